@@ -18,7 +18,7 @@ SEED, UPDATES, PORT = 7, 210, 8390  # a recording names its server, so the port 
 PLACE = Path(__file__).parent / "sample"
 
 
-def load_all(net: lf.Network) -> dict[str, pa.Table]:
+def load_all(net: lf.types.Network) -> dict[str, pa.Table]:
     """Every table that a loader fills, whole, by name."""
     history = lf.load_history(net, as_="arrow", progress=False)
     tables: dict[str, Any] = dict(history._asdict())

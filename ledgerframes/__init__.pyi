@@ -1,6 +1,8 @@
 """The public names and where they are defined: type checkers read this file, `__init__.py` imports by it."""
 
 from ledgerframes import commands as commands
+from ledgerframes import errors as errors
+from ledgerframes import types as types
 from ledgerframes.analysis.anomalies import reassignment_anomalies as reassignment_anomalies
 from ledgerframes.analysis.contracts import active_contracts as active_contracts
 from ledgerframes.analysis.flows import contract_journeys as contract_journeys
@@ -15,30 +17,13 @@ from ledgerframes.analysis.licenses import license_versions as license_versions
 from ledgerframes.analysis.licenses import supply_over_time as supply_over_time
 from ledgerframes.analysis.payloads import expand as expand
 from ledgerframes.analysis.payloads import template_catalogue as template_catalogue
-from ledgerframes.apps.doctor.diagnosis import Diagnosis as Diagnosis
 from ledgerframes.apps.doctor.examine import doctor as doctor
 from ledgerframes.apps.html_report.report import report as report
 from ledgerframes.apps.versions import versions as versions
 from ledgerframes.embedded import sandbox as sandbox
-from ledgerframes.errors import ConfigurationError as ConfigurationError
-from ledgerframes.errors import ConflictError as ConflictError
-from ledgerframes.errors import DecodeError as DecodeError
-from ledgerframes.errors import InputError as InputError
 from ledgerframes.errors import LedgerframesError as LedgerframesError
-from ledgerframes.errors import NoAnswerError as NoAnswerError
-from ledgerframes.errors import NotAuthorizedError as NotAuthorizedError
-from ledgerframes.errors import NotFoundError as NotFoundError
-from ledgerframes.errors import PagingError as PagingError
-from ledgerframes.errors import PartialResultError as PartialResultError
-from ledgerframes.errors import RateLimitedError as RateLimitedError
-from ledgerframes.errors import RequestError as RequestError
-from ledgerframes.errors import ServerError as ServerError
-from ledgerframes.errors import StatusError as StatusError
-from ledgerframes.errors import StoppedError as StoppedError
-from ledgerframes.errors import StoreError as StoreError
 from ledgerframes.export.exporting import export_tables as export_tables
 from ledgerframes.export.formulas import restore_text as restore_text
-from ledgerframes.export.report import ExportReport as ExportReport
 from ledgerframes.loaders.acs.times import snapshot_times as snapshot_times
 from ledgerframes.loaders.active_contracts import load_active_contracts as load_active_contracts
 from ledgerframes.loaders.active_contracts import load_coins as load_coins
@@ -46,9 +31,7 @@ from ledgerframes.loaders.contracts import load_licenses as load_licenses
 from ledgerframes.loaders.contracts import load_name_rules as load_name_rules
 from ledgerframes.loaders.contracts import load_transfer_offers as load_transfer_offers
 from ledgerframes.loaders.contracts import load_transfer_preapprovals as load_transfer_preapprovals
-from ledgerframes.loaders.cross_check import CrossCheck as CrossCheck
 from ledgerframes.loaders.cross_check import cross_check as cross_check
-from ledgerframes.loaders.history import History as History
 from ledgerframes.loaders.history import load_history as load_history
 from ledgerframes.loaders.history import load_update as load_update
 from ledgerframes.loaders.history import load_update_by_hash as load_update_by_hash
@@ -57,10 +40,8 @@ from ledgerframes.loaders.history_tables import load_events as load_events
 from ledgerframes.loaders.history_tables import load_reassignments as load_reassignments
 from ledgerframes.loaders.history_tables import load_updates as load_updates
 from ledgerframes.loaders.holdings import load_holdings_summary as load_holdings_summary
-from ledgerframes.loaders.ledger import LedgerTransaction as LedgerTransaction
 from ledgerframes.loaders.ledger import load_ledger_transaction as load_ledger_transaction
 from ledgerframes.loaders.ledger_contracts import load_ledger_contracts as load_ledger_contracts
-from ledgerframes.loaders.ledger_history import LedgerHistory as LedgerHistory
 from ledgerframes.loaders.ledger_history import load_ledger_history as load_ledger_history
 from ledgerframes.loaders.members import load_traffic as load_traffic
 from ledgerframes.loaders.members import load_validator_faucets as load_validator_faucets
@@ -69,15 +50,12 @@ from ledgerframes.loaders.network_now import load_featured_apps as load_featured
 from ledgerframes.loaders.network_now import load_rounds as load_rounds
 from ledgerframes.loaders.network_now import load_scans as load_scans
 from ledgerframes.loaders.network_now import load_super_validators as load_super_validators
-from ledgerframes.loaders.opening import Opening as Opening
-from ledgerframes.loaders.planning import Plan as Plan
 from ledgerframes.loaders.planning import migrations as migrations
 from ledgerframes.loaders.planning import plan as plan
 from ledgerframes.loaders.rounds import earliest_reward_round as earliest_reward_round
 from ledgerframes.loaders.snapshots import load_instruments as load_instruments
 from ledgerframes.loaders.snapshots import load_name_entries as load_name_entries
 from ledgerframes.loaders.snapshots import load_users as load_users
-from ledgerframes.loaders.verdicts import Verdicts as Verdicts
 from ledgerframes.loaders.verdicts import load_verdicts as load_verdicts
 from ledgerframes.models.coin_flows import mint_burn as mint_burn
 from ledgerframes.models.coin_flows import token_transfers as token_transfers
@@ -97,7 +75,6 @@ from ledgerframes.models.rounds_and_rewards import round_history as round_histor
 from ledgerframes.models.rounds_and_rewards import sv_rewards as sv_rewards
 from ledgerframes.models.texts import model as model
 from ledgerframes.models.texts import models as models
-from ledgerframes.network import Network as Network
 from ledgerframes.network import connect as connect
 from ledgerframes.objects.opening import open_objects as open_objects
 from ledgerframes.plots.balances import plot_balances as plot_balances
@@ -119,8 +96,6 @@ from ledgerframes.recording import record as record
 from ledgerframes.recording import replay as replay
 from ledgerframes.session_names import aliases as aliases
 from ledgerframes.store.opening import open_store as open_store
-from ledgerframes.store.store import Store as Store
-from ledgerframes.store.sync.report import SyncReport as SyncReport
 from ledgerframes.tables.descriptions import describe as describe
 from ledgerframes.tables.descriptions import tables as tables
 

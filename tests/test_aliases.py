@@ -66,6 +66,6 @@ def test_a_block_has_its_own_names_whatever_was_called_since():
 )
 def test_what_gives_no_names_is_refused_and_changes_nothing(wrong):
     lf.aliases({ALICE: "Alice"})
-    with pytest.raises(lf.InputError, match="aliases"):
+    with pytest.raises(lf.errors.InputError, match="aliases"):
         lf.aliases(wrong)
     assert all_aliases() == {ALICE: "Alice"}

@@ -38,7 +38,7 @@ def test_a_misspelt_keyword_is_named_and_nothing_is_sent(net):
 
 
 def test_a_text_is_not_taken_for_its_letters(store, net):
-    with pytest.raises(lf.InputError, match=r'parties="alice": give a list, for example \["alice"\]'):
+    with pytest.raises(lf.errors.InputError, match=r'parties="alice": give a list, for example \["alice"\]'):
         store.sync(net, tables=["holdings_summary"], parties="alice")
     assert "holdings_summary" not in set(store.tables().table)
 
@@ -78,7 +78,7 @@ def test_a_place_of_a_frame_is_a_place_to_start_at(net):
     place = (whole.migration_id.max(), whole.record_time.iloc[-1])
     assert type(place[0]) is np.int64
     assert len(lf.load_updates(net, start=place, progress=False)) >= 1
-    with pytest.raises(lf.InputError, match=r"pair \(migration id, time\)"):
+    with pytest.raises(lf.errors.InputError, match=r"pair \(migration id, time\)"):
         lf.load_updates(net, start=(True, "2026-01-30"))
 
 
@@ -157,13 +157,13 @@ def test_begin_is_ledger_begin_everywhere(store, truth, net):
     assert "ledger begin" in store.plan(net, start="begin").range
     half = lf.load_updates(net, start="begin", end=(1, "0001-01-01"), progress=False)
     assert set(half.migration_id) == {0}
-    with pytest.raises(lf.InputError, match="end='begin'"):
+    with pytest.raises(lf.errors.InputError, match="end='begin'"):
         lf.load_updates(net, end="begin")
 
 
 @pytest.mark.parametrize("columns", [["kind"], "kind", 5, {"updates": 5}, {5: ["kind"]}, {"updates": [5]}], ids=repr)
 def test_columns_of_a_wrong_shape_are_explained(net, columns):
-    with pytest.raises(lf.InputError, match="columns"):
+    with pytest.raises(lf.errors.InputError, match="columns"):
         lf.load_history(net, columns=columns)
 
 
@@ -181,7 +181,7 @@ def test_columns_of_a_wrong_shape_are_explained(net, columns):
 )  # fmt: skip
 def test_a_sandbox_refuses_what_it_cannot_be(options):
     (name,) = [*options][-1:]
-    with pytest.raises(lf.InputError, match=name):
+    with pytest.raises(lf.errors.InputError, match=name):
         lf.sandbox(**options).close()
 
 
@@ -230,7 +230,7 @@ NEEDING = {
 def test_what_is_not_a_network_is_refused_with_the_line_that_makes_one(call, net, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    with pytest.raises(lf.InputError, match=r"net=.* is not valid: give a network, such as net = lf\.connect"):
+    with pytest.raises(lf.errors.InputError, match=r"net=.* is not valid: give a network, such as net = lf\.connect"):
         call(net)
     assert list(tmp_path.iterdir()) == []
 
@@ -244,7 +244,7 @@ def test_what_is_not_a_network_is_refused_with_the_line_that_makes_one(call, net
     ],
 )  # fmt: skip
 def test_a_text_that_is_not_a_time_is_said_once_with_what_to_write(text, said):
-    with pytest.raises(lf.InputError) as refused:
+    with pytest.raises(lf.errors.InputError) as refused:
         to_micros(text, "start")
     assert str(refused.value).startswith(f"start={text!r} is not a time: write ")
     assert str(refused.value).endswith(said)
@@ -306,7 +306,7 @@ values = ["2025-03-03"] * 10_000_000
 resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + 120_000_000,) * 2)
 try:
     store.load("updates", where=[("record_time", "in", values)])
-except lf.ConfigurationError as error:
+except lf.errors.ConfigurationError as error:
     print(error)
 """
 

@@ -128,12 +128,12 @@ def test_a_function_that_needs_every_digit_refuses_floats(history):
     exact = lf.holdings_from_events(*history[1:], decimals="exact")
 
     for refused in (lambda: lf.reconcile_holdings(exact, rounded), lambda: lf.holding_fees(rounded)):
-        with pytest.raises(lf.InputError, match=r'floats in .*lf\.load_holdings_summary\(…, decimals="exact"\)'):
+        with pytest.raises(lf.errors.InputError, match=r'floats in .*lf\.load_holdings_summary\(…, decimals="exact"\)'):
             refused()
     assert lf.reconcile_holdings(exact, exact).empty
     with lf.sandbox(updates=50) as net:
         supplies = lf.load_instruments(net)
-    with pytest.raises(lf.InputError, match=r'lf\.load_instruments\(…, decimals="exact"\)'):
+    with pytest.raises(lf.errors.InputError, match=r'lf\.load_instruments\(…, decimals="exact"\)'):
         lf.supply_over_time(supplies)
 
 
@@ -222,13 +222,13 @@ def test_a_profile_decides_how_amounts_are_held(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("form", ["double", "object", "", 5])
 def test_a_form_that_there_is_not_is_refused(form):
-    with pytest.raises(lf.InputError, match="decimals="):
+    with pytest.raises(lf.errors.InputError, match="decimals="):
         lf.connect(scan_url="http://127.0.0.1:9/api/scan", decimals=form)
 
 
 def test_a_form_that_a_profile_misspells_is_refused(monkeypatch):
     monkeypatch.setenv("LEDGERFRAMES_DECIMALS", "flaot")
-    with pytest.raises(lf.ConfigurationError, match="decimals='flaot'"):
+    with pytest.raises(lf.errors.ConfigurationError, match="decimals='flaot'"):
         lf.connect(scan_url="http://127.0.0.1:9/api/scan")
 
 

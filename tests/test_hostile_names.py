@@ -48,7 +48,7 @@ def far():
     with serve(app) as served:
         urls = {f"{name}_url": f"{served.url}/api" for name in ("scan", "validator", "registry", "ledger")}
         options = lf.connect(**urls, token="t0ken-t0ken").settings
-        with lf.Network(options, clock=SkippingClock()) as net:
+        with lf.types.Network(options, clock=SkippingClock()) as net:
             yield net, asked
 
 
@@ -66,7 +66,7 @@ def test_any_id_stays_one_segment_of_its_own_route(far, identifier):
 
 def check_route(net, asked, call, route, identifier):
     asked.clear()
-    with pytest.raises((lf.InputError, lf.NotFoundError)):
+    with pytest.raises((lf.errors.InputError, lf.errors.NotFoundError)):
         call(net, identifier)
     for path in asked:
         assert path.startswith(("/api/v1/updates/", "/api/v2/updates/", f"/api{route}"))
@@ -82,14 +82,14 @@ def test_a_page_token_stays_one_value_of_the_query(far, token):
         lambda: net.ledger.list_users(page_token=token),
         lambda: net.registry.instruments(page_token=token),
     ):
-        with pytest.raises((lf.InputError, lf.NotFoundError)):
+        with pytest.raises((lf.errors.InputError, lf.errors.NotFoundError)):
             call()
     assert all(".." not in path for path in asked)
 
 
 @pytest.mark.parametrize("path", ["a/../b", "a/%2e%2e/b", "a/.%2E/b", "\u202egpj", "a\0b", "\ud800", "x" * 70_000])
 def test_a_base_url_that_would_lead_elsewhere_is_refused(path):
-    with pytest.raises(lf.ConfigurationError, match="scan_url"):
+    with pytest.raises(lf.errors.ConfigurationError, match="scan_url"):
         lf.connect(scan_url=f"http://127.0.0.1:1/{path}")
 
 
@@ -102,7 +102,11 @@ def test_a_page_token_of_a_server_cannot_lead_elsewhere_either():
         return Response(json.dumps({"instruments": [], "nextPageToken": following}), media_type="application/json")
 
     app = Starlette(routes=[Route("/{path:path}", answer)])
-    with serve(app) as served, lf.connect(registry_url=served.url) as net, pytest.raises(lf.InputError, match="long"):
+    with (
+        serve(app) as served,
+        lf.connect(registry_url=served.url) as net,
+        pytest.raises(lf.errors.InputError, match="long"),
+    ):
         lf.load_instruments(net)
     assert asked == ["/registry/metadata/v1/instruments"] * 2
 
@@ -137,7 +141,7 @@ def test_a_place_that_no_file_can_have_is_named(net, tmp_path, monkeypatch, writ
 def test_a_table_that_a_store_does_not_keep_is_no_folder(net, tmp_path, name):
     store = lf.open_store(tmp_path / "lake")
     for ask in (lambda: store.load(name), lambda: store.sync(net, tables=[name]), lambda: store.scan(name)):
-        with pytest.raises(lf.InputError):
+        with pytest.raises(lf.errors.InputError):
             ask()
     assert list(tmp_path.iterdir()) == []
 
@@ -148,7 +152,7 @@ MISREAD = {"dots": "%2e%2e", "slash": "a%2Fb", "letter": "%41", "backslash": "a\
 @pytest.mark.skipif(os.name == "nt", reason="a backslash is a separator there")
 @pytest.mark.parametrize("name", MISREAD.values(), ids=MISREAD)
 def test_a_store_is_not_opened_where_its_library_would_look_elsewhere(tmp_path, name):
-    with pytest.raises(lf.InputError, match="another folder"):
+    with pytest.raises(lf.errors.InputError, match="another folder"):
         lf.open_store(tmp_path / name)
 
 
@@ -161,7 +165,7 @@ def test_a_store_lies_in_the_very_folder_that_was_named(net, tmp_path, name):
 
 def test_a_recording_is_named_by_digests_whatever_was_asked(tmp_path, far):
     net, _ = far
-    with lf.record(tmp_path / "kept", net=net) as kept, pytest.raises(lf.NotFoundError):
+    with lf.record(tmp_path / "kept", net=net) as kept, pytest.raises(lf.errors.NotFoundError):
         kept.scan.update_by_hash("../../../x\\y")
     names = {path.name for path in (tmp_path / "kept").iterdir()} - {"recording.json"}
     assert len(names) == 1
@@ -172,5 +176,5 @@ def test_a_recording_is_named_by_digests_whatever_was_asked(tmp_path, far):
 def test_a_query_of_nothing_is_named(net, tmp_path, query):
     store = lf.open_store(tmp_path / "lake")
     store.sync(net, tables=["instruments"])
-    with pytest.raises(lf.InputError, match="SELECT"):
+    with pytest.raises(lf.errors.InputError, match="SELECT"):
         store.sql(query)

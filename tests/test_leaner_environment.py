@@ -51,7 +51,7 @@ def test_a_lake_and_a_picture_say_what_to_install(tmp_path):
         for needs in (lambda: lf.open_store("lake"), lambda: lf.plot_update_rate(pd.DataFrame())):
             try:
                 needs()
-            except lf.ConfigurationError as error:
+            except lf.errors.ConfigurationError as error:
                 print(error)
         """,
         tmp_path,

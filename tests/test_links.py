@@ -82,7 +82,7 @@ def test_a_dangling_link_is_replaced_and_not_followed(net, tmp_path, elsewhere, 
 
     try:
         write(net, out)
-    except lf.InputError:
+    except lf.errors.InputError:
         assert (out / name).is_symlink()
     else:
         assert not (out / name).is_symlink()
@@ -117,7 +117,7 @@ def test_a_link_that_appears_while_an_export_runs_is_not_followed(tmp_path, else
         (out / "t.parquet").symlink_to(elsewhere / "kept")
         yield from ONE.to_batches()
 
-    with pytest.raises(lf.InputError, match="is a link"):
+    with pytest.raises(lf.errors.InputError, match="is a link"):
         lf.export_tables({"t": meanwhile}, out, overwrite=True)
     assert (elsewhere / "kept").read_text() == "kept"
 
@@ -130,7 +130,7 @@ def test_a_folder_that_is_swapped_for_a_link_while_an_export_runs_is_not_written
         out.symlink_to(elsewhere)
         yield from ONE.to_batches()
 
-    with pytest.raises(lf.InputError, match="cannot write"):
+    with pytest.raises(lf.errors.InputError, match="cannot write"):
         lf.export_tables({"t": meanwhile}, out)
     assert [path.name for path in elsewhere.iterdir()] == ["kept"]
 

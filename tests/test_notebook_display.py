@@ -24,7 +24,7 @@ def test_a_notebook_shows_a_history_and_flows_as_tables():
     assert "<td>updates</td><td>50</td>" in history._repr_html_()
     assert "ledger begin to 2025" in history._repr_html_()
     assert f"<td>verdicts</td><td>{len(verdicts.verdicts)}</td>" in verdicts._repr_html_()
-    assert "<td>events</td>" in lf.History(*(frame.head(0) for frame in history))._repr_html_()
+    assert "<td>events</td>" in lf.types.History(*(frame.head(0) for frame in history))._repr_html_()
     assert "<table" in lf.reassignment_flows(history.reassignments)._repr_html_()
 
 

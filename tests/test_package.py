@@ -20,25 +20,24 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ledgerframes"
 MODULES = {path.relative_to(ROOT).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
 
-ENTRANCES = {"connect", "sandbox", "Network"}
+ENTRANCES = {"connect", "sandbox", "errors", "types", "LedgerframesError"}
 LOADERS = {
-    "History", "load_history", "load_updates", "load_events", "load_reassignments", "load_update",
-    "load_update_by_hash", "rebuild_items", "earliest_reward_round", "migrations", "plan", "Plan", "load_verdicts",
-    "Verdicts",
+    "load_history", "load_updates", "load_events", "load_reassignments", "load_update",
+    "load_update_by_hash", "rebuild_items", "earliest_reward_round", "migrations", "plan", "load_verdicts",
 }  # fmt: skip
 TABLES = {
     "tables", "describe", "load_holdings_summary", "load_licenses", "load_instruments", "load_name_entries",
     "load_name_rules", "load_transfer_offers", "load_transfer_preapprovals", "load_users", "load_ledger_transaction",
-    "LedgerTransaction", "load_ledger_history", "LedgerHistory", "load_ledger_contracts",
+    "load_ledger_history", "load_ledger_contracts",
 }  # fmt: skip
 NETWORK = {
     "snapshot_times", "load_active_contracts", "load_coins", "load_rounds", "load_names", "load_traffic",
-    "load_validator_faucets", "load_featured_apps", "load_super_validators", "load_scans", "load_opening", "Opening",
+    "load_validator_faucets", "load_featured_apps", "load_super_validators", "load_scans", "load_opening",
 }  # fmt: skip
 BUILDERS = {"commands"}
-REPORT = {"report", "aliases", "record", "replay", "open_objects", "doctor", "Diagnosis", "versions"}
-LAKE = {"open_store", "Store", "SyncReport", "cross_check", "CrossCheck"}
-EXPORT = {"export_tables", "restore_text", "ExportReport"}
+REPORT = {"report", "aliases", "record", "replay", "open_objects", "doctor", "versions"}
+LAKE = {"open_store", "cross_check"}
+EXPORT = {"export_tables", "restore_text"}
 ANALYSES = {
     "reassignment_flows", "flow_matrix", "contract_journeys", "reassignment_anomalies", "active_contracts", "expand",
     "template_catalogue", "holdings_from_events", "reconcile_holdings", "holding_fees", "license_growth",
@@ -56,9 +55,13 @@ PICTURES = {
     "plot_supply_per_round", "plot_rewards", "plot_burn", "plot_balances", "plot_transfers", "style",
 }  # fmt: skip
 ERRORS = {
-    "LedgerframesError", "ConfigurationError", "InputError", "RequestError", "NoAnswerError", "StatusError",
+    "ConfigurationError", "InputError", "RequestError", "NoAnswerError", "StatusError",
     "NotFoundError", "RateLimitedError", "ConflictError", "NotAuthorizedError", "ServerError", "PagingError",
     "DecodeError", "PartialResultError", "StoppedError", "StoreError",
+}  # fmt: skip
+TYPES = {
+    "CrossCheck", "Diagnosis", "ExportReport", "Finding", "History", "LedgerHistory", "LedgerTransaction", "Network",
+    "Opening", "Plan", "Store", "SyncReport", "Verdicts",
 }  # fmt: skip
 FILES = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")  # those of the next commit too
 HEAVY = (
@@ -76,18 +79,7 @@ def python(code: str) -> str:
 
 def test_the_public_names_are_these():
     assert sorted(lf.__all__) == sorted(
-        ENTRANCES
-        | LOADERS
-        | TABLES
-        | NETWORK
-        | LAKE
-        | REPORT
-        | BUILDERS
-        | EXPORT
-        | ANALYSES
-        | ECONOMICS
-        | PICTURES
-        | ERRORS
+        ENTRANCES | LOADERS | TABLES | NETWORK | LAKE | REPORT | BUILDERS | EXPORT | ANALYSES | ECONOMICS | PICTURES
     )
     assert [name for name in lf.__all__ if not hasattr(lf, name)] == []
 
@@ -128,9 +120,16 @@ def test_a_function_begins_with_its_fixed_arguments(function, arguments):
     assert list(inspect.signature(getattr(lf, function)).parameters)[: len(arguments)] == arguments
 
 
-def test_every_error_is_one_of_the_tree():
-    assert all(issubclass(getattr(lf, name), lf.LedgerframesError) for name in ERRORS)
-    assert issubclass(lf.InputError, ValueError)
+def test_errors_and_the_classes_of_results_have_modules_of_their_own():
+    found = {
+        name for name, one in vars(lf.errors).items()
+        if inspect.isclass(one) and issubclass(one, lf.LedgerframesError) and one is not lf.LedgerframesError
+    }  # fmt: skip
+
+    assert found == ERRORS
+    assert issubclass(lf.errors.InputError, ValueError)
+    assert set(lf.types.__all__) == TYPES
+    assert all(inspect.isclass(getattr(lf.types, name)) for name in TYPES)
 
 
 @pytest.mark.long(quick=1)
@@ -163,9 +162,9 @@ def test_importing_the_package_imports_what_connects_and_nothing_else():
 
 
 @pytest.mark.long(quick=1)
-@pytest.mark.parametrize("name", ["commands", "sandbox", "tables"])
+@pytest.mark.parametrize("name", ["commands", "errors", "sandbox", "tables", "types"])
 def test_a_public_name_that_a_module_shares_is_itself_in_either_order(name):
-    expected = "module" if name == "commands" else "function"
+    expected = "function" if name in {"sandbox", "tables"} else "module"
     again = f"import ledgerframes.{name}"
     for code in (again, f"import ledgerframes; ledgerframes.{name}; {again}"):
         assert python(f"{code}; print(type(ledgerframes.{name}).__name__)") == expected
@@ -195,7 +194,7 @@ def test_what_type_checkers_are_told_is_what_is_there():
 def test_a_name_is_its_function_whichever_module_comes_first(first):
     code = (
         f"import {first}; import ledgerframes as lf;"
-        " print(*(callable(getattr(lf, name)) for name in lf.__all__ if name != 'commands'))"
+        " print(*(callable(getattr(lf, name)) for name in lf.__all__ if name not in ('commands', 'errors', 'types')))"
     )
 
     assert set(python(code).split()) == {"True"}

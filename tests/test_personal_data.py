@@ -88,7 +88,7 @@ def test_licenses_show_them_only_as_connect_or_the_caller_says(ledger, keeping):
 def test_blobs_of_licenses_need_them_for_they_can_be_read_in_them(ledger, keeping, personal):
     net = ledger if personal is None else keeping
     before = net.stats.requests
-    with pytest.raises(lf.InputError, match="blobs=True needs personal=True: the contact points"):
+    with pytest.raises(lf.errors.InputError, match="blobs=True needs personal=True: the contact points"):
         lf.load_licenses(net, blobs=True, personal=personal)
     assert net.stats.requests == before
     assert "created_event_blob" in lf.load_licenses(keeping, blobs=True)
@@ -97,9 +97,9 @@ def test_blobs_of_licenses_need_them_for_they_can_be_read_in_them(ledger, keepin
 
 @pytest.mark.parametrize("value", ["yes", 1, 0])
 def test_personal_is_true_or_false(ledger, value):
-    with pytest.raises(lf.InputError, match="personal="):
+    with pytest.raises(lf.errors.InputError, match="personal="):
         lf.load_licenses(ledger, personal=value)
-    with pytest.raises(lf.InputError, match="personal="):
+    with pytest.raises(lf.errors.InputError, match="personal="):
         lf.connect(scan_url="https://x.example", personal=value)
 
 
@@ -113,7 +113,7 @@ def test_the_setting_comes_from_a_variable_or_a_profile(text, kept, tmp_path):
     assert resolve(environ={"LEDGERFRAMES_PERSONAL": text}).personal is kept
     (tmp_path / "config.toml").write_text(f"[profiles.a]\npersonal={str(kept).lower()}\n", encoding="utf-8")
     assert resolve(profile="a", environ={}, config_dir=tmp_path).personal is kept
-    with pytest.raises(lf.ConfigurationError, match="give true or false"):
+    with pytest.raises(lf.errors.ConfigurationError, match="give true or false"):
         resolve(environ={"LEDGERFRAMES_PERSONAL": "perhaps"})
 
 
@@ -129,7 +129,7 @@ def test_expand_leaves_them_out_unless_told(ledger, keeping):
     assert not leaks(whole(lf.expand(kept, template=LICENSE, personal=False)))
     for fields in (["metadata"], ["validator", "metadata"]):
         assert not leaks(whole(lf.expand(sent, template=LICENSE, fields=fields)))
-    with pytest.raises(lf.InputError, match=r"metadata.contactPoint' holds personal data; pass personal=True"):
+    with pytest.raises(lf.errors.InputError, match=r"metadata.contactPoint' holds personal data; pass personal=True"):
         lf.expand(sent, template=LICENSE, fields=["metadata.contactPoint"])
     assert leaks(whole(lf.expand(sent, template=LICENSE, fields=["metadata.contactPoint"], personal=True)))
     arrow = lf.load_events(keeping, start=BEGIN, as_="arrow")
@@ -153,7 +153,7 @@ def test_exports_of_a_lake_leave_them_out_and_say_so(form, layout, lakes, tmp_pa
     assert "contact points left out of" in repr(lakes["sent"].export(tmp_path / "r", format=form, layout=layout))
     lakes["sent"].export(tmp_path / "kept", format="csv", personal=True)
     assert leaking(tmp_path / "kept") == ["events.csv"]
-    with pytest.raises(lf.InputError, match="was made without personal data"):
+    with pytest.raises(lf.errors.InputError, match="was made without personal data"):
         lakes["stripped"].export(tmp_path / "never", personal=True)
 
 
@@ -191,7 +191,7 @@ def test_a_frame_that_does_not_say_where_it_is_from_is_exported_without(keeping,
 
 def test_a_lake_keeps_what_was_sent_and_its_history_can_be_rebuilt(lakes, ledger):
     store = lakes["sent"]
-    parts = lf.History(*(store.load(name) for name in ("updates", "events", "reassignments")))
+    parts = lf.types.History(*(store.load(name) for name in ("updates", "events", "reassignments")))
     assert list(lf.rebuild_items(parts)) == list(lf.rebuild_items(lf.load_history(ledger, start=BEGIN)))
     assert store.verify(ledger, sample=5)
 
@@ -213,20 +213,22 @@ def test_a_lake_without_them_has_them_in_no_byte_and_says_so(lakes, ledger):
 @pytest.mark.parametrize("form", ["pandas", "arrow", "polars"])
 def test_the_history_of_a_lake_without_them_is_not_rebuilt(lakes, form):
     store = lakes["stripped"]
-    parts = lf.History(*(store.load(name, as_=form) for name in ("updates", "events", "reassignments")))
-    with pytest.raises(lf.InputError, match="cannot be rebuilt"):
+    parts = lf.types.History(*(store.load(name, as_=form) for name in ("updates", "events", "reassignments")))
+    with pytest.raises(lf.errors.InputError, match="cannot be rebuilt"):
         list(lf.rebuild_items(parts))
     if form == "pandas":
         for frame in parts:
             frame.attrs.clear()
-        with pytest.raises(lf.InputError, match="contactPoint was left out of a row"):
+        with pytest.raises(lf.errors.InputError, match="contactPoint was left out of a row"):
             list(lf.rebuild_items(parts))
 
 
 def test_an_export_is_not_rebuilt_either(lakes, tmp_path):
     lakes["sent"].export(tmp_path, tables=["updates", "events", "reassignments"])
-    parts = lf.History(*(pq.read_table(tmp_path / f"{n}.parquet") for n in ("updates", "events", "reassignments")))
-    with pytest.raises(lf.InputError, match="cannot be rebuilt"):
+    parts = lf.types.History(
+        *(pq.read_table(tmp_path / f"{n}.parquet") for n in ("updates", "events", "reassignments"))
+    )
+    with pytest.raises(lf.errors.InputError, match="cannot be rebuilt"):
         list(lf.rebuild_items(parts))
 
 
@@ -236,7 +238,7 @@ def test_a_lake_stays_as_it_was_made_whoever_syncs_it(ledger, keeping, tmp_path)
     lf.open_store(place).sync(keeping, progress=False)
     lf.open_store(place).sync(keeping, tables=["licenses"], progress=False)
     assert leaking(place) == []
-    with pytest.raises(lf.StoreError, match="made without personal data, which cannot be put back"):
+    with pytest.raises(lf.errors.StoreError, match="made without personal data, which cannot be put back"):
         lf.open_store(place, personal=True)
     lf.open_store(place, personal=False)
 
@@ -244,12 +246,12 @@ def test_a_lake_stays_as_it_was_made_whoever_syncs_it(ledger, keeping, tmp_path)
 def test_a_lake_as_sent_cannot_become_one_without(ledger, tmp_path):
     store = lf.open_store(tmp_path / "lake", personal=False)
     lf.open_store(tmp_path / "lake").sync(ledger, progress=False)
-    with pytest.raises(lf.StoreError, match="made with personal data as it was sent"):
+    with pytest.raises(lf.errors.StoreError, match="made with personal data as it was sent"):
         store.sync(ledger, progress=False)
-    with pytest.raises(lf.StoreError, match="sync into a new one"):
+    with pytest.raises(lf.errors.StoreError, match="sync into a new one"):
         lf.open_store(tmp_path / "lake", personal=False)
     lf.open_store(tmp_path / "lake", personal=True)
-    with pytest.raises(lf.InputError, match="personal="):
+    with pytest.raises(lf.errors.InputError, match="personal="):
         lf.open_store(tmp_path / "lake", personal="no")
 
 

@@ -13,14 +13,14 @@ from ledgerframes.store.checks.repair import RepairReport
 
 HOSTILE = "<b>x"
 RESULTS = {
-    "SyncReport": (lf.SyncReport(HOSTILE, "2026-01-01T00:00:00Z"), {"complete": True}),
+    "SyncReport": (lf.types.SyncReport(HOSTILE, "2026-01-01T00:00:00Z"), {"complete": True}),
     "Check": (Check("lake", {}, (CheckFinding(HOSTILE, "error", 1, "u", "mend"),)), {"sound": False}),
     "RepairReport": (RepairReport("lake", (HOSTILE,)), {"damaged": [HOSTILE]}),
-    "CrossCheck": (lf.CrossCheck("a", HOSTILE, "all", 3, 0, (), None), {"agree": True}),
-    "Plan": (lf.Plan(HOSTILE, 10, 3, 12, 0.1, 0.2), {"rows": 10}),
-    "Diagnosis": (lf.Diagnosis((), 0, 0.0), {"ok": True}),
+    "CrossCheck": (lf.types.CrossCheck("a", HOSTILE, "all", 3, 0, (), None), {"agree": True}),
+    "Plan": (lf.types.Plan(HOSTILE, 10, 3, 12, 0.1, 0.2), {"rows": 10}),
+    "Diagnosis": (lf.types.Diagnosis((), 0, 0.0), {"ok": True}),
     "ExportReport": (
-        lf.ExportReport("out", "csv", (ExportedTable(HOSTILE, 2, 5, ("out/a.csv",)),), 5, 0.1),
+        lf.types.ExportReport("out", "csv", (ExportedTable(HOSTILE, 2, 5, ("out/a.csv",)),), 5, 0.1),
         {"rows": 2},
     ),
 }

@@ -74,17 +74,17 @@ def test_logs_at_debug_hide_it(connected, token, logs):
 def test_exceptions_chains_and_pickles_hide_it(connected, token, net):
     refused = net.sandbox.token("mallory")
     with lf.connect(ledger_url=net.sandbox.ledger_url, token=refused) as other:
-        with pytest.raises(lf.NotAuthorizedError) as caught:
+        with pytest.raises(lf.errors.NotAuthorizedError) as caught:
             lf.load_users(other)
         hidden(refused, chain(caught.value), pickle.dumps(caught.value).decode("latin-1"))
-    with pytest.raises(lf.NotFoundError) as missing:
+    with pytest.raises(lf.errors.NotFoundError) as missing:
         connected.ledger.transaction_by_id("no-such-update")
     hidden(token, chain(missing.value), pickle.dumps(missing.value).decode("latin-1"))
 
 
 def test_a_dead_server_does_not_show_it(token):
     with lf.connect(ledger_url="http://127.0.0.1:9", token=token, attempts=1) as other:
-        with pytest.raises(lf.NoAnswerError) as caught:
+        with pytest.raises(lf.errors.NoAnswerError) as caught:
             lf.load_users(other)
         hidden(token, chain(caught.value))
 

@@ -47,7 +47,7 @@ def answering(body, status=200, **headers):
     with serve(app) as served:
         urls = {f"{name}_url": served.url for name in ("scan", "validator", "registry", "ledger")}
         chosen = lf.connect(**urls, token="t0ken-t0ken", attempts=2).settings
-        with lf.Network(chosen, clock=SkippingClock()) as net:
+        with lf.types.Network(chosen, clock=SkippingClock()) as net:
             yield net
 
 
@@ -144,7 +144,7 @@ REPORTS = {
     "an export": ExportReport(f"out{EVIL}", "csv", (ExportedTable(f"t{EVIL}", 1, 1, ("f",), 0),), 1, 0.1),
     "a check": Check(EVIL, {}, (CheckFinding(EVIL, "note", 1, EVIL, EVIL),)),
     "a comparison": CrossCheck(EVIL, EVIL, EVIL, 1, 1, (DIFFERENCE,), None, EVIL),
-    "a sync": lf.SyncReport("s", "now", covered=(EVIL,), error=EVIL),
+    "a sync": lf.types.SyncReport("s", "now", covered=(EVIL,), error=EVIL),
 }
 
 

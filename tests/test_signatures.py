@@ -20,7 +20,7 @@ from ledgerframes.sandbox.server import start as start_sandbox
 
 FUNCTIONS = {
     **{name: getattr(lf, name) for name in lf.__all__ if inspect.isfunction(getattr(lf, name))},
-    **{f"Store.{name}": one for name, one in vars(lf.Store).items() if not name.startswith("_")},
+    **{f"Store.{name}": one for name, one in vars(lf.types.Store).items() if not name.startswith("_")},
 }
 PARAMETERS = [
     (name, key)
@@ -29,7 +29,10 @@ PARAMETERS = [
     if key != "self"
 ]
 OVERLOADED = [name for name, function in FUNCTIONS.items() if "as_" in inspect.signature(function).parameters]
-NAMED = {"Network": lf.Network, "Store": lf.Store}  # what annotations name and modules import for type checkers
+NAMED = {
+    "Network": lf.types.Network,
+    "Store": lf.types.Store,
+}  # what annotations name and modules import for type checkers
 FORMS = {"pandas": pd.DataFrame, "arrow": pa.Table, "polars": typing.Any}
 
 
@@ -110,11 +113,11 @@ def test_overloads_take_the_same_keywords_and_say_what_as_gives(name):
         (form,) = typing.get_args(keys["as_"])
         forms[form] = typing.get_type_hints(overload, localns=NAMED)["return"]
     if name in {"load_history", "load_update", "load_update_by_hash"}:
-        assert forms == {form: lf.History[frame] for form, frame in FORMS.items()}
+        assert forms == {form: lf.types.History[frame] for form, frame in FORMS.items()}
     elif name == "load_ledger_history":
-        assert forms == {form: lf.LedgerHistory[frame] for form, frame in FORMS.items()}
+        assert forms == {form: lf.types.LedgerHistory[frame] for form, frame in FORMS.items()}
     elif name == "load_verdicts":
-        assert forms == {form: lf.Verdicts[frame] for form, frame in FORMS.items()}
+        assert forms == {form: lf.types.Verdicts[frame] for form, frame in FORMS.items()}
     else:
         assert forms == FORMS
 
@@ -135,7 +138,7 @@ def test_the_sandbox_takes_what_its_server_takes():
 
 
 def test_follow_takes_what_sync_takes():
-    sync, follow = (set(inspect.signature(one).parameters) for one in (lf.Store.sync, lf.Store.follow))
+    sync, follow = (set(inspect.signature(one).parameters) for one in (lf.types.Store.sync, lf.types.Store.follow))
     assert follow == sync - {"now"} | {"every", "stop"}
 
 
@@ -235,7 +238,7 @@ def test_a_wrong_value_is_refused_before_anything_is_sent(world, name, key, valu
     arguments = needed_by(function, given)
     before = net.stats.requests
     plt.close("all")
-    with pytest.raises(lf.InputError) as caught:
+    with pytest.raises(lf.errors.InputError) as caught:
         function(**{**arguments, key: value})
     assert net.stats.requests == before
     assert len(str(caught.value)) < 600

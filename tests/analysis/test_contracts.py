@@ -42,12 +42,12 @@ def test_a_contract_id_that_is_created_twice_is_one_contract():
 def test_events_and_reassignments_of_different_ranges_are_refused(normal):
     events = lf.load_events(normal.net, limit=400)
     reassignments = lf.load_reassignments(normal.net)
-    with pytest.raises(lf.InputError, match=r"events reach to .* reassignments to .*load_history.* at=\(\d"):
+    with pytest.raises(lf.errors.InputError, match=r"events reach to .* reassignments to .*load_history.* at=\(\d"):
         lf.active_contracts(events, reassignments)
-    with pytest.raises(lf.InputError, match="reach to"):
+    with pytest.raises(lf.errors.InputError, match="reach to"):
         lf.holdings_from_events(events, reassignments, as_of_round=1)
     until = lf.load_events(normal.net, end=(1, "9999-01-01"))
-    with pytest.raises(lf.InputError, match="differ in range"):
+    with pytest.raises(lf.errors.InputError, match="differ in range"):
         lf.active_contracts(until, reassignments)
 
 
@@ -60,14 +60,14 @@ def test_different_ranges_may_be_asked_for_what_both_cover(normal, bare):
     found = lf.active_contracts(events, short, at=at[1] if bare else at)
     assert set(found.contract_id) == set(whole.contract_id)
     after = (at[0], pd.Timestamp(at[1]) + pd.Timedelta("1us"))
-    with pytest.raises(lf.InputError, match="reach to"):
+    with pytest.raises(lf.errors.InputError, match="reach to"):
         lf.active_contracts(events, short, at=after[1] if bare else after)
 
 
 def test_states_of_a_store_are_not_mixed(normal, tmp_path):
     store = lf.open_store(tmp_path / "lake")
     report = store.sync(normal.net)
-    with pytest.raises(lf.InputError, match="differ in as_of"):
+    with pytest.raises(lf.errors.InputError, match="differ in as_of"):
         lf.active_contracts(store.load("events"), store.load("reassignments", as_of=report.sync_id))
 
 
@@ -101,7 +101,7 @@ def test_an_opening_stands_for_the_history_before(normal, cut):
     opening = lf.active_contracts(history.events, history.reassignments, at=at)
     start = (at[0], at[1] + pd.Timedelta("1us"))
     rest = lf.load_history(normal.net, start=start)
-    with pytest.raises(lf.PartialResultError, match="opening="):
+    with pytest.raises(lf.errors.PartialResultError, match="opening="):
         lf.active_contracts(rest.events, rest.reassignments)
     whole = lf.active_contracts(history.events, history.reassignments)
     found = lf.active_contracts(rest.events, rest.reassignments, opening=opening)
@@ -115,13 +115,13 @@ def test_an_opening_stands_for_the_history_before(normal, cut):
 def test_a_frame_that_does_not_say_where_it_begins_is_refused(normal):
     events = normal.history.events.copy()
     events.attrs.clear()
-    with pytest.raises(lf.PartialResultError, match="does not say"):
+    with pytest.raises(lf.errors.PartialResultError, match="does not say"):
         lf.active_contracts(events, None)
     assert len(lf.active_contracts(events, None, opening="nothing"))
     events.attrs.update({"from_beginning": True, "complete": False})
-    with pytest.raises(lf.PartialResultError, match="gap"):
+    with pytest.raises(lf.errors.PartialResultError, match="gap"):
         lf.active_contracts(events, None)
-    with pytest.raises(lf.InputError, match="opening='all'"):
+    with pytest.raises(lf.errors.InputError, match="opening='all'"):
         lf.active_contracts(events, None, opening="all")
 
 
@@ -131,7 +131,7 @@ def test_a_store_says_that_it_begins_at_ledger_begin(normal, tmp_path):
     found = lf.active_contracts(store.load("events"), store.load("reassignments"))
     whole = lf.active_contracts(normal.history.events, normal.history.reassignments)
     assert set(found.contract_id) == set(whole.contract_id)
-    with pytest.raises(lf.PartialResultError):
+    with pytest.raises(lf.errors.PartialResultError):
         lf.active_contracts(store.load("events", start=(1, "0001-01-01")), None)
 
 
@@ -146,7 +146,7 @@ def test_holdings_agree_with_the_formula_contract_by_contract(served):
     try:
         brute_force.holdings(served.items, 0)
     except KeyError:  # the hostile world has coins without an owner
-        with pytest.raises(lf.InputError, match="cannot be told"):
+        with pytest.raises(lf.errors.InputError, match="cannot be told"):
             lf.holdings_from_events(served.history.events, served.history.reassignments, as_of_round=0)
         return
     moment = brute_force.earliest_round(served.items)
@@ -190,7 +190,7 @@ def test_the_round_of_a_past_snapshot_is_the_historys_and_not_the_servers_defaul
         normal.net, parties, record_time=times[0], migration_id=migration_id, decimals="exact"
     )
     assert default.computed_as_of_round.iloc[0] > rounds[0]
-    with pytest.raises(lf.InputError, match="fees differ from round to round"):
+    with pytest.raises(lf.errors.InputError, match="fees differ from round to round"):
         lf.reconcile_holdings(computed[0], default)
     found = lf.load_holdings_summary(
         normal.net, parties, record_time=times, migration_id=migration_id, as_of_round=rounds, decimals="exact"
@@ -252,7 +252,7 @@ def test_a_difference_is_shown_to_the_last_digit(normal):
     assert found.difference.tolist() == [Decimal("-1E-10")]
     gone = lf.reconcile_holdings(computed, computed.drop(index=0))
     assert set(gone.party_id) == {computed.party_id[0]}
-    with pytest.raises(lf.InputError, match="round"):
+    with pytest.raises(lf.errors.InputError, match="round"):
         lf.reconcile_holdings(computed, computed.assign(computed_as_of_round=99))
 
 
@@ -262,7 +262,7 @@ def test_holding_fees_in_long_form_add_up(normal):
     assert len(fees) == 2 * len(computed)
     assert fees.notional_fees.sum() == computed.accumulated_holding_fees_total.sum()
     assert fees.holdings.sum() == computed.total_coin_holdings.sum()
-    with pytest.raises(lf.InputError, match="load_holdings_summary"):
+    with pytest.raises(lf.errors.InputError, match="load_holdings_summary"):
         lf.holding_fees(normal.history.events)
 
 
@@ -362,7 +362,7 @@ def test_a_fee_is_rounded_half_even_for_each_coin(normal, amount, rate, created,
 
 
 def test_a_coin_that_cannot_be_read_is_named(normal):
-    with pytest.raises(lf.InputError, match=r"amount\.initialAmount that cannot be"):
+    with pytest.raises(lf.errors.InputError, match=r"amount\.initialAmount that cannot be"):
         lf.holdings_from_events(rich(normal.history.events, amount="NaN"), normal.history.reassignments)
 
 
@@ -371,5 +371,5 @@ def test_a_coin_that_cannot_be_read_is_named(normal):
 def test_a_load_that_ended_early_is_refused_whichever_it_is(normal, which, opening):
     given = {name: getattr(normal.history, name).copy() for name in ("events", "reassignments")}
     given[which].attrs["complete"] = False
-    with pytest.raises(lf.PartialResultError, match=f"{which} has a gap"):
+    with pytest.raises(lf.errors.PartialResultError, match=f"{which} has a gap"):
         lf.active_contracts(**given, opening=opening)

@@ -87,7 +87,7 @@ def test_a_choices_arguments_are_expanded(normal):
     ids=["template", "field", "text", "choice"],
 )
 def test_a_wrong_argument_is_named(normal, arguments, message):
-    with pytest.raises(lf.InputError, match=message):
+    with pytest.raises(lf.errors.InputError, match=message):
         lf.expand(normal.history.events, **arguments)
 
 
@@ -214,7 +214,7 @@ def test_a_member_without_a_name_has_a_column(fields):
 @pytest.mark.parametrize("fields", [None, ["a"]])
 @pytest.mark.parametrize("text", ['{"a":', '{"a":1}{"a":2}', '{"a":1} x', '{"a":01}', "{a}"])
 def test_a_payload_that_is_no_json_is_named(text, fields):
-    with pytest.raises(lf.InputError, match=re.escape(repr(text))):
+    with pytest.raises(lf.errors.InputError, match=re.escape(repr(text))):
         lf.expand(made_up([{"a": "1"}, {"a": "2"}]).assign(payload=['{"a":"1"}', text]), template="M:T", fields=fields)
 
 
@@ -244,5 +244,5 @@ def test_a_path_that_is_a_value_in_the_last_of_many_rows_has_no_members():
     events = made_up([{}]).iloc[[0] * 30_000].assign(payload=[*payloads, '{"a":"no record","c":"2"}'])
 
     assert lf.expand(events, template="M:T", fields=["c"]).c.tolist() == [2] * 30_000
-    with pytest.raises(lf.InputError, match=r"no create of M:T has 'a\.b'"):
+    with pytest.raises(lf.errors.InputError, match=r"no create of M:T has 'a\.b'"):
         lf.expand(events, template="M:T", fields=["a.b", "c"])

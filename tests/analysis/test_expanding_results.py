@@ -38,7 +38,7 @@ def test_arguments_are_the_default_of_a_choice_and_creates_without_one():
     "options", [{"of": "result"}, {"of": "argument"}, {"of": "create", "choice": "AmuletRules_Transfer"}], ids=str
 )
 def test_what_does_not_go_together_is_refused(options):
-    with pytest.raises(lf.InputError, match="do not go together"):
+    with pytest.raises(lf.errors.InputError, match="do not go together"):
         lf.expand(EVENTS, template=RULES, **options)
 
 
@@ -67,7 +67,7 @@ def test_the_steps_of_a_path_can_be_joined_otherwise():
 def test_two_fields_of_one_name_are_refused():
     events = frame_of([update("u", 0, create("A:A", "a", {"a": {"b": 1}, "a_b": 2}))])
 
-    with pytest.raises(lf.InputError, match=r"sep='_' is not valid here: two fields would be named 'a_b'"):
+    with pytest.raises(lf.errors.InputError, match=r"sep='_' is not valid here: two fields would be named 'a_b'"):
         lf.expand(events, template="A:A", sep="_")
     assert len(lf.expand(events, template="A:A", sep=".").columns) == 7
 
@@ -111,7 +111,7 @@ def test_a_declared_field_that_no_row_has_is_null_of_its_type():
 
     assert found.schema.field("amount").type == pa.decimal128(38, 10)
     assert found["amount"].to_pylist() == found["beneficiary"].to_pylist() == [None]
-    with pytest.raises(lf.InputError, match="no create"):
+    with pytest.raises(lf.errors.InputError, match="no create"):
         lf.expand(rows, template=COUPON, fields=["amounts"])
 
 

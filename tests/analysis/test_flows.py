@@ -158,14 +158,14 @@ def test_a_counter_that_stands_still_is_found(normal):
 
 
 def test_a_wrong_frame_is_refused_with_what_is_missing(normal):
-    with pytest.raises(lf.InputError, match=r"unassign_id.*load_reassignments"):
+    with pytest.raises(lf.errors.InputError, match=r"unassign_id.*load_reassignments"):
         lf.reassignment_flows(normal.history.events)
-    with pytest.raises(lf.InputError, match="not a frame"):
+    with pytest.raises(lf.errors.InputError, match="not a frame"):
         lf.reassignment_flows([1])
-    with pytest.raises(lf.InputError, match="reassignment_flows gives them"):
+    with pytest.raises(lf.errors.InputError, match="reassignment_flows gives them"):
         lf.flow_matrix(normal.history.reassignments)
     flows = lf.reassignment_flows(normal.history.reassignments)
-    with pytest.raises(lf.InputError, match="period='often'"):
+    with pytest.raises(lf.errors.InputError, match="period='often'"):
         lf.flow_matrix(flows, period="often")
 
 
@@ -177,5 +177,5 @@ def test_a_wrong_frame_is_refused_with_what_is_missing(normal):
 def test_times_that_do_not_say_their_zone_are_refused(normal, spoil):
     frame = normal.history.reassignments
     spoilt = frame.assign(record_time=spoil(frame.record_time))
-    with pytest.raises(lf.InputError, match=r"'record_time' .* not times with a zone"):
+    with pytest.raises(lf.errors.InputError, match=r"'record_time' .* not times with a zone"):
         lf.reassignment_flows(spoilt)

@@ -63,7 +63,7 @@ def test_a_captured_page_grows_in_the_months_that_the_first_rounds_tell(captured
 
 
 def test_validators_before_the_first_known_round_are_refused_with_their_count(captured, anchors):
-    with pytest.raises(lf.InputError, match=r"243 of 300 validators .*, before the first known .*66481"):
+    with pytest.raises(lf.errors.InputError, match=r"243 of 300 validators .*, before the first known .*66481"):
         lf.license_growth(captured, rounds=anchors)
 
 
@@ -85,15 +85,15 @@ def test_a_first_round_between_known_ones_lies_on_the_line_between_them():
     ids=["before", "after", "both"],
 )
 def test_what_lies_outside_the_known_rounds_is_refused(first_rounds, words):
-    with pytest.raises(lf.InputError, match=words):
+    with pytest.raises(lf.errors.InputError, match=words):
         lf.license_growth(licenses(**first_rounds), rounds=ROUNDS)
 
 
 def test_licenses_without_rounds_are_refused_and_an_empty_frame_is_not():
-    with pytest.raises(lf.InputError, match=r"rounds= is needed.* 2 validators"):
+    with pytest.raises(lf.errors.InputError, match=r"rounds= is needed.* 2 validators"):
         lf.license_growth(licenses(a=10, b=11))
     assert lf.license_growth(licenses().head(0)).empty
-    with pytest.raises(lf.InputError, match="rounds is empty: the first rounds of 1 validators"):
+    with pytest.raises(lf.errors.InputError, match="rounds is empty: the first rounds of 1 validators"):
         lf.license_growth(licenses(a=10), rounds=ROUNDS.head(0))
 
 
@@ -130,12 +130,12 @@ def test_rounds_come_in_other_forms_and_any_order(form):
     ids=["no times", "no zone", "backwards", "two times", "words", "a list"],
 )
 def test_rounds_that_cannot_be_are_refused(rounds, words):
-    with pytest.raises(lf.InputError, match=words):
+    with pytest.raises(lf.errors.InputError, match=words):
         lf.license_growth(licenses(a=10), rounds=rounds)
 
 
 def test_a_wrong_period_is_refused():
-    with pytest.raises(lf.InputError, match="period='often'"):
+    with pytest.raises(lf.errors.InputError, match="period='often'"):
         lf.license_growth(licenses(a=10), rounds=ROUNDS, period="often")
 
 
@@ -175,14 +175,14 @@ def test_a_validator_whose_first_license_is_not_in_the_history_is_refused():
         event("u1", 0, "a1", validator="a"),
         event("u2", 0, "before", second=1), event("u2", 1, "b2", validator="b", second=1),
     )  # fmt: skip
-    with pytest.raises(lf.InputError, match="1 of 2 validators have no first license here"):
+    with pytest.raises(lf.errors.InputError, match="1 of 2 validators have no first license here"):
         lf.license_growth(events)
 
 
 def test_a_part_of_a_history_is_no_whole_one(normal):
-    with pytest.raises(lf.PartialResultError, match=r"does not begin at ledger begin.*rounds="):
+    with pytest.raises(lf.errors.PartialResultError, match=r"does not begin at ledger begin.*rounds="):
         lf.license_growth(lf.load_events(normal.net, start=(1, "0001-01-01")))
-    with pytest.raises(lf.InputError, match="rounds= is for licenses"):
+    with pytest.raises(lf.errors.InputError, match="rounds= is for licenses"):
         lf.license_growth(normal.history.events, rounds=ROUNDS)
 
 
@@ -219,5 +219,5 @@ def test_versions_of_those_active_lately_leave_the_silent_out(normal):
     assert lf.license_versions(rows, active_within="2d", now=latest + pd.Timedelta(days=9)).empty
     assert lf.license_versions(rows).validators.sum() == len(rows)
     for wrong, words in (({"active_within": "lately"}, "active_within='lately'"), ({"now": latest}, "active_within=")):
-        with pytest.raises(lf.InputError, match=words):
+        with pytest.raises(lf.errors.InputError, match=words):
             lf.license_versions(rows, **wrong)

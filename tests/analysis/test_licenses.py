@@ -33,7 +33,7 @@ def test_activity_names_the_silent_first(normal):
     now = licenses.last_active_at.max()
     row = activity[activity.silent_for.notna()].iloc[0]
     assert row.silent_for == now - licenses.set_index("validator").last_active_at[row.validator]
-    with pytest.raises(lf.InputError, match="within='soon'"):
+    with pytest.raises(lf.errors.InputError, match="within='soon'"):
         lf.license_activity(licenses, within="soon")
 
 
@@ -71,7 +71,7 @@ def test_a_change_of_38_digits_loses_none():
 
 def test_a_wrong_frame_is_refused(normal):
     for function in (lf.license_growth, lf.license_activity, lf.license_versions, lf.supply_over_time):
-        with pytest.raises(lf.InputError, match="no column"):
+        with pytest.raises(lf.errors.InputError, match="no column"):
             function(normal.history.updates)
-        with pytest.raises(lf.InputError, match="not a frame"):
+        with pytest.raises(lf.errors.InputError, match="not a frame"):
             function([])

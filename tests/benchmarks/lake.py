@@ -56,7 +56,7 @@ def _quick() -> list[Row]:
     ]
 
 
-def sync(net: lf.Network, *, workers: int, page_size: int = 1000) -> None:
+def sync(net: lf.types.Network, *, workers: int, page_size: int = 1000) -> None:
     """Sync into a new lake and throw it away."""
     folder = tempfile.mkdtemp()
     try:
@@ -65,7 +65,7 @@ def sync(net: lf.Network, *, workers: int, page_size: int = 1000) -> None:
         shutil.rmtree(folder)
 
 
-def _into(folder: str, net: lf.Network, *, workers: int, page_size: int = 1000) -> None:
+def _into(folder: str, net: lf.types.Network, *, workers: int, page_size: int = 1000) -> None:
     report = lf.open_store(Path(folder) / "lake").sync(net, workers=workers, page_size=page_size, progress=False)
     assert report.complete
 
@@ -75,7 +75,7 @@ def _script(url: str, folder: Path) -> None:
         frame.astype("str").to_parquet(folder / f"{name}.parquet")
 
 
-def _pages(net: lf.Network) -> list[bytes]:
+def _pages(net: lf.types.Network) -> list[bytes]:
     from ledgerframes.interfaces.history import read_pages
     from ledgerframes.paging.history import HistoryReader
     from ledgerframes.paging.window import Window

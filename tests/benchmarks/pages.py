@@ -51,7 +51,7 @@ def bulk_page() -> BenchmarkPage:
         return BenchmarkPage("bulk page", _first_page(net))
 
 
-def _first_page(net: lf.Network) -> bytes:
+def _first_page(net: lf.types.Network) -> bytes:
     answer = httpx.post(f"{net.sandbox.scan_url}/v2/updates", json={"page_size": ITEMS}, timeout=60)
     assert len(answer.json()["transactions"]) == ITEMS
     return answer.content

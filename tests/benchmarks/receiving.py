@@ -31,7 +31,7 @@ def rows() -> list[Row]:
         return [row for size, repeat in SIZES.items() for row in _rows(net, client, url, size, repeat)]
 
 
-def _rows(net: lf.Network, client: httpx.Client, url: str, size: int, repeat: int) -> list[Row]:
+def _rows(net: lf.types.Network, client: httpx.Client, url: str, size: int, repeat: int) -> list[Row]:
     whole, body, kind = f"{url}/v2/updates", b'{"page_size":%d}' % size, {"Content-Type": "application/json"}
     pool, parts = httpcore.ConnectionPool(), urlsplit(whole)
     standard = http.client.HTTPConnection(parts.netloc)

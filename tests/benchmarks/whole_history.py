@@ -30,7 +30,7 @@ def rows() -> list[Row]:
         return [*(row for count in READ for row in _rows(net, url, count)), _small(net, small, url)]
 
 
-def _small(net: lf.Network, small: lf.Network, url: str) -> Row:
+def _small(net: lf.types.Network, small: lf.types.Network, url: str) -> Row:
     """In small pages, as from a server that allows no others, against full ones."""
     count = READ[0]
     small.transport.learn_page_maximum(small.transport.servers("scan")[0], SMALL)
@@ -46,7 +46,7 @@ def _small(net: lf.Network, small: lf.Network, url: str) -> Row:
     return Row(what=what, ours=found["ours"], baseline=FULL, theirs=found[FULL], aim=0.8, size=size)
 
 
-def _rows(net: lf.Network, url: str, count: int) -> list[Row]:
+def _rows(net: lf.types.Network, url: str, count: int) -> list[Row]:
     """Into pandas and into Arrow against the script, and into pandas against the download."""
     requests = _compare(net, url, count)
     size = sum(map(len, _download(url, requests)))
@@ -72,7 +72,7 @@ def _rows(net: lf.Network, url: str, count: int) -> list[Row]:
     ]
 
 
-def _compare(net: lf.Network, url: str, count: int) -> list[dict[str, Any]]:
+def _compare(net: lf.types.Network, url: str, count: int) -> list[dict[str, Any]]:
     """Check that both give the same updates, or their times would say nothing; give the requests for the pages."""
     ours, script = lf.load_history(net, limit=count, progress=False), plain_script.load(url, count)
     assert ours.updates.update_id.tolist() == script.updates.update_id.tolist()

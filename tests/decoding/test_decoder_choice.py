@@ -38,7 +38,7 @@ def test_another_value_of_the_variable_is_refused(monkeypatch):
     monkeypatch.setenv(VARIABLE, "fast")
     message = "LEDGERFRAMES_DECODER='fast' is not valid: give 'compiled' or 'python', or unset it"
     for call in (choice, lf.versions, lambda: decode_page(BODY)):
-        with pytest.raises(lf.ConfigurationError, match=message):
+        with pytest.raises(lf.errors.ConfigurationError, match=message):
             call()
 
 

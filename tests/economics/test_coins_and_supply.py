@@ -88,9 +88,9 @@ def test_an_end_without_a_create_is_counted():
 
 @pytest.mark.parametrize("function", [lf.coin_history, lf.supply], ids=["coins", "supply"])
 def test_a_part_of_the_history_needs_an_opening(function):
-    with pytest.raises(lf.PartialResultError, match="opening"):
+    with pytest.raises(lf.errors.PartialResultError, match="opening"):
         function(frame_of(HISTORY))
-    with pytest.raises(lf.PartialResultError, match="gap"):
+    with pytest.raises(lf.errors.PartialResultError, match="gap"):
         function(frame_of(HISTORY, **WHOLE | {"complete": False}))
     assert len(function(frame_of(HISTORY), opening="nothing"))
 

@@ -53,7 +53,7 @@ def test_every_form_of_the_events_gives_the_same_rows(name, history, arrow):
     want = run(name, arrow, as_="arrow")
 
     assert run(name, history, as_="arrow").equals(want)
-    as_polars = lf.History(*(pl.from_arrow(one) for one in arrow))
+    as_polars = lf.types.History(*(pl.from_arrow(one) for one in arrow))
     # polars holds no provenance, which would prove that nothing was before the events
     begun = {"opening": "nothing"} if "opening" in inspect.signature(getattr(lf, name)).parameters else {}
     assert run(name, as_polars, as_="arrow", **begun).equals(want)
@@ -68,7 +68,7 @@ def test_a_parquet_file_gives_the_same_rows(name, arrow, tmp_path):
 
     assert found.equals(run(name, arrow.events, as_="arrow"))
     assert run(name, str(tmp_path / "events.parquet")).attrs["range"].startswith("ledger begin to ")
-    with pytest.raises(lf.InputError, match="does not exist"):
+    with pytest.raises(lf.errors.InputError, match="does not exist"):
         run(name, tmp_path / "nothing")
 
 
@@ -142,13 +142,13 @@ def test_nothing_fails_on_a_hostile_history(name, hostile):
 @every_table
 @pytest.mark.parametrize("events", [None, 5, "events", {}, [1], object()], ids=lambda one: type(one).__name__)
 def test_what_is_no_events_is_refused(name, events):
-    with pytest.raises(lf.InputError, match="events"):
+    with pytest.raises(lf.errors.InputError, match="events"):
         run(name, events)
 
 
 @every_table
 def test_another_frame_is_refused(name, history):
-    with pytest.raises(lf.InputError, match=r"events has no column\(s\)"):
+    with pytest.raises(lf.errors.InputError, match=r"events has no column\(s\)"):
         run(name, history.updates[["update_id", "kind"]])
 
 
@@ -159,7 +159,7 @@ def test_another_frame_is_refused(name, history):
 def test_a_wrong_opening_is_refused(name, opening, history):
     if "opening" not in inspect.signature(getattr(lf, name)).parameters:
         pytest.skip(f"{name} takes none")
-    with pytest.raises(lf.InputError, match="opening"):
+    with pytest.raises(lf.errors.InputError, match="opening"):
         run(name, history, opening=opening)
 
 

@@ -35,7 +35,7 @@ def test_a_csv_for_bi_has_a_number_that_pandas_sums(tmp_path):
 def test_a_column_that_has_the_name_of_an_exact_text_already_is_refused(tmp_path):
     both = TABLES["t"].append_column("amount_exact", pa.array(["a", "b", "c"]))
 
-    with pytest.raises(lf.InputError, match="'amount_exact'"):
+    with pytest.raises(lf.errors.InputError, match="'amount_exact'"):
         lf.export_tables({"t": both}, tmp_path, profile="bi")
 
 

@@ -135,7 +135,7 @@ def test_partitions_that_are_returned_to_go_on_in_another_file(tmp_path, monkeyp
 def test_a_month_that_names_no_partition_is_refused(tmp_path, month):
     rows = pa.table({"migration_id": [1], "record_month": pa.array([month], pa.string()), "n": [1]})
 
-    with pytest.raises(lf.InputError, match="record_month="):
+    with pytest.raises(lf.errors.InputError, match="record_month="):
         lf.export_tables({"updates": rows}, tmp_path, layout="hive")
     assert list(tmp_path.iterdir()) == []
 

@@ -36,7 +36,7 @@ def test_a_second_export_needs_overwrite(tmp_path, form):
     lf.export_tables({"t": ONE}, tmp_path, **form)
     before = left(tmp_path)
 
-    with pytest.raises(lf.InputError, match="overwrite=True"):
+    with pytest.raises(lf.errors.InputError, match="overwrite=True"):
         lf.export_tables({"t": ONE}, tmp_path, **form)
     report = lf.export_tables({"t": pa.concat_tables([ONE, ONE])}, tmp_path, overwrite=True, **form)
 
@@ -71,7 +71,7 @@ def test_a_link_is_never_written_through(tmp_path, form):
     out.mkdir()
     (out / name).symlink_to(tmp_path / ("elsewhere" if form.get("layout") else "kept"))
 
-    with pytest.raises(lf.InputError, match="is a link"):
+    with pytest.raises(lf.errors.InputError, match="is a link"):
         lf.export_tables({"t": ONE}, out, overwrite=True, **form)
 
     assert (tmp_path / "kept").read_text() == "kept"
@@ -83,7 +83,7 @@ def test_a_folder_with_other_things_in_it_is_not_replaced(tmp_path):
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / "thesis.odt").write_text("years of work")
 
-    with pytest.raises(lf.InputError, match="other things"):
+    with pytest.raises(lf.errors.InputError, match="other things"):
         lf.export_tables({"t": ONE}, tmp_path, layout="hive", overwrite=True)
     assert left(tmp_path / "t") == ["thesis.odt"]
 
@@ -105,7 +105,7 @@ FILL = """
     batch = pa.record_batch({"a": [f"{n * 7919 % 1000003:x}" * 9 for n in range(20_000)], "n": range(20_000)})
     try:
         lf.export_tables({"first": batch.slice(0, 3), "t": [batch] * 20}, sys.argv[1], **eval(sys.argv[2]))
-    except lf.InputError as error:
+    except lf.errors.InputError as error:
         print(error)
 """
 
@@ -165,7 +165,7 @@ def test_a_name_taken_while_the_export_runs_is_not_overwritten(tmp_path):
         (tmp_path / "t.parquet").write_text("somebody's")
         yield from ONE.to_batches()
 
-    with pytest.raises(lf.InputError, match="already exists"):
+    with pytest.raises(lf.errors.InputError, match="already exists"):
         lf.export_tables({"t": meanwhile}, tmp_path)
     assert (tmp_path / "t.parquet").read_text() == "somebody's"
 
@@ -173,13 +173,13 @@ def test_a_name_taken_while_the_export_runs_is_not_overwritten(tmp_path):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_may_not_be_written_is_named(tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(lf.InputError, match="name another place"):
+    with pytest.raises(lf.errors.InputError, match="name another place"):
         lf.export_tables({"t": ONE}, tmp_path)
 
 
 def test_a_place_that_is_a_file_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(lf.InputError, match="name another place"):
+    with pytest.raises(lf.errors.InputError, match="name another place"):
         lf.export_tables({"t": ONE}, tmp_path / "file")
 
 
@@ -203,20 +203,20 @@ WRONG = {
 
 @pytest.mark.parametrize(("arguments", "said"), WRONG.values(), ids=WRONG.keys())
 def test_an_argument_that_cannot_be_is_refused_before_anything_is_written(tmp_path, arguments, said):
-    with pytest.raises(lf.InputError, match=said):
+    with pytest.raises(lf.errors.InputError, match=said):
         lf.export_tables({"t": ONE}, tmp_path / "out", **arguments)
     assert left(tmp_path) == []
 
 
 @pytest.mark.parametrize("name", ["", "../t", "a/b", "nul", "1a", "é", "a" * 64, "t.parquet"])
 def test_a_table_s_name_that_is_no_file_name_everywhere_is_refused(tmp_path, name):
-    with pytest.raises(lf.InputError, match="cannot be a file's name"):
+    with pytest.raises(lf.errors.InputError, match="cannot be a file's name"):
         lf.export_tables({name: ONE}, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["a" * 26, "History", "about"])
 def test_a_table_s_name_that_is_no_sheet_s_name_is_refused(tmp_path, name):
-    with pytest.raises(lf.InputError, match="cannot be a sheet's name"):
+    with pytest.raises(lf.errors.InputError, match="cannot be a sheet's name"):
         lf.export_tables({name: ONE}, tmp_path, format="xlsx")
 
 
@@ -237,7 +237,7 @@ SAME = {
 
 @pytest.mark.parametrize(("sources", "said"), SAME.values(), ids=SAME.keys())
 def test_a_source_that_cannot_be_exported_is_refused_and_leaves_nothing(tmp_path, sources, said):
-    with pytest.raises(lf.InputError, match=said):
+    with pytest.raises(lf.errors.InputError, match=said):
         lf.export_tables(sources, tmp_path)
     assert left(tmp_path) == []
 
@@ -264,7 +264,7 @@ class HeldOpenError(PermissionError):
 
 def test_a_file_that_another_program_has_open_is_said_to_be():
     with (
-        pytest.raises(lf.InputError, match=r"cannot write 'book\.xlsx'.*close the program that has it open"),
+        pytest.raises(lf.errors.InputError, match=r"cannot write 'book\.xlsx'.*close the program that has it open"),
         writing("book.xlsx"),
     ):
         raise HeldOpenError(13, "The process cannot access the file because it is being used by another process")
@@ -300,7 +300,7 @@ TARGETS = {
 @pytest.mark.parametrize(("target", "options", "said"), [(name, *rest) for name, rest in TARGETS.items()], ids=TARGETS)
 def test_a_target_of_another_ending_is_refused(tmp_path, monkeypatch, target, options, said):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(lf.InputError, match=said):
+    with pytest.raises(lf.errors.InputError, match=said):
         lf.export_tables({"t": ONE, "u": ONE} if target == "two.csv" else {"t": ONE}, target, **options)
     assert left(tmp_path) == []
 
@@ -308,7 +308,7 @@ def test_a_target_of_another_ending_is_refused(tmp_path, monkeypatch, target, op
 def test_a_device_is_never_replaced(tmp_path):
     os.mkfifo(tmp_path / "t.parquet")
 
-    with pytest.raises(lf.InputError, match="is a device, not a file"):
+    with pytest.raises(lf.errors.InputError, match="is a device, not a file"):
         lf.export_tables({"t": ONE}, tmp_path, overwrite=True)
     assert (tmp_path / "t.parquet").is_fifo()
 
@@ -321,7 +321,7 @@ STAR = """
     resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
     try:
         store.export(sys.argv[2], model="star")
-    except lf.InputError as error:
+    except lf.errors.InputError as error:
         print(error)
 """
 

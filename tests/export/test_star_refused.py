@@ -51,18 +51,18 @@ WRONG = {
 
 @pytest.mark.parametrize(("options", "said"), WRONG.values(), ids=WRONG.keys())
 def test_arguments_that_do_not_fit_a_star_are_refused(store, tmp_path, options, said):
-    with pytest.raises(lf.InputError, match=said):
+    with pytest.raises(lf.errors.InputError, match=said):
         store.export(tmp_path / "out", **{"model": "star"} | options)
     assert not (tmp_path / "out").exists() or list((tmp_path / "out").iterdir()) == []
 
 
 def test_a_store_without_a_history_is_refused(tmp_path):
-    with pytest.raises(lf.StoreError, match="there is no store here"):
+    with pytest.raises(lf.errors.StoreError, match="there is no store here"):
         lf.open_store(tmp_path / "nothing").export(tmp_path / "out", model="star")
     snapshots = lf.open_store(tmp_path / "snapshots")
     with lf.sandbox(updates=30) as net:
         snapshots.sync(net, progress=False, tables=["licenses"])
-    with pytest.raises(lf.StoreError, match="no history to make a star of; sync it first"):
+    with pytest.raises(lf.errors.StoreError, match="no history to make a star of; sync it first"):
         snapshots.export(tmp_path / "out", model="star")
     assert not (tmp_path / "out").exists()
 
@@ -70,7 +70,7 @@ def test_a_store_without_a_history_is_refused(tmp_path):
 @pytest.mark.long
 def test_a_place_that_is_taken_is_refused_unless_it_may_be_overwritten(store, tmp_path):
     (tmp_path / "model.json").write_text("somebody's")
-    with pytest.raises(lf.InputError, match=r"model\.json.*overwrite=True"):
+    with pytest.raises(lf.errors.InputError, match=r"model\.json.*overwrite=True"):
         store.export(tmp_path, model="star")
     assert [path.name for path in tmp_path.iterdir()] == ["model.json"]
 
@@ -98,7 +98,7 @@ def test_balances_are_left_out_where_the_history_does_not_begin_at_ledger_begin(
         start = lf.load_updates(net, limit=200).record_time.sort_values().iloc[100]
         store.sync(net, progress=False, start=start)
     if migrations > 1:  # the beginnings of later migrations are not covered
-        with pytest.raises(lf.PartialResultError, match="allow_partial"):
+        with pytest.raises(lf.errors.PartialResultError, match="allow_partial"):
             store.export(tmp_path / "out", model="star")
     store.export(tmp_path / "out", model="star", allow_partial=True)
     star = Exported(tmp_path / "out")
@@ -130,7 +130,7 @@ def test_an_older_state_is_exported_with_as_of(tmp_path):
 @pytest.mark.parametrize("bits", [4, 14])
 def test_two_natural_keys_with_one_key_fail_the_export(store, tmp_path, bits):
     view = store._lake.existing()
-    with pytest.raises(lf.StoreError, match=r"same key|occurs twice") as raised:
+    with pytest.raises(lf.errors.StoreError, match=r"same key|occurs twice") as raised:
         export_star(store._lake, view, tmp_path / "out", keys=Keys(bits), **OPTIONS)
     assert "nothing was exported" in str(raised.value)
     assert list((tmp_path / "out").iterdir()) == []
@@ -141,7 +141,7 @@ def test_a_key_that_occurs_twice_is_found_in_any_part_and_batch(tmp_path):
         with KeyIndex(tmp_path / str(number), "fact_updates") as index:
             index.add(pa.array(keys[:2]))
             index.add(pa.array(keys[2:]))
-            with pytest.raises(lf.StoreError, match=f"fact_updates: the key {keys[0]} occurs twice"):
+            with pytest.raises(lf.errors.StoreError, match=f"fact_updates: the key {keys[0]} occurs twice"):
                 index.finish()
 
 
@@ -165,7 +165,7 @@ def test_natural_keys_of_several_columns_are_a_json_array(texts):
 
 def test_two_parties_with_one_key_are_both_named():
     dimensions = Dimensions(Keys(bits=1))
-    with pytest.raises(lf.StoreError, match=r"dim_party: 'alice::12.' and '") as raised:
+    with pytest.raises(lf.errors.StoreError, match=r"dim_party: 'alice::12.' and '") as raised:
         dimensions.party(pa.array(["alice::121", "alice::122", "alice::123"]))
     assert "have the same key" in str(raised.value)
 

@@ -165,7 +165,7 @@ def gather(updates: int = 60) -> Corpus:
             def listening(wire: Way, _mask: Mask) -> Way:
                 return _Listening(wire, answers)
 
-            with lf.Network(settings, way=listening) as net:
+            with lf.types.Network(settings, way=listening) as net:
                 parties += ask_everything(net)
             world = [json.dumps(item) for item in sandbox.world.items()] if not options.get("hostile") else []
         if world:
@@ -177,7 +177,7 @@ def gather(updates: int = 60) -> Corpus:
     return Corpus(dict(answers), [sorted_once(items) for items in histories if items], parties)
 
 
-def ask_everything(net: lf.Network) -> list[str]:
+def ask_everything(net: lf.types.Network) -> list[str]:
     """Ask for all that can be read; the parties found on the way."""
     updates = lf.load_updates(net, page_size=8).update_id.tolist()
     parties = [user.primary_party for user in net.ledger.iter_users() if user.primary_party][:5]

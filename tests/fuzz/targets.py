@@ -67,7 +67,7 @@ def check_page(body: bytes) -> None:
     """The page comes out right, or as an error of ours."""
     try:
         batches = decode_page(body).batches
-    except lf.DecodeError:
+    except lf.errors.DecodeError:
         return
     rows = {name: rows_of(batch) for name, batch in batches.items()}
     events_of = defaultdict(list)
@@ -85,7 +85,7 @@ def check_page(body: bytes) -> None:
     with all_digits():
         try:
             rebuilt = list(rebuild_rows(rows["updates"], events_of, halves))
-        except lf.DecodeError:
+        except lf.errors.DecodeError:
             return  # more digits or levels than Python has values for
     expected = truth_of(body)["transactions"]
     if rebuilt != expected:
@@ -116,7 +116,7 @@ def typed_page(corpus: Corpus, rng: random.Random) -> bytes:
     return body
 
 
-Call = Callable[[lf.Network, Corpus, random.Random, FarSide], None]
+Call = Callable[[lf.types.Network, Corpus, random.Random, FarSide], None]
 
 
 def through_the_client(call: Call, *, rate: float) -> Callable[[Corpus, random.Random], bytes]:
@@ -134,7 +134,7 @@ def through_the_client(call: Call, *, rate: float) -> Callable[[Corpus, random.R
             registry_url=("http://127.0.0.1:1",), ledger_url=("http://127.0.0.1:1",), ledger_token="t0ken-t0ken",
             validator_token="t0ken-t0ken",
         )  # fmt: skip
-        with lf.Network(settings, clock=FakeClock(), way=way) as net:
+        with lf.types.Network(settings, clock=FakeClock(), way=way) as net:
             try:
                 call(net, corpus, rng, far)
             except lf.LedgerframesError as error:
@@ -154,7 +154,7 @@ def check_message(error: lf.LedgerframesError) -> None:
     text.encode()
 
 
-def _history(net: lf.Network, _corpus: Corpus, rng: random.Random, far: FarSide) -> None:
+def _history(net: lf.types.Network, _corpus: Corpus, rng: random.Random, far: FarSide) -> None:
     loaded = lf.load_history(net, page_size=rng.choice((1, 3, 8, 50)), as_="arrow")
     ids = loaded.updates["update_id"].to_pylist()
     if len(ids) != len(set(ids)):
@@ -164,14 +164,14 @@ def _history(net: lf.Network, _corpus: Corpus, rng: random.Random, far: FarSide)
     list(lf.rebuild_items(History(*loaded)))
 
 
-def _window(net: lf.Network, _corpus: Corpus, rng: random.Random, far: FarSide) -> None:
+def _window(net: lf.types.Network, _corpus: Corpus, rng: random.Random, far: FarSide) -> None:
     (low, _), (high, _) = sorted(rng.choices(far.places, k=2), key=lambda one: one[0])
     if low < high:
         lf.load_updates(net, start=low, end=high, page_size=rng.choice((2, 10)), allow_partial=rng.random() < 0.3)
 
 
 def _frame(name: str) -> Call:
-    def call(net: lf.Network, corpus: Corpus, rng: random.Random, far: FarSide) -> None:
+    def call(net: lf.types.Network, corpus: Corpus, rng: random.Random, far: FarSide) -> None:
         allowed = rng.random() < 0.2
         if name in {"holdings_summary", "transfer_preapprovals"}:
             parties = rng.sample(corpus.parties, k=2)
@@ -190,7 +190,7 @@ def _given(name: str) -> dict[str, Any]:
     return {"record_time": "2026-01-30T06:00:00Z", "migration_id": 4} if name == "holdings_summary" else {}
 
 
-def _calls(net: lf.Network, corpus: Corpus, rng: random.Random, _far: FarSide) -> None:
+def _calls(net: lf.types.Network, corpus: Corpus, rng: random.Random, _far: FarSide) -> None:
     """The typed calls, one of them."""
     command = UnassignCommand(contract_id="00c", source="a::12", target="b::12")
     whose: dict[str, Any] = {"command_id": "c", "submitter": "alice"}
@@ -223,18 +223,18 @@ def _calls(net: lf.Network, corpus: Corpus, rng: random.Random, _far: FarSide) -
     rng.choice(calls)()
 
 
-def _single(net: lf.Network, _corpus: Corpus, rng: random.Random, far: FarSide) -> None:
+def _single(net: lf.types.Network, _corpus: Corpus, rng: random.Random, far: FarSide) -> None:
     loaded = lf.load_update(net, "1220aa") if rng.random() < 0.5 else lf.load_update_by_hash(net, "ab")
     (item,) = lf.rebuild_items(loaded)
     if far.asked == 1 and not far.calm and item != truth_of(far.sent):
         raise WrongError(f"rebuilt {item!r}"[:3000] + f"\nnot {truth_of(far.sent)!r}"[:3000])
 
 
-def _transaction(net: lf.Network, _corpus: Corpus, _rng: random.Random, _far: FarSide) -> None:
+def _transaction(net: lf.types.Network, _corpus: Corpus, _rng: random.Random, _far: FarSide) -> None:
     lf.load_ledger_transaction(net, "1220aa")
 
 
-def _probes(net: lf.Network, _corpus: Corpus, rng: random.Random, _far: FarSide) -> None:
+def _probes(net: lf.types.Network, _corpus: Corpus, rng: random.Random, _far: FarSide) -> None:
     if rng.random() < 0.5:
         lf.migrations(net)
     else:

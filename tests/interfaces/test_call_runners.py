@@ -37,7 +37,7 @@ def test_a_raw_answer_is_the_body_that_the_call_decodes(net):
 
 
 def test_a_preview_checks_its_arguments_like_the_call(net):
-    with pytest.raises(lf.InputError, match="page_size=0"):
+    with pytest.raises(lf.errors.InputError, match="page_size=0"):
         net.scan.preview.updates(page_size=0)
     with pytest.raises(TypeError, match="pagesize"):
         net.scan.preview.updates(pagesize=3)
@@ -60,12 +60,12 @@ def test_a_raw_answer_is_none_where_a_404_stands_for_nothing():
     with far(**{"bob%3A%3A1": absent, "all": absent}) as there:
         assert there.validator.transfer_preapproval("bob::1") is None
         assert there.validator.raw.transfer_preapproval("bob::1") is None
-        with pytest.raises(lf.NotFoundError):
+        with pytest.raises(lf.errors.NotFoundError):
             there.validator.raw.name_entries()
 
 
 def test_a_preview_knows_whether_there_is_a_token_to_take_the_user_from():
-    with pytest.raises(lf.InputError, match="user_id=None"):
+    with pytest.raises(lf.errors.InputError, match="user_id=None"):
         Ledger(nowhere(), has_token=False).preview.submit_reassignment([], command_id="c", submitter="a::1")
 
 

@@ -81,7 +81,7 @@ def test_a_user_is_made_and_listed(own, operator):
 
 
 def test_a_user_that_exists_is_a_conflict(own):
-    with pytest.raises(lf.ConflictError, match="already"):
+    with pytest.raises(lf.errors.ConflictError, match="already"):
         own.ledger.create_user(User(id="alice"))
 
 

@@ -76,5 +76,5 @@ def test_the_readmes_table_of_endpoints_is_up_to_date():
 
 
 def test_a_document_without_marks_is_refused():
-    with pytest.raises(lf.InputError, match="marks"):
+    with pytest.raises(lf.errors.InputError, match="marks"):
         with_endpoints("# a document")

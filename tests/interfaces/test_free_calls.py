@@ -13,7 +13,7 @@ from tests.transport.hostile_server import HostileServer, Reply, answer, text
 
 
 def asking(server, **options):
-    return lf.Network(Settings(scan_url=(f"{server.url}/api/scan",), **options), clock=SkippingClock())
+    return lf.types.Network(Settings(scan_url=(f"{server.url}/api/scan",), **options), clock=SkippingClock())
 
 
 def test_any_route_of_the_sandbox_answers_parsed_json(net):
@@ -54,7 +54,7 @@ def test_a_fault_is_retried_and_the_body_is_sent_again():
 
 
 def test_an_unknown_route_is_a_not_found_error(net):
-    with pytest.raises(lf.NotFoundError, match="GET /v0/nonesuch"):
+    with pytest.raises(lf.errors.NotFoundError, match="GET /v0/nonesuch"):
         net.scan.call("GET", "/v0/nonesuch")
 
 
@@ -62,7 +62,7 @@ def test_what_is_no_json_is_an_error_of_the_package():
     with (
         HostileServer([Reply(body=b"[1,")]) as server,
         asking(server, attempts=2) as net,
-        pytest.raises(lf.DecodeError),
+        pytest.raises(lf.errors.DecodeError),
     ):
         net.scan.call("GET", "/v0/x")
 
@@ -79,7 +79,7 @@ def test_it_can_be_sent_with_the_body_kept_as_it_came():
 def test_one_server_of_several_can_be_asked_also_by_a_part_that_can_be_stopped():
     with HostileServer([answer(1)]) as first, HostileServer([answer(2)]) as second:
         urls = tuple(f"{server.url}/api/scan" for server in (first, second))
-        with lf.Network(Settings(scan_url=urls), clock=SkippingClock()) as net:
+        with lf.types.Network(Settings(scan_url=urls), clock=SkippingClock()) as net:
             chosen = net.scan.on(urls[1])
 
             assert chosen.call("GET", "/v0/x") == 2
@@ -109,7 +109,7 @@ def test_one_server_of_several_can_be_asked_also_by_a_part_that_can_be_stopped()
 )
 def test_a_wrong_method_or_path_is_refused_unsent(net, arguments, reason):
     before = net.stats.requests
-    with pytest.raises(lf.InputError, match=reason):
+    with pytest.raises(lf.errors.InputError, match=reason):
         net.scan.call(*arguments)
     assert net.stats.requests == before
 
@@ -126,8 +126,8 @@ def test_a_wrong_method_or_path_is_refused_unsent(net, arguments, reason):
 )
 def test_wrong_options_are_refused_unsent(net, options, reason):
     before = net.stats.requests
-    with pytest.raises(lf.InputError, match=reason):
+    with pytest.raises(lf.errors.InputError, match=reason):
         net.scan.call("GET", "/v0/x", **options)
-    with pytest.raises(lf.InputError, match="no such number"):
+    with pytest.raises(lf.errors.InputError, match="no such number"):
         net.scan.call("POST", "/v0/x", json={"a": float("nan")})
     assert net.stats.requests == before

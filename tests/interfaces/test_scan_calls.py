@@ -88,7 +88,7 @@ def test_path_parameters_are_percent_encoded(scan):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_wrong_arguments_are_refused_before_anything_is_sent(scan, call, arguments, words):
-    with pytest.raises(lf.InputError) as caught:
+    with pytest.raises(lf.errors.InputError) as caught:
         scan.preview(call, **arguments)
     assert words in str(caught.value)
 
@@ -127,11 +127,11 @@ def test_the_sandbox_answers_the_remaining_calls(scan):
 def test_an_interface_without_an_address_says_which_argument_is_missing():
     with (
         lf.connect(ledger_url="https://ledger.example.com") as net,
-        pytest.raises(lf.ConfigurationError, match="scan_url"),
+        pytest.raises(lf.errors.ConfigurationError, match="scan_url"),
     ):
         net.scan.updates()
 
 
 def test_only_a_sandbox_has_a_sandbox_handle():
-    with lf.connect(scan_url="https://scan.example.com/api/scan") as net, pytest.raises(lf.ConfigurationError):
+    with lf.connect(scan_url="https://scan.example.com/api/scan") as net, pytest.raises(lf.errors.ConfigurationError):
         _ = net.sandbox

@@ -124,4 +124,4 @@ def connected(*participants: Participant, attempts: int = 2):
             app = Starlette(routes=[Route("/{path:path}", one.answer, methods=["GET", "POST"])])
             urls.append(stack.enter_context(serve(app)).url)
         settings = Settings(ledger_url=tuple(urls), ledger_token="t0ken-of-the-test", attempts=attempts)
-        yield stack.enter_context(lf.Network(settings, clock=SkippingClock()))
+        yield stack.enter_context(lf.types.Network(settings, clock=SkippingClock()))

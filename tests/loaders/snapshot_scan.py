@@ -46,4 +46,4 @@ def scan(pages, *, routes=("/v2/state/acs", "/v2/holdings/state"), place=SNAPSHO
 
 def asking(*servers, **options):
     urls = tuple(f"{server.url}/api/scan" for server in servers)
-    return lf.Network(Settings(scan_url=urls, **options), clock=SkippingClock())
+    return lf.types.Network(Settings(scan_url=urls, **options), clock=SkippingClock())

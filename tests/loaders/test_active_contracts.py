@@ -80,7 +80,7 @@ def test_a_moment_between_two_snapshots_gives_the_one_before(net, places):
 
 def test_a_moment_before_every_snapshot_is_a_not_found_error(net):
     for at in ("2000-01-01", (0, "2000-01-01"), (99, "2026-01-01")):
-        with pytest.raises(lf.NotFoundError, match=r"no snapshot.*lf\.snapshot_times"):
+        with pytest.raises(lf.errors.NotFoundError, match=r"no snapshot.*lf\.snapshot_times"):
             lf.load_active_contracts(net, at=at)
 
 
@@ -112,7 +112,7 @@ def test_a_limit_ends_the_paging(net):
 
 
 def test_more_than_a_hundred_pages_need_a_narrower_question(net):
-    with pytest.raises(lf.InputError, match=r"more than 200 contracts, 100 pages.*templates="):
+    with pytest.raises(lf.errors.InputError, match=r"more than 200 contracts, 100 pages.*templates="):
         lf.load_active_contracts(net, page_size=2)
     assert len(lf.load_active_contracts(net, page_size=2, limit=250)) == 250
 
@@ -306,7 +306,7 @@ def test_faults_on_the_way_lose_nothing(net, places):
     faults = Faults(rates={"429": 0.1, "503": 0.1, "reset": 0.1, "truncated": 0.1}, seed=5)
     with net.sandbox.replica(faults=faults) as server:
         settings = Settings(scan_url=(server.scan_url,), attempts=12)
-        with lf.Network(settings, clock=SkippingClock()) as other:
+        with lf.types.Network(settings, clock=SkippingClock()) as other:
             found = lf.load_active_contracts(other, at=places[-1], page_size=25)
 
     pd.testing.assert_frame_equal(found, wanted)
@@ -337,7 +337,7 @@ def test_all_pages_come_from_one_server_and_a_failing_one_is_left_from_the_begin
         assert list(frame.contract_id) == ["002", "003", "001"]
         assert frame.attrs["source"] == f"{second.url}/api/scan"
         with asking(first, attempts=2) as net:
-            with pytest.raises(lf.ServerError):
+            with pytest.raises(lf.errors.ServerError):
                 lf.load_active_contracts(net)
             part = lf.load_active_contracts(net, allow_partial=True)
         assert list(part.contract_id) == ["001", "002"]
@@ -345,22 +345,22 @@ def test_all_pages_come_from_one_server_and_a_failing_one_is_left_from_the_begin
 
 
 BROKEN = {
-    "a repeated token": ({"created_events": [created(1)], "next_page_token": 7}, lf.PagingError, "repeats"),
+    "a repeated token": ({"created_events": [created(1)], "next_page_token": 7}, lf.errors.PagingError, "repeats"),
     "another snapshot": (
         {"record_time": "2026-01-30T03:00:00Z", "created_events": []},
-        lf.DecodeError,
+        lf.errors.DecodeError,
         "belongs to",
     ),
-    "another migration": ({"migration_id": 3, "created_events": []}, lf.DecodeError, "belongs to"),
-    "no list": ({"created_events": {}}, lf.DecodeError, "created_events"),
-    "no contracts": ({}, lf.DecodeError, "created_events"),
-    "no time": ({"record_time": "x", "created_events": []}, lf.DecodeError, "state"),
+    "another migration": ({"migration_id": 3, "created_events": []}, lf.errors.DecodeError, "belongs to"),
+    "no list": ({"created_events": {}}, lf.errors.DecodeError, "created_events"),
+    "no contracts": ({}, lf.errors.DecodeError, "created_events"),
+    "no time": ({"record_time": "x", "created_events": []}, lf.errors.DecodeError, "state"),
     "a contract without its id": (
         {"created_events": [{"template_id": "a:B:Amulet"}]},
-        lf.DecodeError,
+        lf.errors.DecodeError,
         "contract_id|owner",
     ),
-    "no object": ({"created_events": [5]}, lf.DecodeError, "item 0"),
+    "no object": ({"created_events": [5]}, lf.errors.DecodeError, "item 0"),
 }
 
 
@@ -374,7 +374,7 @@ def test_a_broken_answer_is_an_error_of_the_package(page, error, reason):
 
 def test_a_contract_that_is_no_coin_is_an_error_among_coins():
     page = {"created_events": [created(1), created(2, "Splice.Round:OpenMiningRound")]}
-    wrong = pytest.raises(lf.DecodeError, match="item 1 is a contract of 'OpenMiningRound'")
+    wrong = pytest.raises(lf.errors.DecodeError, match="item 1 is a contract of 'OpenMiningRound'")
     with HostileServer(scan(lambda _: page)) as server, asking(server) as net, wrong:
         lf.load_coins(net, ["o"])
 
@@ -392,7 +392,7 @@ def test_only_an_unknown_route_falls_back_to_the_older_one():
         assert len(lf.load_active_contracts(net)) == 1
     denied = scan(lambda _: answer({"error": "No snapshot found"}, 404))
     with HostileServer(denied) as server, asking(server) as net:
-        with pytest.raises(lf.NotFoundError, match="No snapshot found"):
+        with pytest.raises(lf.errors.NotFoundError, match="No snapshot found"):
             lf.load_active_contracts(net)
         assert not [heard for heard in server.heard if "/v0/state/acs" in heard.target and heard.method == "POST"]
 
@@ -408,7 +408,7 @@ def test_only_an_unknown_route_falls_back_to_the_older_one():
     ],
 )
 def test_a_scan_without_the_routes_is_one_input_error(load, told):
-    wrong = pytest.raises(lf.InputError, match=told)
+    wrong = pytest.raises(lf.errors.InputError, match=told)
     with HostileServer(scan(lambda _: {}, routes=("/none",))) as server, asking(server) as net, wrong:
         load(net)
 
@@ -430,7 +430,7 @@ def test_a_scan_without_the_routes_is_one_input_error(load, told):
 )
 def test_wrong_arguments_are_refused_unsent(net, options, reason):
     before = net.stats.requests
-    with pytest.raises(lf.InputError, match=reason):
+    with pytest.raises(lf.errors.InputError, match=reason):
         lf.load_active_contracts(net, **options)
     assert net.stats.requests == before
 
@@ -438,7 +438,7 @@ def test_wrong_arguments_are_refused_unsent(net, options, reason):
 @pytest.mark.parametrize("owners", [[], "alice::1220", ["a/b"], [5]], ids=str)
 def test_wrong_owners_are_refused_unsent(net, owners):
     before = net.stats.requests
-    with pytest.raises(lf.InputError, match="owners"):
+    with pytest.raises(lf.errors.InputError, match="owners"):
         lf.load_coins(net, owners)
     assert net.stats.requests == before
 

@@ -52,7 +52,7 @@ def test_every_loader_with_lists_takes_the_keyword(net, tmp_path):
 
 @pytest.mark.parametrize("load", [lf.load_history, lf.load_users])
 def test_another_form_is_refused_before_anything_is_asked(net, load):
-    with pytest.raises(lf.InputError, match="lists='list' is not valid"):
+    with pytest.raises(lf.errors.InputError, match="lists='list' is not valid"):
         load(net, lists="list")
 
 

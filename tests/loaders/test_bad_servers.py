@@ -31,7 +31,7 @@ DAMAGES = [kind for kind in LIES if kind not in {"an item without a place", "500
 
 
 def connected(*urls):
-    return lf.Network(Settings(scan_url=urls), clock=SkippingClock())
+    return lf.types.Network(Settings(scan_url=urls), clock=SkippingClock())
 
 
 def proxied(scan_url, reply, turns):
@@ -84,7 +84,7 @@ def test_one_damaged_answer_is_asked_for_again(turn, kind):
 @pytest.mark.parametrize("kind", [*DAMAGES, "an item without a place"])
 def test_an_answer_that_is_damaged_each_time_is_a_named_error(kind):
     with HostileServer([LIES[kind]]) as server, connected(server.url) as net:
-        with pytest.raises((lf.DecodeError, lf.NoAnswerError), match="POST /v2/updates"):
+        with pytest.raises((lf.errors.DecodeError, lf.errors.NoAnswerError), match="POST /v2/updates"):
             lf.load_updates(net)
         if kind in {"an error with 200", "a list", "null", "an item that is not JSON"}:
             assert len(server.heard) == 2  # the same answer twice: that is what the server means

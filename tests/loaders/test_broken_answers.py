@@ -38,7 +38,7 @@ def answering(*bodies):
     with serve(app) as served:
         urls = {f"{name}_url": (served.url,) for name in ("scan", "validator", "registry", "ledger")}
         tokens = {"ledger_token": "t0ken", "validator_token": "t0ken"}
-        with lf.Network(Settings(**urls, **tokens, attempts=2), clock=SkippingClock()) as net:
+        with lf.types.Network(Settings(**urls, **tokens, attempts=2), clock=SkippingClock()) as net:
             yield net
 
 
@@ -55,7 +55,7 @@ CALLS = {
 
 @pytest.mark.parametrize(("call", "body"), CALLS.values(), ids=CALLS)
 def test_bytes_that_are_no_text_are_a_decode_error_whatever_reads_them(call, body):
-    with answering(body % LATIN) as net, pytest.raises(lf.DecodeError, match=r"not whole JSON.*utf-8"):
+    with answering(body % LATIN) as net, pytest.raises(lf.errors.DecodeError, match=r"not whole JSON.*utf-8"):
         call(net)
 
 
@@ -85,7 +85,7 @@ TYPED = {
 
 @pytest.mark.parametrize(("call", "body"), TYPED.values(), ids=TYPED)
 def test_a_value_of_another_sort_is_a_decode_error(call, body):
-    with answering(body) as net, pytest.raises(lf.DecodeError):
+    with answering(body) as net, pytest.raises(lf.errors.DecodeError):
         call(net)
 
 
@@ -101,12 +101,15 @@ def test_a_page_without_users_means_that_there_are_none(page):
 
 
 def test_a_page_of_instruments_without_its_list_breaks_the_contract():
-    with answering({}) as net, pytest.raises(lf.DecodeError, match="'instruments' is missing"):
+    with answering({}) as net, pytest.raises(lf.errors.DecodeError, match="'instruments' is missing"):
         lf.load_instruments(net)
 
 
 def test_a_summary_of_no_party_is_an_error_and_not_left_out():
-    with answering({"summaries": [{"total_coin_holdings": "1"}]}) as net, pytest.raises(lf.DecodeError, match="party"):
+    with (
+        answering({"summaries": [{"total_coin_holdings": "1"}]}) as net,
+        pytest.raises(lf.errors.DecodeError, match="party"),
+    ):
         lf.load_holdings_summary(net, ["p"], **WHEN)
 
 
@@ -130,20 +133,20 @@ def test_what_python_has_no_value_for_stays_as_text_and_is_said_when_items_are_r
     batches = decode_page(body).batches
     history = History(**{name: pa.Table.from_batches([batch]) for name, batch in batches.items()})
     assert value in history.events["payload"].to_pylist()
-    with pytest.raises(lf.DecodeError, match="as it is"):
+    with pytest.raises(lf.errors.DecodeError, match="as it is"):
         list(lf.rebuild_items(history))
 
 
 def test_more_levels_than_python_reads_are_a_decode_error():
-    with pytest.raises(lf.DecodeError, match="RecursionError"):
+    with pytest.raises(lf.errors.DecodeError, match="RecursionError"):
         read_json("[" * 100_000 + "]" * 100_000)
 
 
 def test_a_server_that_shows_what_lies_before_is_not_searched_for_ever():
     with answering(page_of(transaction())) as net:
-        with pytest.raises(lf.PagingError, match="does not keep to the order"):
+        with pytest.raises(lf.errors.PagingError, match="does not keep to the order"):
             lf.migrations(net)
-        with pytest.raises(lf.PagingError, match="does not keep to the order"):
+        with pytest.raises(lf.errors.PagingError, match="does not keep to the order"):
             lf.load_holdings_summary(net, ["p"], record_time="2026-01-30")
 
 
@@ -155,14 +158,14 @@ def test_a_server_that_shows_what_lies_before_is_not_searched_for_ever():
 def test_a_server_with_ever_more_migrations_is_not_searched_for_ever(search):
     pages = [page_of(transaction(migration_id=number)) for number in range(103)]
     with answering(*pages) as net:
-        with pytest.raises(lf.PagingError, match="after 60 migrations the server shows one more"):
+        with pytest.raises(lf.errors.PagingError, match="after 60 migrations the server shows one more"):
             search(net)
         assert net.stats.requests <= 100
 
 
 def test_a_long_list_of_unknown_members_does_not_make_a_long_message():
     members = {f"member {number}": 1 for number in range(5_000)}
-    with answering(members) as net, pytest.raises(lf.DecodeError) as caught:
+    with answering(members) as net, pytest.raises(lf.errors.DecodeError) as caught:
         net.ledger.transaction_by_id("u")
     assert len(str(caught.value)) < 1_000
 
@@ -174,7 +177,7 @@ def test_amounts_with_an_exponent_are_read_exactly():
 
 @pytest.mark.parametrize("offset", ["+99:99", "-24:00", "+00:60"])
 def test_an_offset_that_no_zone_has_is_no_time(offset):
-    with pytest.raises(lf.DecodeError, match="no zone"):
+    with pytest.raises(lf.errors.DecodeError, match="no zone"):
         decode_page(page_of(transaction(effective_at=f"2026-01-30T08:39:28.485596{offset}")))
 
 

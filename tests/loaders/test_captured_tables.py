@@ -162,9 +162,9 @@ def test_every_table_comes_in_every_form_with_its_columns_and_provenance(net, lo
     frame = load(net, columns=["extra"], limit=1)
     assert frame.shape == (1, 1)
     assert frame.attrs["source"].startswith("http://127.0.0.1")
-    with pytest.raises(lf.InputError, match="no column"):
+    with pytest.raises(lf.errors.InputError, match="no column"):
         load(net, columns=["nonsense"])
-    with pytest.raises(lf.InputError, match="limit=0"):
+    with pytest.raises(lf.errors.InputError, match="limit=0"):
         load(net, limit=0)
     with pytest.raises(TypeError, match="nonsense"):
         load(net, nonsense=1)

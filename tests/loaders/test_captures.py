@@ -49,7 +49,7 @@ def test_an_unknown_update_is_not_found_with_the_servers_words():
     with (
         replay("scan-error-not-found") as server,
         connected(server) as net,
-        pytest.raises(lf.NotFoundError, match="No ans entry found") as caught,
+        pytest.raises(lf.errors.NotFoundError, match="No ans entry found") as caught,
     ):
         net.scan.update_by_id("1220ab")
     assert caught.value.status == 404
@@ -60,11 +60,11 @@ def test_a_route_that_the_server_does_not_know_is_told_apart():
     with (
         replay("scan-error-unknown-route") as server,
         connected(server) as net,
-        pytest.raises(lf.NotFoundError) as caught,
+        pytest.raises(lf.errors.NotFoundError) as caught,
     ):
         net.scan.earliest_available_round()
     assert caught.value.unknown_route
-    with replay("scan-error-unknown-route") as server, connected(server) as net, pytest.raises(lf.NotFoundError):
+    with replay("scan-error-unknown-route") as server, connected(server) as net, pytest.raises(lf.errors.NotFoundError):
         lf.earliest_reward_round(net)
 
 

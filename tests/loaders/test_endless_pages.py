@@ -64,7 +64,7 @@ def endless(member, following, shown, item):
 
 def connected(url):
     urls = {f"{interface}_url": (url,) for interface in ("scan", "validator", "registry", "ledger")}
-    return lf.Network(Settings(**urls, ledger_token="t0ken-of-the-test"), clock=SkippingClock())
+    return lf.types.Network(Settings(**urls, ledger_token="t0ken-of-the-test"), clock=SkippingClock())
 
 
 def snapshots(shown):
@@ -85,7 +85,7 @@ def test_a_list_without_end_is_refused(load, shown):
     member, following, call = LISTS[load]
     reply = endless(member, following, shown, ITEMS[member])
     with HostileServer(reply) as server, connected(server.url) as net:
-        with pytest.raises(lf.PagingError, match=r"(?s)nothing new.*Ask another server"):
+        with pytest.raises(lf.errors.PagingError, match=r"(?s)nothing new.*Ask another server"):
             call(net)
         assert len(server.heard) <= 140 if shown is KINDS["nothing new after forty"] else len(server.heard) <= 100
 
@@ -102,7 +102,7 @@ def test_what_a_partial_result_holds_comes_once():
 @pytest.mark.parametrize("load", SNAPSHOTS.values(), ids=SNAPSHOTS)
 def test_a_snapshot_without_end_is_refused(load, shown):
     with HostileServer(snapshots(shown)) as server, connected(f"{server.url}/api/scan") as net:
-        with pytest.raises(lf.PagingError, match="Ask another"):
+        with pytest.raises(lf.errors.PagingError, match="Ask another"):
             load(net)
         assert len(server.heard) <= 100
 
@@ -115,7 +115,7 @@ def test_a_sync_of_a_snapshot_without_end_leaves_nothing_behind(shown, commit_by
     with HostileServer(snapshots(shown)) as server, connected(f"{server.url}/api/scan") as net:
         for _ in range(2):
             before = len(server.heard)
-            with pytest.raises(lf.PagingError, match="Ask another"):
+            with pytest.raises(lf.errors.PagingError, match="Ask another"):
                 store.sync(net, **options)
             assert len(server.heard) - before <= 100
             assert store.load("active_contracts", allow_partial=True).empty
@@ -142,6 +142,6 @@ def test_snapshots_without_end_are_refused(apart, start):
         return answer({"record_time": f"{before - pd.Timedelta(apart):%Y-%m-%dT%H:%M:%S.%fZ}"})
 
     with HostileServer(reply) as server, connected(server.url) as net:
-        with pytest.raises(lf.PagingError, match=r"nothing new|more than any network"):
+        with pytest.raises(lf.errors.PagingError, match=r"nothing new|more than any network"):
             lf.snapshot_times(net, start=start)
         assert len(server.heard) <= 100

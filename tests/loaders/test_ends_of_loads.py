@@ -23,7 +23,7 @@ def emptied():
 @pytest.mark.parametrize("name", LOADERS)
 @pytest.mark.parametrize("start", ["begin", "2020-01-01", (0, "2020-01-01")], ids=["begin", "time", "pair"])
 def test_a_scan_that_shows_nothing_answers_no_range_with_a_start(start, name, emptied):
-    with pytest.raises(lf.PartialResultError, match="shows no update"):
+    with pytest.raises(lf.errors.PartialResultError, match="shows no update"):
         load(name, emptied, start=start)
 
     assert not load(name, emptied, start=start, allow_partial=True).attrs["complete"]
@@ -37,7 +37,7 @@ def test_last_has_nothing_to_count_back_from_on_a_scan_that_shows_nothing(emptie
         lambda: lf.open_store(tmp_path / "lake").sync(emptied, last="1h"),
     ]
     for way in ways:
-        with pytest.raises(lf.PartialResultError, match="nothing to count back from"):
+        with pytest.raises(lf.errors.PartialResultError, match="nothing to count back from"):
             way()
     assert "no update is shown" in str(lf.plan(emptied))
 
@@ -61,7 +61,7 @@ def test_a_start_behind_what_is_there_is_refused_by_name(end, name, net):
     newest = net.sandbox.world.updates[-1].migration_id
     for start in ("2100-01-01", (newest, "2100-01-01"), (newest + 1, "2020-01-01")):
         ends = None if end is None else end if isinstance(start, str) else (newest + 2, end)
-        with pytest.raises(lf.PartialResultError, match=rf"ends at \(migration {newest}, 2025-"):
+        with pytest.raises(lf.errors.PartialResultError, match=rf"ends at \(migration {newest}, 2025-"):
             load(name, net, start=start, end=ends)
         assert not load(name, net, start=start, end=ends, allow_partial=True).attrs["complete"]
 
@@ -81,9 +81,9 @@ def test_objects_end_before_the_newest_update_and_say_where():
         held = lf.load_history(net, source="objects").updates
         last = lf.load_history(net, source="objects", last="1d").updates
         newest = net.sandbox.world.updates[-1].migration_id, pages.record_time.max()
-        with pytest.raises(lf.PartialResultError, match="the last update in its objects"):
+        with pytest.raises(lf.errors.PartialResultError, match="the last update in its objects"):
             lf.load_history(net, source="objects", start=newest)
-        with pytest.raises(lf.PartialResultError, match="its objects hold nothing so late"):
+        with pytest.raises(lf.errors.PartialResultError, match="its objects hold nothing so late"):
             lf.load_history(net, source="objects", start="2100-01-01")
 
     assert len(held) < len(pages)

@@ -49,7 +49,7 @@ class World:
             url = getattr(self.box, f"{interface}_url")
             return (url,) if dead is None else (dead, url)
 
-        return lf.Network(
+        return lf.types.Network(
             Settings(
                 **{f"{interface}_url": urls(interface) for interface in ("scan", "validator", "registry", "ledger")},
                 ledger_token=self.box.token("validator_operator"), validator_token=self.box.token("validator_operator"),

@@ -40,16 +40,16 @@ def test_times_and_lists_can_be_read_back(net, tmp_path):
 
 
 def test_an_unknown_ending_is_refused(instruments, tmp_path):
-    with pytest.raises(lf.InputError, match=r"\.parquet, \.csv, \.json"):
+    with pytest.raises(lf.errors.InputError, match=r"\.parquet, \.csv, \.json"):
         write_file(instruments, tmp_path / "i.xls")
 
 
 def test_a_place_that_cannot_be_written_is_named_and_nothing_is_left(instruments, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(lf.InputError, match="name another place"):
+    with pytest.raises(lf.errors.InputError, match="name another place"):
         write_file(instruments, tmp_path / "file" / "i.csv")
     (tmp_path / "i.csv").mkdir()
-    with pytest.raises(lf.InputError, match="name another place"):
+    with pytest.raises(lf.errors.InputError, match="name another place"):
         write_file(instruments, tmp_path / "i.csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "i.csv"]
 

@@ -53,11 +53,14 @@ def test_a_list_that_scan_finds_too_long_is_split(net, owners):
 def test_a_scan_without_the_routes_is_one_input_error():
     with HostileServer([text("The requested resource could not be found.", 404)]) as server:
         settings = Settings(scan_url=(f"{server.url}/api/scan",))
-        wrong = pytest.raises(lf.InputError, match=r"POST /v0/holdings/summary nor POST /v1.*validator_url=")
-        with lf.Network(settings, clock=SkippingClock()) as net, wrong:
+        wrong = pytest.raises(lf.errors.InputError, match=r"POST /v0/holdings/summary nor POST /v1.*validator_url=")
+        with lf.types.Network(settings, clock=SkippingClock()) as net, wrong:
             lf.load_holdings_summary(net, ["a::1220"], record_time="2026-01-30", migration_id=4)
 
 
 def test_without_scan_and_validator_it_says_what_is_missing():
-    with lf.connect(registry_url="http://127.0.0.1:9") as net, pytest.raises(lf.ConfigurationError, match="validator"):
+    with (
+        lf.connect(registry_url="http://127.0.0.1:9") as net,
+        pytest.raises(lf.errors.ConfigurationError, match="validator"),
+    ):
         lf.load_holdings_summary(net, ["a::1220"], record_time="2026-01-30", migration_id=4)

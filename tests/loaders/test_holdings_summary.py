@@ -114,7 +114,7 @@ def test_all_parts_of_a_split_list_are_of_the_first_ones_snapshot():
 def test_parts_of_different_snapshots_are_an_error():
     with (
         serving(most=1, strays=True) as (net, _),
-        pytest.raises(lf.DecodeError, match="of different snapshots or rounds"),
+        pytest.raises(lf.errors.DecodeError, match="of different snapshots or rounds"),
     ):
         load(net, PARTIES[:3], match="exact", record_time=f"{DAY}03:00:00Z")
 
@@ -173,7 +173,10 @@ def test_a_snapshot_months_older_than_asked_is_a_warning():
 
 @pytest.mark.parametrize("match", ["exact", "at_or_before"])
 def test_an_answer_of_a_later_snapshot_than_asked_is_an_error(match):
-    with serving(late=True) as (net, _), pytest.raises(lf.DecodeError, match=r"answer is of 2026-01-30T03.*01:00"):
+    with (
+        serving(late=True) as (net, _),
+        pytest.raises(lf.errors.DecodeError, match=r"answer is of 2026-01-30T03.*01:00"),
+    ):
         load(net, record_time=f"{DAY}01:00:00Z", match=match)
 
 
@@ -236,6 +239,6 @@ def test_one_snapshot_takes_several_rounds_and_one_round_serves_several_snapshot
 )
 def test_rounds_that_do_not_fit_the_times_are_refused(options, words):
     with serving() as (net, server):
-        with pytest.raises(lf.InputError, match=words):
+        with pytest.raises(lf.errors.InputError, match=words):
             load(net, PARTIES[:1], **options)
         assert not server.asked

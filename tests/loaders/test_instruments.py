@@ -39,7 +39,7 @@ def registry(answers):
 
     with (
         serve(Starlette(routes=[Route("/{path:path}", answer)])) as served,
-        lf.Network(Settings(registry_url=(served.url,), attempts=2), clock=SkippingClock()) as network,
+        lf.types.Network(Settings(registry_url=(served.url,), attempts=2), clock=SkippingClock()) as network,
     ):
         yield network, asked
 
@@ -57,13 +57,13 @@ def test_instruments_of_these_ids_are_rows_in_their_order_with_one_request_each(
 
 
 def test_an_unknown_id_is_named_with_what_lists_them_all(net):
-    with pytest.raises(lf.InputError, match=r"'amulet'; lf\.load_instruments\(net\) lists"):
+    with pytest.raises(lf.errors.InputError, match=r"'amulet'; lf\.load_instruments\(net\) lists"):
         lf.load_instruments(net, ids=["Amulet", "amulet"])
 
 
 def test_no_ids_are_refused_and_nothing_is_sent(net):
     before = net.stats.requests
-    with pytest.raises(lf.InputError, match="ids is empty"):
+    with pytest.raises(lf.errors.InputError, match="ids is empty"):
         lf.load_instruments(net, ids=[])
     assert net.stats.requests == before
 
@@ -78,33 +78,33 @@ def test_a_registry_that_only_lists_is_read_whole():
     page = {"instruments": [COIN, COIN | {"id": "Other"}], "nextPageToken": None}
     with registry({LIST: (200, page)}) as (net, asked):
         assert list(lf.load_instruments(net, ids=["Other"], limit=1).instrument_id) == ["Other"]
-        with pytest.raises(lf.InputError, match="'Third'"):
+        with pytest.raises(lf.errors.InputError, match="'Third'"):
             lf.load_instruments(net, ids=["Other", "Third"])
     assert LIST in asked
 
 
 def test_an_answer_about_another_instrument_is_refused():
-    refused = pytest.raises(lf.DecodeError, match=r"'Other' was requested, and the answer has the id \"Coin\"")
+    refused = pytest.raises(lf.errors.DecodeError, match=r"'Other' was requested, and the answer has the id \"Coin\"")
     with registry({f"{LIST}/Other": (200, COIN)}) as (net, _), refused:
         lf.load_instruments(net, ids=["Other"])
 
 
 @pytest.mark.parametrize("body", [{}, {"id": 5}, {"id": None}], ids=str)
 def test_an_answer_without_an_id_is_refused_and_not_taken_for_a_missing_instrument(body):
-    with registry({f"{LIST}/Other": (200, body)}) as (net, _), pytest.raises(lf.DecodeError, match="'Other'"):
+    with registry({f"{LIST}/Other": (200, body)}) as (net, _), pytest.raises(lf.errors.DecodeError, match="'Other'"):
         lf.load_instruments(net, ids=["Other"])
 
 
 @pytest.mark.parametrize("listed", [[5], [{"name": "x"}], [{"id": 5}]], ids=str)
 def test_a_list_whose_ids_cannot_be_read_proves_nothing(listed):
-    with registry({LIST: (200, {"instruments": listed})}) as (net, _), pytest.raises(lf.DecodeError):
+    with registry({LIST: (200, {"instruments": listed})}) as (net, _), pytest.raises(lf.errors.DecodeError):
         lf.load_instruments(net, ids=["Other"])
 
 
 def test_what_was_loaded_before_a_fault_is_kept_where_that_is_allowed():
     answers = {f"{LIST}/Coin": (200, COIN), f"{LIST}/Other": (500, {"error": "broken"})}
     with registry(answers) as (net, _):
-        with pytest.raises(lf.ServerError):
+        with pytest.raises(lf.errors.ServerError):
             lf.load_instruments(net, ids=["Coin", "Other"])
         part = lf.load_instruments(net, ids=["Coin", "Other"], allow_partial=True)
     assert list(part.instrument_id) == ["Coin"]
@@ -115,7 +115,7 @@ def test_an_incomplete_list_does_not_prove_that_an_id_is_missing():
     answers = {LIST: (200, {"instruments": [COIN], "nextPageToken": "t"})}
     with registry(answers) as (net, _):
         # The token repeats, so the list cannot be read to its end.
-        with pytest.raises(lf.PagingError):
+        with pytest.raises(lf.errors.PagingError):
             lf.load_instruments(net, ids=["Other"])
         part = lf.load_instruments(net, ids=["Other"], allow_partial=True)
     assert len(part) == 0
@@ -126,6 +126,6 @@ def test_an_incomplete_list_does_not_prove_that_an_id_is_missing():
 def test_a_fault_on_the_way_is_asked_again(fault):
     with lf.sandbox(updates=20) as net:
         net.sandbox.faults = Faults.parse(f"{fault}:0.5", seed=3)
-        with lf.Network(net.settings, clock=SkippingClock()) as patient:
+        with lf.types.Network(net.settings, clock=SkippingClock()) as patient:
             found = lf.load_instruments(patient, ids=["Amulet", "TESSERA-FUND", "ORCHARD-POINT"])
     assert len(found) == 3

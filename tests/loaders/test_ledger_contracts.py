@@ -110,7 +110,7 @@ def test_every_page_size_gives_every_contract_once(net, size):
 
 
 def test_an_offset_that_is_not_reached_is_named(net):
-    with pytest.raises(lf.InputError, match="at=501 is after the participant's newest offset 500"):
+    with pytest.raises(lf.errors.InputError, match="at=501 is after the participant's newest offset 500"):
         lf.load_ledger_contracts(net, None, at=501)
 
 
@@ -124,7 +124,7 @@ def test_a_participant_that_dies_between_two_pages_is_replaced_from_the_beginnin
 
 
 def test_a_part_of_one_participant_is_kept_where_that_is_allowed():
-    with connected(Participant(dies_at=2)) as net, pytest.raises(lf.ServerError):
+    with connected(Participant(dies_at=2)) as net, pytest.raises(lf.errors.ServerError):
         lf.load_ledger_contracts(net, PARTY)
     with connected(Participant(dies_at=2)) as net:
         part = lf.load_ledger_contracts(net, PARTY, allow_partial=True)
@@ -133,7 +133,10 @@ def test_a_part_of_one_participant_is_kept_where_that_is_allowed():
 
 
 def test_a_token_that_its_giver_refuses_is_an_error_that_says_why():
-    with connected(Participant(refuses_at=2)) as net, pytest.raises(lf.PagingError, match="refuses the page token"):
+    with (
+        connected(Participant(refuses_at=2)) as net,
+        pytest.raises(lf.errors.PagingError, match="refuses the page token"),
+    ):
         lf.load_ledger_contracts(net, PARTY)
 
 
@@ -152,7 +155,7 @@ def twice(number, made):
     ("spoil", "said"), [(later_snapshot, "snapshot at offset 11, not 10"), (twice, "00one4 comes twice")]
 )
 def test_pages_that_contradict_each_other_are_refused(spoil, said):
-    with connected(Participant(spoil=spoil)) as net, pytest.raises(lf.PagingError, match=said):
+    with connected(Participant(spoil=spoil)) as net, pytest.raises(lf.errors.PagingError, match=said):
         lf.load_ledger_contracts(net, PARTY)
 
 
@@ -173,19 +176,22 @@ def test_an_entry_that_breaks_the_interface_is_a_decode_error(entry):
     def broken(_number, made):
         return made | {"activeContracts": [{"contractEntry": entry}]}
 
-    with connected(Participant(spoil=broken)) as net, pytest.raises(lf.DecodeError, match="active-contracts-page"):
+    with (
+        connected(Participant(spoil=broken)) as net,
+        pytest.raises(lf.errors.DecodeError, match="active-contracts-page"),
+    ):
         lf.load_ledger_contracts(net, PARTY)
 
 
 def test_an_older_participant_gets_one_error_that_names_the_route_the_release_and_a_way_out():
-    with lf.sandbox(updates=10, release="0.6") as net, pytest.raises(lf.InputError) as caught:
+    with lf.sandbox(updates=10, release="0.6") as net, pytest.raises(lf.errors.InputError) as caught:
         lf.load_ledger_contracts(net, None)
     for part in ("POST /v2/state/active-contracts-page", "since 3.5.10", "ledger_url=", "lf.load_active_contracts"):
         assert part in str(caught.value)
 
 
 def test_an_offset_means_nothing_to_several_participants():
-    refused = pytest.raises(lf.InputError, match="at=5 is an offset")
+    refused = pytest.raises(lf.errors.InputError, match="at=5 is an offset")
     with connected(Participant(), Participant("two")) as net, refused:
         lf.load_ledger_contracts(net, PARTY, at=5)
 
@@ -193,7 +199,7 @@ def test_an_offset_means_nothing_to_several_participants():
 def test_many_contracts_want_a_limit_and_a_limit_stops_the_requests():
     participant = Participant(offsets=list(range(1, 103)), page=1)
     with connected(participant) as net:
-        with pytest.raises(lf.InputError, match=r"more than 100 rows, 100 pages: give limit="):
+        with pytest.raises(lf.errors.InputError, match=r"more than 100 rows, 100 pages: give limit="):
             lf.load_ledger_contracts(net, PARTY)
         asked = len(participant.asked)
         assert len(lf.load_ledger_contracts(net, PARTY, limit=2)) == 2

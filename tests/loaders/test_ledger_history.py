@@ -60,7 +60,7 @@ def test_another_partys_history_is_denied(net):
     token = net.sandbox.token("alice")
     with lf.connect(ledger_url=net.sandbox.ledger_url, token=token) as alone:
         assert len(lf.load_ledger_history(alone, [party_of(net.sandbox, "alice")]).transactions) > 0
-        with pytest.raises(lf.NotAuthorizedError):
+        with pytest.raises(lf.errors.NotAuthorizedError):
             lf.load_ledger_history(alone, [party_of(net.sandbox, "bob")])
 
 
@@ -83,7 +83,7 @@ def test_start_is_inclusive_end_exclusive_and_the_rest_follows_the_offset(net, s
 
 def test_a_range_from_new_to_old_is_refused_and_nothing_is_sent(net):
     before = net.stats.requests
-    with pytest.raises(lf.InputError, match="start=9 is after end=8"):
+    with pytest.raises(lf.errors.InputError, match="start=9 is after end=8"):
         lf.load_ledger_history(net, None, start=9, end=8)
     assert net.stats.requests == before
 
@@ -102,7 +102,7 @@ def test_faults_on_the_way_lose_and_double_nothing(fault):
         token = net.sandbox.token("validator_operator")
         net.sandbox.faults = Faults.parse(f"{fault}:0.3", seed=5)
         settings = net.settings
-        with lf.Network(settings, clock=SkippingClock()) as patient:
+        with lf.types.Network(settings, clock=SkippingClock()) as patient:
             history = lf.load_ledger_history(patient, None, page_size=4)
     assert token
     assert offsets(history) == list(range(1, 61))
@@ -121,7 +121,7 @@ def test_a_participant_that_dies_between_two_pages_is_replaced_from_the_beginnin
 
 
 def test_where_no_other_participant_is_left_the_error_is_raised_or_a_part_of_one_is_kept():
-    with connected(Participant(dies_at=3)) as net, pytest.raises(lf.ServerError):
+    with connected(Participant(dies_at=3)) as net, pytest.raises(lf.errors.ServerError):
         lf.load_ledger_history(net, PARTY)
     with connected(Participant(dies_at=3)) as net:
         part = lf.load_ledger_history(net, PARTY, allow_partial=True)
@@ -137,7 +137,9 @@ def test_two_that_die_are_both_tried_and_never_mixed():
 
 
 def test_a_token_that_its_giver_refuses_is_an_error_that_says_why():
-    refused = pytest.raises(lf.PagingError, match=r"refuses the page token.*of another participant.*one participant")
+    refused = pytest.raises(
+        lf.errors.PagingError, match=r"refuses the page token.*of another participant.*one participant"
+    )
     with connected(Participant(refuses_at=2), Participant("two")) as net, refused:
         lf.load_ledger_history(net, PARTY)
 
@@ -147,12 +149,12 @@ def test_a_sandbox_refuses_the_token_of_another_one_and_of_another_request(net):
     assert page.next_page_token
     again = {"page_size": 2, "page_token": page.next_page_token}
     assert [one.item.offset for one in net.ledger.updates_page(end_inclusive=10, **again).updates] == [3, 4]
-    with pytest.raises(lf.StatusError, match="another request"):
+    with pytest.raises(lf.errors.StatusError, match="another request"):
         net.ledger.updates_page(end_inclusive=11, **again)
     with (
         net.sandbox.replica() as other,
         lf.connect(ledger_url=other.ledger_url, token=other.token("validator_operator")) as elsewhere,
-        pytest.raises(lf.StatusError, match="another participant"),
+        pytest.raises(lf.errors.StatusError, match="another participant"),
     ):
         elsewhere.ledger.updates_page(end_inclusive=10, **again)
 
@@ -193,7 +195,7 @@ def repeating(_number, made):
     ],
 )  # fmt: skip
 def test_pages_that_contradict_each_other_are_refused(spoil, said):
-    with connected(Participant(spoil=spoil)) as net, pytest.raises(lf.PagingError, match=said):
+    with connected(Participant(spoil=spoil)) as net, pytest.raises(lf.errors.PagingError, match=said):
         lf.load_ledger_history(net, PARTY)
 
 
@@ -213,7 +215,7 @@ def test_a_pruned_participant_says_from_where_its_history_is_whole():
         history = lf.load_ledger_history(net, PARTY)
         assert offsets(history) == list(range(5, 11))
         assert history.transactions.attrs["after_offset"] == 4
-        with pytest.raises(lf.PagingError, match="begins after offset 4"):
+        with pytest.raises(lf.errors.PagingError, match="begins after offset 4"):
             lf.load_ledger_history(net, PARTY, start=2)
 
 
@@ -246,13 +248,13 @@ def test_an_update_of_an_unknown_kind_is_kept_and_a_checkpoint_is_no_update():
 )
 def test_a_page_that_breaks_the_interface_is_a_decode_error(broken, column):
     spoiled = Participant(spoil=lambda _, made: made | broken)
-    with connected(spoiled) as net, pytest.raises(lf.DecodeError) as caught:
+    with connected(spoiled) as net, pytest.raises(lf.errors.DecodeError) as caught:
         lf.load_ledger_history(net, PARTY)
     assert caught.value.column == column
 
 
 def test_an_older_participant_gets_one_error_that_names_the_route_the_release_and_a_way_out():
-    with lf.sandbox(updates=10, release="0.6") as net, pytest.raises(lf.InputError) as caught:
+    with lf.sandbox(updates=10, release="0.6") as net, pytest.raises(lf.errors.InputError) as caught:
         lf.load_ledger_history(net, None)
     for part in ("POST /v2/updates/get-updates-page", "3.5.14", "ledger_url=", "lf.load_ledger_transaction"):
         assert part in str(caught.value)
@@ -266,7 +268,7 @@ def test_a_newer_participant_is_asked_where_the_first_one_has_no_pages():
 
 @pytest.mark.parametrize("given", [{"start": 5}, {"end": 5}])
 def test_an_offset_means_nothing_to_several_participants(given):
-    refused = pytest.raises(lf.InputError, match=r"=5 is an offset.*2 of them: connect with the one")
+    refused = pytest.raises(lf.errors.InputError, match=r"=5 is an offset.*2 of them: connect with the one")
     with connected(Participant(), Participant("two")) as net:
         with refused:
             lf.load_ledger_history(net, PARTY, **given)
@@ -275,7 +277,9 @@ def test_an_offset_means_nothing_to_several_participants(given):
 
 def test_a_long_history_wants_a_bound():
     with connected(Participant(offsets=list(range(1, 103)), page=1)) as net:
-        with pytest.raises(lf.InputError, match=r"more than 100 rows, 100 pages: give start=, end= or limit=.*102"):
+        with pytest.raises(
+            lf.errors.InputError, match=r"more than 100 rows, 100 pages: give start=, end= or limit=.*102"
+        ):
             lf.load_ledger_history(net, PARTY)
         assert len(lf.load_ledger_history(net, PARTY, limit=102).transactions) == 102
 
@@ -288,7 +292,7 @@ def test_pages_without_items_end_sometime():
 
     with (
         connected(Participant(spoil=nothing)) as net,
-        pytest.raises(lf.PagingError, match="pages in a row show nothing new"),
+        pytest.raises(lf.errors.PagingError, match="pages in a row show nothing new"),
     ):
         lf.load_ledger_history(net, PARTY, limit=5)
 

@@ -157,7 +157,7 @@ def test_one_update_by_id_and_by_hash(net, truth, history):
 
 
 def test_an_unknown_update_is_not_found(net):
-    with pytest.raises(lf.NotFoundError, match="404"):
+    with pytest.raises(lf.errors.NotFoundError, match="404"):
         lf.load_update_by_hash(net, "no such hash")
 
 
@@ -262,7 +262,7 @@ def test_migrations_without_end_stop_a_plan_and_a_load():
 
     for ask in (lf.plan, lambda net: lf.load_updates(net, last="1h")):
         with HostileServer(reply) as server, lf.connect(scan_url=f"{server.url}/api/scan") as net:
-            with pytest.raises(lf.PagingError, match="migrations"):
+            with pytest.raises(lf.errors.PagingError, match="migrations"):
                 ask(net)
             assert net.stats.snapshot().requests < 100
 
@@ -283,7 +283,7 @@ def test_small_pages_do_not_stop_a_load_early(net, truth):
 
 def test_a_load_that_names_no_part_is_refused_before_its_second_page(net, truth):
     with net.sandbox.replica() as server, lf.connect(scan_url=server.scan_url) as other:
-        with pytest.raises(lf.InputError, match=r"about [\d,]+ updates.*store.sync.*start=.begin."):
+        with pytest.raises(lf.errors.InputError, match=r"about [\d,]+ updates.*store.sync.*start=.begin."):
             read_history(other, HistoryRequest(page_size=100, progress=False), unbounded=Most(500, 10**9))
         pages = other.stats.snapshot().requests
     assert len(truth) > 1_000
@@ -299,7 +299,7 @@ def test_updates_and_bytes_end_a_load_that_names_no_part(net, most, page_size):
         allow_partial=True, progress=False,
     )  # fmt: skip
     with pytest.raises(
-        lf.InputError, match=rf'about [\d,]+ updates.*more than {most.updates:,} updates.*start="begin"'
+        lf.errors.InputError, match=rf'about [\d,]+ updates.*more than {most.updates:,} updates.*start="begin"'
     ):
         read_history(net, request(start=None, limit=None), unbounded=most)
     enough = Most(updates=4_000, bytes=10**9)  # an estimate decides
@@ -330,15 +330,15 @@ def test_updates_and_bytes_end_a_load_that_names_no_part(net, most, page_size):
     ids=lambda value: value if isinstance(value, str) else None,
 )
 def test_wrong_arguments_are_refused_by_name(net, options, words):
-    with pytest.raises(lf.InputError) as caught:
+    with pytest.raises(lf.errors.InputError) as caught:
         lf.load_history(net, **options)
     assert words in str(caught.value)
 
 
 def test_rebuilding_needs_all_columns_and_all_rows(history):
-    with pytest.raises(lf.InputError, match="updates has no column"):
+    with pytest.raises(lf.errors.InputError, match="updates has no column"):
         list(lf.rebuild_items(history._replace(updates=history.updates.drop(columns="extra"))))
-    with pytest.raises(lf.InputError, match="events of update"):
+    with pytest.raises(lf.errors.InputError, match="events of update"):
         list(lf.rebuild_items(history._replace(events=history.events.head(3))))
 
 
@@ -360,7 +360,7 @@ def test_a_cap_below_a_tie_is_an_error_not_a_loss(net):
     with (
         start(world=net.sandbox.world, silent_cap=1) as server,
         lf.connect(scan_url=server.scan_url) as other,
-        pytest.raises(lf.PagingError, match="cannot be known"),
+        pytest.raises(lf.errors.PagingError, match="cannot be known"),
     ):
         lf.load_updates(other, progress=False, start=BEGIN)
 

@@ -42,7 +42,7 @@ def loads(world, wanted, faults, times):
         for _ in range(times):
             try:
                 history = lf.load_history(net, limit=300, page_size=60, as_="arrow", progress=False)
-            except lf.RequestError:
+            except lf.errors.RequestError:
                 continue
             done += 1
             assert history.updates.column("update_id").to_pylist() == [item["update_id"] for item in wanted]
@@ -72,15 +72,15 @@ def test_mixed_faults_do_not_stop_a_load(world, wanted):
 @pytest.mark.parametrize(
     ("kind", "error", "words"),
     [
-        ("500", lf.ServerError, "500"),
-        ("429", lf.RateLimitedError, "429"),
-        ("502", lf.ServerError, "502"),
-        ("503-not-replicated", lf.ServerError, "not yet replicated"),
-        ("504", lf.ServerError, "504"),
-        ("reset", lf.NoAnswerError, "POST"),
-        ("truncated", lf.DecodeError, "POST /v2/updates"),
-        ("html", lf.DecodeError, "html"),
-        ("empty", lf.DecodeError, "POST /v2/updates"),
+        ("500", lf.errors.ServerError, "500"),
+        ("429", lf.errors.RateLimitedError, "429"),
+        ("502", lf.errors.ServerError, "502"),
+        ("503-not-replicated", lf.errors.ServerError, "not yet replicated"),
+        ("504", lf.errors.ServerError, "504"),
+        ("reset", lf.errors.NoAnswerError, "POST"),
+        ("truncated", lf.errors.DecodeError, "POST /v2/updates"),
+        ("html", lf.errors.DecodeError, "html"),
+        ("empty", lf.errors.DecodeError, "POST /v2/updates"),
     ],
 )
 def test_a_fault_that_stays_is_the_right_error_in_bounded_time(world, kind, error, words):
@@ -107,7 +107,7 @@ def test_a_dead_server_is_an_error_that_says_where(world):
         url = server.scan_url
     with (
         Network(resolve(environ={}, scan_url=url), clock=SkippingClock()) as net,
-        pytest.raises(lf.NoAnswerError, match=r"127\.0\.0\.1"),
+        pytest.raises(lf.errors.NoAnswerError, match=r"127\.0\.0\.1"),
     ):
         lf.load_updates(net, limit=5, progress=False)
 

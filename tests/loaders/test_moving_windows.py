@@ -57,7 +57,10 @@ def test_what_a_side_still_shows_without_an_update_is_a_difference(net):
 
 
 def test_a_load_names_what_was_pruned_before_it_was_read(net):
-    with moving(net, 4, 400) as scan, pytest.raises(lf.PartialResultError, match="pruned what follows") as refused:
+    with (
+        moving(net, 4, 400) as scan,
+        pytest.raises(lf.errors.PartialResultError, match="pruned what follows") as refused,
+    ):
         lf.load_updates(lf.connect(scan_url=scan.scan_url), start="begin", page_size=50)
     net.sandbox.prune()
     with moving(net, 4, 400) as scan:
@@ -81,5 +84,5 @@ def test_a_load_whose_first_page_is_pruned_behind_it_is_complete(page, net):
 @pytest.mark.parametrize("end", [350, 500], ids=["wholly", "partly"])
 def test_a_range_of_times_that_is_pruned_before_its_first_page_is_refused(end, net):
     start, end = place(net, 100)[1], place(net, end)[1]
-    with moving(net, 2, 400) as scan, pytest.raises(lf.PartialResultError, match="pruned"):
+    with moving(net, 2, 400) as scan, pytest.raises(lf.errors.PartialResultError, match="pruned"):
         lf.load_updates(lf.connect(scan_url=scan.scan_url), start=start, end=end, page_size=100)

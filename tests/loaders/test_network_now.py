@@ -28,7 +28,7 @@ def real(captures):
 
 def asking(server, **options):
     settings = Settings(scan_url=(f"{server.url}/api/scan",), **options)
-    return lf.Network(settings, clock=SkippingClock())
+    return lf.types.Network(settings, clock=SkippingClock())
 
 
 def test_the_captured_rounds_are_rows_by_number(real):
@@ -192,7 +192,7 @@ def test_a_name_that_begins_others_is_not_lost():
 def test_names_that_cannot_be_told_apart_are_a_partial_result():
     names = ["x" * 300 + str(one) for one in range(3)]
     with HostileServer(names_server(names, size=2)) as server, asking(server) as net:
-        with pytest.raises(lf.PartialResultError, match="allow_partial=True"):
+        with pytest.raises(lf.errors.PartialResultError, match="allow_partial=True"):
             lf.load_names(net, prefix="x" * 255)
         part = lf.load_names(net, prefix="x" * 255, allow_partial=True)
     assert len(part) == 2
@@ -201,7 +201,7 @@ def test_names_that_cannot_be_told_apart_are_a_partial_result():
 
 def test_a_server_that_ignores_the_prefix_is_a_paging_error():
     names = ["alice", "bob", "carol"]
-    wrong = pytest.raises(lf.PagingError, match="begin with")
+    wrong = pytest.raises(lf.errors.PagingError, match="begin with")
     with HostileServer(names_server(names, size=2, alphabet="ignored")) as server, asking(server) as net, wrong:
         lf.load_names(net)
 
@@ -323,27 +323,27 @@ def test_faults_on_the_way_change_nothing(net, load):
     faults = Faults(rates={"429": 0.15, "503": 0.15, "reset": 0.15, "truncated": 0.15}, seed=3)
     with net.sandbox.replica(faults=faults) as server:
         settings = Settings(scan_url=(server.scan_url,), attempts=20)
-        with lf.Network(settings, clock=SkippingClock()) as other:
+        with lf.types.Network(settings, clock=SkippingClock()) as other:
             pd.testing.assert_frame_equal(load(other), load(net))
 
 
 @every_load
 def test_a_scan_without_the_route_is_one_input_error(load):
     told = pytest.raises(
-        lf.InputError,
+        lf.errors.InputError,
         match=r"does not serve (GET|POST) /v0/.*release 0\.5\.5 does; .*not documented\. What to do",
     )
     with HostileServer([text("The requested resource could not be found.", 404)]) as server, asking(server) as net:
         with told:
             load(net)
-        with pytest.raises(lf.InputError):
+        with pytest.raises(lf.errors.InputError):
             load(net, allow_partial=True)
 
 
 @every_load
 @pytest.mark.parametrize("body", [{}, [], {"rounds": 5, "entries": 5, "scans": [5], "dso_rules": 5, "amulet_rules": 5}])
 def test_a_broken_answer_is_an_error_of_the_package(load, body):
-    wrong = pytest.raises((lf.DecodeError, lf.InputError))
+    wrong = pytest.raises((lf.errors.DecodeError, lf.errors.InputError))
     with HostileServer([answer(body)]) as server, asking(server, attempts=2) as net, wrong:
         load(net)
 
@@ -351,7 +351,7 @@ def test_a_broken_answer_is_an_error_of_the_package(load, body):
 @every_load
 def test_a_fault_that_stays_is_an_error_or_a_part(load):
     with HostileServer([text("busy", 503)]) as server, asking(server, attempts=2) as net:
-        with pytest.raises(lf.ServerError):
+        with pytest.raises(lf.errors.ServerError):
             load(net)
         part = load(net, allow_partial=True)
     assert (len(part), part.attrs["complete"]) == (0, False)
@@ -359,7 +359,7 @@ def test_a_fault_that_stays_is_an_error_or_a_part(load):
 
 def test_traffic_without_its_numbers_is_a_decode_error():
     status = {"traffic_status": {"actual": {}, "target": {}}}
-    wrong = pytest.raises(lf.DecodeError, match="total_consumed is missing")
+    wrong = pytest.raises(lf.errors.DecodeError, match="total_consumed is missing")
     with HostileServer([answer(status)]) as server, asking(server) as net, wrong:
         lf.load_traffic(net, [MEMBER], synchronizer="s::12")
 
@@ -379,7 +379,7 @@ REFUSED = {
 @pytest.mark.parametrize(("call", "reason"), REFUSED.values(), ids=REFUSED)
 def test_wrong_arguments_are_refused_unsent(net, call, reason):
     before = net.stats.requests
-    with pytest.raises(lf.InputError, match=reason):
+    with pytest.raises(lf.errors.InputError, match=reason):
         call(net)
     assert net.stats.requests == before
 

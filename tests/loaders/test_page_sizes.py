@@ -41,7 +41,7 @@ def gateway(net, refusal, sizes, most=MANAGED):
 
 
 def through(server, **options):
-    return lf.Network(
+    return lf.types.Network(
         lf.connect(server.url + "/api/scan", **options).settings, clock=SkippingClock()
     )  # waits take no time
 

@@ -40,7 +40,7 @@ def test_elsewhere_there_are_log_lines_now_and_then(caplog, capsys):
 
 
 def test_a_load_that_fails_takes_its_bar_away(net, capsys):
-    with net.sandbox.replica(faults=Faults.parse("500:1.0", seed=1)) as server, pytest.raises(lf.RequestError):
+    with net.sandbox.replica(faults=Faults.parse("500:1.0", seed=1)) as server, pytest.raises(lf.errors.RequestError):
         lf.load_updates(lf.connect(scan_url=server.scan_url), page_size=10, progress=True)
     assert capsys.readouterr().err.endswith("\r")
 

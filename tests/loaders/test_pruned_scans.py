@@ -60,7 +60,7 @@ def earlier_starts(place):
 def test_a_start_before_what_is_there_is_refused_by_name(name, which, pruned, place):
     start = earlier_starts(place)[which]
 
-    with pytest.raises(lf.PartialResultError, match="after ledger begin") as refused:
+    with pytest.raises(lf.errors.PartialResultError, match="after ledger begin") as refused:
         load(name, pruned, start=start)
     with pytest.warns(BeginsLateWarning):
         partial = load(name, pruned, start=start, allow_partial=True)
@@ -72,7 +72,7 @@ def test_a_start_before_what_is_there_is_refused_by_name(name, which, pruned, pl
 
 
 def test_a_range_that_ends_before_what_is_there_is_not_an_empty_answer(pruned, place):
-    with pytest.raises(lf.PartialResultError, match="after ledger begin"):
+    with pytest.raises(lf.errors.PartialResultError, match="after ledger begin"):
         lf.load_updates(pruned, start="2025-03-03", end=place[1])
 
 
@@ -80,7 +80,7 @@ def test_a_range_that_ends_before_what_is_there_is_not_an_empty_answer(pruned, p
 def test_an_end_before_what_is_there_is_refused_though_no_start_is_named(name, pruned, place):
     end = place[1] - pd.Timedelta("1min")
 
-    with pytest.raises(lf.PartialResultError, match="after ledger begin"):
+    with pytest.raises(lf.errors.PartialResultError, match="after ledger begin"):
         load(name, pruned, end=end)
     with pytest.warns(BeginsLateWarning):
         assert not load(name, pruned, end=end, allow_partial=True).attrs["complete"]
@@ -116,11 +116,11 @@ def test_objects_go_back_further_than_the_pages_of_a_pruned_scan(whole, pruned):
 def test_a_recording_of_a_pruned_scan_says_the_same(pruned, tmp_path):
     with lf.record(tmp_path / "kept", net=pruned) as net:
         recorded = lf.load_updates(net).attrs
-        with pytest.raises(lf.PartialResultError):
+        with pytest.raises(lf.errors.PartialResultError):
             lf.load_updates(net, start=(0, "2025-03-03"))
     with lf.replay(tmp_path / "kept") as net:
         assert lf.load_updates(net).attrs == recorded
-        with pytest.raises(lf.PartialResultError, match=recorded["begins_late"]):
+        with pytest.raises(lf.errors.PartialResultError, match=recorded["begins_late"]):
             lf.load_updates(net, start=(0, "2025-03-03"))
 
 
@@ -128,7 +128,7 @@ def test_what_needs_ledger_begin_refuses_a_pruned_history(pruned):
     with pytest.warns(BeginsLateWarning):
         history = lf.load_history(pruned)
 
-    with pytest.raises(lf.PartialResultError, match="does not begin at ledger begin"):
+    with pytest.raises(lf.errors.PartialResultError, match="does not begin at ledger begin"):
         lf.active_contracts(history.events, history.reassignments)
 
 

@@ -44,7 +44,7 @@ def test_a_replay_gives_what_was_loaded_without_a_network(tmp_path, faults):
 def test_what_was_not_recorded_is_said_and_nothing_is_sent(tmp_path):
     with lf.sandbox(updates=50) as net, lf.record(tmp_path / "kept", net=net) as kept:
         lf.load_updates(kept)
-    with lf.replay(tmp_path / "kept") as again, pytest.raises(lf.NoAnswerError, match="not recorded in"):
+    with lf.replay(tmp_path / "kept") as again, pytest.raises(lf.errors.NoAnswerError, match="not recorded in"):
         lf.load_instruments(again)
 
 
@@ -68,7 +68,7 @@ def test_a_recording_of_an_earlier_release_is_read_on_the_routes_that_were_asked
         for frame, found in zip(loaded, snapshots(again), strict=True):
             assert len(frame) > 0
             pd.testing.assert_frame_equal(found, frame)
-        with pytest.raises(lf.NoAnswerError, match=r"not recorded in .*, on no route that it may have"):
+        with pytest.raises(lf.errors.NoAnswerError, match=r"not recorded in .*, on no route that it may have"):
             lf.load_holdings_summary(again, parties, record_time="2100-01-01")
 
 
@@ -86,7 +86,7 @@ def test_a_token_in_an_answer_is_masked(tmp_path):
         token = net.settings.token("ledger").reveal()
         with lf.record(tmp_path / "kept", net=net) as kept:
             lf.load_users(kept)
-            with pytest.raises(lf.StatusError):
+            with pytest.raises(lf.errors.StatusError):
                 kept.scan.update_by_id(token)
         assert all(token not in path.read_text() for path in (tmp_path / "kept").glob("*.json"))
 
@@ -102,17 +102,17 @@ def test_a_token_in_an_answer_is_masked(tmp_path):
 )
 def test_a_folder_that_does_not_fit_is_refused(tmp_path, net, prepare, message):
     prepare(tmp_path)
-    with pytest.raises(lf.InputError, match=message):
+    with pytest.raises(lf.errors.InputError, match=message):
         lf.record(tmp_path, net=net)
 
 
 def test_wrong_recordings_are_refused(tmp_path, net):
-    with pytest.raises(lf.InputError, match="not a recording"):
+    with pytest.raises(lf.errors.InputError, match="not a recording"):
         lf.replay(tmp_path / "nowhere")
     (tmp_path / "recording.json").write_text(json.dumps({"format": 99, "urls": {}}))
-    with pytest.raises(lf.ConfigurationError, match="newer"):
+    with pytest.raises(lf.errors.ConfigurationError, match="newer"):
         lf.replay(tmp_path)
-    with pytest.raises(lf.InputError, match="both say"):
+    with pytest.raises(lf.errors.InputError, match="both say"):
         lf.record(tmp_path / "x", net=net, scan_url="http://127.0.0.1:1")
 
 

@@ -92,7 +92,7 @@ def test_an_exact_snapshot_needs_its_instant(net, coins):
     exact = lf.load_holdings_summary(net, [owner], record_time=instant, migration_id=1, match="exact")
     assert exact.migration_id[0] == 1
     later = pd.Timestamp(instant) + pd.Timedelta(1, "us")
-    with pytest.raises(lf.NotFoundError):
+    with pytest.raises(lf.errors.NotFoundError):
         lf.load_holdings_summary(net, [owner], record_time=later, migration_id=1, match="exact")
 
 
@@ -164,7 +164,7 @@ def test_a_reassignment_of_the_ledger_is_read_on_old_and_new_releases(release):
 
 @pytest.mark.parametrize("release", ["0.7", "0.9"])
 def test_an_update_that_the_ledger_does_not_know_is_not_found(release):
-    with lf.sandbox(updates=20, release=release) as net, pytest.raises(lf.NotFoundError, match="NOT_FOUND"):
+    with lf.sandbox(updates=20, release=release) as net, pytest.raises(lf.errors.NotFoundError, match="NOT_FOUND"):
         lf.load_ledger_transaction(net, "1220ab")
 
 
@@ -204,12 +204,12 @@ def test_without_the_right_token_nothing_is_given(net):
     sandbox = net.sandbox
     with (
         lf.connect(ledger_url=sandbox.ledger_url, token=sandbox.token("mallory")) as other,
-        pytest.raises(lf.NotAuthorizedError),
+        pytest.raises(lf.errors.NotAuthorizedError),
     ):
         lf.load_users(other)
     with (
         lf.connect(ledger_url=sandbox.ledger_url) as other,
-        pytest.raises(lf.NotAuthorizedError, match="wants a token, and none was given"),
+        pytest.raises(lf.errors.NotAuthorizedError, match="wants a token, and none was given"),
     ):
         lf.load_users(other)
 
@@ -227,6 +227,6 @@ def test_without_the_right_token_nothing_is_given(net):
     ids=str,
 )
 def test_wrong_arguments_are_refused_by_name(net, parties, options, words):
-    with pytest.raises(lf.InputError) as caught:
+    with pytest.raises(lf.errors.InputError) as caught:
         lf.load_holdings_summary(net, parties, **options)
     assert words in str(caught.value)

@@ -87,7 +87,11 @@ def test_a_scan_that_goes_on_changing_its_routes_is_an_error():
             return text("The requested resource could not be found.", 404)
         return scan(paged(TOKENS["v2"]))(heard)
 
-    with HostileServer(reply) as server, asking(server) as net, pytest.raises(lf.InputError, match="does not serve"):
+    with (
+        HostileServer(reply) as server,
+        asking(server) as net,
+        pytest.raises(lf.errors.InputError, match="does not serve"),
+    ):
         lf.load_active_contracts(net)
 
 
@@ -118,7 +122,7 @@ def test_a_call_sends_a_token_only_where_such_tokens_come_from(net, options, pat
     assert net.scan.preview.active_contracts(**place, **options).url.endswith(path)
     owned = net.scan.preview.coins(**place, owners=["o"], **options).url
     assert owned.endswith(path.replace("state/acs", "holdings/state"))
-    with pytest.raises(lf.InputError, match=r"route='v3' is not valid: give 'v2', 'v1' or 'v0'"):
+    with pytest.raises(lf.errors.InputError, match=r"route='v3' is not valid: give 'v2', 'v1' or 'v0'"):
         net.scan.preview.coins(**place, owners=["o"], route="v3")
 
 
@@ -218,7 +222,7 @@ def test_the_parts_of_a_summary_are_of_the_first_one_s_snapshot():
 
 def test_parts_of_another_snapshot_are_an_error():
     reply, _ = summaries(own_time=False)
-    wrong = pytest.raises(lf.DecodeError, match="parts of the party list are of different snapshots")
+    wrong = pytest.raises(lf.errors.DecodeError, match="parts of the party list are of different snapshots")
     with HostileServer(reply) as server, asking(server) as net, wrong:
         lf.load_holdings_summary(net, PARTIES, record_time="2026-01-30T08:00:00Z", migration_id=4)
 
@@ -229,7 +233,11 @@ def test_a_page_of_another_snapshot_is_an_error_in_any_part():
         place = {**SNAPSHOT, "record_time": "2026-01-30T07:00:00Z"} if later else SNAPSHOT
         return scan(lambda _: {"created_events": [], **place})(heard)
 
-    with HostileServer(reply) as server, asking(server) as net, pytest.raises(lf.DecodeError, match="belongs to"):
+    with (
+        HostileServer(reply) as server,
+        asking(server) as net,
+        pytest.raises(lf.errors.DecodeError, match="belongs to"),
+    ):
         lf.load_coins(net, PARTIES)
 
 
@@ -238,6 +246,6 @@ def test_up_to_where_events_reach_is_a_call(net):
     last = lf.load_verdicts(net, progress=False).verdicts.record_time.max()
 
     assert latest.record_time == f"{max(last, lf.load_updates(net).record_time.max()):%Y-%m-%dT%H:%M:%S.%fZ}"
-    wrong = pytest.raises(lf.NotFoundError, match="id latest-record-time not found")
+    wrong = pytest.raises(lf.errors.NotFoundError, match="id latest-record-time not found")
     with net.sandbox.replica(release="0.6") as server, lf.connect(scan_url=server.scan_url) as older, wrong:
         older.scan.latest_event_record_time()

@@ -115,7 +115,7 @@ def scan(period, first, newest, *, inclusive=False):
 
 def asking(server, **options):
     settings = Settings(scan_url=(f"{server.url}/api/scan",), **options)
-    return lf.Network(settings, clock=SkippingClock())
+    return lf.types.Network(settings, clock=SkippingClock())
 
 
 @pytest.mark.parametrize("inclusive", [False, True], ids=["strictly before", "at or before"])
@@ -131,7 +131,7 @@ def test_both_meanings_of_before_give_the_same_instants(inclusive):
 
 def test_more_than_a_hundred_are_not_asked_for_without_a_range(caplog):
     with HostileServer(scan(10_800, "2026-01-01T00:00:00.000000Z", "2026-01-30T12:00:00Z")) as server:
-        with asking(server) as net, pytest.raises(lf.InputError, match=r"about 237 snapshots.*start="):
+        with asking(server) as net, pytest.raises(lf.errors.InputError, match=r"about 237 snapshots.*start="):
             lf.snapshot_times(net)
         assert len(server.heard) == 4
         with asking(server) as net, caplog.at_level("INFO", "ledgerframes.loaders"):
@@ -147,7 +147,7 @@ def test_a_server_that_names_a_later_snapshot_is_a_paging_error():
             return page() if "after" in json.loads(heard.body) else page((0, "2026-01-01T00:00:00.000000Z"))
         return answer({"record_time": "2026-01-30T00:00:00Z"})
 
-    wrong = pytest.raises(lf.PagingError, match="does not keep to the order")
+    wrong = pytest.raises(lf.errors.PagingError, match="does not keep to the order")
     with HostileServer(reply) as server, asking(server) as net, wrong:
         lf.snapshot_times(net, end="2026-01-29")
 
@@ -159,7 +159,11 @@ def test_what_is_no_time_is_a_decode_error(moment):
             return page() if "after" in json.loads(heard.body) else page((0, "2026-01-01T00:00:00.000000Z"))
         return answer({"record_time": moment})
 
-    with HostileServer(reply) as server, asking(server) as net, pytest.raises(lf.DecodeError, match="record_time"):
+    with (
+        HostileServer(reply) as server,
+        asking(server) as net,
+        pytest.raises(lf.errors.DecodeError, match="record_time"),
+    ):
         lf.snapshot_times(net)
 
 
@@ -169,6 +173,6 @@ def test_a_scan_without_the_route_is_one_input_error():
             return page() if "after" in json.loads(heard.body) else page((0, "2026-01-01T00:00:00.000000Z"))
         return text("The requested resource could not be found.", 404)
 
-    told = pytest.raises(lf.InputError, match=r"GET /v0/state/acs/snapshot-timestamp.*0\.5\.5.*active_contracts")
+    told = pytest.raises(lf.errors.InputError, match=r"GET /v0/state/acs/snapshot-timestamp.*0\.5\.5.*active_contracts")
     with HostileServer(reply) as server, asking(server) as net, told:
         lf.snapshot_times(net)

@@ -42,7 +42,7 @@ def test_a_signal_ends_a_script_that_loads(number, kind, tmp_path):
 def test_a_script_that_catches_ctrl_c_can_go_on_with_the_same_network(tmp_path):
     call = (
         "try:\n    lf.load_history(net, last='1h')\nexcept SystemExit:\n    print('caught')\n"
-        "try:\n    lf.load_licenses(net)\nexcept lf.RequestError as error:\n    print(error)\n"
+        "try:\n    lf.load_licenses(net)\nexcept lf.errors.RequestError as error:\n    print(error)\n"
     )
     holding = Holding(HOLDING["silence"])
     with HostileServer(
@@ -71,7 +71,7 @@ def test_one_of_two_operations_on_a_network_is_stopped_and_the_other_goes_on(kin
             def ask():
                 try:
                     net.scan.stoppable(stop).updates(page_size=20)
-                except lf.StoppedError as error:
+                except lf.errors.StoppedError as error:
                     ended.append(error)
 
             thread = threading.Thread(target=ask)
@@ -84,7 +84,7 @@ def test_one_of_two_operations_on_a_network_is_stopped_and_the_other_goes_on(kin
             assert len(ended) == 1
             assert "start it again" in str(ended[0])
             assert net.scan.stoppable(other).updates(page_size=10).raw == truth.raw
-            with pytest.raises(lf.StoppedError):
+            with pytest.raises(lf.errors.StoppedError):
                 net.scan.stoppable(stop).updates(page_size=10)
 
 
@@ -93,7 +93,7 @@ def test_a_part_of_an_operation_ends_with_it(net):
     scan = net.scan.stoppable(whole).stoppable(part)
     assert len(scan.updates(page_size=5)) == 5
     whole.set()
-    with pytest.raises(lf.StoppedError):
+    with pytest.raises(lf.errors.StoppedError):
         scan.updates(page_size=5)
     assert not part.is_set()
 
@@ -115,7 +115,7 @@ def test_closing_a_network_ends_what_waits_on_it(caplog):
         assert holding.waiting.wait(20)
         net.close()
         thread.join(5)
-    assert [type(error) for error in ended] == [lf.StoppedError]
+    assert [type(error) for error in ended] == [lf.errors.StoppedError]
     assert caplog.records == []
 
 

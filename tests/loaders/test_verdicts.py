@@ -72,7 +72,7 @@ def serving(items, *, cap=1000):
 
 
 def connected(server, **options):
-    return lf.Network(Settings(scan_url=(f"{server.url}/api/scan",), **options), clock=SkippingClock())
+    return lf.types.Network(Settings(scan_url=(f"{server.url}/api/scan",), **options), clock=SkippingClock())
 
 
 def decoded(*items):
@@ -143,7 +143,7 @@ def test_faults_lose_nothing(net):
     faults = Faults({"503": 0.1, "truncated": 0.1, "reset": 0.1, "429": 0.1}, seed=4)
     with net.sandbox.replica(faults=faults) as server:
         settings = Settings(scan_url=(server.scan_url,))
-        with lf.Network(settings, clock=SkippingClock()) as far:
+        with lf.types.Network(settings, clock=SkippingClock()) as far:
             loaded = lf.load_verdicts(far, page_size=100)
 
     pd.testing.assert_frame_equal(loaded.verdicts, whole.verdicts)
@@ -245,7 +245,7 @@ def test_an_item_that_breaks_the_interface_file_is_an_error_that_names_it(item, 
     with (
         HostileServer([answer({"events": [item]})]) as server,
         connected(server) as net,
-        pytest.raises(lf.DecodeError, match=words) as caught,
+        pytest.raises(lf.errors.DecodeError, match=words) as caught,
     ):
         lf.load_verdicts(net)
     assert caught.value.endpoint == "POST /v0/events"
@@ -255,7 +255,7 @@ def test_a_server_without_the_route_says_what_else_to_use():
     with (
         HostileServer([text("The requested resource could not be found.", 404)]) as server,
         connected(server) as net,
-        pytest.raises(lf.InputError, match=r"does not serve POST /v0/events.*lf\.load_history"),
+        pytest.raises(lf.errors.InputError, match=r"does not serve POST /v0/events.*lf\.load_history"),
     ):
         lf.load_verdicts(net, allow_partial=True)
 
@@ -263,11 +263,11 @@ def test_a_server_without_the_route_says_what_else_to_use():
 def test_bad_arguments_send_nothing(net):
     before = net.stats.requests
     for wrong in ({"limit": 0}, {"page_size": 0}, {"columns": {"updates": ["x"]}}, {"columns": ["update_id"]}):
-        with pytest.raises(lf.InputError):
+        with pytest.raises(lf.errors.InputError):
             lf.load_verdicts(net, **wrong)
-    with pytest.raises(lf.InputError, match="update_id"):
+    with pytest.raises(lf.errors.InputError, match="update_id"):
         net.scan.event_by_id("")
-    with pytest.raises(lf.InputError, match="after"):
+    with pytest.raises(lf.errors.InputError, match="after"):
         net.scan.events(after="2026-01-30")
     assert net.stats.requests == before
 
@@ -280,7 +280,7 @@ def test_typed_items_and_a_look_up_by_id(net):
     assert rejected.verdict.verdict_result == REJECTED
     assert rejected.verdict.transaction_views.views[0].confirming_parties[0].threshold == 1
     assert net.scan.event_by_id(rejected.verdict.update_id) == rejected
-    with pytest.raises(lf.NotFoundError):
+    with pytest.raises(lf.errors.NotFoundError):
         net.scan.event_by_id("1220nothing")
 
 
@@ -298,6 +298,6 @@ def test_a_number_that_fits_no_column_is_a_decode_error():
     with lf.sandbox(updates=20, migrations=1) as base:
         page = json.loads(base.scan.raw.events(page_size=2).value)
     page["events"][0]["traffic_summary"]["envelope_traffic_summaries"][0]["traffic_cost"] = 10**30
-    refused = pytest.raises(lf.DecodeError, match="/v0/events: a value does not fit its column of views")
+    refused = pytest.raises(lf.errors.DecodeError, match="/v0/events: a value does not fit its column of views")
     with HostileServer([answer(page)]) as server, lf.connect(scan_url=server.url) as net, refused:
         lf.load_verdicts(net)

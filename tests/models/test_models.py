@@ -36,7 +36,7 @@ def rows_of(engine, name):
 def test_the_order_of_the_input_the_threads_and_the_time_zone_change_nothing(engine, history, name):
     places = list(range(history.events.num_rows))
     random.Random(7).shuffle(places)
-    shuffled = lf.History(history.updates, history.events.take(places), history.reassignments)
+    shuffled = lf.types.History(history.updates, history.events.take(places), history.reassignments)
 
     with Engine(inputs_of(shuffled).gives) as other:
         other._connection.execute("set threads = 1")

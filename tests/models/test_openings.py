@@ -33,7 +33,7 @@ def since(history, start):
         said |= {"from_beginning": False, "start": start.strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
         rows = frame.filter(pc.greater_equal(frame["record_time"], pa.scalar(start, pa.timestamp("us", "UTC"))))
         parts.append(rows.replace_schema_metadata({"ledgerframes": json.dumps(said)}))
-    return lf.History(*parts)
+    return lf.types.History(*parts)
 
 
 def before(history, time):
@@ -65,7 +65,7 @@ def test_an_opening_that_is_shifted_or_thinned_or_without_proof_is_refused(numbe
     }
     name = [*wrong][number % len(wrong)]
     function = chance.choice([lf.supply, lf.coin_history, lf.balances_over_time, lf.rewards, lf.mint_burn])
-    with pytest.raises(lf.InputError, match=r"opening=lf\.load_opening\(net, at='2025-"):
+    with pytest.raises(lf.errors.InputError, match=r"opening=lf\.load_opening\(net, at='2025-"):
         function(events, opening=wrong[name]())
 
 
@@ -88,9 +88,9 @@ def test_a_scan_without_snapshots_has_its_history_replayed(history):
         rest = lf.load_history(short, start=start)
 
         assert lf.supply(rest, opening=found).equals(lf.supply(lf.load_history(short, start="begin")))
-        with pytest.raises(lf.PartialResultError, match="no update at or after it yet"):
+        with pytest.raises(lf.errors.PartialResultError, match="no update at or after it yet"):
             lf.load_opening(short, at="2099-01-01")
-    with pytest.raises(lf.InputError, match=r"events begin at ledger begin.*leave opening= out"):
+    with pytest.raises(lf.errors.InputError, match=r"events begin at ledger begin.*leave opening= out"):
         lf.supply(history, opening=found)
 
 
@@ -103,20 +103,20 @@ def test_a_snapshot_is_an_opening_where_its_time_is_in_the_events(net):
     some = lf.load_active_contracts(net, at=at, parties=[right.signatories[0][0]])
 
     assert lf.supply(rest, opening=right).equals(lf.supply(lf.load_history(net, start="begin", progress=False)))
-    with pytest.raises(lf.InputError, match=r"no contracts of Splice\.Amulet:LockedAmulet, which supply needs"):
+    with pytest.raises(lf.errors.InputError, match=r"no contracts of Splice\.Amulet:LockedAmulet, which supply needs"):
         lf.supply(rest, opening=coins)
-    with pytest.raises(lf.InputError, match="of some parties alone"):
+    with pytest.raises(lf.errors.InputError, match="of some parties alone"):
         lf.supply(rest, opening=some)
-    with pytest.raises(lf.InputError, match="a part of the contracts alone"):
+    with pytest.raises(lf.errors.InputError, match="a part of the contracts alone"):
         lf.supply(rest, opening=lf.load_active_contracts(net, at=at, limit=50))
 
 
 def test_events_that_do_not_say_where_they_begin_take_an_opening_that_ends_before_them(net, history, times):
     start = times[len(times) // 2]
     events = pl.from_arrow(since(history, start).events)
-    with pytest.raises(lf.PartialResultError, match="opening="):
+    with pytest.raises(lf.errors.PartialResultError, match="opening="):
         lf.supply(events)
 
     assert len(lf.supply(events, opening=lf.load_opening(net, at=start)))
-    with pytest.raises(lf.InputError, match="the first event is of"):
+    with pytest.raises(lf.errors.InputError, match="the first event is of"):
         lf.supply(events, opening=lf.load_opening(net, at=times[len(times) // 2 + 9]))

@@ -75,7 +75,7 @@ def test_an_opening_is_a_view_of_that_name(history, folder):
 
 
 def test_a_model_that_is_not_there_is_refused_with_the_nearest():
-    with pytest.raises(lf.InputError, match="no model 'reward'; did you mean 'rewards'"):
+    with pytest.raises(lf.errors.InputError, match="no model 'reward'; did you mean 'rewards'"):
         lf.model("reward")
 
 

@@ -121,21 +121,21 @@ def test_items_of_another_encoding_are_skipped(served):
 
 def test_a_scan_without_objects_is_named_with_what_to_do(served):
     served.sandbox.object_faults = ObjectFaults(served=False)
-    with pytest.raises(lf.InputError, match="has no objects; give source='pages'"):
+    with pytest.raises(lf.errors.InputError, match="has no objects; give source='pages'"):
         lf.load_history(served, source="objects")
 
 
 def test_an_older_release_has_no_objects():
-    with lf.sandbox(updates=20, release="0.6") as net, pytest.raises(lf.InputError, match="has no objects"):
+    with lf.sandbox(updates=20, release="0.6") as net, pytest.raises(lf.errors.InputError, match="has no objects"):
         lf.load_history(net, source="objects")
 
 
 @pytest.mark.parametrize(
     ("faults", "error", "words"),
     [
-        (ObjectFaults(wrong_digest=True), lf.DecodeError, "does not have the digest"),
-        (ObjectFaults(cut=True), lf.DecodeError, "updates_compact_json_0.zstd cannot be read"),
-        (ObjectFaults(gone=True), lf.NotFoundError, "not found"),
+        (ObjectFaults(wrong_digest=True), lf.errors.DecodeError, "does not have the digest"),
+        (ObjectFaults(cut=True), lf.errors.DecodeError, "updates_compact_json_0.zstd cannot be read"),
+        (ObjectFaults(gone=True), lf.errors.NotFoundError, "not found"),
     ],
     ids=["wrong digest", "cut", "gone"],
 )
@@ -161,7 +161,7 @@ def test_an_object_that_was_damaged_on_the_way_is_downloaded_again():
 
 
 def test_an_unknown_source_is_refused(net):
-    with pytest.raises(lf.InputError, match=r"source='object'.*'objects'"):
+    with pytest.raises(lf.errors.InputError, match=r"source='object'.*'objects'"):
         lf.load_history(net, source="object")
 
 

@@ -54,7 +54,7 @@ def test_objects_are_sorted_by_their_numbers_and_other_encodings_are_skipped():
 def test_one_name_with_two_digests_is_refused():
     other = hashlib.sha256(b"another").hexdigest()
     refs = [ObjectRef(f"{BASE}{DAY}updates_compact_json_0.zstd", digest) for digest in (DIGEST, other)]
-    with pytest.raises(lf.DecodeError, match="two digests"):
+    with pytest.raises(lf.errors.DecodeError, match="two digests"):
         readable(refs)
 
 

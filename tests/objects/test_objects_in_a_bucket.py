@@ -45,11 +45,11 @@ def test_a_bucket_gives_the_rows_of_the_scan(options, tmp_path, monkeypatch):
 
 def test_a_bucket_that_refuses_says_so_without_the_secret(options):
     wrong = {**options, "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}
-    with pytest.raises(lf.StoreError, match="cannot be listed") as refused:
+    with pytest.raises(lf.errors.StoreError, match="cannot be listed") as refused:
         lf.open_objects("s3://lakes/objects", storage_options=wrong | {"timeout": "1s", "max_retries": "0"})
     assert SECRET not in str(refused.value)
 
 
 def test_an_empty_bucket_is_refused(options):
-    with pytest.raises(lf.InputError, match="no objects of updates here"):
+    with pytest.raises(lf.errors.InputError, match="no objects of updates here"):
         lf.open_objects("s3://lakes/none", storage_options=options)

@@ -180,9 +180,9 @@ def test_a_part_that_begins_before_the_objects_is_refused(store, copied, start):
             with pytest.warns(lf.errors.BeginsLateWarning, match="after ledger begin"):
                 assert lf.load_history(net).updates.attrs["complete"]
         else:
-            with pytest.raises(lf.PartialResultError, match=f"begins at .*{begins[:-1]}.000001Z.* or later"):
+            with pytest.raises(lf.errors.PartialResultError, match=f"begins at .*{begins[:-1]}.000001Z.* or later"):
                 lf.load_history(net, start=start)
-        with pytest.raises(lf.InputError, match=words):
+        with pytest.raises(lf.errors.InputError, match=words):
             store.sync(net, start=start, progress=False)
     assert store.tables().empty
 
@@ -212,7 +212,7 @@ def test_objects_that_are_missing_between_others_are_named(copied):
     gone = segment(copied, 5)
     after, _, up_to = gone.name.partition("~")
     remove(gone)
-    with pytest.raises(lf.InputError, match=f"objects from {after} to {up_to} are missing.*end='{after}'"):
+    with pytest.raises(lf.errors.InputError, match=f"objects from {after} to {up_to} are missing.*end='{after}'"):
         lf.open_objects(copied)
     with lf.open_objects(copied, end=after) as net:
         assert lf.load_history(net).updates.record_time.max().isoformat() < after
@@ -223,7 +223,7 @@ def test_objects_that_are_missing_between_others_are_named(copied):
 def test_a_missing_object_of_a_segment_is_named(copied):
     own = segment(copied, 4)
     (own / "updates_compact_json_0.zstd").rename(own / "updates_compact_json_1.zstd")
-    with pytest.raises(lf.InputError, match="object 0 is missing and object 1 is there"):
+    with pytest.raises(lf.errors.InputError, match="object 0 is missing and object 1 is there"):
         lf.open_objects(copied)
 
 
@@ -242,7 +242,7 @@ def test_segments_that_overlap_in_part_are_refused(copied):
     before, one = segment(copied, 2), segment(copied, 3)
     after, _, up_to = one.name.partition("~")
     one.rename(copied / f"{before.name.partition('T')[0]}T23:00:00Z~{up_to}")
-    with pytest.raises(lf.InputError, match=f"begins before {after}, where the one before it ends; keep one"):
+    with pytest.raises(lf.errors.InputError, match=f"begins before {after}, where the one before it ends; keep one"):
         lf.open_objects(copied)
 
 
@@ -250,7 +250,7 @@ def test_a_cut_object_is_named_and_what_lies_before_it_is_kept(store, copied):
     path = segment(copied, 6) / "updates_compact_json_0.zstd"
     path.write_bytes(path.read_bytes()[:-40])
     with lf.open_objects(copied) as net:
-        with pytest.raises(lf.DecodeError, match=r"updates_compact_json_0\.zstd cannot be read"):
+        with pytest.raises(lf.errors.DecodeError, match=r"updates_compact_json_0\.zstd cannot be read"):
             store.sync(net, page_size=30, workers=1, progress=False)
         kept = lf.load_history(net, allow_partial=True).updates
     # What was lost with the object is not claimed.
@@ -262,7 +262,7 @@ def test_a_cut_object_is_named_and_what_lies_before_it_is_kept(store, copied):
 def test_an_object_that_is_gone_is_named(copied):
     with lf.open_objects(copied) as net:
         remove(segment(copied, 6))
-        with pytest.raises(lf.DecodeError, match=r"cannot be read.*Is it still there"):
+        with pytest.raises(lf.errors.DecodeError, match=r"cannot be read.*Is it still there"):
             lf.load_history(net)
 
 
@@ -270,7 +270,10 @@ def test_items_out_of_order_are_refused(copied):
     path = segment(copied, 6) / "updates_compact_json_0.zstd"
     lines = unpacked(path)
     path.write_bytes(object_of(b"\n".join(reversed(lines)) + b"\n"))
-    with lf.open_objects(copied) as net, pytest.raises(lf.DecodeError, match=r"objects are in order|not in order"):
+    with (
+        lf.open_objects(copied) as net,
+        pytest.raises(lf.errors.DecodeError, match=r"objects are in order|not in order"),
+    ):
         lf.load_history(net)
 
 
@@ -286,7 +289,7 @@ def test_a_page_of_several_objects_names_the_one_that_has_the_fault(spoil, copie
     path = segment(copied, 6) / "updates_compact_json_0.zstd"
     lines = unpacked(path)
     path.write_bytes(object_of(b"\n".join(spoil(lines)) + b"\n"))
-    with lf.open_objects(copied) as net, pytest.raises(lf.DecodeError) as caught:
+    with lf.open_objects(copied) as net, pytest.raises(lf.errors.DecodeError) as caught:
         lf.load_history(net, page_size=1000)
     assert path.parent.name in str(caught.value)
     assert f"line {len(lines) + 1}" in str(caught.value)
@@ -295,7 +298,7 @@ def test_a_page_of_several_objects_names_the_one_that_has_the_fault(spoil, copie
 def test_an_empty_file_is_not_an_object_without_updates(copied):
     path = segment(copied, 6) / "updates_compact_json_0.zstd"
     path.write_bytes(b"")
-    with lf.open_objects(copied) as net, pytest.raises(lf.DecodeError, match="the file is empty") as caught:
+    with lf.open_objects(copied) as net, pytest.raises(lf.errors.DecodeError, match="the file is empty") as caught:
         lf.load_history(net)
     assert path.parent.name in str(caught.value)
 
@@ -305,14 +308,14 @@ def test_a_file_name_that_is_not_utf8_is_named(copied):
         Path(os.fsdecode(os.fsencode(copied) + b"/\xdcbersicht.txt")).write_text("x")
     except OSError as error:
         pytest.skip(f"no such names here: {error}")
-    with pytest.raises(lf.InputError, match=r"b'\\xdcbersicht\.txt'.*not UTF-8; rename or remove"):
+    with pytest.raises(lf.errors.InputError, match=r"b'\\xdcbersicht\.txt'.*not UTF-8; rename or remove"):
         lf.open_objects(copied)
 
 
 def test_a_renamed_object_is_refused(copied):
     early, late = (segment(copied, number) / "updates_compact_json_0.zstd" for number in (2, 9))
     early.write_bytes(late.read_bytes())
-    with lf.open_objects(copied) as net, pytest.raises(lf.DecodeError, match="was it renamed"):
+    with lf.open_objects(copied) as net, pytest.raises(lf.errors.DecodeError, match="was it renamed"):
         net.scan.updates(after=(0, "2025-03-05T12:00:00Z"))
 
 
@@ -338,7 +341,7 @@ def test_digests_are_checked_before_an_object_is_read(store, copied):
         assert len(lf.load_history(net).updates) == lines_of(copied)
     path = segment(copied, 6) / "updates_compact_json_0.zstd"
     path.write_bytes(object_of(b"\n".join(unpacked(path)[1:]) + b"\n"))
-    with lf.open_objects(copied) as net, pytest.raises(lf.DecodeError, match="does not have the digest"):
+    with lf.open_objects(copied) as net, pytest.raises(lf.errors.DecodeError, match="does not have the digest"):
         store.sync(net, page_size=30, workers=1, progress=False)
     assert (store.load("updates", allow_partial=True).record_time < segment(copied, 7).name[:20]).all()
 
@@ -346,13 +349,13 @@ def test_digests_are_checked_before_an_object_is_read(store, copied):
 def test_an_object_of_the_list_that_is_not_there_is_named(copied):
     digests(copied)
     remove(segment(copied, -1))
-    with pytest.raises(lf.InputError, match=r"SHA256SUMS lists .* which is not there"):
+    with pytest.raises(lf.errors.InputError, match=r"SHA256SUMS lists .* which is not there"):
         lf.open_objects(copied)
 
 
 def test_a_list_of_digests_that_is_not_one_is_refused(copied):
     (copied / "SHA256SUMS").write_text("yesterday's objects\n")
-    with pytest.raises(lf.InputError, match="line 1 of SHA256SUMS is not valid"):
+    with pytest.raises(lf.errors.InputError, match="line 1 of SHA256SUMS is not valid"):
         lf.open_objects(copied)
 
 
@@ -371,7 +374,7 @@ def test_a_list_of_digests_that_is_not_one_is_refused(copied):
     ids=str,
 )
 def test_wrong_arguments_are_refused(daily, options, words):
-    with pytest.raises(lf.InputError, match=words) as refused:
+    with pytest.raises(lf.errors.InputError, match=words) as refused:
         lf.open_objects(**{"path": daily, **options})
     assert "secret" not in str(refused.value)
 
@@ -382,21 +385,21 @@ def test_a_folder_whose_name_is_not_utf8_is_refused(tmp_path):
         folder.mkdir()
     except OSError as error:
         pytest.skip(f"no such names here: {error}")
-    with pytest.raises(lf.InputError, match="not UTF-8; rename the folder"):
+    with pytest.raises(lf.errors.InputError, match="not UTF-8; rename the folder"):
         lf.open_objects(folder)
 
 
 def test_a_folder_without_objects_is_refused(tmp_path):
     (tmp_path / "readme.txt").write_text("nothing")
-    with pytest.raises(lf.InputError, match="no objects of updates here; they have names such as"):
+    with pytest.raises(lf.errors.InputError, match="no objects of updates here; they have names such as"):
         lf.open_objects(tmp_path)
 
 
 def test_what_objects_do_not_hold_is_refused_with_what_to_do(folder):
     with lf.open_objects(folder) as net:
-        with pytest.raises(lf.StatusError, match="objects hold the history of updates and nothing else"):
+        with pytest.raises(lf.errors.StatusError, match="objects hold the history of updates and nothing else"):
             lf.load_licenses(net)
-        with pytest.raises(lf.StatusError, match="objects are compact_json, not protobuf_json"):
+        with pytest.raises(lf.errors.StatusError, match="objects are compact_json, not protobuf_json"):
             net.scan.updates(value_encoding="protobuf_json")
 
 
@@ -410,7 +413,10 @@ def test_a_cluster_cannot_read_opened_objects(store, folder):
     class Client:
         submit = scheduler_info = cancel = None
 
-    with lf.open_objects(folder) as net, pytest.raises(lf.InputError, match="does not go together with open_objects"):
+    with (
+        lf.open_objects(folder) as net,
+        pytest.raises(lf.errors.InputError, match="does not go together with open_objects"),
+    ):
         store.sync(net, engine=Client())
 
 
@@ -460,5 +466,5 @@ def test_a_folder_that_holds_only_links_says_that_they_are_not_followed(days, tm
     (tmp_path / "links").mkdir()
     for path in (tmp_path / "objects").iterdir():
         (tmp_path / "links" / path.name).symlink_to(path)
-    with pytest.raises(lf.InputError, match=r"no objects of updates here.*links are not followed"):
+    with pytest.raises(lf.errors.InputError, match=r"no objects of updates here.*links are not followed"):
         lf.open_objects(tmp_path / "links")

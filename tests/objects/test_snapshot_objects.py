@@ -38,7 +38,7 @@ def in_bulk(net):
     while True:
         try:
             time = net.scan.snapshot_objects(at=at).record_time
-        except lf.NotFoundError:
+        except lf.errors.NotFoundError:
             return found
         found.append(pd.Timestamp(time))
         at = (found[-1] - pd.Timedelta("1us")).to_pydatetime()
@@ -117,7 +117,7 @@ def test_a_pair_names_the_migration_of_the_snapshot(net):
         attrs = by_objects(net, at=(migration_id, at), limit=1).attrs
         assert attrs["cursor"][0] == migration_id
         assert attrs["at"] == f"({migration_id}, {attrs['cursor'][1]})"
-    with pytest.raises(lf.NotFoundError, match="no snapshot of migration 99"):
+    with pytest.raises(lf.errors.NotFoundError, match="no snapshot of migration 99"):
         by_objects(net, at=(99, "9999-01-01"))
 
 
@@ -128,13 +128,13 @@ def test_a_snapshot_that_two_migrations_have_names_neither(net):
     assert frame.attrs["cursor"] is None
     assert frame.attrs["at"] == f"{last:%Y-%m-%dT%H:%M:%S.%fZ}"
     assert len(frame) > 0
-    with pytest.raises(lf.InputError, match="one of the migrations 0, 1"):
+    with pytest.raises(lf.errors.InputError, match="one of the migrations 0, 1"):
         by_objects(net, at=(0, last))
 
 
 def test_a_time_before_every_snapshot_is_a_not_found_error(net):
     for at in ("2000-01-01", (0, "2000-01-01")):
-        with pytest.raises(lf.NotFoundError, match=r"no snapshot.*What to do"):
+        with pytest.raises(lf.errors.NotFoundError, match=r"no snapshot.*What to do"):
             by_objects(net, at=at)
 
 
@@ -153,15 +153,15 @@ def test_items_of_another_encoding_are_skipped(served):
     served.sandbox.object_faults = ObjectFaults(encodings=("protobuf_json", "compact_json"))
     assert by_objects(served).equals(whole)
     served.sandbox.object_faults = ObjectFaults(encodings=("protobuf_json",))
-    with pytest.raises(lf.InputError, match=r"written as those of pages.*source='pages'"):
+    with pytest.raises(lf.errors.InputError, match=r"written as those of pages.*source='pages'"):
         by_objects(served)
 
 
 def test_a_scan_without_objects_is_named_with_what_to_do(served):
     served.sandbox.object_faults = ObjectFaults(served=False)
-    with pytest.raises(lf.InputError, match="has no objects; give source='pages'"):
+    with pytest.raises(lf.errors.InputError, match="has no objects; give source='pages'"):
         by_objects(served)
-    with lf.sandbox(updates=20, release="0.6") as older, pytest.raises(lf.InputError, match="has no objects"):
+    with lf.sandbox(updates=20, release="0.6") as older, pytest.raises(lf.errors.InputError, match="has no objects"):
         by_objects(older)
 
 
@@ -170,7 +170,7 @@ def test_an_opened_folder_is_refused(net, tmp_path):
         net.scan.download_object(ref, tmp_path / ref.url.rpartition("/")[2])
     with (
         lf.open_objects(tmp_path) as folder,
-        pytest.raises(lf.InputError, match=r"opened folder.*lf\.active_contracts"),
+        pytest.raises(lf.errors.InputError, match=r"opened folder.*lf\.active_contracts"),
     ):
         by_objects(folder)
 
@@ -178,9 +178,9 @@ def test_an_opened_folder_is_refused(net, tmp_path):
 @pytest.mark.parametrize(
     ("faults", "error", "words"),
     [
-        (ObjectFaults(wrong_digest=True), lf.DecodeError, "does not have the digest"),
-        (ObjectFaults(cut=True), lf.DecodeError, "ACS_compact_json_0.zstd cannot be read"),
-        (ObjectFaults(gone=True), lf.NotFoundError, "not found"),
+        (ObjectFaults(wrong_digest=True), lf.errors.DecodeError, "does not have the digest"),
+        (ObjectFaults(cut=True), lf.errors.DecodeError, "ACS_compact_json_0.zstd cannot be read"),
+        (ObjectFaults(gone=True), lf.errors.NotFoundError, "not found"),
     ],
     ids=["wrong digest", "cut", "gone"],
 )
@@ -201,7 +201,7 @@ def test_nothing_is_left_on_the_disk(net, tmp_path, monkeypatch):
 
 
 def test_more_than_a_hundred_batches_need_a_narrower_question(net):
-    with pytest.raises(lf.InputError, match=r"more than 200 contracts: give templates="):
+    with pytest.raises(lf.errors.InputError, match=r"more than 200 contracts: give templates="):
         by_objects(net, page_size=2)
     assert len(by_objects(net, page_size=2, limit=250)) == 250
 
@@ -209,17 +209,17 @@ def test_more_than_a_hundred_batches_need_a_narrower_question(net):
 @pytest.mark.parametrize("source", ["object", "", None, 1, "auto"])
 def test_an_unknown_source_is_refused_unsent(net, source):
     before = net.stats.requests
-    with pytest.raises(lf.InputError, match="source="):
+    with pytest.raises(lf.errors.InputError, match="source="):
         lf.load_active_contracts(net, source=source)
     for options in ({"at": "soon"}, {"page_size": 0}, {"templates": []}):
-        with pytest.raises(lf.InputError):
+        with pytest.raises(lf.errors.InputError):
             by_objects(net, **options)
     assert net.stats.requests == before
 
 
 def test_a_sync_of_snapshots_by_objects_is_refused_unsent(net, tmp_path):
     before = net.stats.requests
-    with pytest.raises(lf.InputError, match=r"source='objects' is for the update history.*active_contracts"):
+    with pytest.raises(lf.errors.InputError, match=r"source='objects' is for the update history.*active_contracts"):
         lf.open_store(tmp_path / "lake").sync(net, tables=["active_contracts"], source="objects")
     assert net.stats.requests == before
 
@@ -277,14 +277,14 @@ BROKEN = {
 @pytest.mark.parametrize(("options", "reason"), BROKEN.values(), ids=BROKEN)
 def test_what_breaks_the_contract_is_an_error_of_the_package(options, reason):
     options = {"parts": [lines(created(1))], **options}
-    wrong = pytest.raises(lf.DecodeError, match=reason)
+    wrong = pytest.raises(lf.errors.DecodeError, match=reason)
     with HostileServer(snapshot_scan(**options)) as server, asking(server, attempts=2) as net, wrong:
         by_objects(net, at="2026-01-30T08:00:00Z")
 
 
 def test_a_filter_names_the_line_that_has_no_stakeholders():
     parts = [lines(created(1), {**created(2), "signatories": None})]
-    wrong = pytest.raises(lf.DecodeError, match=r"ACS_compact_json_0.zstd, line 2: .*signatories")
+    wrong = pytest.raises(lf.errors.DecodeError, match=r"ACS_compact_json_0.zstd, line 2: .*signatories")
     with HostileServer(snapshot_scan(parts)) as server, asking(server) as net, wrong:
         by_objects(net, parties=["somebody::12"])
 

@@ -196,12 +196,12 @@ def contracts(value: Any) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def answering(style: str, *, seed: int = 1, **options: Any) -> Iterator[tuple[lf.Network, AnswerServer]]:
+def answering(style: str, *, seed: int = 1, **options: Any) -> Iterator[tuple[lf.types.Network, AnswerServer]]:
     """A network whose four interfaces answer in one style."""
     server = AnswerServer(style, seed, **options)
     app = Starlette(routes=[Route("/{path:path}", server.answer, methods=["GET", "POST"])])
     with serve(app) as served:
         urls = {f"{name}_url": (f"{served.url}/{name}",) for name in INTERFACES}
         tokens = {"ledger_token": "t0ken", "validator_token": "t0ken"}
-        with lf.Network(Settings(**urls, **tokens, attempts=1), clock=SkippingClock()) as net:
+        with lf.types.Network(Settings(**urls, **tokens, attempts=1), clock=SkippingClock()) as net:
             yield net, server

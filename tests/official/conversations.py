@@ -58,7 +58,7 @@ from tests.sandbox.dars import dar
 USER = "all_of_alice"
 SUMMARY = "/v0/scan-proxy/holdings/summary"
 
-Call = Callable[[lf.Network], Any]
+Call = Callable[[lf.types.Network], Any]
 
 
 @dataclass(frozen=True)
@@ -179,9 +179,9 @@ def record(sandbox: Any, calls: Iterable[Call], *, hidden: str = "") -> list[Tur
 
     token = sandbox.token(USER)
     settings = lf.connect(**{f"{name}_url": base for name, base in bases.items()}, token=token).settings
-    with lf.Network(settings, way=way) as net:
+    with lf.types.Network(settings, way=way) as net:
         for call in calls:
-            with suppress(lf.RequestError):
+            with suppress(lf.errors.RequestError):
                 call(net)
     return recorders[0].turns
 
@@ -288,7 +288,7 @@ def commands(sandbox: Any, alice: str) -> Iterator[Call]:
     here, there = sandbox.world.synchronizers[:2]
     made: list[str] = []
 
-    def make(net: lf.Network) -> None:
+    def make(net: lf.types.Network) -> None:
         tree = submit(net)([create, both], command_id="first", act_as=[alice], user_id=USER, synchronizer_id=here).item
         made.append(tree.events_by_id["0"].contract_id or "")
 
@@ -316,7 +316,7 @@ def commands(sandbox: Any, alice: str) -> Iterator[Call]:
     yield lambda net: submit(net)([create], command_id="first", act_as=[alice], user_id=USER, synchronizer_id=here)
     anyone = EventFormat(filters_for_any_party=Filters([WildcardFilter()]), verbose=True)
 
-    def move(net: lf.Network) -> None:
+    def move(net: lf.types.Network) -> None:
         leave = UnassignCommand(contract_id=made[0], source=here, target=there)
         whole = {"user_id": USER, "workflow_id": "w", "submission_id": "s"}
         left = settle(net)([leave], command_id="m-1", submitter=alice, event_format=anyone, **whole)

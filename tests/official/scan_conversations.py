@@ -12,7 +12,7 @@ SUMMARY_OF_SCAN = "/api/scan/v0/holdings/summary"
 COIN = "splice-amulet:Splice.Amulet:Amulet"
 
 
-def neighbours(sandbox: Any, alice: str) -> Iterator[Callable[[lf.Network], Any]]:
+def neighbours(sandbox: Any, alice: str) -> Iterator[Callable[[lf.types.Network], Any]]:
     """Every loader and call, with every argument."""
     migration_id = sandbox.world.updates[-1].migration_id
     snapshot = {"record_time": sandbox.snapshots(migration_id)[-1], "migration_id": migration_id}
@@ -44,13 +44,13 @@ def neighbours(sandbox: Any, alice: str) -> Iterator[Callable[[lf.Network], Any]
     yield lambda net: net.scan.coins(**snapshot, owners=[alice, "nobody::1220"], after=3, page_size=5)
 
 
-def first_object(net: lf.Network) -> Any:
+def first_object(net: lf.types.Network) -> Any:
     """The first object of the history."""
     refs = net.scan.update_objects(after="2020-01-01", up_to="2030-01-01").object_refs
     with tempfile.TemporaryDirectory() as folder:
         net.scan.download_object(refs[0], f"{folder}/first")
 
 
-def summary_of_scan(net: lf.Network, alice: str, snapshot: dict[str, Any]) -> Any:
+def summary_of_scan(net: lf.types.Network, alice: str, snapshot: dict[str, Any]) -> Any:
     """A holdings summary by scan's own route."""
     return net.scan.holdings_summary(**snapshot, owner_party_ids=[alice], record_time_match="at_or_before")

@@ -83,7 +83,7 @@ def test_a_loader_gives_what_was_sent(name, style):
     for seed in SEEDS:
         with answering(style, seed=seed) as (net, server):
             if (name, style) in FORBIDDEN:
-                with pytest.raises(lf.DecodeError) as caught:
+                with pytest.raises(lf.errors.DecodeError) as caught:
                     load(net)
                 assert caught.value.column == FORBIDDEN[name, style]
                 continue
@@ -224,7 +224,7 @@ def test_a_payload_without_members_gives_nulls_or_names_the_column(name):
     load, path, _ = LOADERS[name]
     with answering(MOST, bare=True) as (net, server):
         if name == "licenses":
-            with pytest.raises(lf.DecodeError, match="required member is missing") as caught:
+            with pytest.raises(lf.errors.DecodeError, match="required member is missing") as caught:
                 load(net)
             assert caught.value.column == "validator"
         else:

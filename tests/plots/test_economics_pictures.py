@@ -253,7 +253,7 @@ def test_transfers_without_an_amount_or_a_party_are_shown_as_such():
 def test_transfers_that_cannot_be_added_up_are_refused(column):
     transfers = frames.transfers(3, 4).assign(**{column: ["x", "x", "y", "x"]})
 
-    with pytest.raises(lf.InputError, match=f"column {column} holds 2: choose one"):
+    with pytest.raises(lf.errors.InputError, match=f"column {column} holds 2: choose one"):
         lf.plot_transfers(transfers)
     assert drawn(lf.plot_transfers(transfers[transfers[column] == "x"]), "ribbon")
 
@@ -262,7 +262,7 @@ def test_transfers_that_cannot_be_added_up_are_refused(column):
 def test_more_categories_than_can_be_read_are_refused(name, most):
     rows = {"plot_rewards": frames.rewards(9), "plot_balances": frames.balances(2)}[name]
 
-    with pytest.raises(lf.InputError, match=f"top={most + 1}"):
+    with pytest.raises(lf.errors.InputError, match=f"top={most + 1}"):
         getattr(lf, name)(rows, top=most + 1)
 
 

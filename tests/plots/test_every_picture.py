@@ -153,7 +153,7 @@ def test_a_transparent_figure_follows_the_colour_of_text(name):
 
 @each
 def test_missing_columns_are_named_with_what_gives_them(name):
-    with pytest.raises(lf.InputError, match=GIVERS.get(name, "reassignment_flows")) as caught:
+    with pytest.raises(lf.errors.InputError, match=GIVERS.get(name, "reassignment_flows")) as caught:
         draw(name, pd.DataFrame({"apple": [1]}))
 
     assert name in str(caught.value)
@@ -162,13 +162,13 @@ def test_missing_columns_are_named_with_what_gives_them(name):
 
 @each
 def test_what_is_no_frame_is_refused(name):
-    with pytest.raises(lf.InputError, match="needs a DataFrame, not list"):
+    with pytest.raises(lf.errors.InputError, match="needs a DataFrame, not list"):
         draw(name, [1, 2])
 
 
 @each
 def test_what_is_no_axes_is_refused(name):
-    with pytest.raises(lf.InputError, match="not a matplotlib Axes"):
+    with pytest.raises(lf.errors.InputError, match="not a matplotlib Axes"):
         draw(name, FEW[name], ax=plt.figure())
 
 
@@ -192,7 +192,7 @@ def test_arrow_and_polars_frames_give_the_same_picture(name, form):
 @pytest.mark.parametrize("name", [name for name in FEW if "top" in inspect.signature(getattr(lf, name)).parameters])
 @pytest.mark.parametrize("top", [0, -1, 2.5, True])
 def test_a_top_that_is_no_number_of_categories_is_refused(name, top):
-    with pytest.raises(lf.InputError, match=f"top={top}"):
+    with pytest.raises(lf.errors.InputError, match=f"top={top}"):
         draw(name, FEW[name], top=top)
 
 
@@ -206,7 +206,7 @@ def test_a_top_that_is_no_number_of_categories_is_refused(name, top):
     ],
 )  # fmt: skip
 def test_an_unknown_word_is_refused_with_the_known_ones(name, option):
-    with pytest.raises(lf.InputError, match=f"{option}='pear' is not valid: give one of '"):
+    with pytest.raises(lf.errors.InputError, match=f"{option}='pear' is not valid: give one of '"):
         draw(name, FEW[name], **{option: "pear"})
 
 

@@ -186,7 +186,7 @@ def test_rounds_that_no_server_told_cannot_be_asked_for():
     rows = frames.holdings(2, snapshots=2).assign(computed_as_of_round=pd.array([pd.NA] * 4, dtype="Int64"))
 
     assert "record time" in lf.plot_holding_fees_over_time(rows).get_xlabel()
-    with pytest.raises(lf.InputError, match="over='round' needs computed_as_of_round"):
+    with pytest.raises(lf.errors.InputError, match="over='round' needs computed_as_of_round"):
         lf.plot_holding_fees_over_time(rows, over="round")
 
 
@@ -253,7 +253,7 @@ def test_small_amounts_are_written_without_an_exponent():
 def test_an_amount_that_is_no_number_is_named(picture):
     rows = frames.holdings(2).assign(accumulated_holding_fees_locked="plenty")
 
-    with pytest.raises(lf.InputError, match=r"accumulated_holding_fees_locked.*plenty"):
+    with pytest.raises(lf.errors.InputError, match=r"accumulated_holding_fees_locked.*plenty"):
         picture(rows)
 
 

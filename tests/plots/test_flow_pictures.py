@@ -111,7 +111,7 @@ def test_counts_of_a_matrix_give_the_same_ribbons():
 def test_halves_of_reassignments_are_not_counted_twice(net, picture):
     halves = lf.load_reassignments(net, progress=False)
 
-    with pytest.raises(lf.InputError, match="legs"):
+    with pytest.raises(lf.errors.InputError, match="legs"):
         picture(halves)
 
 

@@ -44,7 +44,7 @@ def test_intervals_suit_the_range(rows, name):
 
 @pytest.mark.parametrize("every", ["soon", "0s", "-1h", "1ns", "1us"])
 def test_an_interval_that_cannot_be_drawn_is_refused(every):
-    with pytest.raises(lf.InputError, match=f"every='{every}'"):
+    with pytest.raises(lf.errors.InputError, match=f"every='{every}'"):
         lf.plot_update_rate(frames.updates(300), every=every)
 
 
@@ -59,7 +59,7 @@ def test_times_of_the_years_1_and_9999_are_drawn():
 
 
 def test_a_column_of_words_is_no_column_of_times():
-    with pytest.raises(lf.InputError, match="column record_time holds a value that is not a time"):
+    with pytest.raises(lf.errors.InputError, match="column record_time holds a value that is not a time"):
         lf.plot_update_rate(frames.updates(2).assign(record_time="yesterday evening"))
 
 
@@ -98,7 +98,7 @@ def test_validators_that_never_received_are_told_and_not_drawn():
 
 
 def test_licenses_that_tell_only_their_last_change_are_refused():
-    with pytest.raises(lf.InputError, match=r"first_round.*license_growth\(licenses, rounds=rounds\)"):
+    with pytest.raises(lf.errors.InputError, match=r"first_round.*license_growth\(licenses, rounds=rounds\)"):
         lf.plot_license_growth(frames.licenses(2).drop(columns="first_round"))
 
 
@@ -197,5 +197,5 @@ def test_instruments_of_the_embedded_ledger_without_a_supply_are_told(net):
 def test_a_frame_without_any_time_is_refused():
     rows = frames.instruments(2).drop(columns=["loaded_at", "total_supply_as_of"])
 
-    with pytest.raises(lf.InputError, match="loaded_at or total_supply_as_of"):
+    with pytest.raises(lf.errors.InputError, match="loaded_at or total_supply_as_of"):
         lf.plot_supply(rows)

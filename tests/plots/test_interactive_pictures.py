@@ -291,7 +291,7 @@ def test_without_plotly_the_error_says_what_to_install(name, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", missing)
 
-    with pytest.raises(lf.ConfigurationError, match=r"pip install 'ledgerframes\[interactive\]'"):
+    with pytest.raises(lf.errors.ConfigurationError, match=r"pip install 'ledgerframes\[interactive\]'"):
         draw(name, ONE[name])
 
 
@@ -299,9 +299,9 @@ def test_without_plotly_the_error_says_what_to_install(name, monkeypatch):
 def test_an_axes_for_plotly_and_an_unknown_backend_are_refused(name):
     _, ax = plt.subplots()
 
-    with pytest.raises(lf.InputError, match="ax= is for matplotlib"):
+    with pytest.raises(lf.errors.InputError, match="ax= is for matplotlib"):
         draw(name, ONE[name], ax=ax)
-    with pytest.raises(lf.InputError, match="backend='bokeh' is not valid: give one of 'matplotlib', 'plotly'"):
+    with pytest.raises(lf.errors.InputError, match="backend='bokeh' is not valid: give one of 'matplotlib', 'plotly'"):
         getattr(lf, name)(ONE[name], backend="bokeh")
 
 

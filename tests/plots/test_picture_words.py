@@ -185,7 +185,7 @@ def test_a_style_can_be_entered_again_and_is_left_after_an_error():
 
 @pytest.mark.parametrize(("theme", "scale"), [("sepia", 1), ("light", 0), ("light", 9)])
 def test_a_style_that_there_is_not_is_refused(theme, scale):
-    with pytest.raises(lf.InputError, match=r"theme=|scale="):
+    with pytest.raises(lf.errors.InputError, match=r"theme=|scale="):
         lf.style(theme, scale=scale)
 
 

@@ -116,13 +116,13 @@ def test_without_plotly_nothing_is_written(history, tmp_path, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", missing)
 
-    with pytest.raises(lf.ConfigurationError, match=r"pip install 'ledgerframes\[interactive\]'"):
+    with pytest.raises(lf.errors.ConfigurationError, match=r"pip install 'ledgerframes\[interactive\]'"):
         lf.report(history, tmp_path / "report.html", interactive=True)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_interactive_is_a_truth_value(history, tmp_path):
-    with pytest.raises(lf.InputError, match="interactive"):
+    with pytest.raises(lf.errors.InputError, match="interactive"):
         lf.report(history, tmp_path / "report.html", interactive="yes")
 
 

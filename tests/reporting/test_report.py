@@ -84,7 +84,7 @@ def test_a_loaded_history_says_what_it_cannot_tell(net, tmp_path):
 
 def test_an_empty_range_has_a_page_too(net, tmp_path):
     history = lf.load_history(net, limit=50)
-    empty = lf.History(*(frame.head(0) for frame in history))
+    empty = lf.types.History(*(frame.head(0) for frame in history))
     words = lf.report(empty, tmp_path / "report.html").read_text()
     assert "no update in this range" in words
     assert "No contract was reassigned" in words
@@ -121,7 +121,7 @@ def test_cells_are_exact_and_escaped():
 def test_a_page_that_is_there_stays(filled, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("mine")
-    with pytest.raises(lf.InputError, match="overwrite=True"):
+    with pytest.raises(lf.errors.InputError, match="overwrite=True"):
         lf.report(filled, path)
     assert path.read_text() == "mine"
     lf.report(filled, path, sections=["provenance"], overwrite=True)
@@ -129,11 +129,11 @@ def test_a_page_that_is_there_stays(filled, tmp_path):
 
 
 def test_a_wrong_argument_is_named(filled, tmp_path):
-    with pytest.raises(lf.InputError, match="sections: 'weather'"):
+    with pytest.raises(lf.errors.InputError, match="sections: 'weather'"):
         lf.report(filled, tmp_path / "r.html", sections=["weather"])
-    with pytest.raises(lf.InputError, match="open_store"):
+    with pytest.raises(lf.errors.InputError, match="open_store"):
         lf.report([1], tmp_path / "r.html")
-    with pytest.raises(lf.PartialResultError):
+    with pytest.raises(lf.errors.PartialResultError):
         lf.report(filled, tmp_path / "r.html", end="2099-01-01")
     assert not (tmp_path / "r.html").exists()
 
@@ -281,7 +281,10 @@ def test_releases_are_the_newest_first_with_shares_in_percent():
 def test_what_is_neither_a_store_nor_a_history_is_refused_first(tmp_path):
     (tmp_path / "r.html").touch()
 
-    with lf.sandbox(updates=10) as net, pytest.raises(lf.InputError, match="give a Store or a History, not a Network"):
+    with (
+        lf.sandbox(updates=10) as net,
+        pytest.raises(lf.errors.InputError, match="give a Store or a History, not a Network"),
+    ):
         lf.report(net, tmp_path / "r.html")
 
 
@@ -320,9 +323,9 @@ def png_ground(address):
 
 
 def test_last_and_start_do_not_go_together(filled, tmp_path):
-    with pytest.raises(lf.InputError, match="both say where to begin"):
+    with pytest.raises(lf.errors.InputError, match="both say where to begin"):
         lf.report(filled, tmp_path / "r.html", last="7d", start="begin")
-    with pytest.raises(lf.InputError, match="last='soon'"):
+    with pytest.raises(lf.errors.InputError, match="last='soon'"):
         lf.report(filled, tmp_path / "r.html", last="soon")
 
 

@@ -222,7 +222,7 @@ def test_a_file_that_is_no_whole_world_is_refused_with_the_reason(tmp_path, spoi
     save(generate(1, 5), file)
     spoil(file)
 
-    with pytest.raises(lf.InputError, match=why) as caught:
+    with pytest.raises(lf.errors.InputError, match=why) as caught:
         lf.sandbox(load=file)
 
     assert str(file) in str(caught.value)

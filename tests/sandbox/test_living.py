@@ -43,7 +43,7 @@ def test_a_rate_is_a_number_in_a_unit_of_time(text, rate):
 
 @pytest.mark.parametrize("text", ["", "50", "50/", "/s", "0/s", "-1/s", "1e3/s", "50/d", "fast", "٣/s", "1/s\n"])
 def test_what_is_no_rate_is_refused_with_an_example(text):
-    with pytest.raises(lf.InputError, match="50/s"):
+    with pytest.raises(lf.errors.InputError, match="50/s"):
         lf.sandbox(updates=0, live=text)
 
 

@@ -193,5 +193,5 @@ def test_a_client_finds_an_update_on_every_release(release):
 
 @pytest.mark.parametrize("release", ["3.5", "0.9.1", "", "newest"])
 def test_an_unknown_release_is_refused_with_those_there_are(release):
-    with pytest.raises(lf.InputError, match=r"contract, 0\.9, 0\.7, 0\.6, 0\.5"):
+    with pytest.raises(lf.errors.InputError, match=r"contract, 0\.9, 0\.7, 0\.6, 0\.5"):
         lf.sandbox(release=release)

@@ -36,7 +36,7 @@ def sync(folder, urls, options, failed, kill_at=None, mutant=None):
     try:
         with MUTANTS[mutant].applied() if mutant else nullcontext():
             lf.open_store(folder).sync(lf.connect(scan_url=urls), progress=False, **options)
-    except lf.RequestError:
+    except lf.errors.RequestError:
         pass  # every server failed too often
     except Exception as error:
         Path(failed).write_text(f"{type(error).__name__}: {error}\n{urls} {options}\n", encoding="utf-8")

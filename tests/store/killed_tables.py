@@ -57,21 +57,21 @@ class KilledTables:
     index: str
     tables: list[str]
     places: Callable[[Sequence[Update]], dict[str, Place]]
-    torn: Callable[[lf.Store, Sequence[Update]], pd.DataFrame]
-    assert_whole: Callable[[lf.Store, lf.Network, Appearing], None]
+    torn: Callable[[lf.types.Store, Sequence[Update]], pd.DataFrame]
+    assert_whole: Callable[[lf.types.Store, lf.types.Network, Appearing], None]
 
 
-def _updates_whole(store: lf.Store, net: lf.Network, ledger: Appearing) -> None:
+def _updates_whole(store: lf.types.Store, net: lf.types.Network, ledger: Appearing) -> None:
     assert_whole(store, net)
     _events_whole(store, ledger)
 
 
-def _updates_whole_by_value(store: lf.Store, net: lf.Network, ledger: Appearing) -> None:
+def _updates_whole_by_value(store: lf.types.Store, net: lf.types.Network, ledger: Appearing) -> None:
     assert_whole(store, net, form=by_value)
     _events_whole(store, ledger)
 
 
-def _events_whole(store: lf.Store, ledger: Appearing) -> None:
+def _events_whole(store: lf.types.Store, ledger: Appearing) -> None:
     events = store.load("events", columns=["update_id", "event_id"]).groupby("update_id").event_id.agg(set).to_dict()
     assert {one: events.get(one, set()) for one in store.load("updates").update_id} == ledger.event_ids()
 
@@ -98,14 +98,14 @@ def _counts(truth: Sequence[Update]) -> dict[str, tuple[int, int, int, int]]:
     }  # fmt: skip
 
 
-def _verdicts_torn(store: lf.Store, truth: Sequence[Update]) -> pd.DataFrame:
+def _verdicts_torn(store: lf.types.Store, truth: Sequence[Update]) -> pd.DataFrame:
     counts, found = _counts(truth), store.sql(_ROWS, allow_partial=True)
     rows: Any = found[["verdicts", "views", "apart", "activity"]].itertuples(index=False, name=None)
     wrong = [tuple(row) != counts.get(one, row) for one, row in zip(found.update_id, rows, strict=True)]
     return found[wrong]
 
 
-def _verdicts_whole(store: lf.Store, net: lf.Network, ledger: Appearing) -> None:
+def _verdicts_whole(store: lf.types.Store, net: lf.types.Network, ledger: Appearing) -> None:
     keys = {"verdicts": ["update_id"], "views": ["update_id", "view_id"], "app_activity": ["update_id", "party"]}
     loaded = lf.load_verdicts(net, start=BEGIN, progress=False)
     for name, key in keys.items():

@@ -86,7 +86,7 @@ def test_end_names_the_snapshot(store, net):
         own = found[found.snapshot_record_time == at.record_time]
         wanted = lf.load_active_contracts(net, at=(at.migration_id, at.record_time))
         assert list(own.contract_id) == list(wanted.contract_id)
-    with pytest.raises(lf.NotFoundError, match="no snapshot"):
+    with pytest.raises(lf.errors.NotFoundError, match="no snapshot"):
         store.sync(net, **SMALL, end="2000-01-01")
 
 
@@ -104,7 +104,7 @@ def test_a_killed_sync_is_resumed(tmp_path, net, number, when):
     store = lf.open_store(tmp_path / "lake")
     committed = number + (when == "after")
     if committed:
-        with pytest.raises(lf.PartialResultError, match=r"not whole.*resumes where it stopped"):
+        with pytest.raises(lf.errors.PartialResultError, match=r"not whole.*resumes where it stopped"):
             store.load(TABLE)
     begun = store.load(TABLE, allow_partial=True)
     assert begun.attrs["complete"] is (not committed)
@@ -135,7 +135,7 @@ def test_a_snapshot_under_way_is_hidden_beside_a_whole_one(store):
     with HostileServer(scan(paged(4))) as server, asking(server) as net:
         store.sync(net, **SMALL)
     later = {"record_time": "2026-01-30T09:00:00Z"}
-    busy = pytest.raises(lf.ServerError)
+    busy = pytest.raises(lf.errors.ServerError)
     with HostileServer(scan(paged(9, 2, stop=4), place=later)) as server, asking(server, attempts=1) as net, busy:
         store.sync(net, **SMALL)
 
@@ -155,7 +155,7 @@ def test_a_snapshot_under_way_is_hidden_beside_a_whole_one(store):
 
 def test_rows_that_were_read_before_an_error_are_kept(store):
     with HostileServer(scan(paged(9, 2, stop=6))) as server, asking(server, attempts=1) as net:
-        with pytest.raises(lf.ServerError):
+        with pytest.raises(lf.errors.ServerError):
             store.sync(net, tables=[TABLE], progress=False)
         assert store.syncs().rows.tolist() == [{TABLE: 6}]
     assert len(store.load(TABLE, allow_partial=True)) == 6
@@ -168,7 +168,7 @@ def test_a_snapshot_is_resumed_by_the_token_of_its_server(store):
         return paged(9, 2, stop=state["stop"])(after)
 
     with HostileServer(scan(pages)) as server, asking(server, attempts=1) as net:
-        with pytest.raises(lf.ServerError):
+        with pytest.raises(lf.errors.ServerError):
             store.sync(net, **SMALL)
         state["stop"] = None
         asked = len(pages_asked(server))
@@ -187,11 +187,11 @@ def test_a_token_that_the_server_forgot_begins_the_snapshot_anew(store):
         return paged(9, 2, stop=state["stop"])(after)
 
     with HostileServer(scan(pages)) as server, asking(server, attempts=1) as net:
-        with pytest.raises(lf.ServerError):
+        with pytest.raises(lf.errors.ServerError):
             store.sync(net, **SMALL)
         before = set(store.load(TABLE, allow_partial=True).loaded_at)
         state["stop"] = None
-        with pytest.raises(lf.StatusError):  # the second time it asks for token-4 it is the server's own
+        with pytest.raises(lf.errors.StatusError):  # the second time it asks for token-4 it is the server's own
             store.sync(net, **SMALL)
         state["stop"] = 99
         store.sync(net, **SMALL)
@@ -223,7 +223,7 @@ def test_a_token_of_another_route_is_never_sent_and_begins_the_snapshot_anew(sto
         return releases[-1](heard)
 
     with HostileServer(current) as server:
-        with asking(server, attempts=1) as net, pytest.raises(lf.ServerError):
+        with asking(server, attempts=1) as net, pytest.raises(lf.errors.ServerError):
             store.sync(net, **SMALL)
         releases.append(served(new))
         with asking(server, attempts=1) as net:
@@ -249,7 +249,7 @@ def test_another_server_reads_the_snapshot_from_its_beginning(store):
 
 
 def test_a_snapshot_of_another_server_is_begun_anew(store):
-    busy = pytest.raises(lf.ServerError)
+    busy = pytest.raises(lf.errors.ServerError)
     with HostileServer(scan(paged(9, 2, stop=4))) as server, asking(server, attempts=1) as net, busy:
         store.sync(net, **SMALL)
     with HostileServer(scan(paged(9, 2))) as server, asking(server) as net:
@@ -265,7 +265,7 @@ def test_a_newer_snapshot_takes_the_place_of_one_that_is_not_whole(store):
         return paged(9, 2, stop=4 if moving["record_time"] < "2026-01-30T07" else None)(after)
 
     with HostileServer(scan(pages, place=moving)) as server, asking(server, attempts=1) as net:
-        with pytest.raises(lf.ServerError):
+        with pytest.raises(lf.errors.ServerError):
             store.sync(net, **SMALL)
         moving["record_time"] = "2026-01-30T09:00:00Z"
         assert store.sync(net, **SMALL).rows == {TABLE: 9}
@@ -277,7 +277,7 @@ def test_a_newer_snapshot_takes_the_place_of_one_that_is_not_whole(store):
 
 def test_compacting_leaves_a_snapshot_under_way_and_joins_whole_ones(store):
     with HostileServer(scan(paged(9, 2, stop=4))) as server, asking(server, attempts=1) as hostile:
-        with pytest.raises(lf.ServerError):
+        with pytest.raises(lf.errors.ServerError):
             store.sync(hostile, tables=[TABLE], commit_bytes=1, progress=False)
         files = store.tables().set_index("table").files[TABLE]
         assert store.compact().set_index("table").files[TABLE] == files > 1
@@ -296,7 +296,7 @@ def test_a_damaged_snapshot_is_taken_out_of_view_and_read_again(store, net):
 
     assert store.repair().lost == {TABLE: 1}
 
-    with pytest.raises(lf.PartialResultError):
+    with pytest.raises(lf.errors.PartialResultError):
         store.load(TABLE)
     assert store.check()
     assert store.sync(net, **SMALL).rows[TABLE] > 0
@@ -310,7 +310,7 @@ def test_an_emptied_entry_of_the_log_is_found_and_mended(store, net):
     entry.write_bytes(b"")
     assert not store.check()
     store.repair()
-    with pytest.raises(lf.PartialResultError):
+    with pytest.raises(lf.errors.PartialResultError):
         store.load(TABLE)
     store.sync(net, **SMALL)
     assert_newest(store, net)
@@ -348,7 +348,7 @@ def test_a_stored_snapshot_opens_a_stored_history(store, net):
 
 
 def test_a_scan_without_the_routes_is_one_input_error(store):
-    wrong = pytest.raises(lf.InputError, match="does not serve POST /v2/state/acs")
+    wrong = pytest.raises(lf.errors.InputError, match="does not serve POST /v2/state/acs")
     with HostileServer(scan(lambda _: {}, routes=("/none",))) as server, asking(server) as net, wrong:
         store.sync(net, **SMALL)
 

@@ -61,10 +61,10 @@ def test_rows_are_collected_while_one_commit_runs_and_no_more():
     done = []
     jobs.put(lambda: done.append("first"))
     jobs.put(_fail)
-    with pytest.raises(lf.StoreError, match="full"):
+    with pytest.raises(lf.errors.StoreError, match="full"):
         jobs.put(lambda: done.append("third"))
     assert done == ["first"]
-    with pytest.raises(lf.StoreError, match="full"):
+    with pytest.raises(lf.errors.StoreError, match="full"):
         jobs.wait()
 
 
@@ -99,7 +99,7 @@ def test_beside_a_large_commit_no_more_is_collected_than_a_first_commit_has():
 
 
 def _fail():
-    raise lf.StoreError("the disk is full")
+    raise lf.errors.StoreError("the disk is full")
 
 
 def test_rows_are_parted_in_their_order_and_those_of_one_partition_are_not_copied():

@@ -61,7 +61,7 @@ def test_no_flipped_bit_gives_a_wrong_row(whole, store):
         flip(file, rng)
         try:
             assert store.load(name, as_="arrow").equals(wanted[name])
-        except lf.StoreError as error:
+        except lf.errors.StoreError as error:
             said.append(file.name in str(error) and "store.repair()" in str(error))
         file.write_bytes(sound)
     assert len(said) > 110
@@ -79,7 +79,7 @@ def test_every_read_names_the_damaged_file(store, tmp_path, call, harm):
         raw[500] ^= 4
         other = data_files(store, "updates")[0].read_bytes()
         file.write_bytes({"flipped": raw, "cut": raw[:-40], "emptied": b"", "another file": other}[harm])
-    with pytest.raises(lf.StoreError) as raised:
+    with pytest.raises(lf.errors.StoreError) as raised:
         call(store, tmp_path / "out")
     said = str(raised.value)
     assert file.name in said
@@ -96,9 +96,9 @@ def test_a_whole_file_is_looked_at_where_asked(store):
     raw[len(raw) // 2] ^= 1
     file.write_bytes(raw)
     store.load("events", columns=["node_index"])
-    with pytest.raises(lf.StoreError, match=file.name):
+    with pytest.raises(lf.errors.StoreError, match=file.name):
         lf.open_store(store._lake.folder, verify="files").load("events", columns=["node_index"])
-    with pytest.raises(lf.InputError, match="verify='all' is not valid"):
+    with pytest.raises(lf.errors.InputError, match="verify='all' is not valid"):
         lf.open_store(store._lake.folder, verify="all")
 
 
@@ -109,14 +109,14 @@ def test_compacted_files_are_checked_too_and_damage_is_not_copied(store, net):
     assert store._lake.table("events").refresh().size()["files"] < len(files)
     joined = next(file for file in data_files(store, "events") if file not in files)
     flip(joined, random.Random(1))
-    with pytest.raises(lf.StoreError, match=joined.name):
+    with pytest.raises(lf.errors.StoreError, match=joined.name):
         store.load("events")
 
 
 def test_compacting_stops_at_a_damaged_file(store):
     file = data_files(store, "events")[0]
     flip(file, random.Random(2))
-    with pytest.raises(lf.StoreError, match=file.name):
+    with pytest.raises(lf.errors.StoreError, match=file.name):
         store.compact()
 
 
@@ -129,7 +129,7 @@ def test_a_lost_table_is_said_wherever_a_store_is_used(store, net, tmp_path, nam
         lambda: store.dask("events"), store.coverage,
     ]  # fmt: skip
     for call in calls:
-        with pytest.raises(lf.StoreError, match=rf"{name}.*store\.repair\(\)"):
+        with pytest.raises(lf.errors.StoreError, match=rf"{name}.*store\.repair\(\)"):
             call()
     assert not store.check()
     assert f"{name}: the table is missing" in str(store.check())
@@ -146,7 +146,7 @@ def test_a_place_without_a_store_is_an_error(tmp_path, net, there):
         lambda: store.dask("events"), store.repair,
     ]  # fmt: skip
     for call in calls:
-        with pytest.raises(lf.StoreError, match=r"no store here.*store\.sync"):
+        with pytest.raises(lf.errors.StoreError, match=r"no store here.*store\.sync"):
             call()
     assert (tmp_path / "nothing").exists() is there
     for frame in (store.tables(), store.syncs(), store.coverage()):

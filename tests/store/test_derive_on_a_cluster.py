@@ -123,8 +123,8 @@ def test_killed_at_its_commits_tables_equal_those_in_one_go(store, cluster, inst
 def test_a_derive_that_fails_leaves_no_task_on_the_cluster(store, cluster, monkeypatch):
     with lf.sandbox(updates=300) as net:
         store.sync(net, progress=False, derive=[])
-    monkeypatch.setattr(DeltaStoreTable, "change", lambda *_, **__: (_ for _ in ()).throw(lf.StoreError("full")))
-    with pytest.raises(lf.StoreError, match="full"):
+    monkeypatch.setattr(DeltaStoreTable, "change", lambda *_, **__: (_ for _ in ()).throw(lf.errors.StoreError("full")))
+    with pytest.raises(lf.errors.StoreError, match="full"):
         store.derive(NAMES, engine=cluster)
 
     ours = {"contracts_in", "rows_for"}
@@ -139,7 +139,7 @@ def test_a_worker_of_another_version_is_refused(store, cluster, monkeypatch):
     with lf.sandbox(updates=60) as net:
         store.sync(net, progress=False, derive=[])
     monkeypatch.setitem(kept.VERSIONS, "transfers", 2)
-    with pytest.raises(lf.StoreError, match="a worker of the cluster has another version of ledgerframes"):
+    with pytest.raises(lf.errors.StoreError, match="a worker of the cluster has another version of ledgerframes"):
         store.derive(["transfers"], engine=cluster)
 
 
@@ -148,15 +148,15 @@ def test_a_worker_without_the_store_is_refused(store, net, tmp_path):
     source = source_of(store._lake, store._lake.view())
     elsewhere = pickle.loads(pickle.dumps(source).replace(b"/lake", b"/loch"))
     assert elsewhere.url == str(tmp_path / "loch")
-    with pytest.raises(lf.StoreError, match="a worker of the cluster finds no store here; all workers need it"):
+    with pytest.raises(lf.errors.StoreError, match="a worker of the cluster finds no store here; all workers need it"):
         elsewhere.reader()
 
 
 def test_what_cannot_compute_is_refused(store, net):
     store.sync(net, progress=False)
-    with pytest.raises(lf.InputError, match="engine=str is not a dask"):
+    with pytest.raises(lf.errors.InputError, match="engine=str is not a dask"):
         store.derive(["rewards"], engine="cluster")
     secret = lf.open_store(store._lake.folder, storage_options={"aws_secret_access_key": "sesame"})
-    with pytest.raises(lf.InputError, match="engine= and storage_options= do not go together") as refused:
+    with pytest.raises(lf.errors.InputError, match="engine= and storage_options= do not go together") as refused:
         secret.derive(["rewards"], engine=type("Client", (), dict.fromkeys(("submit", "scheduler_info", "cancel")))())
     assert "sesame" not in str(refused.value)

@@ -26,7 +26,7 @@ def in_one_go(store, name):
     for table in ("events", "reassignments"):
         whole = store.load(table, as_="arrow", allow_partial=True)
         parts.append(ds.dataset(whole).to_table(filter=final).replace_schema_metadata(whole.schema.metadata))
-    return getattr(lf, name)(lf.History(None, *parts), as_="arrow")
+    return getattr(lf, name)(lf.types.History(None, *parts), as_="arrow")
 
 
 def assert_equal_to_one_go(store, names=NAMES):
@@ -161,7 +161,7 @@ def test_a_table_of_newer_rules_is_refused(store, net, monkeypatch):
         newer.setitem(kept.VERSIONS, "transfers", 2)
         store.sync(net, progress=False, derive=["transfers"])
 
-    with pytest.raises(lf.StoreError, match="a newer version of ledgerframes computed this table"):
+    with pytest.raises(lf.errors.StoreError, match="a newer version of ledgerframes computed this table"):
         store.derive()
 
 
@@ -187,11 +187,11 @@ def test_sql_and_exports_read_computed_tables(store, net, tmp_path):
 
 
 def test_what_a_store_does_not_keep_is_refused(store, net):
-    with pytest.raises(lf.InputError, match=r"does not keep 'supply'; compute it .* with lf\.supply\(store\)"):
+    with pytest.raises(lf.errors.InputError, match=r"does not keep 'supply'; compute it .* with lf\.supply\(store\)"):
         store.sync(net, derive=["supply"])
-    with pytest.raises(lf.InputError, match="did you mean 'rewards'"):
+    with pytest.raises(lf.errors.InputError, match="did you mean 'rewards'"):
         store.sync(net, derive=["reward"])
-    with pytest.raises(lf.StoreError, match="there is no store here"):
+    with pytest.raises(lf.errors.StoreError, match="there is no store here"):
         store.derive(["rewards"])
     store.sync(net, progress=False, derive=["rewards"])
     assert len(store.load("rewards", start="2025-01-01")) == store.load("rewards").created_at.notna().sum()
@@ -199,7 +199,7 @@ def test_what_a_store_does_not_keep_is_refused(store, net):
 
 def test_coins_need_the_history_from_ledger_begin(store, net):
     store.sync(net, start=(0, "2025-03-03T09:01:00Z"), progress=False)
-    with pytest.raises(lf.PartialResultError, match="coin_history needs the history from ledger begin"):
+    with pytest.raises(lf.errors.PartialResultError, match="coin_history needs the history from ledger begin"):
         store.derive(["coin_history"])
 
 

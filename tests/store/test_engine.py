@@ -95,7 +95,7 @@ def test_a_worker_finds_its_token_in_a_variable_a_file_or_by_a_command(tmp_path,
 
 
 def test_what_is_no_cluster_is_refused(store, net):
-    with pytest.raises(lf.InputError, match="engine=str"):
+    with pytest.raises(lf.errors.InputError, match="engine=str"):
         store.sync(net, engine="cluster")
 
 

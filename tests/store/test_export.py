@@ -38,9 +38,9 @@ def test_migrations_and_months_come_in_order(filled, tmp_path):
 
 
 def test_what_is_not_covered_or_not_there_is_an_error(filled, tmp_path):
-    with pytest.raises(lf.PartialResultError):
+    with pytest.raises(lf.errors.PartialResultError):
         filled.export(tmp_path / "out", end="2099-01-01")
-    with pytest.raises(lf.InputError, match="did you mean"):
+    with pytest.raises(lf.errors.InputError, match="did you mean"):
         filled.export(tmp_path / "out", tables=["event"])
     assert not (tmp_path / "out").exists()
 
@@ -57,5 +57,5 @@ def test_a_table_that_is_not_exported_is_refused_by_name(tmp_path):
     with lf.sandbox(updates=20) as net:
         store.sync(net, progress=False)
 
-    with pytest.raises(lf.InputError, match="tables: 'syncs' is not exported; the store has updates"):
+    with pytest.raises(lf.errors.InputError, match="tables: 'syncs' is not exported; the store has updates"):
         store.export(tmp_path / "out", tables=["syncs"])

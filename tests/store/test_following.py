@@ -38,7 +38,7 @@ def test_it_ends_when_told_between_two_syncs(store, net):
 
 
 def test_a_wrong_interval_is_refused_at_once(store, net):
-    with pytest.raises(lf.InputError, match="every='often'"):
+    with pytest.raises(lf.errors.InputError, match="every='often'"):
         store.follow(net, every="often")
 
 

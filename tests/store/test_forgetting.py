@@ -25,7 +25,7 @@ def test_forgetting_shortens_the_log_and_keeps_the_newest_state(store):
         for name, count in before.items():
             assert len(log_files(store, name)) < count
         assert_whole(store, net)
-        with pytest.raises((lf.StoreError, lf.InputError)):
+        with pytest.raises((lf.errors.StoreError, lf.errors.InputError)):
             store.load("updates", as_of=first)
         net.sandbox.advance(updates=20)
         store.sync(net)
@@ -51,7 +51,7 @@ def test_a_reader_of_a_state_that_is_forgotten_meanwhile_gets_its_rows_or_a_stor
         store.sync(net)
         view = store._lake.existing(names=["events"])
         store.compact(forget_before=pd.Timestamp.now("UTC"))
-    with pytest.raises(lf.StoreError, match="cannot be read"):
+    with pytest.raises(lf.errors.StoreError, match="cannot be read"):
         Part.of(view, "events", Window(), allow_partial=False).load(["update_id"])
 
 
@@ -79,7 +79,7 @@ def test_a_snapshot_of_another_network_is_refused(store, net, history_first):
     store.sync(net, tables=None if history_first else ["licenses"])
     with lf.sandbox(seed=8, updates=100) as other:
         for tables in (["licenses"], ["instruments"], None):
-            with pytest.raises(lf.StoreError, match="not the network"):
+            with pytest.raises(lf.errors.StoreError, match="not the network"):
                 store.sync(other, tables=tables)
     store.sync(net, tables=["licenses", "updates"])
     assert_whole(store, net)

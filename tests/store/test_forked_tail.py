@@ -17,7 +17,7 @@ def forked(store, net, place):
 def test_a_fork_in_the_unsettled_tail_is_left_by_repair(store):
     with lf.sandbox(updates=200, migrations=1) as net:
         gone = forked(store, net, -2)
-        with pytest.raises(lf.StoreError, match=r"repair\(unsettled=True\)"):
+        with pytest.raises(lf.errors.StoreError, match=r"repair\(unsettled=True\)"):
             store.sync(net)
         settled = store.coverage().settled.iloc[0]
         assert gone.update_id in set(store.load("updates").update_id)
@@ -37,7 +37,7 @@ def test_a_fork_in_the_settled_part_needs_a_new_store(store):
         count = len(store.load("updates"))
         updates.pop(count - 1)
         for _ in range(2):
-            with pytest.raises(lf.StoreError, match=r"store is final: sync into a new store"):
+            with pytest.raises(lf.errors.StoreError, match=r"store is final: sync into a new store"):
                 store.sync(net)
             store.repair(unsettled=True)
         assert len(store.load("updates")) == count
@@ -48,5 +48,5 @@ def test_a_repair_without_it_leaves_the_tail(store):
         store.sync(net)
         assert "nothing to repair" in str(store.repair())
         assert len(store.load("updates")) == 200
-        with pytest.raises(lf.InputError, match="unsettled='yes'"):
+        with pytest.raises(lf.errors.InputError, match="unsettled='yes'"):
             store.repair(unsettled="yes")

@@ -23,7 +23,7 @@ def test_a_store_in_a_forked_child_says_what_to_do(store, net, capfd, call):
                 store.sync(net)
             else:
                 (store if call == "the same store" else lf.open_store(folder)).load("updates")
-        except lf.StoreError as error:
+        except lf.errors.StoreError as error:
             sys.stdout.write(str(error))
             sys.stdout.flush()
             os._exit(7)

@@ -49,10 +49,10 @@ def test_an_explicit_start_before_what_is_there_is_refused_by_name(net, store, s
     begin = place(net, 400)
     net.sandbox.prune(before=begin)
 
-    with pytest.raises(lf.PartialResultError, match=begin[1][:19]):
+    with pytest.raises(lf.errors.PartialResultError, match=begin[1][:19]):
         store.sync(net, start=start)
     store.sync(net)
-    with pytest.raises(lf.PartialResultError, match=begin[1][:19]):
+    with pytest.raises(lf.errors.PartialResultError, match=begin[1][:19]):
         store.load("updates", start=start)
     some = store.load("updates", start=start, allow_partial=True)
 
@@ -62,7 +62,7 @@ def test_an_explicit_start_before_what_is_there_is_refused_by_name(net, store, s
 
 def test_a_start_is_refused_where_a_scan_has_pruned_everything(store):
     with lf.sandbox(seed=7, updates=0) as net:
-        with pytest.raises(lf.PartialResultError, match="shows no update"):
+        with pytest.raises(lf.errors.PartialResultError, match="shows no update"):
             store.sync(net, start="begin")
         assert store.sync(net).complete
 
@@ -71,7 +71,7 @@ def test_an_end_before_what_is_there_is_refused_though_no_start_is_named(net, st
     net.sandbox.prune(before=place(net, 400))
     store.sync(net)
 
-    with pytest.raises(lf.PartialResultError, match="ends before that"):
+    with pytest.raises(lf.errors.PartialResultError, match="ends before that"):
         store.load("updates", end=place(net, 300))
     assert not store.load("updates", end=place(net, 300), allow_partial=True).attrs["complete"]
 
@@ -80,7 +80,7 @@ def test_a_lake_that_covers_nothing_has_no_complete_rows(net, store):
     net.sandbox.prune(before=place(net, 400))
     store.sync(net, end=place(net, 300))
 
-    with pytest.raises(lf.PartialResultError, match="nothing of the history is covered"):
+    with pytest.raises(lf.errors.PartialResultError, match="nothing of the history is covered"):
         store.load("updates")
     assert not store.load("updates", allow_partial=True).attrs["complete"]
 
@@ -115,7 +115,7 @@ def test_a_lake_behind_the_window_goes_on_and_names_the_gap(net, store):
 
     store.sync(net)
 
-    with pytest.raises(lf.PartialResultError, match="does not cover"):
+    with pytest.raises(lf.errors.PartialResultError, match="does not cover"):
         store.load("updates")
     assert stored(store, allow_partial=True) == ids(net, 0, 200) | ids(net, 400)
     assert stored(store, start=place(net, 400)) == ids(net, 400)
@@ -145,7 +145,7 @@ def test_another_network_is_refused_though_it_prunes(store, net):
     store.sync(net, end=place(net, 200))
     with lf.sandbox(seed=8, updates=UPDATES) as other:
         other.sandbox.prune(before=place(other, 500))
-        with pytest.raises(lf.StoreError, match="not the network"):
+        with pytest.raises(lf.errors.StoreError, match="not the network"):
             store.sync(other)
 
 
@@ -157,7 +157,7 @@ def test_one_pruned_update_does_not_stop_snapshots(net, store, history):
     store.sync(net, tables=["licenses"])
 
     assert store.load("licenses").loaded_at.nunique() == 2
-    with lf.sandbox(seed=8, updates=50) as other, pytest.raises(lf.StoreError, match="not the network"):
+    with lf.sandbox(seed=8, updates=50) as other, pytest.raises(lf.errors.StoreError, match="not the network"):
         store.sync(other, tables=["licenses"])
 
 

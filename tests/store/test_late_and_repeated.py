@@ -30,6 +30,6 @@ def test_an_update_id_at_two_places_is_told_once_by_load_and_store_alike(store, 
             lambda: lf.load_history(net, start=BEGIN, page_size=25),
             lambda: store.sync(net, page_size=25, workers=1),
         ):
-            with pytest.raises(lf.PagingError, match="at another cursor") as caught:
+            with pytest.raises(lf.errors.PagingError, match="at another cursor") as caught:
                 read()
             assert str(caught.value).count(first.update_id) == 1

@@ -83,7 +83,7 @@ def test_several_syncs_of_one_bucket_lose_nothing_and_double_nothing(options):
             lf.open_store("s3://lakes/contended", storage_options=options).sync(
                 net, page_size=40, commit_bytes=100_000, progress=False
             )
-        except lf.StoreError as error:
+        except lf.errors.StoreError as error:
             errors.append(error)
 
     with lf.sandbox(updates=200) as net:
@@ -107,12 +107,12 @@ def test_several_syncs_of_one_bucket_lose_nothing_and_double_nothing(options):
 )
 def test_what_is_wrong_is_said_without_secrets(options, net, url, changed, said):
     store = lf.open_store(url, storage_options={**options, "max_retries": "0", **changed})
-    with pytest.raises(lf.StoreError, match=said) as raised:
+    with pytest.raises(lf.errors.StoreError, match=said) as raised:
         store.sync(net)
     assert SECRET not in str(raised.value)
     assert "\x1b" not in str(raised.value)
 
 
 def test_a_url_with_a_password_is_refused():
-    with pytest.raises(lf.InputError, match="storage_options"):
+    with pytest.raises(lf.errors.InputError, match="storage_options"):
         lf.open_store("s3://user:pass@lakes/one")

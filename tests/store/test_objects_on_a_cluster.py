@@ -143,7 +143,7 @@ def test_pages_replace_objects_that_a_worker_cannot_read(store, ledger, cluster,
 @pytest.mark.long
 def test_a_scan_without_objects_is_read_by_pages_or_refused(store, ledger, cluster):
     ledger.sandbox.object_faults = ObjectFaults(served=False)
-    with pytest.raises(lf.InputError, match="has no objects; give source='auto'"):
+    with pytest.raises(lf.errors.InputError, match="has no objects; give source='auto'"):
         store.sync(ledger, source="objects", engine=cluster, progress=False)
     assert store.sync(ledger, source="auto", engine=cluster, progress=False).complete
     assert_sound(store, ledger)
@@ -193,12 +193,12 @@ def test_a_task_that_fails_leaves_no_file(store, ledger, monkeypatch):
     def failing(_, fetched):
         calls.append(fetched)
         if len(calls) > 20:
-            raise lf.StoreError("the disk is full")
+            raise lf.errors.StoreError("the disk is full")
         return dict(fetched.batches)
 
     monkeypatch.setattr(worker_shard.Unrepeated, "rows", failing)
     monkeypatch.setattr("ledgerframes.store.sync.row_files._BYTES", 10_000)
-    with pytest.raises(lf.StoreError, match="the disk is full"):
+    with pytest.raises(lf.errors.StoreError, match="the disk is full"):
         read_shard(task_of(store, ledger))
     assert stray_files(store) == before
 
@@ -207,7 +207,7 @@ def test_a_worker_that_does_not_see_the_store_says_so(store, ledger, tmp_path):
     store.sync(ledger, end="2000-01-01", progress=False)
     task = task_of(store, ledger)
     (tmp_path / "lake").rename(tmp_path / "elsewhere")
-    with pytest.raises(lf.StoreError, match=r"not there on a worker.*same path"):
+    with pytest.raises(lf.errors.StoreError, match=r"not there on a worker.*same path"):
         read_shard(task)
 
 
@@ -217,7 +217,7 @@ def test_a_store_with_credentials_is_refused_unsent(tmp_path, net):
 
     secret = lf.open_store(tmp_path / "lake", storage_options={"aws_secret_access_key": "sesame-7"})
     before = net.stats.requests
-    with pytest.raises(lf.InputError, match="storage_options are not sent to them") as refused:
+    with pytest.raises(lf.errors.InputError, match="storage_options are not sent to them") as refused:
         secret.sync(net, source="objects", engine=Client(), progress=False)
     assert "sesame-7" not in str(refused.value)
     assert net.stats.requests == before

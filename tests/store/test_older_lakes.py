@@ -79,5 +79,5 @@ def test_a_lake_of_a_newer_format_is_refused(store, net):
     table = store._lake.table("events").refresh()
     table.append((), {"format": 3})
     for call in (store.check, lambda: store.load("updates"), lambda: store.sync(net), store.coverage):
-        with pytest.raises(lf.StoreError, match="newer version of ledgerframes wrote this store"):
+        with pytest.raises(lf.errors.StoreError, match="newer version of ledgerframes wrote this store"):
             call()

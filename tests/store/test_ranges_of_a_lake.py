@@ -54,7 +54,7 @@ def test_an_open_end_is_the_end_of_what_is_stored(table, store, ends):
 def test_a_start_behind_the_end_of_what_is_stored_is_refused(table, start, store):
     if table not in HISTORY and isinstance(start, tuple):
         pytest.skip("a table without migrations")
-    with pytest.raises(lf.PartialResultError):
+    with pytest.raises(lf.errors.PartialResultError):
         store.load(table, start=start)
 
     partial = store.load(table, start=start, allow_partial=True)
@@ -80,11 +80,11 @@ def test_start_and_end_go_by_the_column_of_time_of_a_computed_table(store):
     part = store.load("rewards", start=low, end=high)
 
     assert len(part) == ((rewards.created_at >= low) & (rewards.created_at < high)).sum() > 0
-    with pytest.raises(lf.InputError, match="knows no migrations"):
+    with pytest.raises(lf.errors.InputError, match="knows no migrations"):
         store.load("rewards", start=(0, low))
-    with pytest.raises(lf.InputError, match=r"no column of time.*where="):
+    with pytest.raises(lf.errors.InputError, match=r"no column of time.*where="):
         store.load("transfers", last="1d")
-    with pytest.raises(lf.PartialResultError, match="computed up to"):
+    with pytest.raises(lf.errors.PartialResultError, match="computed up to"):
         store.load("rewards", end="2200-01-01")
 
 
@@ -116,7 +116,7 @@ def test_a_computed_table_of_a_late_lake_says_what_the_history_says(table, late)
     whole = late.load(table)
     before = [{"start": "begin"}, {"start": "2020-01-01"}, {"last": "9d"}, {"end": begin - pd.Timedelta("1s")}]
     for part in before:
-        with pytest.raises(lf.PartialResultError, match=f"{begin:%Y-%m-%dT%H:%M:%S}"):
+        with pytest.raises(lf.errors.PartialResultError, match=f"{begin:%Y-%m-%dT%H:%M:%S}"):
             late.load(table, **part)
         assert late.load(table, **part, allow_partial=True).attrs["complete"] is False
 
@@ -128,7 +128,7 @@ def test_a_computed_table_of_a_late_lake_says_what_the_history_says(table, late)
 
 def test_coins_of_a_late_lake_are_refused_with_advice_that_helps(tmp_path):
     late = late_lake(tmp_path)
-    with pytest.raises(lf.PartialResultError, match='source="objects"') as refused:
+    with pytest.raises(lf.errors.PartialResultError, match='source="objects"') as refused:
         late.derive(["coin_history"])
     assert 'start="begin"' not in str(refused.value)
     with lf.sandbox(seed=7, updates=1000) as net:
@@ -154,7 +154,7 @@ def test_the_report_and_the_command_line_have_a_line_for_a_late_beginning(late, 
 
 @pytest.mark.parametrize("last", [7, 7.5, 0])
 def test_a_bare_number_is_no_duration_to_count_back(last, store):
-    with pytest.raises(lf.InputError, match="a bare number has no unit"):
+    with pytest.raises(lf.errors.InputError, match="a bare number has no unit"):
         store.load("updates", last=last)
 
 
@@ -176,7 +176,7 @@ def test_a_table_that_was_never_filled_says_how_to_get_it(table, store, place, t
         lambda: store.export(tmp_path / "out", tables=[table]),
     ]
     for way in ways:
-        with pytest.raises(lf.StoreError, match=f"holds no {table}; .*{NEVER[table]}"):
+        with pytest.raises(lf.errors.StoreError, match=f"holds no {table}; .*{NEVER[table]}"):
             way()
 
     ended = run("sql", place, f"select count(*) from {table}")
@@ -220,5 +220,5 @@ def test_begin_is_refused_where_a_lake_begins_later(tmp_path):
 
     assert lake.load("updates").attrs["from_beginning"] is not True
     assert "ledger begin" not in lake.load("updates").attrs["range"]
-    with pytest.raises(lf.PartialResultError, match="migration"):
+    with pytest.raises(lf.errors.PartialResultError, match="migration"):
         lake.load("updates", start=(0, "2020-01-01"))

@@ -117,7 +117,7 @@ def test_dask_gives_what_load_gives(filled, history):
     wanted = history.updates[history.updates.migration_id >= 1]
     assert_same(frame.compute(), wanted.reset_index(drop=True), "updates")
     assert frame.dtypes.equals(history.updates.dtypes)
-    with pytest.raises(lf.StoreError, match="holds no licenses"):
+    with pytest.raises(lf.errors.StoreError, match="holds no licenses"):
         filled.dask("licenses")
 
 
@@ -158,7 +158,7 @@ def test_a_worker_elsewhere_finds_a_lake_that_was_opened_by_a_relative_path(net,
     ids=["table", "unkept", "column", "where column", "text", "operator", "form", "sql", "as_of"],
 )
 def test_a_wrong_argument_is_named(filled, call, message):
-    with pytest.raises(lf.InputError, match=message):
+    with pytest.raises(lf.errors.InputError, match=message):
         call(filled)
 
 
@@ -168,7 +168,7 @@ def test_what_is_not_covered_is_an_error_unless_allowed(store, net, history):
     store.sync(net, start=(1, times[100]), end=(1, times[140]))
     assert len(store.load("updates", start=(1, times[20]), end=(1, times[60]))) == 40
     for options in ({}, {"start": (1, times[10])}, {"start": (1, times[30]), "end": (1, times[110])}):
-        with pytest.raises(lf.PartialResultError, match="does not cover migration 1"):
+        with pytest.raises(lf.errors.PartialResultError, match="does not cover migration 1"):
             store.load("updates", **options)
     found = store.load("updates", allow_partial=True)
     assert len(found) == 80
@@ -178,7 +178,7 @@ def test_what_is_not_covered_is_an_error_unless_allowed(store, net, history):
 def test_a_store_of_snapshots_has_no_history(store, net):
     store.sync(net, tables=["licenses"])
     assert list(store.tables().table) == ["licenses"]
-    with pytest.raises(lf.StoreError, match=r"holds no updates; sync it with store.sync\(net\)"):
+    with pytest.raises(lf.errors.StoreError, match=r"holds no updates; sync it with store.sync\(net\)"):
         store.load("updates")
 
 
@@ -194,7 +194,7 @@ def test_an_older_state_is_read_by_sync_and_by_time(store):
     assert len(store.load("updates", as_of=ended[0])) == 200
     assert store.sql("select count(*) n from updates", as_of=first.sync_id).n[0] == 200
     assert len(store.coverage(as_of=first.sync_id)) == len(store.coverage())
-    with pytest.raises(lf.StoreError, match="no sync had ended"):
+    with pytest.raises(lf.errors.StoreError, match="no sync had ended"):
         store.load("updates", as_of="2020-01-01")
 
 
@@ -357,5 +357,5 @@ WRONG_VALUES = {
 
 @pytest.mark.parametrize(("table", "where", "said"), WRONG_VALUES.values(), ids=WRONG_VALUES)
 def test_a_condition_of_another_type_is_refused_with_its_value_and_the_rule(filled, table, where, said):
-    with pytest.raises(lf.InputError, match=said):
+    with pytest.raises(lf.errors.InputError, match=said):
         filled.load(table, where=where)

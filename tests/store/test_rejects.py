@@ -44,7 +44,7 @@ def test_a_sync_stops_before_a_broken_item_and_keeps_what_was_before(store, spoi
         world = net.sandbox.world
         place = transactions(world)[120]
         good = spoil(world, place, spoiling)
-        with pytest.raises(lf.DecodeError):
+        with pytest.raises(lf.errors.DecodeError):
             store.sync(net, workers=workers, page_size=20)
         kept = store.load("updates", allow_partial=True)
         assert good.update_id not in set(kept.update_id)
@@ -96,5 +96,5 @@ def test_a_page_without_any_place_is_an_error_even_then(store):
         world = net.sandbox.world
         for place in transactions(world):
             spoil(world, place, BREAKS["no record time"])
-        with pytest.raises(lf.DecodeError):
+        with pytest.raises(lf.errors.DecodeError):
             store.sync(net, page_size=5, on_error="reject")

@@ -45,7 +45,7 @@ def spoil(file):
 
 def assert_true_but_not_whole(store, whole):
     """What readers see is part of the truth, each update with all that belongs to it."""
-    with pytest.raises(lf.PartialResultError):
+    with pytest.raises(lf.errors.PartialResultError):
         store.load("updates")
     seen = set(store.load("updates", allow_partial=True).update_id)
     assert seen
@@ -95,7 +95,7 @@ def test_every_file_of_every_table_may_be_damaged(store, net):
 def test_a_lost_table_is_made_anew(store, net, names):
     for name in names:
         shutil.rmtree(store._lake.folder / name / "_delta_log")
-    with pytest.raises(lf.StoreError, match="repair"):
+    with pytest.raises(lf.errors.StoreError, match="repair"):
         store.sync(net)
     report = store.repair()
     assert list(report.remade) == names
@@ -113,7 +113,7 @@ def test_a_log_that_cannot_be_read_is_set_aside(store, net, harm):
         logs[-1].write_bytes(logs[-1].read_bytes()[:-200])
     else:
         logs[1].unlink()
-    with pytest.raises(lf.StoreError, match="events"):
+    with pytest.raises(lf.errors.StoreError, match="events"):
         store.load("events")
     assert store.repair().remade == ("events",)
     assert list((store._lake.folder / "events").glob("_delta_log.damaged.*"))
@@ -154,7 +154,7 @@ def test_a_repair_that_was_stopped_after_one_table_is_seen_rightly(store, whole,
     tables = {name: store._lake.table(name).refresh() for name in ORDER}
     damaged = [one.file for one in tables["events"].files.damages(full=True)]
     _take_out(HistoryTables(tables).refresh(), "events", map(_interval_of, damaged), damaged)
-    with pytest.raises(lf.StoreError, match="updates"):
+    with pytest.raises(lf.errors.StoreError, match="updates"):
         store.load("updates", allow_partial=True)
     assert len(store.repair().damaged) == 1
     assert_true_but_not_whole(store, whole)

@@ -39,7 +39,7 @@ def filled(tmp_path_factory):
 def test_what_does_more_than_read_the_store_is_refused(filled, tmp_path, query):
     secret = tmp_path / "secret.csv"
     secret.write_text("word\nsesame\n")
-    with pytest.raises(lf.InputError) as raised:
+    with pytest.raises(lf.errors.InputError) as raised:
         filled.sql(query.format(folder=tmp_path))
     assert "sesame" not in str(raised.value)
     assert list(tmp_path.iterdir()) == [secret]
@@ -81,12 +81,12 @@ def test_a_name_in_a_text_opens_no_table(tmp_path):
         store.sync(net, start=(0, times[5]), end=(0, times[9]))
         store.sync(net, start=(0, times[12]), end=(0, times[15]))
     assert store.sql("select count(*) as updates from licenses where validator <> 'events'").updates[0] > 0
-    with pytest.raises(lf.PartialResultError):
+    with pytest.raises(lf.errors.PartialResultError):
         store.sql("select count(*) from updates")
 
 
 def test_a_store_of_an_empty_ledger_has_no_tables(store):
     with lf.sandbox(updates=0) as empty:
         store.sync(empty)
-    with pytest.raises(lf.StoreError, match="holds no updates"):
+    with pytest.raises(lf.errors.StoreError, match="holds no updates"):
         store.sql("select count(*) as rows from updates")

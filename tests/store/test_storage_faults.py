@@ -24,7 +24,7 @@ import signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 try:
     lf.open_store(sys.argv[1]).sync(lf.connect(scan_url=sys.argv[2]), progress=False)
-except lf.StoreError as error:
+except lf.errors.StoreError as error:
     print(error)
 """
 
@@ -50,7 +50,7 @@ store.load("updates")
 resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[2]), 4096))
 try:
     lf.open_store(sys.argv[1]).load("updates")
-except lf.StoreError as error:
+except lf.errors.StoreError as error:
     print(error)
 """
 
@@ -69,13 +69,13 @@ def test_too_many_open_files_are_what_the_error_begins_with(store, net):
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that nobody can write, such as /proc")
 def test_a_folder_that_cannot_be_written_is_said(net):
-    with pytest.raises(lf.StoreError, match="cannot be"):
+    with pytest.raises(lf.errors.StoreError, match="cannot be"):
         lf.open_store("/proc/lake").sync(net)
 
 
 def test_a_file_is_no_store(tmp_path):
     (tmp_path / "lake").write_text("")
-    with pytest.raises(lf.StoreError, match="is a file"):
+    with pytest.raises(lf.errors.StoreError, match="is a file"):
         lf.open_store(tmp_path / "lake")
 
 
@@ -90,19 +90,19 @@ def test_a_corrupt_log_is_an_error_and_not_an_empty_store(store, net, harm):
     else:
         log[-1].write_bytes(log[-1].read_bytes()[:-200])
     for call in (lambda: store.load("events"), lambda: store.sync(net)):
-        with pytest.raises(lf.StoreError, match="events"):
+        with pytest.raises(lf.errors.StoreError, match="events"):
             call()
 
 
 def test_a_missing_data_file_is_an_error(store, net):
     store.sync(net)
     next((store._lake.folder / "events").rglob("*.parquet")).unlink()
-    with pytest.raises((lf.StoreError, OSError)):
+    with pytest.raises((lf.errors.StoreError, OSError)):
         store.load("events")
 
 
 def test_a_second_sync_is_turned_away(store, net):
-    with store._lake.writing(), pytest.raises(lf.StoreError, match="another sync is running"):
+    with store._lake.writing(), pytest.raises(lf.errors.StoreError, match="another sync is running"):
         store.sync(net)
     store.sync(net)
     assert_whole(store, net)
@@ -117,7 +117,7 @@ def test_two_syncs_without_a_lock_lose_nothing_and_double_nothing(store, net, mo
     def run():
         try:
             lf.open_store(store._lake.url).sync(net, page_size=30, commit_bytes=30_000, progress=False)
-        except lf.StoreError as error:
+        except lf.errors.StoreError as error:
             errors.append(error)
 
     threads = [threading.Thread(target=run) for _ in range(3)]
@@ -146,7 +146,7 @@ def test_a_store_with_another_type_is_refused_with_what_to_do(store, net):
     _rewrite(store, "updates", lambda table: table.set_column(
         table.column_names.index("event_count"), "event_count", table["event_count"].cast(pa.string())
     ))  # fmt: skip
-    with pytest.raises(lf.StoreError, match=r"event_count.*new store"):
+    with pytest.raises(lf.errors.StoreError, match=r"event_count.*new store"):
         store.sync(net)
 
 

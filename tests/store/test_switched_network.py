@@ -48,7 +48,10 @@ def connected(server):
 @pytest.mark.parametrize("count", [1, 2, 6])
 def test_a_url_that_becomes_another_network_is_not_mixed_into_the_first_sync(store, networks, count, workers):
     first, _ = networks
-    with HostileServer(Switching(*networks, count)) as server, pytest.raises(lf.StoreError, match="not the network"):
+    with (
+        HostileServer(Switching(*networks, count)) as server,
+        pytest.raises(lf.errors.StoreError, match="not the network"),
+    ):
         store.sync(connected(server), page_size=PAGE, workers=workers, commit_bytes=20_000)
     assert not len(store.load("updates", allow_partial=True)) or store.check()
     store.sync(first, page_size=PAGE)
@@ -58,7 +61,7 @@ def test_a_url_that_becomes_another_network_is_not_mixed_into_the_first_sync(sto
 def test_a_url_that_becomes_another_network_while_a_store_catches_up_is_refused(store, networks):
     first, _ = networks
     store.sync(first, end=(1, "0001-01-01"))
-    with HostileServer(Switching(*networks, 3)) as server, pytest.raises(lf.StoreError, match="not the network"):
+    with HostileServer(Switching(*networks, 3)) as server, pytest.raises(lf.errors.StoreError, match="not the network"):
         store.sync(connected(server), page_size=PAGE, workers=1)
     store.sync(first)
     assert_whole(store, first)
@@ -70,6 +73,6 @@ def test_a_url_that_becomes_another_network_while_a_store_catches_up_is_refused(
 def test_a_url_that_becomes_another_network_is_not_mixed_into_a_load(networks, count, start):
     with (
         HostileServer(Switching(*networks, count)) as server,
-        pytest.raises(lf.PagingError, match="another network answers there"),
+        pytest.raises(lf.errors.PagingError, match="another network answers there"),
     ):
         lf.load_history(connected(server), start=start, page_size=PAGE)

@@ -130,7 +130,7 @@ def test_a_lagging_server_after_a_failover_loses_nothing(store):
 
 def test_another_networks_server_is_refused(store, net):
     store.sync(net)
-    with lf.sandbox(seed=99, updates=50) as other, pytest.raises(lf.StoreError, match="not the network"):
+    with lf.sandbox(seed=99, updates=50) as other, pytest.raises(lf.errors.StoreError, match="not the network"):
         store.sync(other)
     assert_whole(store, net)
 
@@ -138,7 +138,7 @@ def test_another_networks_server_is_refused(store, net):
 def test_one_foreign_server_in_a_list_is_refused(store, net):
     with lf.sandbox(seed=99, updates=50) as other:
         mixed = lf.connect(scan_url=[net.sandbox.scan_url, other.sandbox.scan_url])
-        with pytest.raises(lf.StoreError, match="not the network"):
+        with pytest.raises(lf.errors.StoreError, match="not the network"):
             store.sync(mixed)
 
 
@@ -164,7 +164,7 @@ def test_an_empty_ledger_makes_no_store(store):
         report = store.sync(lf.connect(scan_url=nothing.scan_url))
     assert report.complete
     assert store.coverage().empty
-    with pytest.raises(lf.StoreError, match="holds no updates"):
+    with pytest.raises(lf.errors.StoreError, match="holds no updates"):
         store.load("updates")
 
 
@@ -198,7 +198,7 @@ def test_a_migration_that_begins_later_is_found(store):
 )
 def test_a_wrong_argument_is_named_and_nothing_is_sent(store, net, arguments, message):
     before = net.stats.requests
-    with pytest.raises(lf.InputError, match=message):
+    with pytest.raises(lf.errors.InputError, match=message):
         store.sync(net, **arguments)
     assert net.stats.requests == before
 

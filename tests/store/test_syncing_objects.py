@@ -135,7 +135,7 @@ def test_what_cannot_be_read_is_logged(store, ledger, caplog):
 
 def test_a_scan_without_objects_is_refused_where_they_are_required(store, ledger):
     ledger.sandbox.object_faults = ObjectFaults(served=False)
-    with pytest.raises(lf.InputError, match="has no objects; give source='auto'"):
+    with pytest.raises(lf.errors.InputError, match="has no objects; give source='auto'"):
         store.sync(ledger, source="objects", progress=False)
 
 
@@ -197,7 +197,7 @@ def test_what_a_killed_sync_has_downloaded_is_not_downloaded_again(store, ledger
 
 @pytest.mark.parametrize("source", ["object", "", None, 1])
 def test_an_unknown_source_is_refused_by_a_sync(store, ledger, source):
-    with pytest.raises(lf.InputError, match="source="):
+    with pytest.raises(lf.errors.InputError, match="source="):
         store.sync(ledger, source=source)
 
 

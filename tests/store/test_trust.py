@@ -124,7 +124,7 @@ def test_a_sample_is_drawn_again_by_its_seed(filled, net):
     assert len(set(places)) > 1
     reached = [filled.verify(net, sample=number, seed=3).up_to for number in range(1, 9)]
     assert reached == sorted(reached)
-    with pytest.raises(lf.InputError, match="sample=0"):
+    with pytest.raises(lf.errors.InputError, match="sample=0"):
         filled.verify(net, sample=0)
 
 

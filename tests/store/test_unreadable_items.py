@@ -72,7 +72,7 @@ def test_without_that_an_error_names_the_item(store, value):
         world = net.sandbox.world
         broken = spoil(world, transactions(world)[30], value)
         for read in (lambda: lf.load_history(net), lambda: store.sync(net, workers=1)):
-            with pytest.raises(lf.DecodeError, match=r"POST /v2/updates: item \d+") as caught:
+            with pytest.raises(lf.errors.DecodeError, match=r"POST /v2/updates: item \d+") as caught:
                 read()
             said = f"{caught.value} {caught.value.item}"
             assert broken.update_id in said or "not UTF-8" in said
@@ -94,7 +94,7 @@ def test_an_empty_update_id_is_a_broken_item(store):
         wanted = lf.load_updates(net, start=BEGIN)
         broken = spoil(net.sandbox.world, transactions(net.sandbox.world)[30], b'""', "update_id")
         for call in (lambda: lf.load_history(net), lambda: store.sync(net)):
-            with pytest.raises(lf.DecodeError, match="update_id: the text is empty"):
+            with pytest.raises(lf.errors.DecodeError, match="update_id: the text is empty"):
                 call()
         assert store.sync(net, on_error="reject").rejected == 1
         assert_same(store.load("updates"), wanted[wanted.update_id != broken.update_id], "updates")

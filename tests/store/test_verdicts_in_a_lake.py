@@ -70,11 +70,11 @@ def test_a_history_and_its_verdicts_cover_what_each_of_them_has(ledger, tmp_path
 
     assert store.coverage().equals(before)
     assert store.coverage(table="views").up_to.to_list() == [pd.Timestamp("2025-03-03T09:04:59.999999Z")]
-    with pytest.raises(lf.InputError, match="table='licenses' has no coverage: give one of updates"):
+    with pytest.raises(lf.errors.InputError, match="table='licenses' has no coverage: give one of updates"):
         store.coverage(table="licenses")
     assert len(store.load("updates")) == 300
     assert 0 < len(store.load("verdicts")) < len(truth(ledger)[0])
-    with pytest.raises(lf.PartialResultError, match="verdicts: what is stored ends at"):
+    with pytest.raises(lf.errors.PartialResultError, match="verdicts: what is stored ends at"):
         store.load("verdicts", start=(1, "2025-03-03"), end=(2, "2025-03-04"))
 
 
@@ -148,7 +148,7 @@ def test_a_lost_table_and_a_damaged_file_are_repaired(ledger, tmp_path):
     damaged.write_bytes(damaged.read_bytes()[:-20])
 
     assert not store.check()
-    with pytest.raises(lf.StoreError, match="views"):
+    with pytest.raises(lf.errors.StoreError, match="views"):
         store.load("verdicts")
     report = store.repair()
     store.sync(ledger, tables=["verdicts"], progress=False)
@@ -185,7 +185,7 @@ def test_another_network_is_refused(ledger, tmp_path):
     store.sync(ledger, tables=["verdicts"], progress=False)
     with lf.sandbox(seed=12, updates=300) as other:
         for tables in (["verdicts"], ["updates"], ["licenses"]):
-            with pytest.raises(lf.StoreError, match="not the network"):
+            with pytest.raises(lf.errors.StoreError, match="not the network"):
                 store.sync(other, tables=tables, progress=False)
 
     assert stored(store) == truth(ledger)
@@ -194,7 +194,7 @@ def test_another_network_is_refused(ledger, tmp_path):
 def test_a_store_of_the_history_refuses_verdicts_of_another_network(ledger, tmp_path):
     store = lf.open_store(tmp_path / "lake")
     store.sync(ledger, progress=False)
-    with lf.sandbox(seed=12, updates=300) as other, pytest.raises(lf.StoreError, match="not the network"):
+    with lf.sandbox(seed=12, updates=300) as other, pytest.raises(lf.errors.StoreError, match="not the network"):
         store.sync(other, tables=["verdicts"], progress=False)
 
     assert "verdicts" not in set(store.tables().table)
@@ -228,7 +228,7 @@ def test_tables_of_0_2_without_verdicts_open_as_before(ledger, tmp_path):
     history = Lake(tmp_path / "lake").history(VERDICTS)
 
     assert history.network is None
-    with pytest.raises(lf.StoreError, match="holds no verdicts"):
+    with pytest.raises(lf.errors.StoreError, match="holds no verdicts"):
         store.load("verdicts")
 
 

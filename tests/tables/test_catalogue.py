@@ -155,7 +155,7 @@ def test_the_written_dictionary_is_up_to_date():
 
 
 def test_an_unknown_table_is_refused_with_the_nearest_name():
-    with pytest.raises(lf.InputError, match="did you mean 'licenses'"):
+    with pytest.raises(lf.errors.InputError, match="did you mean 'licenses'"):
         table_named("license")
 
 

@@ -66,13 +66,13 @@ def test_what_goes_wrong_once_is_tried_again(serve, fetch, spoiled):
 @pytest.mark.parametrize(
     ("reply", "error", "requests"),
     [
-        (Reply(body=b"another object", headers=BINARY), lf.DecodeError, 3),
-        (text("", 503), lf.ServerError, 3),
-        (text("no", 404), lf.NotFoundError, 1),
-        (text("no", 403), lf.NotAuthorizedError, 1),
-        (text("", 302), lf.StatusError, 1),
-        (Reply(206, DATA), lf.StatusError, 1),
-        (Reply(hang_up="before"), lf.NoAnswerError, 3),
+        (Reply(body=b"another object", headers=BINARY), lf.errors.DecodeError, 3),
+        (text("", 503), lf.errors.ServerError, 3),
+        (text("no", 404), lf.errors.NotFoundError, 1),
+        (text("no", 403), lf.errors.NotAuthorizedError, 1),
+        (text("", 302), lf.errors.StatusError, 1),
+        (Reply(206, DATA), lf.errors.StatusError, 1),
+        (Reply(hang_up="before"), lf.errors.NoAnswerError, 3),
     ],
     ids=["digest", "503", "404", "403", "redirect", "206", "no answer"],
 )
@@ -96,14 +96,14 @@ def test_an_endless_body_ends_where_the_disk_has_no_more_room(serve, fetch, tmp_
     rooms = iter([10**12, 10**12])
     usage = SimpleNamespace
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(free=next(rooms, 1_000)))
-    with pytest.raises(lf.StoreError, match="0 MB free"):
+    with pytest.raises(lf.errors.StoreError, match="0 MB free"):
         fetch(serve(Reply(raw=b"HTTP/1.1 200 X\r\n\r\n", endless=DATA)))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_room_is_asked_for_before_anything_is_written(serve, fetch, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=50_000_000))
-    with pytest.raises(lf.StoreError, match=r"50 MB free, and .*updates_compact_json_0.zstd needs 67 MB"):
+    with pytest.raises(lf.errors.StoreError, match=r"50 MB free, and .*updates_compact_json_0.zstd needs 67 MB"):
         fetch(serve(WHOLE))
 
 
@@ -128,7 +128,7 @@ def test_a_host_with_a_dot_at_its_end_is_the_same_host(serve, transport, tmp_pat
 def test_a_signature_in_the_url_is_sent_and_shown_nowhere(serve, transport, tmp_path, caplog):
     server = serve(text("no", 503))
     scan = Scan(transport(scan_url=(server.url + "/api/scan",), attempts=2))
-    with pytest.raises(lf.ServerError) as raised:
+    with pytest.raises(lf.errors.ServerError) as raised:
         scan.download_object(ref(server, query="?X-Signature=s3cret"), tmp_path / "object")
     assert server.heard[0].target.endswith("?X-Signature=s3cret")
     assert "s3cret" not in str(raised.value) + caplog.text
@@ -160,7 +160,7 @@ def test_files_lie_on_the_scan_or_on_public_https_hosts(url, reason):
 
 def test_a_file_that_may_not_be_fetched_is_refused_unsent(serve, transport, tmp_path):
     scan = Scan(transport(scan_url=(serve().url + "/api/scan",)))
-    with pytest.raises(lf.InputError, match="is not fetched, because it is not https"):
+    with pytest.raises(lf.errors.InputError, match="is not fetched, because it is not https"):
         scan.download_object(ObjectRef("http://10.0.0.1/object", digest()), tmp_path / "object")
 
 
@@ -177,7 +177,7 @@ def test_a_digest_is_base64_or_hexadecimal(serve, transport, tmp_path, written):
 def test_other_digests_are_refused_unsent(serve, transport, tmp_path, written):
     server = serve(WHOLE)
     scan = Scan(transport(scan_url=(server.url + "/api/scan",)))
-    with pytest.raises(lf.DecodeError, match="is not a SHA-256"):
+    with pytest.raises(lf.errors.DecodeError, match="is not a SHA-256"):
         scan.download_object(ObjectRef(server.url + KEY, written), tmp_path / "object")
     assert server.heard == []
 
@@ -185,14 +185,14 @@ def test_other_digests_are_refused_unsent(serve, transport, tmp_path, written):
 def test_a_folder_that_cannot_be_written_is_named(serve, transport, tmp_path):
     (tmp_path / "file").write_text("")
     scan = Scan(transport(scan_url=((server := serve(WHOLE)).url + "/api/scan",)))
-    with pytest.raises(lf.StoreError, match="cannot be written"):
+    with pytest.raises(lf.errors.StoreError, match="cannot be written"):
         scan.download_object(ref(server), tmp_path / "file" / "object")
 
 
 def test_a_recording_says_that_it_has_no_objects(tmp_path):
     with lf.sandbox(updates=300) as net, lf.record(tmp_path / "kept", net=net) as kept:
-        with pytest.raises(lf.NoAnswerError, match="not objects"):
+        with pytest.raises(lf.errors.NoAnswerError, match="not objects"):
             lf.load_history(kept, source="objects")
         lf.load_history(kept, limit=5)
-    with lf.replay(tmp_path / "kept") as again, pytest.raises(lf.NoAnswerError, match="not objects"):
+    with lf.replay(tmp_path / "kept") as again, pytest.raises(lf.errors.NoAnswerError, match="not objects"):
         lf.load_history(again, source="objects")

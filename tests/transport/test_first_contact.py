@@ -115,7 +115,7 @@ def test_a_connection_that_breaks_inside_a_compressed_body_is_a_broken_connectio
 def test_an_error_in_another_compression_is_read_too(serve, transport):
     body = packed("brotli", b'{"error": "no such party"}')
     server = serve(Reply(status=400, body=body, headers=(("Content-Encoding", "br"),)))
-    with pytest.raises(lf.StatusError, match="no such party"):
+    with pytest.raises(lf.errors.StatusError, match="no such party"):
         transport(scan_url=server.url).send(READ.request(), read=bytes)
 
 

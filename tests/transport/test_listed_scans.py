@@ -43,7 +43,7 @@ def naming(urls, *, status=200, body=None):
 def network(*bases, refusal=anybody, **options):
     urls = tuple(f"{base}/api/scan" for base in bases)
     settings = Settings(scan_url=urls, failover="network", attempts=2, **options)
-    return lf.Network(settings, clock=SkippingClock(), refusal=refusal)
+    return lf.types.Network(settings, clock=SkippingClock(), refusal=refusal)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_nothing_is_asked_until_the_first_request(sandbox):
 def test_without_the_setting_the_list_is_not_asked_for(sandbox):
     with naming([sandbox.url]) as (url, heard):
         settings = Settings(scan_url=(f"{url}/api/scan",), attempts=1)
-        with lf.Network(settings, clock=SkippingClock()) as net, pytest.raises(lf.ServerError):
+        with lf.types.Network(settings, clock=SkippingClock()) as net, pytest.raises(lf.errors.ServerError):
             net.scan.updates()
     assert SCANS not in [path for path, _ in heard]
 
@@ -78,7 +78,7 @@ def test_a_listed_scan_gets_no_token_and_a_given_one_does():
         naming([]) as (listed, heard_there),
         naming([listed]) as (given, heard_here),
         network(given, scan_token="s3cret-of-the-test") as net,
-        pytest.raises(lf.ServerError),
+        pytest.raises(lf.errors.ServerError),
     ):
         net.scan.updates()
     assert {headers.get("authorization") for _, headers in heard_here} == {"Bearer s3cret-of-the-test"}
@@ -147,18 +147,18 @@ def test_a_list_that_cannot_be_had_is_a_warning_and_the_given_scans_are_asked(br
 
 def test_a_scan_that_is_down_is_a_warning_and_then_an_error():
     warned = pytest.warns(FailoverWarning, match="Only those of scan_url= are asked")
-    with network("http://127.0.0.1:9") as net, warned, pytest.raises(lf.NoAnswerError):
+    with network("http://127.0.0.1:9") as net, warned, pytest.raises(lf.errors.NoAnswerError):
         net.scan.updates()
 
 
 @pytest.mark.parametrize("wrong", ["Network", "all", "", True, 5, ["network"]])
 def test_another_value_is_refused(wrong):
-    with pytest.raises(lf.ConfigurationError, match=r"failover=.*give 'given' or 'network'"):
+    with pytest.raises(lf.errors.ConfigurationError, match=r"failover=.*give 'given' or 'network'"):
         lf.connect(scan_url="https://scan.example.com/api/scan", failover=wrong)
 
 
 def test_without_a_scan_there_is_nothing_to_ask_for_others():
-    with pytest.raises(lf.ConfigurationError, match="needs a scan"):
+    with pytest.raises(lf.errors.ConfigurationError, match="needs a scan"):
         lf.connect(registry_url="https://registry.example.com", failover="network")
 
 

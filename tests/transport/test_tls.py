@@ -51,7 +51,7 @@ def test_a_private_authority_is_taken_from_a_profile_relative_to_it(authority, s
     (tmp_path / "config.toml").write_text(f"[profiles.own]\nscan_url='{server.url}'\nca_file='{authority.file.name}'\n")
     settings = resolve(profile="own", environ={}, config_dir=tmp_path)
     assert settings.ca_file == str(authority.file)
-    with lf.Network(settings) as net:
+    with lf.types.Network(settings) as net:
         assert net.transport.send(READ.request(), read=bytes).value == b"{}"
 
 

@@ -173,7 +173,7 @@ def test_client_credentials_in_a_profile_and_by_the_endpoint_itself(ledger, prov
         f'[profiles.desk]\nledger_url = "{ledger.ledger_url}"\n[profiles.desk.token_oauth]\n'
         f'token_url = "{provider.issuer}/token"\nclient_id = "analyst"\nsecret_file = "secret"\n'
     )
-    with lf.Network(resolve(profile="desk", environ={}, config_dir=tmp_path)) as net:
+    with lf.types.Network(resolve(profile="desk", environ={}, config_dir=tmp_path)) as net:
         assert len(lf.load_users(net)) > 0
     assert len(provider.asked) == 1
 
@@ -235,7 +235,7 @@ def test_a_token_server_that_fails_for_a_moment_is_asked_again(ledger, monkeypat
     with HostileServer(script) as server:
         own = {"token_url": server.url, "client_id": "analyst", "secret_env": "CLIENT_SECRET"}
         settings = lf.connect(ledger_url=ledger.ledger_url, token_oauth=own).settings
-        with lf.Network(settings, clock=SkippingClock()) as net:
+        with lf.types.Network(settings, clock=SkippingClock()) as net:
             assert len(lf.load_users(net)) > 0
         assert len(server.heard) == 3
 
@@ -266,7 +266,7 @@ def test_a_token_server_that_gives_no_token_is_an_error_at_once(named, reply, sa
         if reply is None:
             server.__exit__(None, None, None)
         expected = pytest.raises(ConfigurationError, match=f"token_oauth: (the token server )?{url}.* {said}")
-        with lf.Network(settings, clock=SkippingClock()) as net, expected as caught:
+        with lf.types.Network(settings, clock=SkippingClock()) as net, expected as caught:
             lf.load_users(net)
     assert SECRET not in str(caught.value) + caplog.text
     assert len(server.heard) <= 1
@@ -279,7 +279,7 @@ def test_a_token_server_that_goes_away_later_is_named_and_ledger_url_is_not(monk
     with HostileServer([granted, Reply(hang_up="before")]) as server, HostileServer([USERS, ENDED]) as participant:
         own = {"token_url": server.url, "client_id": "analyst", "secret_env": "CLIENT_SECRET"}
         settings = lf.connect(ledger_url=participant.url, token_oauth=own).settings
-        with lf.Network(settings, clock=SkippingClock()) as net:
+        with lf.types.Network(settings, clock=SkippingClock()) as net:
             assert len(lf.load_users(net)) == 0
             with pytest.raises(NoAnswerError, match=r"was not sent: token_oauth: .* What to do: try again") as caught:
                 lf.load_users(net)
@@ -311,7 +311,7 @@ def test_a_profile_gives_each_interface_credentials_of_its_own(interface, read, 
             f'issuer = "{provider.issuer}"\nclient_id = "analyst"\nsecret_env = "CLIENT_SECRET"\n'
         )
         settings = resolve(profile="desk", environ={"CLIENT_SECRET": SECRET}, config_dir=tmp_path)
-        with lf.Network(settings) as net, pytest.raises(lf.LedgerframesError):
+        with lf.types.Network(settings) as net, pytest.raises(lf.LedgerframesError):
             read(net)
         assert server.heard[0].headers["authorization"].startswith("Bearer ey")
     assert [each for each in INTERFACES if settings.token(each) is not None] == [interface]

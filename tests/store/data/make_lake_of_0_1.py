@@ -45,7 +45,7 @@ def make(folder: Path) -> None:
         store.sync(net, tables=["licenses"], progress=False)
 
 
-def serve(net: lf.Network, history: str) -> None:
+def serve(net: lf.types.Network, history: str) -> None:
     """Let a sandbox serve a kept history in place of its own."""
     lines = (json.loads(line) for line in history.splitlines())
     net.sandbox.world.updates[:] = [Update(*line[:5], line[5].encode()) for line in lines]
