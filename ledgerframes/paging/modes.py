@@ -188,6 +188,9 @@ class Probing:
         # After a failover another server answers, and its page sizes say nothing about the first one's.
         if page.server != self.server:
             return Taken([], reader.stay(Outcome.MORE))
+        # The server may have pruned the group since, and then shows what is left.
+        if page and back.cursor is not None and page.glimpse.cursors[0] > back.cursor:
+            return Taken([], reader.stay(Outcome.MORE))
         if len(page) <= self.group and page.ids != back.held:  # the group may be the whole history
             raise _capped(reader, self.group)
         reader.largest[self.server] = max(self.group + 1, reader.largest.get(self.server, 0))

@@ -249,10 +249,10 @@ class HistoryTables:
         number = self._numbers.get(advance.key)
         interval = advance.interval
         if number is None:
-            number = slots.to_extend(interval)
             known = not missing(interval, slots.common) and advance.settled <= interval.lo
-            if number is None and known and (not advance.ended or interval.migration_id in slots.ended):
+            if known and (not advance.ended or interval.migration_id in slots.ended):
                 return None  # it was covered before, and nothing more of it is final
+            number = slots.to_extend(interval)
             if number is None:
                 number = slots.free()
                 slots.put(number, Slot(*interval, advance.settled, int(advance.ended)))

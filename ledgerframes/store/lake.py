@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import InputError, StoreError
-from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.coverage_log import Slots, claims
 from ledgerframes.store.delta.stored_files import Verify
@@ -23,7 +22,7 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT, function_of
 from ledgerframes.store.history_tables import PARTITIONS, HistoryTables
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, leaves_out
-from ledgerframes.store.sync.servers import PageSize
+from ledgerframes.store.sync.servers import Began, PageSize
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, snapshot_table
 from ledgerframes.store.sync.sync_log import SYNCS, find_versions
 from ledgerframes.store.table_sets import HISTORY, KNOWN_BY, NETWORK, SETS, TableSet, set_of
@@ -114,7 +113,7 @@ class Lake:
         self.url = os.fspath(url).rstrip("/") or "/"
         self.options = dict(storage_options or {})
         self.page_sizes: dict[str, tuple[PageSize, float]] = {}  # by server, from sync to sync
-        self.begins: dict[str, tuple[Cursor, float]] = {}  # likewise
+        self.begins: dict[str, Began] = {}  # likewise
         self.verify: Verify = verify
         if verify not in {"pages", "files"}:
             raise InputError(f"verify={verify!r} is not valid: give 'pages' or 'files'")

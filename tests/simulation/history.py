@@ -38,7 +38,7 @@ from ledgerframes.timestamps import LATEST, format_timestamp
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
 from tests.simulation.faults import Holds, holding
-from tests.simulation.invariants import Watch, inside, settled, tell
+from tests.simulation.invariants import Watch, covered, inside, settled, tell
 from tests.simulation.net import Endless, Seen, SimNet, SimScan
 from tests.simulation.objects import Bulk
 from tests.simulation.rot import damage
@@ -47,7 +47,7 @@ from tests.simulation.script import Outcome, Script
 from tests.simulation.servers import Fleet, Server, largest_group
 from tests.simulation.spool import Spool
 from tests.simulation.storage import Disk, Killed, SimLake
-from tests.simulation.world import BASE, OVERLAP, SETTLE, Item, U, network_of, page_of
+from tests.simulation.world import BASE, SETTLE, Item, U, network_of, page_of
 
 
 def run(script: Script, *, lake: Callable[[Disk], Lake] = SimLake) -> Outcome:
@@ -443,7 +443,8 @@ class _History:
             return servers
         for migration in migrations:
             between = max(sum(span.migration == migration for span in spans) for spans in done) - 1
-            gaps += max(between, 0)
+            parts = (covered(self.watch.numbers(name)) for name in self.stored_as.order)
+            gaps += max(between, *(sum(span.migration == migration for span in spans) - 1 for spans in parts), 0)
             if between <= 0 and all(inside((migration, LATEST), spans) for spans in done):
                 if not all(self.watch.settles(item) for item in self._left() if item.migration == migration):
                     return None  # a part in the middle of it is settled already
@@ -464,14 +465,7 @@ class _History:
         # Where the newest migration shows nothing that could be stored, each server is recognised by its beginning.
         nameless = not any(self.stored_as.has_row(item) or item.kind == "broken" for item in self._tail(migrations[-1]))
         # A gap that syncs of parts left ends inside a page: one more to where it ends, and the servers confirm it.
-        return due + servers * nameless + (gaps + 1) * servers * bool(gaps) + servers * self._asks_begins()
-
-    def _asks_begins(self) -> bool:
-        """Whether a sync asks each server what it has first: where that may still become something older."""
-        proofs = {self.watch.numbers(name).get("begins/proof") for name in self.stored_as.order}
-        firsts = [(server.newest, min(server.shown)) for server in self.fleet.servers if server.shown]
-        final = all(newest - SETTLE > first.at + first.migration * OVERLAP for newest, first in firsts)
-        return proofs != {2} and (self.script.objects or not final)
+        return due + servers * nameless + (gaps + 1) * servers * bool(gaps)
 
     def _tail(self, migration: int) -> list[Item]:
         """What a sync looks at: all that is not settled, from the last stored update on if none of it is stored."""

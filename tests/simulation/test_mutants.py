@@ -552,7 +552,7 @@ FOUND_BY = {
     ),
     "first-shown-is-the-beginning": (Holds.BEGINS, draw(0, MUTANTS["first-shown-is-the-beginning"].among)),
     "begins-where-it-began": (Holds.NO_ALARM, draw(1, MUTANTS["begins-where-it-began"].among)),
-    "pruned-is-a-fork": (Holds.LIVE, draw(40, MUTANTS["pruned-is-a-fork"].among)),
+    "pruned-is-a-fork": (Holds.LIVE, draw(18, MUTANTS["pruned-is-a-fork"].among)),
     "forks-are-pruned": (Holds.FORKS, draw(4, MUTANTS["forks-are-pruned"].among)),
     "anybody-is-asked": (Holds.LIVE, draw(117, MUTANTS["anybody-is-asked"].among)),
     "known-by-its-updates-alone": (Holds.LIVE, draw(32, MUTANTS["known-by-its-updates-alone"].among)),

@@ -565,6 +565,69 @@ SCRIPTS = {
             "sync": [1, 1, 0, 2, 1, 1, 2],
         },
     ),
+    # It came behind the group that a page held back, and was pruned before the next page, which began with that group.
+    "a-late-update-pruned-before-the-group-that-was-held-back": Script(
+        items=(
+            Item(0, 2 * U, "A", "b"),
+            Item(0, 3 * U, "A", "h"),
+            Item(0, 4 * U, "B", "m"),
+            Item(0, 9 * U - 1, "A", "d"),
+            Item(0, 10 * U, "C", "g"),
+            Item(0, 12 * U, "A", "l"),
+        ),
+        faults=("late", "catching-up", "pruned", "workers"),
+        choices={"moves": [0, 1, 0, 1, 0, 2, 1, 2], "prune": [0, 0, 0, 1], "sync": [0, 2]},
+    ),
+    # Nothing was stored yet, and the first page of what the scan still has names neither synchronizer nor DSO.
+    "a-killed-first-sync-of-which-a-scan-prunes-all-that-it-had-seen": Script(
+        items=(
+            Item(0, 5 * U, "B", "a", "assign"),
+            Item(1, 6 * U, "C", "n"),
+            Item(1, 7 * U, "B", "h", "unassign"),
+            Item(1, 8 * U, "C", "f"),
+            Item(1, 11 * U, "A", "c"),
+            Item(1, 12 * U, "B", "o"),
+        ),
+        faults=("late", "catching-up", "low-maximum", "pruned", "kill"),
+        choices={
+            "kill-request": [0, 0, 0, 0, 1],
+            "moves": [0, 0, 2, 0, 1, 1, 1, 2],
+            "prune": [0, 0, 0, 0, 1, 0, 2],
+        },
+    ),
+    # The server that had pruned what is not final was read for it again and again, though another one still had that.
+    "a-server-that-has-pruned-what-is-not-final-is-asked-first": Script(
+        items=(Item(0, 1 * U, "B", "i"), Item(0, 3 * U, "C", "b", "exercise"), Item(0, 10 * U, "C", "g", "unassign")),
+        servers=2,
+        faults=("late", "lagging", "catching-up", "pruned", "kill"),
+        choices={
+            "kill-after": [1],
+            "kill-request": [0] * 19 + [1],
+            "moves": [1, 1, 1, 0, 0, 1, 0, 0, 4, 1, 1],
+            "plan": [1],
+            "prune": [0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1],
+            "sync": [0, 2, 1, 1],
+        },
+    ),
+    # A kill between two tables, behind a sync of a part; the next sync left one commit to the one after it.
+    "a-killed-sync-behind-a-sync-of-a-part": Script(
+        items=(Item(0, 8 * U, "A", "e"), Item(1, 4 * U, "A", "p")),
+        faults=("windows", "kill"),
+        choices={
+            "kill-after": [0] * 8 + [1],
+            "kill-before": [1],
+            "moves": [0, 2],
+            "plan": [2],
+            "window": [0, 0, 0, 1, 9],
+        },
+    ),
+    # Asked how long a page of the server may be, it showed one item: all others had been pruned since.
+    "a-group-that-is-pruned-while-it-is-probed": Script(
+        items=(Item(0, 3 * U, "A", "m"), Item(1, 6 * U, "A", "n"), Item(1, 11 * U, "A", "k")),
+        servers=3,
+        faults=("lagging", "catching-up", "pruned"),
+        choices={"moves": [1, 1, 1, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 0, 2, 1], "prune": [0] * 10 + [1, 1]},
+    ),
 }
 
 

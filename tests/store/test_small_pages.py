@@ -13,8 +13,7 @@ from ledgerframes.paging.window import Window
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync import gathering
 from ledgerframes.store.sync.fetched import Fetched
-from ledgerframes.store.sync.gathering import Gathering
-from ledgerframes.store.sync.history_sync import PageDecoder
+from ledgerframes.store.sync.gathering import Gathering, PageDecoder
 from tests.interrupted import everywhere
 from tests.store.conftest import BEGIN, assert_same
 

@@ -272,8 +272,9 @@ class Agreement:
         """Whether a server shows the update that names the network; late ones that came before it may fill pages.
 
         None of them lies further before it than `settle`, or it was not the first one shown when it gave the name.
-        The first page is added to `pages`.
+        The first page is added to `pages`. While nothing is stored, any page that names the network's parties will do.
         """
+        stored = bool(self.history.slots.common)
         migration_id = int((self.history.network or "0").partition("/")[0])
         after: Cursor | None = Cursor(migration_id - 1, LATEST)
         end: Cursor | None = None
@@ -283,11 +284,13 @@ class Agreement:
             ids, cursors = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
             if not cursors or self._knows(ids):
                 return bool(cursors)
+            if not stored and self._shows_parties(server, answer.value):
+                return True
             if end is None:
                 pages.append(FirstPage(migration_id, answer.value.glimpse, proof))
                 end = Cursor(migration_id, cursors[0].micros + self.proofs.settle)
             asked, after = after, before(cursors[-1])
-            if cursors[-1] > end or after == asked:
+            if after == asked or (stored and cursors[-1] > end):
                 return False
         return False
 

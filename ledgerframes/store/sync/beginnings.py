@@ -15,7 +15,7 @@ from ledgerframes.loaders.beginning import Beginning, proven_by
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.sync.page_requests import ask
-from ledgerframes.store.sync.servers import AgreedServers
+from ledgerframes.store.sync.servers import AgreedServers, Began
 from ledgerframes.timestamps import EARLIEST
 
 #: How many updates are asked for to recognise a network: late ones may have come before the one that names it.
@@ -64,13 +64,23 @@ class Beginnings:
         self.known[server] = begin = Beginning(first, proven)
         self.firsts[first] = proven
         self.servers.begins[server] = begin.at
-        # What is late, or of an earlier migration, may still appear before the first item.
-        if self.proofs.now().of(server) >= self.proofs.closes(0, first):
-            self.servers.lately.begins[server] = begin.at, self.servers.lately.clock()
+        final = self.proofs.now().of(server)
+        self.servers.lately.begins[server] = Began(begin.at, final, self.servers.lately.clock())
 
     def before(self, place: Cursor) -> bool:
         """Whether every server, asked in this sync or within the last hour, begins after a place."""
+        first = self.first
+        if first is None or first <= place:
+            return False
+        # What is late, or of an earlier migration, may have appeared since before what a server had first.
+        final = self.proofs.closes(0, first) if first.migration_id else first.micros - 1
         lately = self.servers.lately.began()
-        began = {server: lately[server] for server in self.servers.servers if server in lately}
+        return all(server in self.known or lately[server].final >= final for server in self.servers.servers)
+
+    @property
+    def first(self) -> Cursor | None:
+        """The first item of the server that begins first, as of this sync or the last hour; None if one is unknown."""
+        lately = self.servers.lately.began()
+        began = {server: lately[server].at for server in self.servers.servers if server in lately}
         began |= {server: begin.at for server, begin in self.known.items()}
-        return {*self.servers.servers} <= began.keys() and all(at > place for at in began.values())
+        return min(began.values()) if {*self.servers.servers} <= began.keys() else None

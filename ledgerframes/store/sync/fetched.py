@@ -14,12 +14,12 @@ from ledgerframes.store.delta.new_files import NewFile
 
 
 class Opening(NamedTuple):
-    """A page that does not overlap one before it: what its server may have pruned before it is not on the page.
+    """A page before which something may be missing that its server has pruned, as no page before it had shown all.
 
     Attributes:
         server: who sent it.
         migration_id: of the shard.
-        lo: the page was asked for what follows this record time.
+        lo: what is to be known begins after this record time.
         first: the record time of its first item in the migration; None where it has none.
     """
 
@@ -46,7 +46,7 @@ class Fetched:
         exhausted: whether the server had nothing more in this migration.
         files: rows that a worker has stored, by table.
         senders: everybody who sent them, where there may be several.
-        openings: those of the pages that do not overlap one before.
+        openings: those of the pages before which something may have been pruned.
     """
 
     key: int

@@ -198,11 +198,16 @@ class LocalFetcher:
         # A server that lacks what another one has shown proves nothing by that page.
         final = NOTHING if page.outcome is Outcome.BEHIND else proof.of(page.server, cursors)
         fetched = self._take(shard, page, final, proof.breaks.get(page.server, 0))
-        counts = isinstance(mode, Reading) and page.outcome is not Outcome.BEHIND
-        # Also a page for the same place: it overlaps one that overlaps none itself.
-        if counts and (not holds_back or shard.opened == (page.asked.after,)):
-            fetched = replace(fetched, openings=(_opening(shard, page, giver),))
-            shard.opened = (page.asked.after,)
+        if isinstance(mode, Reading) and page.outcome is not Outcome.BEHIND:
+            # Also a page for the same place: it overlaps one that overlaps none itself.
+            if not holds_back or shard.opened == (page.asked.after,):
+                fetched = replace(fetched, openings=(_opening(shard, page, giver),))
+                shard.opened = (page.asked.after,)
+            elif mode.cursor is not None and shard.proven < mode.cursor.micros - 1:
+                # The group that was held back joins the two, but late items before it may have been pruned meanwhile.
+                opening = _opening(shard, page, giver)
+                fetched = replace(fetched, openings=(opening._replace(lo=max(opening.lo, shard.proven)),))
+            shard.proven = final
         if more:
             self._share(shard, page)
         return fetched, page, more

@@ -109,7 +109,7 @@ class Finality:
         if key in self._sure or lo > self._los.setdefault(key, lo):  # inside of its shard, or what it begins is stored
             # A page that goes back to where the shard begins shows no more than that what was left out is not there.
             if low > max(lo, self._lows.get(key, (lo, None))[0]):
-                self._forget({key})
+                self._forget({key}, beyond=lo)
             return
         record = Begin(migration_id, low, proof) if lo <= BEGINNING and (low > lo or proof) else None
         self._lows[key] = low, record
@@ -121,7 +121,8 @@ class Finality:
         settled = min(self._final.get(advance.key, advance.settled), advance.settled)
         return replace(advance, interval=advance.interval._replace(lo=lo), settled=max(settled, lo), begins=begins)
 
-    def _forget(self, keys: set[int]) -> None:
-        """Nothing more of some shards becomes final."""
+    def _forget(self, keys: set[int], *, beyond: int = NOTHING) -> None:
+        """Nothing of some shards that lies beyond a record time, and is not stored, becomes final."""
         self._stale |= keys
-        self._final.update({key: self._sure.get(key, NOTHING) for key in keys})
+        for key in keys:
+            self._final[key] = max(self._sure.get(key, NOTHING), min(self._final.get(key, NOTHING), beyond))

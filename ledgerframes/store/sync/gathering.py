@@ -1,4 +1,4 @@
-"""`Gathering`: decodes fetched pages, several small ones of a shard together; the fetchers call it."""
+"""`Gathering`: decodes fetched pages by a `PageDecoder`, several small ones of a shard together; fetchers call it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Final
 
 import pyarrow as pa
 
-from ledgerframes.decoding.paged_histories import TOGETHER
+from ledgerframes.decoding.paged_histories import TOGETHER, UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, LedgerframesError
 from ledgerframes.interfaces.history import PageRows
 from ledgerframes.store.sync.fetched import Fetched
+from ledgerframes.store.sync.rejects import RejectingDecoder
 
 # Bytes of all shards, so that hundreds of workers do not hold hundreds of megabytes.
 _ALTOGETHER: Final = 16_000_000
@@ -21,6 +22,38 @@ _SECONDS: Final = 1.0
 
 #: The rows of pages that count, by table.
 Decode = Callable[[Sequence[PageRows]], Mapping[str, pa.RecordBatch]]
+
+
+@dataclass
+class PageDecoder:
+    """Decodes pages, and measures how long that takes.
+
+    Attributes:
+        history: what the pages belong to.
+        rejecting: decodes bad pages item by item, where the sync goes on without broken items.
+        seconds: time spent decoding.
+        cpu_seconds: processor time of it.
+    """
+
+    history: PagedHistory = UPDATE_HISTORY
+    rejecting: RejectingDecoder | None = None
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+
+    def __call__(self, pages: Sequence[PageRows]) -> Mapping[str, pa.RecordBatch]:
+        """The rows of pages that count, by table.
+
+        Raises:
+            DecodeError: a page breaks the contract.
+        """
+        began, cpu = time.perf_counter(), time.thread_time()
+        if self.rejecting is not None:
+            batches = self.rejecting.decode([(page.page, page.chosen) for page in pages])
+        else:
+            batches = self.history.decode_pages([(page.page.content, page.chosen) for page in pages]).batches
+        self.seconds += time.perf_counter() - began
+        self.cpu_seconds += time.thread_time() - cpu
+        return batches
 
 
 @dataclass

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, takewhile
@@ -13,15 +12,13 @@ from typing import Final
 import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError, StoreError
-from ledgerframes.interfaces.history import PageRows
 from ledgerframes.loaders.beginning import Beginning, warn_of
 from ledgerframes.loaders.progress import Progress
 from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.seen_ids import SeenIds
-from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, missing, wanted_in
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged, missing, wanted_in
 from ledgerframes.store.coverage_log import Begin
 from ledgerframes.store.new_rows import Decoded
 from ledgerframes.store.sync.agreement import Agreement
@@ -31,9 +28,9 @@ from ledgerframes.store.sync.fetched import Fetched
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.first_update import first_update
+from ledgerframes.store.sync.gathering import PageDecoder
 from ledgerframes.store.sync.looks import Look
 from ledgerframes.store.sync.probing import MIGRATIONS, Prober, migrations_after
-from ledgerframes.store.sync.rejects import RejectingDecoder
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
 from ledgerframes.transport.stopping import Stop
@@ -42,38 +39,6 @@ _log = logging.getLogger("ledgerframes.store")
 _A_DAY: Final = 86_400_000_000
 # Old test networks stand still for years; no network records a day ahead of now.
 _YEARS: Final = 5 * 365 * _A_DAY
-
-
-@dataclass
-class PageDecoder:
-    """Decodes pages, and measures how long that takes.
-
-    Attributes:
-        history: what the pages belong to.
-        rejecting: decodes bad pages item by item, where the sync goes on without broken items.
-        seconds: time spent decoding.
-        cpu_seconds: processor time of it.
-    """
-
-    history: PagedHistory = UPDATE_HISTORY
-    rejecting: RejectingDecoder | None = None
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-
-    def __call__(self, pages: Sequence[PageRows]) -> Mapping[str, pa.RecordBatch]:
-        """The rows of pages that count, by table.
-
-        Raises:
-            DecodeError: a page breaks the contract.
-        """
-        began, cpu = time.perf_counter(), time.thread_time()
-        if self.rejecting is not None:
-            batches = self.rejecting.decode([(page.page, page.chosen) for page in pages])
-        else:
-            batches = self.history.decode_pages([(page.page.content, page.chosen) for page in pages]).batches
-        self.seconds += time.perf_counter() - began
-        self.cpu_seconds += time.thread_time() - cpu
-        return batches
 
 
 @dataclass
@@ -224,9 +189,11 @@ class HistorySync:
         whole = (begin is not None and begin.proven) or wanted_in(self.request.window, first - 1) is None
         gaps = [gap for one in self.agreement.stored_migrations for gap in self._missing(one) if gap.hi < CLOSED]
         older = [*gaps, *([] if whole else [Interval(first - 1, BEGINNING, CLOSED)])]
-        # Only what servers show first says whether older items may be had: asked once an hour, unless objects are new.
-        lately = all(map(self._is_pruned, older)) and self.objects is None and not self.request.window.names_start
-        if not older or lately:
+        # Only what servers show first says whether older items may be had: asked once an hour, objects at every sync.
+        if older and not self.request.window.names_start and all(map(self._is_pruned, older)):
+            self._ask_objects()
+            older = [one for one in older if not self._is_pruned(one)]
+        if not older:
             return set()
         self._ask_beginnings()
         self._check_start()
@@ -283,7 +250,7 @@ class HistorySync:
             )
 
     def _missing(self, migration_id: int) -> tuple[Interval, ...]:
-        """What of a migration is wanted and not final; apart, what lies before all that is stored of it."""
+        """What of a migration is wanted and not final; apart, what lies before all that is stored or there of it."""
         wanted = wanted_in(self.request.window, migration_id)
         if wanted is None:
             return ()
@@ -292,6 +259,10 @@ class HistorySync:
         begin = next((one.lo for one in slots.common if one.migration_id == migration_id), BEGINNING)
         # Servers that have pruned what lies before would have all of it read again by every sync otherwise.
         before = intersection(lacking, [Interval(migration_id, BEGINNING, begin)])
+        first = self.agreement.beginnings.first
+        if first is not None and first.migration_id == migration_id:
+            later = [one for one in lacking if one.lo > BEGINNING]
+            before = merged([*before, *intersection(later, [Interval(migration_id, begin, first.micros - 1)])])
         return (*before, *beyond(lacking, before))
 
     def _worth_reading(self, migration_id: int) -> list[Interval]:
@@ -312,14 +283,16 @@ class HistorySync:
 
     def _proven_since(self, known: set[int]) -> list[Interval]:
         """What was read at the ends of migrations before what proves that it is final, by another worker or page."""
-        intervals, proof = [], self.proofs.now()
+        intervals: list[Interval] = []
+        proof = self.proofs.now()
         for migration_id in sorted(known):
             wanted, lacking = wanted_in(self.request.window, migration_id), self._missing(migration_id)
             # A gap inside of a migration is what servers have pruned.
             if wanted is None or not lacking or lacking[-1].hi < wanted.hi or self._is_pruned(lacking[-1]):
                 continue
             place = Cursor(migration_id, max(lacking[-1].lo, EARLIEST))
-            if proof.of(next(iter(self.servers.having(place)))) > place.micros:
+            # Pages of an earlier migration may show more of a later one than was read of it.
+            if intervals or proof.of(next(iter(self.servers.having(place)))) > place.micros:
                 intervals.append(lacking[-1])
         return intervals
 

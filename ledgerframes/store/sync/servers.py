@@ -31,6 +31,20 @@ class PageSize(NamedTuple):
     bytes: int = 0
 
 
+class Began(NamedTuple):
+    """Where the history of a server began.
+
+    Attributes:
+        at: its first item.
+        final: up to this record time it had shown everything by then.
+        seen: when that was.
+    """
+
+    at: Cursor
+    final: int
+    seen: float
+
+
 @dataclass
 class Lately:
     """What servers did within the last hour, from sync to sync: an operator may change it at any time.
@@ -41,12 +55,12 @@ class Lately:
     Attributes:
         clock: seconds.
         known: for each server the largest page, and when it came; kept by the caller from sync to sync.
-        begins: for each server where it had nothing older, late items included, and when; likewise.
+        begins: for each server where it had nothing older; likewise.
     """
 
     clock: Callable[[], float] = time.monotonic
     known: dict[str, tuple[PageSize, float]] = field(default_factory=dict)
-    begins: dict[str, tuple[Cursor, float]] = field(default_factory=dict)
+    begins: dict[str, Began] = field(default_factory=dict)
 
     def note(self, server: str, page: PageSize) -> None:
         """Note a page that a server has sent."""
@@ -59,9 +73,9 @@ class Lately:
         page, seen = self.known.get(server, (PageSize(), 0.0))
         return page if self.clock() - seen < _HOUR else PageSize()
 
-    def began(self) -> dict[str, Cursor]:
-        """By server, the place before which it had nothing within the last hour."""
-        return {server: at for server, (at, seen) in self.begins.items() if self.clock() - seen < _HOUR}
+    def began(self) -> dict[str, Began]:
+        """By server, where its history began within the last hour."""
+        return {server: begin for server, begin in self.begins.items() if self.clock() - begin.seen < _HOUR}
 
 
 @dataclass
@@ -109,7 +123,8 @@ class AgreedServers:
 
     def having(self, after: Cursor | None) -> tuple[str, ...]:
         """The servers that still have what follows a cursor; where none does, those that begin first."""
-        servers, known = self.servers, self.lately.began() | self.begins
+        servers = self.servers
+        known = {server: begin.at for server, begin in self.lately.began().items()} | self.begins
         if len(servers) == 1:
             return servers
         begins = {server: known[server] for server in servers if server in known}

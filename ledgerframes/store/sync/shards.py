@@ -11,6 +11,7 @@ from ledgerframes.interfaces.history import PageRows
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Outcome, Reading
+from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import Interval, window_of
 from ledgerframes.timestamps import EARLIEST, LATEST
 
@@ -48,6 +49,7 @@ class Shard:
         backlog: whether more than the next page is expected.
         went_back: where the last rewind went back to.
         opened: the cursor that the last page was asked after that overlaps none before it.
+        proven: up to this record time the last page had all that there was.
     """
 
     key: int
@@ -63,6 +65,7 @@ class Shard:
     backlog: bool = False
     went_back: int | None = None
     opened: tuple[Cursor | None] | None = None
+    proven: int = NOTHING
 
     def __post_init__(self) -> None:
         self.read_to = self.settled = self.interval.lo

@@ -25,9 +25,9 @@ from ledgerframes.store.sync.committing import CommitSize, Committer
 from ledgerframes.store.sync.fetching import Fetcher, LocalFetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.from_objects import objects_for
-from ledgerframes.store.sync.gathering import Gathering
+from ledgerframes.store.sync.gathering import Gathering, PageDecoder
 from ledgerframes.store.sync.held_rows import HeldRows
-from ledgerframes.store.sync.history_sync import HistorySync, PageDecoder
+from ledgerframes.store.sync.history_sync import HistorySync
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.rejects import RejectingDecoder, rejected_ids
 from ledgerframes.store.sync.report import SyncReport

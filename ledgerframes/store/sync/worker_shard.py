@@ -28,8 +28,7 @@ from ledgerframes.store.delta.new_files import NewFile, Place
 from ledgerframes.store.sync.driving import OneByOne
 from ledgerframes.store.sync.fetched import Opening
 from ledgerframes.store.sync.fetching import LocalFetcher
-from ledgerframes.store.sync.gathering import Gathering
-from ledgerframes.store.sync.history_sync import PageDecoder
+from ledgerframes.store.sync.gathering import Gathering, PageDecoder
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.row_files import RowFiles, Unrepeated
 from ledgerframes.store.sync.servers import AgreedServers
