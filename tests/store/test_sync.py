@@ -72,6 +72,15 @@ def test_ranges_synced_in_any_order_make_one_history(store, net, history):
     assert len(store.coverage()) == history.updates.migration_id.nunique()
 
 
+def test_a_gap_between_parts_is_filled_though_nothing_is_final_yet(store):
+    with lf.sandbox(seed=21, updates=40, migrations=1) as short:  # all of it lies within settle
+        times = lf.load_updates(short).record_time
+        store.sync(short, start=times[3])
+        store.sync(short, end=times[2])
+        store.sync(short)
+        assert store.load("updates", start="begin").attrs["complete"]
+
+
 def test_rows_are_final_up_to_the_newest_one_less_settle(store, net, history):
     newest = history.updates.record_time.max()
     store.sync(net, settle="60s")

@@ -181,7 +181,13 @@ class HistorySync:
     def _adds(self, interval: Interval, look: Look) -> bool:
         """Whether reading what was looked at adds something, if only that nothing more is there."""
         unread = interval.hi >= CLOSED and interval.migration_id not in self.history.slots.ended
-        return look.news or (unread and not look.lags)
+        return look.news or (unread and not look.lags) or self._has_gap(interval)
+
+    def _has_gap(self, interval: Interval) -> bool:
+        """Whether syncs of parts left something out before what is stored of an interval, though nothing is final."""
+        stored = [one.hi for one in self.history.slots.common if one.migration_id == interval.migration_id]
+        before = interval._replace(hi=min(interval.hi, max(stored, default=interval.lo)))
+        return any(not self._is_pruned(gap) for gap in missing(before, self.history.slots.common))
 
     def _before(self, first: int) -> set[int]:
         """The migrations before the first one stored, and where servers begin, if something older may be had."""
