@@ -73,10 +73,10 @@ def test_ranges_synced_in_any_order_make_one_history(store, net, history):
 
 
 def test_a_gap_between_parts_is_filled_though_nothing_is_final_yet(store):
-    with lf.sandbox(seed=21, updates=40, migrations=1) as short:  # all of it lies within settle
+    with lf.sandbox(seed=21, updates=40, migrations=2) as short:  # all of it lies within settle
         times = lf.load_updates(short).record_time
         store.sync(short, start=times[3])
-        store.sync(short, end=times[2])
+        store.sync(short, end=times[7], source="objects")
         store.sync(short)
         assert store.load("updates", start="begin").attrs["complete"]
 
