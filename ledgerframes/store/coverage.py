@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.window import Window
 from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp, month_of
 
@@ -33,6 +33,11 @@ class Interval(NamedTuple):
         low = "its beginning" if self.lo <= BEGINNING else format_timestamp(self.lo)
         high = "its end" if self.hi >= CLOSED else format_timestamp(self.hi)
         return f"migration {self.migration_id} after {low} up to {high}"
+
+    @property
+    def after(self) -> Cursor | None:
+        """The cursor after which it is asked for; None for ledger begin."""
+        return before(Cursor(self.migration_id, self.lo + 1))
 
 
 def lies_in(cursor: Cursor, intervals: Iterable[Interval]) -> bool:

@@ -445,8 +445,8 @@ MUTANTS: Final[dict[str, Mutant]] = {
         ("pruned", "catching-up"),
     ),
     "forks-are-pruned": Mutant(
-        "a later update that is missing is a fork", "store.sync.agreement:Agreement.due",
-        _constant(value={}), ("fork", "fork-all", "late"),
+        "a later update that is missing is a fork", "store.sync.agreement:Agreement.refuse",
+        _constant(value=None), ("fork", "fork-all", "late"),
     ),
     "joins-over-what-is-pruned": Mutant(
         "what a server may have pruned before its first item is not covered", "store.sync.finality:Finality._open",

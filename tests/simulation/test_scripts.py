@@ -628,6 +628,42 @@ SCRIPTS = {
         faults=("lagging", "catching-up", "pruned"),
         choices={"moves": [1, 1, 1, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 0, 2, 1], "prune": [0] * 10 + [1, 1]},
     ),
+    # What a look at the first items showed was not compared: a server that was restored twice had shown its other way.
+    "a-fork-that-the-first-items-show": Script(
+        items=(
+            Item(0, 2 * U, "A", "l", "unassign"),
+            Item(0, 6 * U, "A", "o"),
+            Item(0, 8 * U, "A", "h"),
+            Item(1, 11 * U, "A", "g"),
+        ),
+        faults=("catching-up", "fork-all"),
+        choices={
+            "fork": [1],
+            "moves": [3, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 2, 0, 1, 1],
+            "plan": [2],
+            "sync": [2, 1],
+        },
+        branch=(
+            Item(0, 2 * U, "A", "l", "unassign"),
+            Item(0, 3 * U, "B", "p", "assign"),
+            Item(0, 6 * U, "B", "ox", "exercise"),
+            Item(0, 7 * U, "C", "hx", "exercise"),
+            Item(1, 11 * U, "A", "gx", "exercise"),
+        ),
+        cut=5 * U,
+    ),
+    # Only the end of a migration was read again within a sync once its proof came, not what lies before a part of it.
+    "a-late-update-before-a-part-that-is-stored": Script(
+        items=(
+            Item(0, 5 * U, "A", "e"),
+            Item(0, 7 * U, "B", "g"),
+            Item(0, 8 * U, "A", "i"),
+            Item(0, 11 * U, "A", "d"),
+        ),
+        servers=2,
+        faults=("late", "lagging", "silent-cap"),
+        choices={"moves": [1, 1, 0, 1]},
+    ),
 }
 
 

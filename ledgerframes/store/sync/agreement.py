@@ -23,7 +23,7 @@ from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.beginnings import Beginnings
 from ledgerframes.store.sync.first_update import another_network
-from ledgerframes.store.sync.looks import FirstPage, Look, Shown, Tail
+from ledgerframes.store.sync.looks import DisagreesError, FirstPage, Look, Shown, Tail, lacking_updates
 from ledgerframes.store.sync.page_requests import ask
 from ledgerframes.store.sync.servers import AgreedServers, PageSize
 from ledgerframes.timestamps import LATEST
@@ -79,13 +79,13 @@ class Agreement:
                 break
             try:
                 looks.append(self._look_at(server, tail))
-            except (RequestError, PagingError, DecodeError, _DisagreesError) as error:
+            except (RequestError, PagingError, DecodeError, DisagreesError) as error:
                 failed = error
                 if not self.servers.leave_out(server, error) and looks:  # the others are not recognised yet
                     _log.warning("%s: %s", server, error)
         if not looks:
             assert failed is not None
-            if isinstance(failed, _DisagreesError):
+            if isinstance(failed, DisagreesError):
                 raise StoreError(str(failed)) from failed
             raise failed
         # A server that is not recognised yet may be another network's: its news counts only if no other one is known.
@@ -102,14 +102,14 @@ class Agreement:
         """
         last = self.history.last_held(interval.migration_id, interval.hi)
         if last is None or (last <= interval.lo and not anchored):
-            return Tail(interval, _after(interval), {}, anchored=anchored)
+            return Tail(interval, interval.after, {}, anchored=anchored)
         long = last - interval.lo > 2 * self.proofs.settle + 1
         lo = interval.lo if interval.lo < last and not long else last - 1
         held = interval._replace(lo=lo, hi=last)
         rows = self.history.held(held)
         common = self.history.slots.common
         covered = (update_id for update_id, micros in rows.items() if lies_in(Cursor(held[0], micros), common))
-        return Tail(interval, _after(held), rows, frozenset(covered), long, anchored)
+        return Tail(interval, held.after, rows, frozenset(covered), long, anchored)
 
     def _look_at(self, server: str, tail: Tail) -> Look:
         shown = self._shown(server, tail)
@@ -189,13 +189,12 @@ class Agreement:
         ours = {*tail.held, *self.rejected}
         missing = self.due(server, tail.interval.migration_id, missing)
         known = bool(rows & ours) or not tail.anchored or self._recognise(server, certain=bool(missing))
-        if missing:
-            raise self.lacking(server, tail.interval.migration_id, missing)
+        self.refuse(server, tail.interval.migration_id, missing)
         settled = self.history.slots.settled
         for update_id in rows - ours:
             cursor = Cursor(tail.interval.migration_id, here[update_id])
             if lies_in(cursor, settled) and not self.history.holds([update_id]):
-                raise _DisagreesError(
+                raise DisagreesError(
                     f"{server}: update {update_id} at {cursor} lies where the store is final, and is not in it: the"
                     " server showed it later than settle= allows, or its history went on differently. Compare with"
                     " store.verify, and sync into a new store with a longer settle="
@@ -213,7 +212,7 @@ class Agreement:
             StoreError: it belongs to another network.
         """
         proof = self.proofs.now()
-        page = self._first_items(server)
+        page = self.first_items(server)
         ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
         if not ids:
             return False
@@ -236,10 +235,21 @@ class Agreement:
             self._compare_whole(server, shown, begun, proof.of(server, glimpse.cursors))
         return known
 
-    def _first_items(self, server: str, *, insist: bool = False) -> HistoryPage:
-        """What a server shows first; where its history begins is known afterwards."""
+    def first_items(self, server: str, *, insist: bool = False) -> HistoryPage:
+        """What a server shows first; where its history begins is known afterwards.
+
+        Raises:
+            StoreError: it lacks an update that is stored between them.
+        """
+        proof = self.proofs.now()
         page = self.beginnings.ask(server, insist=insist)
         self._note_rows(page.glimpse)
+        cursors = page.glimpse.cursors
+        for migration_id in dict.fromkeys(cursor.migration_id for cursor in cursors):
+            lo = cursors[0].micros - 1 if migration_id == cursors[0].migration_id else BEGINNING
+            place, proven = Cursor(migration_id, lo), proof.of(server, cursors)
+            missing = self._held_beside(page.glimpse.update_ids, place, cursors[-1], proven)
+            self.refuse(server, migration_id, missing)
         return page
 
     def _shows_parties(self, server: str, page: HistoryPage) -> bool:
@@ -263,7 +273,7 @@ class Agreement:
             lacking: by id, the record times of updates that it did not show.
         """
         # Asked only now: what it still has it had when it did not show these.
-        if not lacking or not len(self._first_items(server, insist=True)):
+        if not lacking or not len(self.first_items(server, insist=True)):
             return dict(lacking)
         begin = self.beginnings.known[server]
         return {update_id: micros for update_id, micros in lacking.items() if begin.has(migration_id, micros)}
@@ -316,7 +326,7 @@ class Agreement:
         try:
             if first is None:
                 return self._recognise(server, certain=False)
-            page = self._first_items(server, insist=True)
+            page = self.first_items(server, insist=True)
         # Ctrl-C: what was read is committed all the same, but unsettled, so the next sync compares it.
         except StoppedError:
             return False
@@ -346,27 +356,26 @@ class Agreement:
         if last is None:
             return
         for migration_id in migrations:
-            end = last.micros - 1 if last.migration_id == migration_id else CLOSED
-            final = min(end, proven)
-            held = self.history.held(Interval(migration_id, BEGINNING, final)) if final > BEGINNING else {}
-            missing = {update_id: held[update_id] for update_id in sorted(held.keys() - (shown.keys() - self.rowless))}
-            if missing := self.due(server, migration_id, missing):
-                raise self.lacking(server, migration_id, missing)
+            missing = self._held_beside(shown, Cursor(migration_id, BEGINNING), last, proven)
+            self.refuse(server, migration_id, self.due(server, migration_id, missing))
 
-    def lacking(self, server: str, migration_id: int, missing: Mapping[str, int]) -> StoreError:
-        """The error for stored updates that a server lacks; the remedy depends on whether any of them is settled."""
+    def _held_beside(self, shown: Collection[str], after: Cursor, last: Cursor, proven: int) -> dict[str, int]:
+        """What is stored of a migration after a cursor, and not among what was shown up to another one."""
+        end = last.micros - 1 if last.migration_id == after.migration_id else CLOSED
+        final = min(end, proven)
+        held = self.history.held(Interval(*after, final)) if final > after.micros else {}
+        return {update_id: held[update_id] for update_id in sorted(held.keys() - ({*shown} - self.rowless))}
+
+    def refuse(self, server: str, migration_id: int, missing: Mapping[str, int]) -> None:
+        """Refuse a server that lacks stored updates, if there are any.
+
+        Raises:
+            StoreError: there are; the remedy depends on whether any of them is settled.
+        """
         settled = self.history.slots.settled
         final = [update_id for update_id, micros in missing.items() if lies_in(Cursor(migration_id, micros), settled)]
-        remedy = (
-            "The update lies where the store is final: sync into a new store"
-            if final
-            else "The update lies where the store is not final yet: store.repair(unsettled=True) (ledgerframes repair"
-            " --unsettled) takes that part out, and the next sync reads what the network says now"
-        )
-        return _DisagreesError(
-            f"{server}: update {(final or list(missing))[0]} is stored, and the server lacks it though it has shown"
-            f" later ones: it was restored, and its history went on differently. Name a server that agrees. {remedy}"
-        )
+        if missing:
+            raise lacking_updates(server, final or list(missing), final=bool(final))
 
     def recognise(self) -> bool:
         """Leave out the servers that do not show the update by which the store knows its network.
@@ -390,11 +399,3 @@ class Agreement:
                     raise failed
                 return False
         return True
-
-
-class _DisagreesError(StoreError):
-    """A server contradicts the store, or does not show whether it agrees."""
-
-
-def _after(interval: Interval) -> Cursor | None:
-    return before(Cursor(interval.migration_id, interval.lo + 1))

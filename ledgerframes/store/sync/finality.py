@@ -56,8 +56,7 @@ class Finality:
         migration_id = fetched.read.migration_id
         # A look at the beginning of the sync may have come before what proves this.
         missing = self.held.lacking(migration_id, before, settled)
-        if missing := self.agreement.due(fetched.server, migration_id, missing):
-            raise self.agreement.lacking(fetched.server, migration_id, missing)
+        self.agreement.refuse(fetched.server, migration_id, self.agreement.due(fetched.server, migration_id, missing))
         self._final[fetched.key] = settled
         return Advance(fetched.key, fetched.read, settled, fetched.exhausted)
 

@@ -29,7 +29,7 @@ from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.first_update import first_update
 from ledgerframes.store.sync.gathering import PageDecoder
-from ledgerframes.store.sync.looks import Look
+from ledgerframes.store.sync.looks import DisagreesError, Look
 from ledgerframes.store.sync.probing import MIGRATIONS, Prober, migrations_after
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
@@ -213,8 +213,8 @@ class HistorySync:
         """Ask every server where its history begins now."""
         for server in self.servers.servers:
             try:
-                self.agreement.beginnings.ask(server)
-            except (RequestError, PagingError, DecodeError) as error:
+                self.agreement.first_items(server)
+            except (RequestError, PagingError, DecodeError, DisagreesError) as error:
                 if not self.servers.leave_out(server, error):
                     raise
         self._ask_objects()
@@ -288,18 +288,16 @@ class HistorySync:
         return worth_reading
 
     def _proven_since(self, known: set[int]) -> list[Interval]:
-        """What was read at the ends of migrations before what proves that it is final, by another worker or page."""
+        """What was read before what proves that it is final, by another worker or page."""
         intervals: list[Interval] = []
         proof = self.proofs.now()
         for migration_id in sorted(known):
-            wanted, lacking = wanted_in(self.request.window, migration_id), self._missing(migration_id)
-            # A gap inside of a migration is what servers have pruned.
-            if wanted is None or not lacking or lacking[-1].hi < wanted.hi or self._is_pruned(lacking[-1]):
-                continue
-            place = Cursor(migration_id, max(lacking[-1].lo, EARLIEST))
-            # Pages of an earlier migration may show more of a later one than was read of it.
-            if intervals or proof.of(next(iter(self.servers.having(place)))) > place.micros:
-                intervals.append(lacking[-1])
+            for interval in self._missing(migration_id):
+                place = Cursor(migration_id, max(interval.lo, EARLIEST))
+                # Pages of an earlier migration may show more of a later one than was read of it.
+                proven = intervals or proof.of(next(iter(self.servers.having(place)))) > place.micros
+                if proven and not self._is_pruned(interval):
+                    intervals.append(interval)
         return intervals
 
     def _is_pruned(self, interval: Interval) -> bool:

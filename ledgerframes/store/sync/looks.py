@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ledgerframes.errors import StoreError
 from ledgerframes.paging.cursor import Cursor, Glimpse
 from ledgerframes.paging.proofs import Proof
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
@@ -87,6 +88,24 @@ class Look:
     cursors: tuple[Cursor, ...] = ()
     known: bool = True
     whole: bool = True
+
+
+class DisagreesError(StoreError):
+    """A server contradicts the store, or does not show whether it agrees."""
+
+
+def lacking_updates(server: str, missing: Sequence[str], *, final: bool) -> DisagreesError:
+    """The error for stored updates that a server lacks; the remedy depends on whether they are final."""
+    remedy = (
+        "The update lies where the store is final: sync into a new store"
+        if final
+        else "The update lies where the store is not final yet: store.repair(unsettled=True) (ledgerframes repair"
+        " --unsettled) takes that part out, and the next sync reads what the network says now"
+    )
+    return DisagreesError(
+        f"{server}: update {missing[0]} is stored, and the server lacks it though it has shown later ones: it was"
+        f" restored, and its history went on differently. Name a server that agrees. {remedy}"
+    )
 
 
 class FirstPage(NamedTuple):
