@@ -174,4 +174,4 @@ def test_in_a_made_up_history_liveness_is_that_of_the_licenses(net):
         ("missed", "coupons_missed"),
         ("version", "version"),
     ):
-        assert rows[name].sort_index().fillna(-1).tolist() == loaded[column].sort_index().fillna(-1).tolist()
+        pd.testing.assert_series_equal(rows[name].sort_index(), loaded[column].sort_index(), check_names=False)

@@ -329,7 +329,7 @@ def test_every_real_transfer_balances():
 
 
 def test_a_made_up_history_balances():
-    with lf.sandbox(updates=800, seed=5) as net:
+    with lf.sandbox(updates=2_000, seed=5) as net:
         found = lf.mint_burn(lf.load_history(net, start="begin", progress=False, decimals="exact"))
 
     assert len(found) > 100

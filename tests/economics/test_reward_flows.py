@@ -73,7 +73,9 @@ def test_the_whole_has_every_coupon_once(whole, flows):
         assert counted.get(event, 0) == outcomes.get(event, 0)
     # Sharing makes coupons of one that counts already.
     made = flows[flows.event == "created"].amount.dropna().sum()
-    assert made == rewards[rewards.outcome != "shared"].amount.dropna().sum()
+    left = rewards[rewards.outcome != "shared"].amount.dropna()
+    # The ledger rounds each share.
+    assert abs(made - left.sum()) <= Decimal("5e-11") * len(left) * (rewards.outcome == "shared").any()
 
 
 @pytest.mark.usefixtures("captures")

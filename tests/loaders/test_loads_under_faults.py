@@ -23,7 +23,7 @@ HARMLESS = ("content-type", "drip", "latency")
 
 @pytest.fixture(scope="module")
 def world():
-    return generate(11, 300)
+    return generate(11, 300, rounds_per_day=1_440)
 
 
 @pytest.fixture(scope="module")

@@ -88,7 +88,9 @@ def test_what_was_accepted_is_done_below_the_close(closes):
 def test_a_vote_switches_the_version_of_rewards_for_the_rounds_after_it(events):
     at = {}
     for item, event in exercises(events, "AmuletRules_SetConfig"):
-        config = event["choice_argument"]["newConfig"]["rewardConfig"]
+        config, base = (event["choice_argument"][name]["rewardConfig"] for name in ("newConfig", "baseConfig"))
+        if config == base:
+            continue
         at[config["mintingVersion"], config["dryRunVersion"]] = item["record_time"]
     second = "RewardVersion_TrafficBasedAppRewards"
     assert set(at) == {("RewardVersion_FeaturedAppMarkers", second), (second, None)}
@@ -125,6 +127,18 @@ def test_a_round_opens_at_the_median_of_the_members_prices(events):
             assert item["events_by_id"]
     assert opened > 50
     assert len(set(prices.values())) > 1
+
+
+def test_a_vote_changes_one_value_of_the_configuration(events):
+    arguments = [event["choice_argument"] for _, event in exercises(events, "AmuletRules_SetConfig")]
+    prices = [
+        tuple(one[name]["decentralizedSynchronizer"]["fees"] for name in ("baseConfig", "newConfig"))
+        for one in arguments
+    ]
+    changes = [{name for name in new if new[name] != base[name]} for base, new in prices if new != base]
+
+    assert changes
+    assert all(names == {"readVsWriteScalingFactor"} for names in changes)
 
 
 def test_apps_come_and_go(events):

@@ -96,7 +96,7 @@ def test_rows_are_final_up_to_the_newest_one_less_settle(store, net, history):
 
 
 def test_updates_that_appear_late_are_not_lost(store):
-    with lf.sandbox(updates=600) as base:
+    with lf.sandbox(updates=600, rounds_per_day=1_440) as base:
         with base.sandbox.replica(late=0.5) as slow:
             net = lf.connect(scan_url=slow.scan_url)
             now = lf.load_updates(base, start=BEGIN).record_time.max()

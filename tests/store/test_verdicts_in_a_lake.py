@@ -173,7 +173,7 @@ def test_what_is_not_final_is_read_again_after_a_repair(ledger, tmp_path):
 
 @pytest.mark.long
 def test_late_verdicts_of_a_slow_synchronizer_are_not_lost(tmp_path):
-    with lf.sandbox(seed=4, updates=300, late=0.6) as net:
+    with lf.sandbox(seed=4, updates=300, rounds_per_day=1_440, late=0.6) as net:
         store = lf.open_store(tmp_path / "lake")
         for _ in range(6):
             store.sync(net, tables=["verdicts"], progress=False, page_size=50)

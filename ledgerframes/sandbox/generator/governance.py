@@ -81,6 +81,12 @@ def median_price(votes: list[Contract]) -> int:
     return prices[middle] if len(prices) % 2 else (prices[middle - 1] + prices[middle]) // 2
 
 
+def current_config(sim: Simulation) -> Payload:
+    """The coin's configuration; none yet while the ledger begins."""
+    rules = sim.rules.get(COIN_RULES.entity)
+    return {} if rules is None else rules.payload["configSchedule"]["initialValue"]
+
+
 def _request(tx: Transaction, sim: Simulation, proposal: _Proposal) -> None:
     action, body = proposal
     requester = sim.parties.sponsors[sim.votes % len(sim.parties.sponsors)]
@@ -207,14 +213,14 @@ def _reward_proposal(sim: Simulation) -> _Proposal | None:
     if calendar.rewards != "switch" or sim.now < calendar.dry_runs:
         return None
     wanted = (TRAFFIC_REWARDS, None) if sim.now >= calendar.traffic_rewards else (MARKER_REWARDS, TRAFFIC_REWARDS)
-    config = sim.rules[COIN_RULES.entity].payload["configSchedule"]["initialValue"]
+    config = current_config(sim)
     now = config["rewardConfig"]
     if (now["mintingVersion"], now["dryRunVersion"]) == wanted:
         return None
     minting, dry_run = wanted
     changed = {**config, "rewardConfig": reward_config(minting, dry_run=dry_run, life=calendar.coupon_life)}
     body = "dry runs of rewards by traffic" if dry_run else "rewards by traffic"
-    return coin_action("CRARC_SetConfig", {"newConfig": changed, "baseConfig": config}), body
+    return _new_config(sim, changed), body
 
 
 def _usual_proposal(sim: Simulation) -> _Proposal:
@@ -228,11 +234,21 @@ def _usual_proposal(sim: Simulation) -> _Proposal:
         weight = decimal(UNITS * (5 + sim.votes % 20) // 10)
         argument = {"rightCid": rights[-1].contract_id, "newActivityWeight": weight}
         return _dso_action("UpdateFeaturedAppRight", argument), "the weight of an app's activity"
+    if sim.votes % 8 == 7:
+        synchronizer = current_config(sim)["decentralizedSynchronizer"]
+        factor = str(int(synchronizer["fees"]["readVsWriteScalingFactor"]) + 1)
+        fees = {**synchronizer["fees"], "readVsWriteScalingFactor": factor}
+        changed = {**current_config(sim), "decentralizedSynchronizer": {**synchronizer, "fees": fees}}
+        return _new_config(sim, changed), "what reading costs"
     if turn == 3:
         argument = {"svParty": member, "newRewardWeight": str(weight_of_member(sim, member) + 1_000)}
         return _dso_action("UpdateSvRewardWeight", argument), "a milestone was reached"
     provider = next((one for one in sim.parties.validators if one not in featured), sim.parties.validators[0])
     return _dso_action("GrantFeaturedAppRight", {"provider": provider}), "a new app"
+
+
+def _new_config(sim: Simulation, changed: Payload) -> Payload:
+    return coin_action("CRARC_SetConfig", {"newConfig": changed, "baseConfig": current_config(sim)})
 
 
 def _dso_action(name: str, argument: Payload) -> Payload:

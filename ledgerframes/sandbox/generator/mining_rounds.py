@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ledgerframes.sandbox.generator.confirmations import confirm, execute
 from ledgerframes.sandbox.generator.development_fund import set_aside
-from ledgerframes.sandbox.generator.governance import median_price, price_votes
+from ledgerframes.sandbox.generator.governance import current_config, median_price, price_votes
 from ledgerframes.sandbox.generator.issuance import Issuance, Totals, issuance_of, to_apps, uses_traffic
 from ledgerframes.sandbox.generator.rewards_v2 import ask_for_rewards
 from ledgerframes.sandbox.generator.simulation import Simulation
@@ -95,12 +95,6 @@ def advance_rounds(tx: Transaction, sim: Simulation) -> None:
     sim.collecting = [sponsor for sponsor in sim.parties.sponsors if sim.rng.random() < 0.9]
     if sim.world.earliest_round is None:
         sim.world.earliest_round = newest + 1
-
-
-def current_config(sim: Simulation) -> dict[str, Any]:
-    """The coin's configuration; none yet while the ledger begins."""
-    rules = sim.rules.get(COIN_RULES.entity)
-    return {} if rules is None else rules.payload["configSchedule"]["initialValue"]
 
 
 def round_is_due(sim: Simulation) -> bool:
