@@ -234,7 +234,7 @@ def _usual_proposal(sim: Simulation) -> _Proposal:
         weight = decimal(UNITS * (5 + sim.votes % 20) // 10)
         argument = {"rightCid": rights[-1].contract_id, "newActivityWeight": weight}
         return _dso_action("UpdateFeaturedAppRight", argument), "the weight of an app's activity"
-    if sim.votes % 8 == 7:
+    if sim.votes and sim.votes % 8 == 0:
         synchronizer = current_config(sim)["decentralizedSynchronizer"]
         factor = str(int(synchronizer["fees"]["readVsWriteScalingFactor"]) + 1)
         fees = {**synchronizer["fees"], "readVsWriteScalingFactor": factor}
