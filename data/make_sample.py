@@ -14,7 +14,7 @@ import pyarrow as pa
 
 import ledgerframes as lf
 
-SEED, UPDATES, PORT = 7, 210, 8390  # a recording names its server, so the port stays the same
+SEED, UPDATES, PORT = 7, 200, 8390  # a recording names its server, so the port stays the same
 PLACE = Path(__file__).parent / "sample"
 
 
