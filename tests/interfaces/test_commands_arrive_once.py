@@ -68,9 +68,10 @@ def test_a_contract_is_made_moved_and_used(own, operator):
     assert [used.item.events_by_id[key].kind for key in "012"] == [
         "ExercisedTreeEvent", "CreatedTreeEvent", "CreatedTreeEvent",
     ]  # fmt: skip
-    history = lf.load_history(own)
-    assert used.item.update_id in set(history.updates["update_id"])
-    assert list(history.reassignments["contract_id"][-2:]) == [contract_id] * 2
+    transactions, events = lf.load_ledger_history(own, [operator])
+    assert used.item.update_id in set(transactions["update_id"])
+    moved = events[events["kind"].isin(["JsUnassignedEvent", "JsAssignmentEvent"])]
+    assert list(moved["contract_id"][-2:]) == [contract_id] * 2
 
 
 def test_a_user_is_made_and_listed(own, operator):

@@ -57,8 +57,8 @@ def ledger():
 
 @pytest.fixture(scope="module")
 def days():
-    """Two weeks with a segment of objects per day."""
-    with lf.sandbox(days=14) as net:
+    """Twelve days with a segment of objects per day."""
+    with lf.sandbox(days=12) as net:
         yield net
 
 
