@@ -1,8 +1,10 @@
-"""Computes a table from a caller's history by its model, and gives it in the caller's form."""
+"""Computes tables from a caller's history by their models, and gives them in the caller's form."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 import pyarrow as pa
@@ -11,11 +13,30 @@ from ledgerframes.frames import As, Decimals, described, shape
 from ledgerframes.loaders.opening import begin_of, check_contents, check_rows
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import Engine, steps
-from ledgerframes.models.inputs import Inputs
+from ledgerframes.models.inputs import Inputs, inputs_of
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.tables.table import Table
 
 T = TypeVar("T")
+
+
+@contextmanager
+def together(events: Any, *, opening: Any = None) -> Iterator[Inputs]:
+    """A history for several tables: each step that they share is computed once.
+
+    Args:
+        events: as `inputs_of` takes them.
+        opening: likewise; tables that take an opening are given the same one.
+
+    Yields:
+        What to give the functions of the tables as their `events`, until the end of the context.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+    """
+    inputs = inputs_of(events, opening=opening)
+    with Engine(inputs.gives) as engine:
+        yield replace(inputs, engine=engine)
 
 
 def computed(
@@ -46,9 +67,10 @@ def computed(
     Raises:
         InputError: an argument is not valid, or columns are missing.
     """
-    with Engine(inputs.gives, until=until, variables=variables) as engine:
+    with _engine(inputs, until) as engine:
 
         def compute() -> tuple[pa.Table, dict[str, Any]]:
+            engine.set(variables or {})
             if inputs.opening is not None:
                 _check_opening(engine, inputs, table)
             if check:
@@ -62,6 +84,16 @@ def computed(
     schema = table.schema
     declared = pa.table([rows[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
     return shape(described(declared, attrs), table, as_=as_, decimals=decimals, attrs=attrs)
+
+
+@contextmanager
+def _engine(inputs: Inputs, until: Cursor | int | None) -> Iterator[Engine]:
+    """The engine that the history has, or one for this table alone."""
+    if inputs.engine is not None and until is None:
+        yield inputs.engine
+    else:
+        with Engine(inputs.gives, until=until) as engine:
+            yield engine
 
 
 def _check_opening(engine: Engine, inputs: Inputs, table: Table) -> None:

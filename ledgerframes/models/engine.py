@@ -85,6 +85,14 @@ def steps(name: str) -> Iterator[str]:
     return visit(name)
 
 
+@cache
+def settings_of(name: str) -> frozenset[str]:
+    """The settings that a model, or one below it, asks for."""
+    asked = {*re.findall(r"getvariable\('(\w+)'\)", _bare(name))}
+    asked |= {setting for macro, setting in _MACROS_ASK.items() if re.search(rf"\b{macro}\(", _bare(name))}
+    return frozenset(asked.union(*(settings_of(lower) for lower in below(name) if lower not in INPUTS)))
+
+
 def kind_of(name: str) -> str:
     """What a step is made as: a table, which is computed once, or a view."""
     return "view" if name in _VIEWS else "table"
@@ -97,29 +105,21 @@ def macros() -> list[str]:
 
 
 class Engine:
-    """A connection over one history.
+    """A connection over one history, in which each step is computed once however many models need it.
 
     Args:
         inputs: for each input, what gives its columns by their names.
         until: the moment up to which the history counts: a cursor, or microseconds in every migration.
-        variables: settings of models, as `getvariable` reads them.
     """
 
-    def __init__(
-        self,
-        inputs: Mapping[str, Give],
-        *,
-        until: Cursor | int | None = None,
-        variables: Mapping[str, Any] | None = None,
-    ) -> None:
+    def __init__(self, inputs: Mapping[str, Give], *, until: Cursor | int | None = None) -> None:
         self._inputs = inputs
         self._until = _until(until)
         self._given: dict[str, tuple[set[str], set[str]]] = {}
-        self._built: set[str] = set()
+        self._built: dict[str, str] = {}
+        self._settings: dict[str, Any] = {}
         self._connection = _database(os.getpid()).cursor()
         self._connection.execute("set timezone = 'UTC'")
-        for name, value in (variables or {}).items():
-            self._connection.execute(f"set variable {name} = ?", [value])
 
     def __enter__(self) -> Self:
         return self
@@ -130,6 +130,20 @@ class Engine:
     def interruptible(self, call: Callable[[], T]) -> T:
         """What a call returns that asks for rows; Ctrl-C ends it at once."""
         return interruptible(self._connection, call)
+
+    def set(self, settings: Mapping[str, Any]) -> None:
+        """Give models their settings, as `getvariable` reads them; what others of them made is dropped.
+
+        Args:
+            settings: by their names; all that are not named are null.
+        """
+        names = {*settings, *self._settings}
+        changed = {name for name in names if settings.get(name) != self._settings.get(name)}
+        for name in changed:
+            self._connection.execute(f"set variable {name} = ?", [settings.get(name)])
+        self._settings = dict(settings)
+        for step in [step for step in self._built if settings_of(step) & changed]:
+            self._connection.execute(f"drop {self._built.pop(step)} {step}")
 
     def rows(self, name: str) -> pa.Table:
         """The rows of a model, in its order."""
@@ -169,7 +183,7 @@ class Engine:
         self._register(order)
         for step in order:
             self._connection.execute(f"create temp {kind_of(step)} {step} as {text_of(step)}")
-            self._built.add(step)
+            self._built[step] = kind_of(step)
 
     def _register(self, order: list[str]) -> None:
         """Give the connection the columns of the inputs that the steps name; views list columns that few steps need."""
@@ -177,7 +191,7 @@ class Engine:
         listed = {name for step in order if step in _VIEWS for name in _words(step)}
         for name, give in self._inputs.items():
             wanted, optional = self._given.setdefault(name, ({*_PLACE}, set()))
-            if name in needed | listed and not needed | listed <= wanted | optional:
+            if name in needed | listed and not (needed <= wanted and listed <= wanted | optional):
                 wanted |= needed
                 optional |= listed
                 self._connection.register(f"given_{name}", give(wanted, optional))
@@ -197,6 +211,8 @@ def _database(process: int) -> duckdb.DuckDBPyConnection:
     return database
 
 
+#: Macros that ask for a setting.
+_MACROS_ASK: Final = {"bucket": "every_us", "step": "every_us"}
 #: Names that provenance lists; a history can hold any number of them.
 _MOST: Final = 100
 #: Selections of the inputs, which are not worth a copy.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -19,6 +19,9 @@ from ledgerframes.loaders.opening import Opening, opening_of
 from ledgerframes.models.ledger_frames import is_ledger_frame, scan_events
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
 from ledgerframes.tables.table import Table
+
+if TYPE_CHECKING:
+    from ledgerframes.models.engine import Engine
 
 #: What an opening has to have; `load_active_contracts` and `active_contracts` give more.
 OPENING: Final = ("contract_id", "template_name", "created_at", "payload")
@@ -39,6 +42,8 @@ class Inputs:
         proof: a frame with that provenance.
         store: the store that is read, if one is.
         opening: what was active before the events, if the caller knows.
+        given: the same as the caller gave it.
+        engine: what has computed tables of this history, and computes more of them.
     """
 
     gives: Mapping[str, Give]
@@ -46,6 +51,8 @@ class Inputs:
     proof: Any = None
     store: Any = None
     opening: Opening | None = None
+    given: Any = None
+    engine: Engine | None = None
 
     def read_again(self) -> None:
         """Read a store's tables as `load` does, which names the file that is damaged.
@@ -61,13 +68,17 @@ def inputs_of(events: Any, *, opening: Any = None) -> Inputs:
     """Read what a caller gives.
 
     Args:
-        events: a frame of events, of the ledger interface too, a `History`, a `Store`, or the path of a Parquet file
-            or folder of events.
+        events: a frame of events, of the ledger interface too, a `History`, a `Store`, the path of a Parquet file or
+            folder of events, or `Inputs`.
         opening: an `Opening`, a frame of contracts that says what it is, `"nothing"`, or None.
 
     Raises:
         InputError: it is none of them, columns are missing, or the opening is not that of the events.
     """
+    if isinstance(events, Inputs):
+        if opening is not None and opening is not events.given:
+            raise InputError("opening= is another than that of the history that the tables are computed from together")
+        return events
     legs, proof, store = None, events, None
     if isinstance(events, History):
         give, legs, proof = _frame(events.events, EVENTS), _frame(events.reassignments, REASSIGNMENTS), events.events
@@ -86,15 +97,18 @@ def inputs_of(events: Any, *, opening: Any = None) -> Inputs:
     attrs = attrs_of(proof)
     opened = opening_of(opening, attrs)
     gives = {"events": give, "reassignments": legs or _empty(REASSIGNMENTS), "opening": _opening(opened)}
-    return Inputs(gives, attrs, proof, store, opened)
+    return Inputs(gives, attrs, proof, store, opened, opening)
 
 
 def _frame(frame: Any, table: Table) -> Give:
+    there = set(columns_of(frame))
+    read: dict[str, pa.ChunkedArray] = {}
+
     def give(needed: set[str], listed: set[str]) -> pa.Table:
-        there = set(columns_of(frame))
-        rows = to_arrow(frame, table, _among(table, needed | (listed & there)), name=table.name)
-        for name in _among(table, listed - there - needed):
-            rows = rows.append_column(name, pa.nulls(rows.num_rows, table.schema.field(name).type))
+        new = [name for name in _among(table, needed | (listed & there)) if name not in read]
+        read.update(zip(new, to_arrow(frame, table, new, name=table.name).columns, strict=True))
+        lacking = [table.schema.field(name) for name in _among(table, listed - there - needed)]
+        rows = pa.table(read | {field.name: pa.chunked_array([pa.nulls(len(frame), field.type)]) for field in lacking})
         # A thread takes a batch, so one large batch would keep all but one of them waiting.
         return pa.Table.from_batches(rows.to_batches(max_chunksize=_BATCH), rows.schema)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import random
 
 import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.models.computing import together
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import INPUTS, Engine, known, steps, text_of
 from ledgerframes.models.inputs import inputs_of
@@ -66,3 +68,24 @@ def test_a_relation_reads_only_what_is_declared_and_its_own_model_last():
 
         assert order[-1] == name
         assert name in READS or text_of(name).startswith("-- ")
+
+
+def test_tables_together_are_those_computed_alone_and_each_shared_step_is_made_once(history):
+    every = {"active_parties": [{"every": "1h"}, {"every": "1D"}], "supply": [{}, {"at": "2025-03-03"}]}
+    with together(history, opening="nothing") as inputs:
+        for name in DERIVED:
+            function = getattr(lf, name)
+            opening = {"opening": "nothing"} if "opening" in inspect.signature(function).parameters else {}
+            for options in every.get(name, [{}]):
+                alone = function(history, **opening, **options, as_="arrow")
+
+                assert function(inputs, **opening, **options, as_="arrow").equals(alone, check_metadata=True)
+        made = tables_in(inputs.engine)
+
+        lf.rewards(inputs, opening="nothing")
+        assert tables_in(inputs.engine) == made
+
+
+def tables_in(engine):
+    """The number that DuckDB gives each table that it makes."""
+    return engine._connection.sql("select table_oid, table_name from duckdb_tables() order by all").fetchall()

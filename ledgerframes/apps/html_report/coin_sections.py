@@ -49,7 +49,7 @@ def _titled(title: str) -> Callable[[Callable[[Material], list[str]]], Make]:
 def balances(material: Material) -> list[str]:
     """What the largest holders held over time."""
     try:
-        held = coin_history(material.whole, decimals="exact")
+        held = coin_history(material.models, decimals="exact")
     except PartialResultError as error:
         return [text(f"Balances cannot be computed from this range, since {_FROM_BEGIN}. {error}", quiet=True)]
     held = held[held["ended_at"].isna()]
@@ -58,7 +58,7 @@ def balances(material: Material) -> list[str]:
     sums = _sums(held, "owner", "amount").head(_HOLDERS)
     holders = sums["owner"].tolist()
     step = _step(material.events if len(material.events) else material.whole.events)
-    known = balances_over_time(material.whole, every=step, parties=holders, decimals="exact")
+    known = balances_over_time(material.models, every=step, parties=holders, decimals="exact")
     over_time = known[known["time"] >= material.period.start] if material.period.start is not None else known
     return [
         text("Unlocked and locked coin; notional holding fees are not taken off.", quiet=True),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +15,8 @@ from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.loaders.history import History
 from ledgerframes.models.coin_flows import mint_burn, transfers
 from ledgerframes.models.coin_stocks import supply_per_round
+from ledgerframes.models.computing import together
+from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.rounds_and_rewards import rewards
 from ledgerframes.store.store import Store
 
@@ -54,6 +57,7 @@ class Material:
         period: the part of record time that the report is about.
         end: for a store: where its reading ends, as the caller gave it.
         interactive: whether pictures can be zoomed into.
+        opened: what is closed once the report is made.
     """
 
     updates: pd.DataFrame
@@ -64,6 +68,7 @@ class Material:
     period: Period = Period()
     end: Any = None
     interactive: bool = False
+    opened: ExitStack = field(default_factory=ExitStack)
 
     @property
     def history(self) -> History[Any]:
@@ -84,6 +89,11 @@ class Material:
             return self.history
 
     @cached_property
+    def models(self) -> Inputs:
+        """The same for computed tables, whose shared steps are computed once."""
+        return self.opened.enter_context(together(self.whole))
+
+    @cached_property
     def before(self) -> Period | None:
         """The period of the same length before this one, where all of it is known."""
         if self.updates.empty or self.whole.updates.empty:
@@ -95,7 +105,7 @@ class Material:
     @cached_property
     def transfers(self) -> pd.DataFrame:
         """Who paid whom, of the whole history, with the record times."""
-        rows: pd.DataFrame = transfers(self.whole, decimals="exact")
+        rows: pd.DataFrame = transfers(self.models, decimals="exact")
         times = self.whole.updates.drop_duplicates("update_id").set_index("update_id")["record_time"]
         return rows.assign(record_time=times.reindex(rows["update_id"]).set_axis(rows.index))
 
@@ -108,19 +118,19 @@ class Material:
     @cached_property
     def rewards(self) -> pd.DataFrame:
         """Reward coupons, of the whole history."""
-        rows: pd.DataFrame = rewards(self.whole, decimals="exact")
+        rows: pd.DataFrame = rewards(self.models, decimals="exact")
         return rows
 
     @cached_property
     def mint_burn(self) -> pd.DataFrame:
         """What updates mint and burn, of the whole history."""
-        rows: pd.DataFrame = mint_burn(self.whole, decimals="exact")
+        rows: pd.DataFrame = mint_burn(self.models, decimals="exact")
         return rows
 
     @cached_property
     def supply_per_round(self) -> pd.DataFrame:
         """Rounds, of the whole history."""
-        rows: pd.DataFrame = supply_per_round(self.whole, decimals="exact")
+        rows: pd.DataFrame = supply_per_round(self.models, decimals="exact")
         return rows
 
     @cached_property

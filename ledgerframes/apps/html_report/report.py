@@ -104,11 +104,13 @@ def report(
             )
         one, two, three = (_pandas(frame, name) for frame, name in zip(data, _TABLES, strict=True))
         material = Material(one, two, three)
-    material = replace(material, interactive=interactive)
     made = f"made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by ledgerframes {__version__}"
     head, foot = scripts() if interactive else ("", "")
     made += f", interactive, with plotly.js ({scripts_megabytes():.1f} MB) inside" if interactive else ""
-    whole = page(title, made, [SECTIONS[name](material) for name in chosen], head=head, foot=foot)
+    material = replace(material, interactive=interactive)
+    with material.opened:
+        parts = [SECTIONS[name](material) for name in chosen]
+    whole = page(title, made, parts, head=head, foot=foot)
     write_text(target, whole, overwrite=overwrite)
     return target
 

@@ -18,6 +18,8 @@ from typing import Any, Final, Literal
 import pyarrow as pa
 
 from ledgerframes.errors import StoreError
+from ledgerframes.loaders.opening import Opening
+from ledgerframes.models.computing import together
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.change import Change
@@ -81,7 +83,8 @@ def contracts_in(source: Source, interval: Interval) -> list[bytes]:
 def rows_for(source: Source, interval: Interval, names: Sequence[str], opening: bytes) -> dict[str, tuple[bytes, int]]:
     """The rows of a chunk for some tables, and how much was not understood; runs on a worker."""
     history, before = source.reader().rows(interval), _unpacked(opening)
-    every = {name: computed(name, history, before) for name in names}
+    with together(history, opening=Opening(before)) as inputs:
+        every = {name: computed(name, inputs) for name in names}
     return {name: (_packed(own.rows), own.unknown) for name, own in every.items()}
 
 

@@ -15,10 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.frames import attrs_of
-from ledgerframes.loaders.history import History
-from ledgerframes.loaders.opening import Opening
 from ledgerframes.models.coin_flows import mint_burn, token_transfers, traffic_purchases, transfers
 from ledgerframes.models.coin_stocks import coin_history
+from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.rounds_and_rewards import rewards, round_history
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.change import Change
@@ -58,16 +57,15 @@ class Rule:
     opening: bool = True
 
 
-def computed(name: str, history: History[Any], opening: pa.Table) -> Computed:
+def computed(name: str, inputs: Inputs) -> Computed:
     """The rows of a chunk for one table.
 
     Args:
         name: of the table.
-        history: events and legs of the chunk.
-        opening: the contracts that they name and that began earlier.
+        inputs: events and legs of the chunk, with the contracts that they name and that began earlier.
     """
     rule = RULES[name]
-    rows = rule.function(history, as_="arrow", **({"opening": Opening(opening)} if rule.opening else {}))
+    rows = rule.function(inputs, as_="arrow", **({"opening": inputs.given} if rule.opening else {}))
     return Computed(_plain(rows), sum(attrs_of(rows)["not_understood"].values()))
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from functools import partial
 
+from ledgerframes.loaders.opening import Opening
+from ledgerframes.models.computing import together
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.change import Change
@@ -37,12 +39,13 @@ def work_here(history: HistoryReader, parts: Iterable[Interval], carried: DeltaS
         parts: the chunks, in order.
         carried: the table of open contracts; it has all chunks before the one that is asked for.
     """
-    # `map` keeps nothing of a chunk while the next one is read; a loop variable would, and two would be in memory.
-    yield from map(partial(_work_of, history, carried), parts)
+    for interval in parts:
+        yield from _work_of(history, carried, interval)
 
 
-def _work_of(history: HistoryReader, carried: DeltaStoreTable, interval: Interval) -> Work:
+def _work_of(history: HistoryReader, carried: DeltaStoreTable, interval: Interval) -> Generator[Work]:
+    """One chunk; what it holds is let go before the next one is read."""
     rows = history.rows(interval)
     opening = opening_of(named_in(rows), carried)
-    # One table after another, when it is asked for: what is computed of the others is not in memory beside it.
-    return Work(interval, partial(computed, history=rows, opening=opening), lambda: Contracts.of(rows).change(opening))
+    with together(rows, opening=Opening(opening)) as inputs:
+        yield Work(interval, partial(computed, inputs=inputs), lambda: Contracts.of(rows).change(opening))
