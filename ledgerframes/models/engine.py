@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import pyarrow as pa
 
+from ledgerframes.errors import ConfigurationError
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.inputs import Give
 from ledgerframes.models.interrupting import interruptible
+from ledgerframes.models.reads import literal
 from ledgerframes.paging.cursor import Cursor
 
 if TYPE_CHECKING:
@@ -25,14 +26,19 @@ T = TypeVar("T")
 _FILES: Final = files("ledgerframes.models")
 #: What the caller's history gives.
 INPUTS: Final = ("events", "reassignments", "opening")
-#: No files, no network, no extensions, and no Python variables under the names of tables.
-_LOCKED: Final = {
-    "enable_external_access": "false",
+#: No extensions, no Python variables under the names of tables; files and network only for the inputs.
+_SETTINGS: Final = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
     "preserve_insertion_order": "false",
 }
+#: How much memory models take, such as `4GB`; the rest goes to disk.
+VARIABLE: Final = "LEDGERFRAMES_MEMORY_LIMIT"
+#: Without it: half of the machine's memory, and beside frames so much that all is one and a half times the frames.
+_HALF: Final = "50%"
+_BESIDE: Final = 300_000_000
+_LEAST: Final = 256_000_000
 
 
 @cache
@@ -110,6 +116,9 @@ class Engine:
     Args:
         inputs: for each input, what gives its columns by their names.
         until: the moment up to which the history counts: a cursor, or microseconds in every migration.
+
+    Raises:
+        ConfigurationError: `LEDGERFRAMES_MEMORY_LIMIT` is not valid.
     """
 
     def __init__(self, inputs: Mapping[str, Give], *, until: Cursor | int | None = None) -> None:
@@ -118,14 +127,20 @@ class Engine:
         self._given: dict[str, tuple[set[str], set[str]]] = {}
         self._built: dict[str, str] = {}
         self._settings: dict[str, Any] = {}
-        self._connection = _database(os.getpid()).cursor()
-        self._connection.execute("set timezone = 'UTC'")
+        self._held: dict[str, int | None] = {}
+        self._spill = TemporaryDirectory(prefix="ledgerframes-", ignore_cleanup_errors=True)
+        try:
+            self._connection = _database(self._spill.name, inputs.values())
+        except BaseException:
+            self._spill.cleanup()
+            raise
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
+        self._spill.cleanup()
 
     def interruptible(self, call: Callable[[], T]) -> T:
         """What a call returns that asks for rows; Ctrl-C ends it at once."""
@@ -182,8 +197,20 @@ class Engine:
         order = [step for step in steps(name) if step not in self._built]
         self._register(order)
         for step in order:
-            self._connection.execute(f"create temp {kind_of(step)} {step} as {text_of(step)}")
+            self._run(f"create temp {kind_of(step)} {step} as {text_of(step)}")
             self._built[step] = kind_of(step)
+
+    def _run(self, statement: str) -> None:
+        """Run a statement; what does not fit beside the frames may take as much memory as if there were none."""
+        import duckdb
+
+        try:
+            self._connection.execute(statement)
+        except duckdb.OutOfMemoryException:
+            if VARIABLE in os.environ:
+                raise
+            self._connection.execute(f"set memory_limit = '{_HALF}'")
+            self._connection.execute(statement)
 
     def _register(self, order: list[str]) -> None:
         """Give the connection the columns of the inputs that the steps name; views list columns that few steps need."""
@@ -194,20 +221,37 @@ class Engine:
             if name in needed | listed and not (needed <= wanted and listed <= wanted | optional):
                 wanted |= needed
                 optional |= listed
-                self._connection.register(f"given_{name}", give(wanted, optional))
+                self._give(name, give(wanted, optional))
                 where = self._until if name != "opening" else "true"
                 self._connection.execute(f"create or replace temp view {name} as from given_{name} where {where}")
 
+    def _give(self, name: str, rows: Any) -> None:
+        """Make an input known, and leave it room in the memory."""
+        if isinstance(rows, str):
+            self._connection.execute(f"create or replace temp view given_{name} as {rows}")
+        else:
+            self._connection.register(f"given_{name}", rows)
+        self._held[name] = rows.nbytes if isinstance(rows, pa.Table) else None
+        sizes = [size for size in self._held.values() if size is not None]
+        if VARIABLE not in os.environ and len(sizes) == len(self._held):
+            self._connection.execute(f"set memory_limit = '{max(sum(sizes) // 2 - _BESIDE, _LEAST)}B'")
 
-@cache
-def _database(process: int) -> duckdb.DuckDBPyConnection:
-    """The database that a process has for all its models, since making one takes longer than a small query."""
+
+def _database(spill: str, inputs: Iterable[Give]) -> duckdb.DuckDBPyConnection:
+    """A database that spills into a folder, reads the files of the inputs and no others, and has the macros."""
     import duckdb
 
-    spill = Path(tempfile.gettempdir()) / f"ledgerframes-{process}"
-    database = duckdb.connect(config={**_LOCKED, "temp_directory": str(spill)})
-    for statement in macros():
-        database.execute(statement)
+    database = duckdb.connect(config={**_SETTINGS, "temp_directory": spill})
+    limit = os.environ.get(VARIABLE, _HALF)
+    try:
+        database.execute(f"set memory_limit = {literal(limit)}")
+    except duckdb.Error as error:
+        raise ConfigurationError(f"{VARIABLE}={limit!r} is not valid: give a size such as 4GB") from error
+    allowed = [literal(file) for give in inputs for file in getattr(give, "files", ())]
+    database.execute(f"set allowed_paths = [{', '.join(allowed)}]")
+    database.execute("set enable_external_access = false")
+    database.execute("set timezone = 'UTC'")
+    database.execute(";".join(macros()))
     return database
 
 

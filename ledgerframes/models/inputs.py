@@ -17,6 +17,7 @@ from ledgerframes.frames import attrs_of, to_arrow
 from ledgerframes.loaders.history import History
 from ledgerframes.loaders.opening import Opening, opening_of
 from ledgerframes.models.ledger_frames import is_ledger_frame, scan_events
+from ledgerframes.models.reads import literal
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
 from ledgerframes.tables.table import Table
 
@@ -86,8 +87,8 @@ def inputs_of(events: Any, *, opening: Any = None) -> Inputs:
         give, legs, store = _stored(events, EVENTS), _stored(events, REASSIGNMENTS), events
         proof = events.load("events", columns=["update_id"], as_="arrow").slice(0, 0)
     elif isinstance(events, str | Path):
-        files = _files(events)
-        give, proof = lambda *_: files, files.schema.empty_table()
+        give = _files(events)
+        proof = give.schema.empty_table()
     elif is_ledger_frame(columns_of(events)):
         give = _frame(scan_events(events, columns_of(events)), EVENTS)
     elif hasattr(events, "column_names") or hasattr(events, "columns"):
@@ -124,10 +125,30 @@ def _stored(store: Any, table: Table) -> Give:
     return lambda *_: store.scan(table.name)
 
 
-def _files(path: str | Path) -> ds.Dataset:
+@dataclass(frozen=True)
+class _Files:
+    """Parquet files of events, which DuckDB reads itself: only the columns, and of those the rows, that a step needs.
+
+    Attributes:
+        files: their paths.
+        schema: of all of them.
+    """
+
+    files: tuple[str, ...]
+    schema: pa.Schema
+
+    def __call__(self, needed: set[str], listed: set[str]) -> str:
+        missing = [name for name in _among(EVENTS, needed | listed) if name not in self.schema.names]
+        if missing:
+            raise InputError(f"events: the files have no column {', '.join(missing)}; {_GIVER}")
+        return f"select * from read_parquet([{', '.join(map(literal, self.files))}], union_by_name = true)"
+
+
+def _files(path: str | Path) -> _Files:
     if not Path(path).exists():
         raise InputError(f"events={str(path)!r} does not exist: {_GIVER}")
-    return ds.dataset(path, format="parquet")
+    found = ds.dataset(path, format="parquet")
+    return _Files(tuple(found.files), found.schema)
 
 
 def _empty(table: Table) -> Give:

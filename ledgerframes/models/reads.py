@@ -103,10 +103,10 @@ class Read:
         if self._records_only:
             # The name of no member stands for the whole result.
             checks[""] = "not is_record"
-        listed = [f"case when {check} then {_text(path)} end" for path, check in checks.items()]
+        listed = [f"case when {check} then {literal(path)} end" for path, check in checks.items()]
         wrong = f"list_filter([\n    {_lines(listed)}], lambda name: name is not null)"
         if self.closed:
-            known = ", ".join(_text(name) for name in (*_paths(self.members), *self.ignored))
+            known = ", ".join(literal(name) for name in (*_paths(self.members), *self.ignored))
             unknown = f"list_filter(names, lambda name: name not in ({known}))"
             return f"nullif(list_concat({wrong}, {unknown}), [])"
         return f"case when {' or '.join(checks.values())} then {wrong} end" if checks else "null::varchar[]"
@@ -141,7 +141,7 @@ class Read:
         if self._records_only:
             read.append("coalesce(exercise_result[1] = '{', true) as is_record")
         chosen = [
-            f"{column} in ({', '.join(map(_text, values))})"
+            f"{column} in ({', '.join(map(literal, values))})"
             for column, values in (("template_name", self.templates), ("choice", self.choices))
             if values
         ]
@@ -150,7 +150,7 @@ class Read:
 
 
 def _read(column: str, members: tuple[Member, ...]) -> str:
-    return f"members({column}, [{', '.join(_text(f'$.{path}') for path in _paths(members))}])"
+    return f"members({column}, [{', '.join(literal(f'$.{path}') for path in _paths(members))}])"
 
 
 def _lines(parts: list[str]) -> str:
@@ -161,5 +161,6 @@ def _paths(members: tuple[Member, ...]) -> list[str]:
     return [path for member in members for path in member.paths]
 
 
-def _text(value: str) -> str:
+def literal(value: str) -> str:
+    """A text as SQL spells it."""
     return "'" + value.replace("'", "''") + "'"

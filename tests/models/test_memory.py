@@ -1,0 +1,106 @@
+"""What models take of memory and disk, and what of the machine their connection may touch."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.models.engine import VARIABLE, Engine
+from ledgerframes.models.inputs import inputs_of
+
+
+@pytest.fixture(scope="module")
+def history(net):
+    return lf.load_history(net, as_="arrow", progress=False)
+
+
+@pytest.fixture
+def spill(tmp_path, monkeypatch):
+    """Where spill folders are made in this test."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_what_does_not_fit_the_memory_goes_to_a_folder_that_is_gone_afterwards(history, spill, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "100MB")
+    with Engine(inputs_of(history).gives) as engine:
+        engine.rows("rewards")
+        engine._run("create temp table large as select i, repeat('x', 200) || i as text from range(900000) as t(i)")
+        (folder,) = spill.iterdir()
+        assert folder.stat().st_mode & 0o077 == 0
+        assert list(folder.iterdir())
+    assert not list(spill.iterdir())
+
+
+def test_memory_beside_frames_is_bounded_and_grows_where_it_is_not_enough(history):
+    with Engine(inputs_of(history).gives) as engine:
+        engine.rows("rewards")
+        before = limit_of(engine)
+        engine._run("create temp table wide as select list(repeat('x', 200) || i) as texts from range(1500000) as t(i)")
+        assert before == "244.1 MiB"
+        assert limit_of(engine) != before
+
+
+def limit_of(engine):
+    return engine._connection.sql("select current_setting('memory_limit')").fetchall()[0][0]
+
+
+def test_a_limit_that_is_none_is_refused(history, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "much")
+    with pytest.raises(lf.errors.ConfigurationError, match="LEDGERFRAMES_MEMORY_LIMIT='much' is not valid"):
+        lf.rewards(history)
+
+
+def test_a_path_of_parquet_is_all_that_a_connection_may_read(history, tmp_path):
+    lf.export_tables({"events": history.events}, tmp_path)
+    path = tmp_path / "events.parquet"
+    other = tmp_path / "other.parquet"
+    other.write_bytes(path.read_bytes())
+
+    assert lf.rewards(path, as_="arrow").equals(lf.rewards(history.events, as_="arrow"))
+    with Engine(inputs_of(path).gives) as engine:
+        engine.rows("rewards")
+        for statement in (
+            f"select * from read_parquet('{other}')",
+            f"copy (select 1) to '{tmp_path / 'new.csv'}'",
+            f"attach '{tmp_path / 'new.db'}'",
+            "install spatial",
+            "load httpfs",
+            "set allowed_paths = ['/']",
+        ):
+            with pytest.raises(duckdb.Error, match=r"disabled|Cannot access"):
+                engine._connection.execute(statement)
+
+
+def test_a_variable_of_python_is_not_taken_for_a_table(history):
+    hidden = history.events
+    with Engine(inputs_of(history).gives) as engine, pytest.raises(duckdb.CatalogException, match="hidden"):
+        engine._connection.sql("from hidden")
+    assert hidden.num_rows
+
+
+def test_a_file_without_a_column_is_refused_by_its_name(history, tmp_path):
+    lf.export_tables({"events": history.events.drop_columns(["payload"])}, tmp_path)
+    with pytest.raises(lf.InputError, match="the files have no column payload"):
+        lf.rewards(Path(tmp_path) / "events.parquet")
+
+
+def test_a_running_query_ends_soon_after_an_interrupt(history):
+    with Engine(inputs_of(history).gives) as engine:
+        timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        begun = time.thread_time()
+        with pytest.raises(KeyboardInterrupt):
+            engine.interruptible(
+                lambda: engine._connection.execute(
+                    "select sum(i * j) from range(10000000) t(i), range(100000) u(j)"
+                ).fetchall()
+            )
+        assert time.thread_time() - begun < 2
