@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 
+from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals, described, shape
 from ledgerframes.loaders.opening import begin_of, check_contents, check_rows
 from ledgerframes.models.declared_reads import READS
@@ -79,7 +80,7 @@ def computed(
             unread = {"not_understood": engine.not_understood(table.name, *unknown)}
             return rows, unread | (dict(notes(engine, rows)) if notes else {})
 
-        rows, said = _computed(engine, inputs, compute)
+        rows, said = _computed(engine, inputs, table, compute)
     attrs = inputs.attrs | {"table": table.name, **said}
     schema = table.schema
     declared = pa.table([rows[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
@@ -112,14 +113,16 @@ _BEGUN_EARLIER: Final = {
 }
 
 
-def _computed(engine: Engine, inputs: Inputs, compute: Callable[[], T]) -> T:
-    """What models give, with the errors that callers know: of a damaged lake, and of too little memory."""
+def _computed(engine: Engine, inputs: Inputs, table: Table, compute: Callable[[], T]) -> T:
+    """What models give, with the errors that callers know: of a damaged lake, too little memory, too large a sum."""
     import duckdb
 
     try:
         return engine.interruptible(compute)
     except duckdb.OutOfMemoryException as error:
         raise MemoryError(str(error)) from error
+    except duckdb.OutOfRangeException as error:
+        raise InputError(f"{table.name} needs more than 38 digits ({error}); leave out what is no real coin") from error
     except duckdb.Error:
         inputs.read_again()
         raise

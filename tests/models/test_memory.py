@@ -88,7 +88,7 @@ def test_a_variable_of_python_is_not_taken_for_a_table(history):
 
 def test_a_file_without_a_column_is_refused_by_its_name(history, tmp_path):
     lf.export_tables({"events": history.events.drop_columns(["payload"])}, tmp_path)
-    with pytest.raises(lf.InputError, match="the files have no column payload"):
+    with pytest.raises(lf.errors.InputError, match="the files have no column payload"):
         lf.rewards(Path(tmp_path) / "events.parquet")
 
 

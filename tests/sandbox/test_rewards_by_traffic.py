@@ -149,7 +149,7 @@ def test_what_expired_is_unclaimed_together(coupons):
 
 def test_rewards_has_every_coupon_with_its_end():
     with lf.sandbox(seed=5, updates=1_500, reward_version="traffic") as net:
-        rewards = lf.rewards(lf.load_history(net), decimals="object")
+        rewards = lf.rewards(lf.load_history(net), decimals="exact")
         coupons = Coupons(json.loads(update.rendered) for update in net.sandbox.world.updates)
 
     second = rewards[rewards.contract_id.isin(coupons.made)].set_index("contract_id")

@@ -126,7 +126,7 @@ def test_each_issuers_registry_lists_its_tokens(net, world):
 
     assert urls[world.scan_party] == net.sandbox.registry_url
     with lf.connect(registry_url=urls[other]) as registry:
-        rows = lf.load_instruments(registry, decimals="object")
+        rows = lf.load_instruments(registry, decimals="exact")
     assert list(rows.instrument_id) == ["HARBOR-SILVER"]
     assert rows.total_supply[0] == sum(map(Decimal, held)) > 0
     assert ask(f"{urls[other]}/registry/metadata/v1/info").json["adminId"] == other

@@ -1,0 +1,122 @@
+"""The rules that every model keeps: its types, and what it does with payloads and sums that no ledger should have."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import cycle
+
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.models.engine import INPUTS, Engine, known, text_of
+from ledgerframes.models.inputs import inputs_of
+from ledgerframes.tables.derived import DERIVED
+
+BROKEN = (
+    "{broken",
+    "",
+    " ",
+    "[]",
+    "null",
+    '"text"',
+    "7",
+    '{"a":',
+    "{}",
+    '{"amount":{"initialAmount":{}}}',
+    "\\u0000",
+    "é",
+)
+ODD = (None, 7, -1, 0.5, 10**40, True, "", "1_0", " 1 ", "9" * 39, "NaN", "1e400", [], {}, [None], ["\x00"], "0E-10")
+#: The only amount of more places: a weight times an issuance, before it is rounded.
+WIDE = {("coupon_lives", "worth")}
+
+
+@pytest.fixture(scope="module")
+def history(net):
+    return lf.load_history(net, start="begin", as_="arrow", progress=False)
+
+
+def test_every_column_has_its_declared_type_and_every_amount_the_same_places(history):
+    with Engine(inputs_of(history).gives) as engine:
+        for name in sorted(known() - {*INPUTS}):
+            columns = {field.name: field.type for field in engine.rows(name).schema}
+
+            for column, type_ in columns.items():
+                places = 20 if (name, column) in WIDE else 10
+                assert not pa.types.is_decimal(type_) or type_ == pa.decimal128(38, places), (name, column)
+                assert not pa.types.is_floating(type_), (name, column)
+            if name in DERIVED:
+                declared = {field.name: field.type for field in DERIVED[name].schema}
+                assert declared.items() <= columns.items(), name
+
+
+def test_tables_end_in_an_order_and_no_model_takes_whichever_row_comes():
+    for name in DERIVED.keys() - {"supply"}:  # which has one row
+        assert "order by" in text_of(name).rpartition("\nfrom ")[2], name
+    for name in known() - {*INPUTS}:
+        for chosen in ("any_value(", "first(", "last(", " list(", "avg("):
+            assert chosen not in text_of(name), name
+
+
+def changed(history, change):
+    """A history whose payloads and results are other texts."""
+    events = history.events
+    for name in ("payload", "exercise_result"):
+        texts = [None if text is None else change(text) for text in events[name].to_pylist()]
+        events = events.set_column(events.column_names.index(name), events.schema.field(name), pa.array(texts))
+    return lf.types.History(history.updates, events, history.reassignments)
+
+
+def odd(random):
+    """A change that puts something else in place of one member, at any depth."""
+
+    def change(text):
+        value = json.loads(text)
+        place, key = None, None
+        while isinstance(place if place is None else place[key], dict | list) or place is None:
+            inner = value if place is None else place[key]
+            if not isinstance(inner, dict | list) or not inner or (place is not None and random.random() < 0.2):
+                break
+            place, key = inner, random.choice(list(inner) if isinstance(inner, dict) else range(len(inner)))
+        if place is None:
+            return text
+        place[key] = random.choice(ODD)
+        return json.dumps(value)
+
+    return change
+
+
+@pytest.mark.parametrize("how", ["broken", "odd", "mixed"])
+def test_payloads_that_no_ledger_should_have_end_no_query_and_are_counted(history, how):
+    texts, rng = cycle(BROKEN), random.Random(5)
+    other = odd(rng)
+    change = {
+        "broken": lambda _: next(texts),
+        "odd": other,
+        "mixed": lambda text: next(texts) if rng.random() < 0.1 else other(text) if rng.random() < 0.5 else text,
+    }[how]
+
+    with Engine(inputs_of(changed(history, change)).gives) as engine:
+        for name in DERIVED:
+            engine.rows(name)
+        counted = engine.not_understood("mint_burn") | engine.not_understood("transfers")
+
+    assert sum(counted.values()) > 100
+
+
+@pytest.mark.parametrize("amount", ["9" * 28, "6" + "0" * 27], ids=["of 128 bits", "of 127 bits"])
+def test_a_sum_of_more_than_38_digits_is_an_error_that_names_the_table(history, amount):
+    rows = [
+        {"migration_id": 0, "update_id": "u", "event_id": f"u:{number}", "node_index": number, "depth": 0,
+         "event_type": "created_event", "template_name": "Splice.Amulet:Amulet", "contract_id": f"c{number}",
+         "payload": json.dumps({"owner": "o", "amount": {"initialAmount": amount, "createdAt": {"number": "1"},
+                                "ratePerRound": {"rate": "0.1"}}})}
+        for number in range(2)
+    ]  # fmt: skip
+    events = pa.Table.from_pylist(rows, schema=pa.schema([pa.field(f.name, f.type) for f in history.events.schema]))
+
+    for name in ("supply", "mint_burn"):
+        with pytest.raises(lf.errors.InputError, match=f"{name} needs more than 38 digits"):
+            getattr(lf, name)(events, opening="nothing")
