@@ -73,7 +73,7 @@ def test_the_lines_for_localnet_are_those_that_run(capsys):
             exec(lines.replace(":2975", f":{ledger.port}"), names)
             names["net"].close()
     said = capsys.readouterr().out
-    assert "Splice.Amulet:Amulet" in said
+    assert "Splice.Amulet:FeaturedAppActivityMarker" in said
     assert "'alice'" in said
 
 

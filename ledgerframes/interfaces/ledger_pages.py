@@ -162,7 +162,7 @@ class LedgerPageCalls(OneServerCalls):
             >>> import ledgerframes as lf
             >>> with lf.sandbox(updates=50) as net:
             ...     net.ledger.ledger_end().offset
-            50
+            75
         """
         return Call(LEDGER_END.request(), reads(LedgerEnd))
 

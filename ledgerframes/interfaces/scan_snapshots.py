@@ -111,9 +111,9 @@ class SnapshotCalls(OneServerCalls):
         Example:
             >>> import ledgerframes as lf
             >>> with lf.sandbox(updates=50) as net:
-            ...     answer = net.scan.call("GET", "/v0/admin/validator/licenses", params={"limit": 1})
+            ...     answer = net.scan.call("GET", "/v0/admin/validator/licenses", params={"limit": 1000})
             >>> len(answer["validator_licenses"])
-            1
+            24
         """
         endpoint = Endpoint(interface="scan", method=_method(method, json), path=_path(path))
         body = UNSET

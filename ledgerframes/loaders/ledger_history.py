@@ -142,7 +142,7 @@ def load_ledger_history(
         >>> with lf.sandbox(updates=50) as net:
         ...     transactions, events = lf.load_ledger_history(net, None)
         >>> len(transactions), transactions.attrs["offset"]
-        (50, 50)
+        (75, 75)
     """
     form = Form.of(
         LEDGER_TRANSACTIONS,

@@ -122,10 +122,10 @@ def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decima
 
     Example:
         >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=200) as net:
+        >>> with lf.sandbox(updates=800) as net:
         ...     flows = lf.reward_flows(lf.load_events(net))
-        >>> list(flows.event.unique())
-        ['created']
+        >>> sorted(flows.event.unique())
+        ['claimed', 'created', 'expired', 'withdrawn']
     """
     inputs, unknown = inputs_of(events, opening=opening), ["unknown_rewards"]
     return computed(

@@ -135,7 +135,7 @@ class Store:
             >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
             ...     store = lf.open_store(folder)
             ...     store.sync(net).rows
-            {'events': 307, 'reassignments': 9, 'updates': 50}
+            {'events': 285, 'reassignments': 9, 'updates': 50}
         """
         request = SyncRequest(
             start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle, now=now,

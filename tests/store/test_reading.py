@@ -203,7 +203,7 @@ def test_rows_that_a_crash_left_are_not_shown(store, net, history):
     store.sync(net, end=(1, "0001-01-01"))
     ahead = lf.load_history(net, start=(1, "0001-01-01"), limit=50, as_="arrow")
     tables = store._lake.history()
-    at = pc.max(ahead.events["record_time"].cast(pa.int64())).as_py()
+    at = pc.max(ahead.updates["record_time"].cast(pa.int64())).as_py()
     for name in ("events", "reassignments"):
         tables.tables[name].append(
             getattr(ahead, name).to_batches(),

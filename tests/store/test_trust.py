@@ -108,8 +108,8 @@ def test_an_update_that_one_side_lacks_is_found(filled):
 
 def test_however_many_updates_are_read_at_once_all_are_compared(filled, net, monkeypatch):
     monkeypatch.setattr("ledgerframes.store.checks.verify._TOGETHER", 7)
-    found = filled.verify(net, sample=None, start="2025-03-03T09:10:00Z", end="2025-03-03T09:20:00Z")
-    wanted = filled.load("updates", start="2025-03-03T09:10:00Z", end="2025-03-03T09:20:00Z")
+    found = filled.verify(net, sample=None, start="2025-03-03T09:10:00Z", end="2025-03-03T09:40:00Z")
+    wanted = filled.load("updates", start="2025-03-03T09:10:00Z", end="2025-03-03T09:40:00Z")
     assert found.agree
     assert found.compared == len(wanted) > 50
 

@@ -16,7 +16,7 @@ TABLES = ("verdicts", "views", "app_activity")
 
 def truth(net):
     """What the sandbox's world has, without any server: requests, and how many views and records they have."""
-    items = [json.loads(event.body) for update in net.sandbox.world.updates for event in events_of(update)]
+    items = [json.loads(event.body) for update in net.sandbox.world.ledger_updates for event in events_of(update)]
     own = [item for item in items if item["verdict"]]
     return (
         sorted(item["verdict"]["update_id"] for item in own),

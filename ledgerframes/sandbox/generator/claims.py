@@ -59,7 +59,7 @@ def claim(tx: Transaction, sim: Simulation) -> None:
 def expirable(sim: Simulation, closed: Contract) -> list[Contract]:
     """The coupons of one kind that a closed round has left."""
     left = list(sim.world.coupons.of(round_of(closed), sim.main))
-    return [coupon for coupon in left if coupon.template == left[0].template][:MOST_EXPIRED]
+    return [coupon for coupon in left if coupon.template is left[0].template][:MOST_EXPIRED]
 
 
 def expire_coupons(tx: Transaction, sim: Simulation, closed: Contract) -> None:
