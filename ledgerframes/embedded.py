@@ -63,7 +63,7 @@ def sandbox(
             arguments it takes `seed`, `port`, `page_maximum` and `latency`.
         synchronizers: how many synchronizers there are.
         migrations: how many migration ids there are.
-        hostile: serve the nastiest legal data in place of a plausible ledger.
+        hostile: serve the nastiest legal data in place of a plausible ledger; the scan shows all of it.
         load: serve the ledger that `net.sandbox.save` kept in this file; it has its own seed and length.
         port: the port on 127.0.0.1; 0 takes a free one.
         page_maximum: the largest page of updates; a request for more is refused.

@@ -80,9 +80,9 @@ HOLDINGS = f"""
     from amounts group by owner order by owner
 """
 EXPAND = """
-    select migration_id, record_time, update_id, event_id, contract_id, payload->>'issuer', payload->>'owner',
-        payload->>'currency', (payload->>'amount')::decimal(38, 10)
-    from events where template_name = 'Iou:Iou' and event_type = 'created_event'
+    select migration_id, record_time, update_id, event_id, contract_id, payload->>'dso', payload->>'owner',
+        payload->>'$.amount.createdAt.number', (payload->>'$.amount.initialAmount')::decimal(38, 10)
+    from events where template_name = 'Splice.Amulet:Amulet' and event_type = 'created_event'
 """
 
 
@@ -92,14 +92,14 @@ def rows() -> list[Row]:
     connection = duckdb.connect()
     connection.register("events", events)
     connection.register("reassignments", reassignments)
-    fields = ["issuer", "owner", "currency", "amount"]
+    fields = ["dso", "owner", "amount.createdAt.number", "amount.initialAmount"]
     calls: dict[str, tuple[Any, str]] = {
         "reassignment_flows": (lambda: lf.reassignment_flows(reassignments), FLOWS),
         "active_contracts": (lambda: lf.active_contracts(events, reassignments, opening="nothing"), ACTIVE),
         "holdings_from_events": (
             lambda: lf.holdings_from_events(events, reassignments, opening="nothing", as_of_round=ROUND), HOLDINGS,
         ),
-        "expand": (lambda: lf.expand(events, template="Iou:Iou", fields=fields), EXPAND),
+        "expand": (lambda: lf.expand(events, template="Splice.Amulet:Amulet", fields=fields), EXPAND),
     }  # fmt: skip
     found = []
     for name, (call, query) in calls.items():
