@@ -34,8 +34,8 @@ _ECONOMY: Final = 5
 def generate_hostile(seed: int, updates: int) -> World:
     """Make up a history of nothing but legal extremes; the same arguments give the same bytes.
 
-    Its scan shows all of it: in the view of one stakeholder most of these trees and payloads would be missing. What of it
-    is of the usual economy is as the DSO sees it.
+    Its scan shows all of it: in the view of one stakeholder most of these trees and payloads would be missing. Its
+    usual economy is as the DSO sees it.
 
     What the bytes mean is `world.items()`: `json.loads` of each item with fractions as Decimal.
     """
