@@ -34,7 +34,6 @@ from ledgerframes.loaders.contracts import load_transfer_preapprovals as load_tr
 from ledgerframes.loaders.cross_check import cross_check as cross_check
 from ledgerframes.loaders.history import load_history as load_history
 from ledgerframes.loaders.history import load_update as load_update
-from ledgerframes.loaders.history import load_update_by_hash as load_update_by_hash
 from ledgerframes.loaders.history import rebuild_items as rebuild_items
 from ledgerframes.loaders.history_tables import load_events as load_events
 from ledgerframes.loaders.history_tables import load_reassignments as load_reassignments
@@ -52,7 +51,6 @@ from ledgerframes.loaders.network_now import load_scans as load_scans
 from ledgerframes.loaders.network_now import load_super_validators as load_super_validators
 from ledgerframes.loaders.planning import migrations as migrations
 from ledgerframes.loaders.planning import plan as plan
-from ledgerframes.loaders.rounds import earliest_reward_round as earliest_reward_round
 from ledgerframes.loaders.snapshots import load_instruments as load_instruments
 from ledgerframes.loaders.snapshots import load_name_entries as load_name_entries
 from ledgerframes.loaders.snapshots import load_users as load_users

@@ -23,7 +23,7 @@ MODULES = {path.relative_to(ROOT).as_posix(): path for path in sorted(PACKAGE.rg
 ENTRANCES = {"connect", "sandbox", "errors", "types", "LedgerframesError"}
 LOADERS = {
     "load_history", "load_updates", "load_events", "load_reassignments", "load_update",
-    "load_update_by_hash", "rebuild_items", "earliest_reward_round", "migrations", "plan", "load_verdicts",
+    "rebuild_items", "migrations", "plan", "load_verdicts",
 }  # fmt: skip
 TABLES = {
     "tables", "describe", "load_holdings_summary", "load_licenses", "load_instruments", "load_name_entries",
@@ -90,12 +90,10 @@ def test_the_public_names_are_these():
         "connect": ["network", "profile", "scan_url", "validator_url", "registry_url", "ledger_url", "token"],
         "sandbox": ["seed", "updates", "bulk"],
         "load_history": ["net", "start", "end", "last", "limit"],
-        "load_update": ["net", "update_id"],
-        "load_update_by_hash": ["net", "hash"],
+        "load_update": ["net", "update_id", "hash"],
         "rebuild_items": ["history"],
         "migrations": ["net"],
         "plan": ["net", "start", "end"],
-        "earliest_reward_round": ["net"],
         "open_store": ["path"],
         "open_objects": ["path", "start", "end", "storage_options"],
         "cross_check": ["net_a", "net_b", "start", "end"],

@@ -112,7 +112,7 @@ def test_overloads_take_the_same_keywords_and_say_what_as_gives(name):
         assert set(keys) - {"self"} == wanted
         (form,) = typing.get_args(keys["as_"])
         forms[form] = typing.get_type_hints(overload, localns=NAMED)["return"]
-    if name in {"load_history", "load_update", "load_update_by_hash"}:
+    if name in {"load_history", "load_update"}:
         assert forms == {form: lf.types.History[frame] for form, frame in FORMS.items()}
     elif name == "load_ledger_history":
         assert forms == {form: lf.types.LedgerHistory[frame] for form, frame in FORMS.items()}

@@ -92,7 +92,7 @@ def test_a_name_of_this_machine_is_sent_as_host_past_proxies_and_limits(monkeypa
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     with HostileServer([answer({"earliest_round": 7})]) as server:
         with lf.connect(scan_url=at("scan.localhost", server.url), rate=0.001, burst=1, budget=20) as net:
-            assert [lf.earliest_reward_round(net) for _ in range(3)] == [7, 7, 7]
+            assert [net.scan.earliest_available_round() for _ in range(3)] == [7, 7, 7]
         assert {heard.headers["host"] for heard in server.heard} == {f"scan.localhost:{server.port}"}
 
 
@@ -145,7 +145,7 @@ def test_connect_takes_a_profiles_name_or_a_scans_address(given, profiles):
     with HostileServer([answer({"earliest_round": 7})]) as server:
         profiles(f'[profiles.mainnet]\nscan_url = "{server.url}"\n')
         with lf.connect("mainnet" if given == "name" else server.url) as net:
-            assert lf.earliest_reward_round(net) == 7
+            assert net.scan.earliest_available_round() == 7
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ RBAC = text("RBAC: access denied", 403)
 def test_a_scan_that_admits_known_addresses_says_so_and_the_next_one_is_asked():
     with HostileServer([RBAC]) as closed, HostileServer([answer({"earliest_round": 7})]) as open_:
         with lf.connect(closed.url) as net, pytest.raises(NotAuthorizedError) as caught:
-            lf.earliest_reward_round(net)
+            net.scan.earliest_available_round()
         assert "RBAC: access denied" in str(caught.value)
         assert 'admits known addresses only: ask its operator, or try others with failover="network"' in str(
             caught.value
@@ -196,11 +196,11 @@ def test_a_scan_that_admits_known_addresses_says_so_and_the_next_one_is_asked():
         assert len(closed.heard) == 1
 
         with lf.connect([closed.url, open_.url]) as net:
-            assert [lf.earliest_reward_round(net) for _ in range(2)] == [7, 7]
+            assert [net.scan.earliest_available_round() for _ in range(2)] == [7, 7]
         assert (len(closed.heard), len(open_.heard)) == (2, 2)
 
         with lf.connect(closed.url, scan_token=TOKEN) as net, pytest.raises(NotAuthorizedError, match="does not allow"):
-            lf.earliest_reward_round(net)
+            net.scan.earliest_available_round()
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_http_to_a_port_of_tls_is_told_at_once(refusal, tmp_path, monkeypatch):
 
     with Port([answer({"earliest_round": 7})], tls=tls) as server:
         with lf.connect(f"http://127.0.0.1:{server.port}") as net, pytest.raises(RequestError) as caught:
-            lf.earliest_reward_round(net)
+            net.scan.earliest_available_round()
         assert "write https://" in str(caught.value)
         assert server.connections <= 3
         if tls is not None:
@@ -241,7 +241,7 @@ def test_http_to_a_port_of_tls_is_told_at_once(refusal, tmp_path, monkeypatch):
 def test_a_server_that_hangs_up_and_speaks_no_tls_is_asked_again():
     script = [Reply(hang_up="before"), Reply(hang_up="before"), answer({"earliest_round": 7})]
     with HostileServer(script) as server, lf.connect(server.url) as net:
-        assert lf.earliest_reward_round(net) == 7
+        assert net.scan.earliest_available_round() == 7
 
 
 @pytest.fixture(scope="module")

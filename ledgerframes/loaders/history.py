@@ -1,14 +1,14 @@
-"""`load_history`, `load_update`, `load_update_by_hash` and `rebuild_items`: the update history as three tables."""
+"""`load_history`, `load_update` and `rebuild_items`: the update history as three tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, overload
 
 import pandas as pd
 import pyarrow as pa
 
-from ledgerframes.arguments import refuse, suggesting
+from ledgerframes.arguments import refuse, shown, suggesting
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.history import decode_items
 from ledgerframes.decoding.rebuild import rebuild_rows, row_dicts
@@ -133,78 +133,44 @@ def load_history(
     return History(**read_history(net, request))
 
 
+class UpdateOptions(TypedDict, total=False):
+    """The keywords of `load_update`, for its overloads."""
+
+    hash: str | None
+    decimals: Decimals | None
+    lists: Lists
+
+
 @overload
 def load_update(
-    net: Network, update_id: str, *, as_: Literal["pandas"] = ..., decimals: Decimals | None = ..., lists: Lists = ...
+    net: Network, update_id: str | None = ..., *, as_: Literal["pandas"] = ..., **options: Unpack[UpdateOptions]
 ) -> History[pd.DataFrame]: ...
 @overload
 def load_update(
-    net: Network, update_id: str, *, as_: Literal["arrow"], decimals: Decimals | None = ..., lists: Lists = ...
+    net: Network, update_id: str | None = ..., *, as_: Literal["arrow"], **options: Unpack[UpdateOptions]
 ) -> History[pa.Table]: ...
 @overload
 def load_update(
-    net: Network, update_id: str, *, as_: Literal["polars"], decimals: Decimals | None = ..., lists: Lists = ...
+    net: Network, update_id: str | None = ..., *, as_: Literal["polars"], **options: Unpack[UpdateOptions]
 ) -> History[Any]: ...
 @suggesting
 def load_update(
-    net: Network, update_id: str, *, as_: As = "pandas", decimals: Decimals | None = None, lists: Lists = "tuple"
-) -> History[Any]:
-    """Load one update by its id (contract: GET /v1/updates/{update_id}, or its successor).
-
-    Args:
-        net: the network; its scan is asked.
-        update_id: the update's id.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-
-    Returns:
-        History(updates, events, reassignments), the first with one row.
-
-    Raises:
-        InputError: an argument breaks a rule.
-        NotFoundError: the scan does not know the update.
-
-    Example:
-        >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=50, release="0.9") as net:
-        ...     update_id = lf.load_updates(net).update_id[0]
-        ...     update = lf.load_update(net, update_id)
-        >>> update.updates.update_id.to_list() == [update_id]
-        True
-    """
-    form = held(net, decimals)
-    check_shape(as_, form, lists)
-    return _single(net.scan.raw.update_by_id(update_id), net, UPDATE_BY_ID, f"update {update_id}", as_, form, lists)
-
-
-@overload
-def load_update_by_hash(
-    net: Network, hash: str, *, as_: Literal["pandas"] = ..., decimals: Decimals | None = ..., lists: Lists = ...
-) -> History[pd.DataFrame]: ...
-@overload
-def load_update_by_hash(
-    net: Network, hash: str, *, as_: Literal["arrow"], decimals: Decimals | None = ..., lists: Lists = ...
-) -> History[pa.Table]: ...
-@overload
-def load_update_by_hash(
-    net: Network, hash: str, *, as_: Literal["polars"], decimals: Decimals | None = ..., lists: Lists = ...
-) -> History[Any]: ...
-@suggesting
-def load_update_by_hash(
     net: Network,
-    hash: str,  # noqa: A002 - the contract's word
+    update_id: str | None = None,
     *,
+    hash: str | None = None,  # noqa: A002 - the contract's word
     as_: As = "pandas",
     decimals: Decimals | None = None,
     lists: Lists = "tuple",
 ) -> History[Any]:
-    """Load one update by the hash of its prepared transaction (contract: GET /v2/updates/hash/{hash}).
+    """Load one update by its id, or by the hash of its prepared transaction.
+
+    Contract: GET /v1/updates/{update_id} or its successor, and GET /v2/updates/hash/{hash}, which every scan is asked.
 
     Args:
         net: the network; its scan is asked.
-        hash: the hash of the prepared transaction.
+        update_id: the update's id.
+        hash: instead, the hash of the prepared transaction, as `external_transaction_hash` of the updates holds it.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
             network's `connect(decimals=)` says, else `"float"`.
@@ -214,20 +180,29 @@ def load_update_by_hash(
         History(updates, events, reassignments), the first with one row.
 
     Raises:
-        InputError: an argument breaks a rule.
-        NotFoundError: no scan has the hash indexed.
+        InputError: an argument breaks a rule, or not exactly one of `update_id` and `hash` is given.
+        NotFoundError: the scan does not know the update, or no scan has the hash indexed.
 
     Example:
         >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=50) as net:
-        ...     hashes = lf.load_updates(net).external_transaction_hash.dropna()
-        ...     update = lf.load_update_by_hash(net, hashes.iloc[0])
-        >>> len(update.updates)
-        1
+        >>> with lf.sandbox(updates=50, release="0.9") as net:
+        ...     updates = lf.load_updates(net)
+        ...     by_id = lf.load_update(net, updates.update_id[0])
+        ...     by_hash = lf.load_update(net, hash=updates.external_transaction_hash.dropna().iloc[0])
+        >>> by_id.updates.update_id[0] == updates.update_id[0], len(by_hash.updates)
+        (True, 1)
     """
     form = held(net, decimals)
     check_shape(as_, form, lists)
-    return _single(net.scan.raw.update_by_hash(hash), net, UPDATE_BY_HASH, f"hash {hash}", as_, form, lists)
+    if (update_id is None) == (hash is None):
+        raise InputError(
+            f"update_id={shown(update_id)} and hash={shown(hash)}: give one of them, the id of an update or the hash of"
+            " its prepared transaction"
+        )
+    if hash is not None:
+        return _single(net.scan.raw.update_by_hash(hash), net, UPDATE_BY_HASH, f"hash {hash}", as_, form, lists)
+    answer = net.scan.raw.update_by_id(cast("str", update_id))
+    return _single(answer, net, UPDATE_BY_ID, f"update {update_id}", as_, form, lists)
 
 
 def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:

@@ -210,7 +210,7 @@ def _calls(net: lf.types.Network, corpus: Corpus, rng: random.Random, _far: FarS
         lambda: net.scan.update_by_hash("ab").item,
         net.scan.ans_rules,
         lambda: list(net.scan.iter_validator_licenses()),
-        lambda: lf.earliest_reward_round(net),
+        net.scan.earliest_available_round,
         lambda: net.validator.holdings_summary(
             record_time="2026-01-30", migration_id=1, owner_party_ids=corpus.parties[:2]
         ),
@@ -224,7 +224,7 @@ def _calls(net: lf.types.Network, corpus: Corpus, rng: random.Random, _far: FarS
 
 
 def _single(net: lf.types.Network, _corpus: Corpus, rng: random.Random, far: FarSide) -> None:
-    loaded = lf.load_update(net, "1220aa") if rng.random() < 0.5 else lf.load_update_by_hash(net, "ab")
+    loaded = lf.load_update(net, "1220aa") if rng.random() < 0.5 else lf.load_update(net, hash="ab")
     (item,) = lf.rebuild_items(loaded)
     if far.asked == 1 and not far.calm and item != truth_of(far.sent):
         raise WrongError(f"rebuilt {item!r}"[:3000] + f"\nnot {truth_of(far.sent)!r}"[:3000])

@@ -64,8 +64,6 @@ def test_a_route_that_the_server_does_not_know_is_told_apart():
     ):
         net.scan.earliest_available_round()
     assert caught.value.unknown_route
-    with replay("scan-error-unknown-route") as server, connected(server) as net, pytest.raises(lf.errors.NotFoundError):
-        lf.earliest_reward_round(net)
 
 
 def test_the_name_service_rules_come_with_and_without_a_cache_hint():

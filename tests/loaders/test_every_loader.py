@@ -71,7 +71,6 @@ GIVEN = {
     "load_traffic": "members",
     "load_transfer_preapprovals": "parties",
     "load_update": "update_id",
-    "load_update_by_hash": "hash",
     "load_validator_faucets": "validators",
 }
 

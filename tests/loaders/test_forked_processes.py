@@ -51,26 +51,26 @@ def test_a_child_loads_while_its_parent_goes_on():
 
 def test_a_child_does_not_send_on_the_connections_of_its_parent():
     with HostileServer([answer({"earliest_round": 7})]) as server, lf.connect(scan_url=server.url) as net:
-        assert lf.earliest_reward_round(net) == 7
+        assert net.scan.earliest_available_round() == 7
         assert server.connections == 1
 
         def ask():
-            assert lf.earliest_reward_round(net) == 7
+            assert net.scan.earliest_available_round() == 7
             assert net.stats.requests == 1
 
         assert ended(in_child(ask)) == 0
         assert server.connections == 2
-        assert lf.earliest_reward_round(net) == 7
+        assert net.scan.earliest_available_round() == 7
         assert server.connections == 2
         assert net.stats.requests == 2
 
 
 def test_a_fork_while_every_lock_is_held():
     with HostileServer([answer({"earliest_round": 7})]) as server, lf.connect(scan_url=server.url) as net:
-        lf.earliest_reward_round(net)
+        net.scan.earliest_available_round()
         sender = net.transport._sender
         with sender.stats._lock, sender.memory._lock, sender.mask._lock:
-            child = in_child(lambda: lf.earliest_reward_round(net))
+            child = in_child(net.scan.earliest_available_round)
         assert ended(child) == 0
 
 
@@ -116,10 +116,10 @@ def test_a_fork_while_another_thread_sends_the_first_request():
         return answer({"earliest_round": 7})
 
     with HostileServer(by) as server, lf.connect(server.url, failover="network") as net:
-        first = threading.Thread(target=lambda: lf.earliest_reward_round(net))
+        first = threading.Thread(target=net.scan.earliest_available_round)
         first.start()
         assert asked.wait(60)
-        code = ended(in_child(lambda: lf.earliest_reward_round(net)))
+        code = ended(in_child(net.scan.earliest_available_round))
         go.set()
         first.join()
         assert code == 0

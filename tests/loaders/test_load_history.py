@@ -148,7 +148,7 @@ def test_an_empty_result_has_every_column_and_type(net, history):
 def test_one_update_by_id_and_by_hash(net, truth, history):
     item = next(item for item in truth if item.get("external_transaction_hash"))
     by_id = lf.load_update(net, item["update_id"])
-    by_hash = lf.load_update_by_hash(net, item["external_transaction_hash"])
+    by_hash = lf.load_update(net, hash=item["external_transaction_hash"])
     assert list(lf.rebuild_items(by_hash)) == [item]
     assert list(by_id.events.event_id) == list(by_hash.events.event_id)
     row = by_id.updates.drop(columns=["offset", "extra"]).iloc[0]
@@ -158,7 +158,7 @@ def test_one_update_by_id_and_by_hash(net, truth, history):
 
 def test_an_unknown_update_is_not_found(net):
     with pytest.raises(lf.errors.NotFoundError, match="404"):
-        lf.load_update_by_hash(net, "no such hash")
+        lf.load_update(net, hash="no such hash")
 
 
 @pytest.mark.parametrize("by", ["hash", "id"])
@@ -168,7 +168,7 @@ def test_an_update_names_the_server_that_gave_it_and_not_one_that_had_none(net, 
     after = len(updates) - int(hashed.name)
     with net.sandbox.replica(lag=after) as behind, lf.connect(scan_url=[behind.scan_url, net.sandbox.scan_url]) as both:
         if by == "hash":
-            found = lf.load_update_by_hash(both, hashed.external_transaction_hash)
+            found = lf.load_update(both, hash=hashed.external_transaction_hash)
         else:
             found = lf.load_update(both, updates.update_id[0])
     assert found.updates.attrs["source"] == (net.sandbox.scan_url if by == "hash" else behind.scan_url)
@@ -268,9 +268,9 @@ def test_migrations_without_end_stop_a_plan_and_a_load():
 
 
 def test_the_earliest_round_is_there_or_none(net):
-    assert isinstance(lf.earliest_reward_round(net), int)
+    assert isinstance(net.scan.earliest_available_round(), int)
     with lf.sandbox(updates=50, release="0.6") as old:
-        assert lf.earliest_reward_round(old) is None or isinstance(lf.earliest_reward_round(old), int)
+        assert old.scan.earliest_available_round() is None or isinstance(old.scan.earliest_available_round(), int)
 
 
 def test_a_load_that_names_no_part_ends_at_100_000_updates_or_a_gigabyte():

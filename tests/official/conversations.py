@@ -159,7 +159,10 @@ def short_conversation(sandbox: Any) -> list[Turn]:
     """The same for what differs from release to release."""
     update = sandbox.world.updates[0].update_id
     half = next(one["update_id"] for one in sandbox.world.items() if "event" in one)
-    calls: list[Call] = [lf.earliest_reward_round, *neighbours(sandbox, party_of(sandbox, "alice"))]
+    calls: list[Call] = [
+        lambda net: net.scan.earliest_available_round(),
+        *neighbours(sandbox, party_of(sandbox, "alice")),
+    ]
     for one in (update, half):
         calls += [
             lambda net, one=one: lf.load_update(net, one),
@@ -201,8 +204,8 @@ def loaders(sandbox: Any, alice: str) -> Iterator[Call]:
         yield lambda net, one=one: lf.load_update(net, one)
         yield lambda net, one=one: lf.load_ledger_transaction(net, one)
         yield lambda net, one=one: lf.load_ledger_transaction(net, one, parties=[alice], interfaces=views)
-    yield lambda net: lf.load_update_by_hash(net, signed)
-    yield lambda net: lf.load_update_by_hash(net, "00")
+    yield lambda net: lf.load_update(net, hash=signed)
+    yield lambda net: lf.load_update(net, hash="00")
     yield lambda net: lf.load_licenses(net, personal=True, blobs=True)
     yield lambda net: lf.load_name_rules(net, blobs=True)
     yield lf.load_transfer_offers
@@ -221,7 +224,7 @@ def loaders(sandbox: Any, alice: str) -> Iterator[Call]:
     yield lambda net: net.ledger.updates_page(descending=True, page_size=3)
     yield lf.load_name_entries
     yield lf.load_users
-    yield lf.earliest_reward_round
+    yield lambda net: net.scan.earliest_available_round()
 
 
 def reads(sandbox: Any, alice: str) -> Iterator[Call]:

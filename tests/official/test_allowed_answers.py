@@ -127,7 +127,7 @@ def test_a_single_update_is_rebuilt_as_it_was_sent(style, kind):
 
 SINGLE = (
     (lf.load_update, "u", "GET /v1/updates/{update_id}"),
-    (lf.load_update_by_hash, "ab", "GET /v2/updates/hash/{hash}"),
+    (lambda net, one, **form: lf.load_update(net, hash=one, **form), "ab", "GET /v2/updates/hash/{hash}"),
 )
 
 
@@ -197,7 +197,6 @@ CALLS = {
     "ans_rules": lambda net: net.scan.ans_rules(),
     "licenses": lambda net: list(net.scan.iter_validator_licenses()),
     "earliest_available_round": lambda net: net.scan.earliest_available_round(),
-    "earliest_reward_round": lf.earliest_reward_round,
     "holdings_summary": lambda net: net.validator.holdings_summary(owner_party_ids=PARTIES, **SNAPSHOT),
     "transfer_offers": lambda net: net.validator.transfer_offers(),
     "name_entries": lambda net: net.validator.name_entries(),
