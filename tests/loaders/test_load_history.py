@@ -159,6 +159,9 @@ def test_one_update_by_id_and_by_hash(net, truth, history):
 def test_an_unknown_update_is_not_found(net):
     with pytest.raises(lf.errors.NotFoundError, match="404"):
         lf.load_update(net, hash="no such hash")
+    for given in ({}, {"update_id": "u", "hash": "h"}):
+        with pytest.raises(lf.errors.InputError, match=r"update_id=.* and hash=.*: give one of them"):
+            lf.load_update(net, **given)
 
 
 @pytest.mark.parametrize("by", ["hash", "id"])
@@ -265,12 +268,6 @@ def test_migrations_without_end_stop_a_plan_and_a_load():
             with pytest.raises(lf.errors.PagingError, match="migrations"):
                 ask(net)
             assert net.stats.snapshot().requests < 100
-
-
-def test_the_earliest_round_is_there_or_none(net):
-    assert isinstance(net.scan.earliest_available_round(), int)
-    with lf.sandbox(updates=50, release="0.6") as old:
-        assert old.scan.earliest_available_round() is None or isinstance(old.scan.earliest_available_round(), int)
 
 
 def test_a_load_that_names_no_part_ends_at_100_000_updates_or_a_gigabyte():
