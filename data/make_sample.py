@@ -67,7 +67,7 @@ def make(folder: Path, *, port: int) -> None:
     with lf.sandbox(seed=SEED, updates=UPDATES, port=port) as net, lf.record(folder / "answers", net=net) as kept:
         tables = load_all(kept)
     drop_repeated(folder / "answers")
-    lf.export_tables(tables, folder / "tables", personal=True)  # nobody is real: the tables are as loaders give them
+    lf.export(tables, folder / "tables", personal=True)  # nobody is real: the tables are as loaders give them
     rows = {name: table.num_rows for name, table in sorted(tables.items())}
     about = {"ledgerframes": lf.__version__, "seed": SEED, "updates": UPDATES, "rows": rows}
     (folder / "about.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")

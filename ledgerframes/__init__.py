@@ -39,7 +39,7 @@ def __dir__() -> list[str]:
 
 
 # Importing a module sets its name here, once; these names are functions.
-for _name in ("models", "sandbox", "tables"):
+for _name in ("export", "models", "sandbox", "tables"):
     import_module(f"ledgerframes.{_name}")
     del globals()[_name]
 

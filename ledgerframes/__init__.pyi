@@ -17,13 +17,14 @@ from ledgerframes.analysis.licenses import license_versions as license_versions
 from ledgerframes.analysis.licenses import supply_over_time as supply_over_time
 from ledgerframes.analysis.payloads import expand as expand
 from ledgerframes.analysis.payloads import template_catalogue as template_catalogue
+from ledgerframes.analysis.prices import join_prices as join_prices
 from ledgerframes.apps.doctor.examine import doctor as doctor
+from ledgerframes.apps.exporting import export as export
+from ledgerframes.apps.finding import find as find
 from ledgerframes.apps.html_report.report import report as report
 from ledgerframes.apps.versions import versions as versions
 from ledgerframes.embedded import sandbox as sandbox
 from ledgerframes.errors import LedgerframesError as LedgerframesError
-from ledgerframes.export.exporting import export_tables as export_tables
-from ledgerframes.export.formulas import restore_text as restore_text
 from ledgerframes.loaders.acs.times import snapshot_times as snapshot_times
 from ledgerframes.loaders.active_contracts import load_active_contracts as load_active_contracts
 from ledgerframes.loaders.active_contracts import load_coins as load_coins

@@ -154,9 +154,21 @@ def choice(value: Any, name: str, allowed: Sequence[str]) -> str:
     return str(value)
 
 
+#: Words of other libraries, and ours.
+_OURS: Final = {
+    **dict.fromkeys(("since", "after", "from_", "begin", "from_time", "start_time"), "start"),
+    **dict.fromkeys(("until", "to", "before", "stop", "to_time", "end_time"), "end"),
+    **dict.fromkeys(("days", "hours", "period"), "last"),
+    **dict.fromkeys(("filename", "file", "target", "dest", "folder"), "path"),
+}
+
+
 def did_you_mean(value: object, allowed: Iterable[str]) -> str:
     """The end of a message that names the nearest word; empty where none is near."""
-    near = get_close_matches(value, list(allowed), n=1) if isinstance(value, str) else []
+    known = list(allowed)
+    if isinstance(value, str) and _OURS.get(value) in known:
+        return f"; did you mean {_OURS[value]!r}?"
+    near = get_close_matches(value, known, n=1) if isinstance(value, str) else []
     return f"; did you mean {near[0]!r}?" if near else ""
 
 

@@ -263,11 +263,11 @@ class Full:
 #: What takes a path or a text before it looks at a frame, or what frames hold no memory for.
 WITHOUT_FRAME = {
     "aliases", "connect", "describe", "doctor", "model", "models", "open_objects", "open_store", "record",
-    "replay", "report", "restore_text", "sandbox", "style", "tables", "versions", "rebuild_items",
+    "find", "replay", "report", "sandbox", "style", "tables", "versions", "rebuild_items",
 }  # fmt: skip
 #: What else they need.
 GIVEN = {
-    "template": "Splice.Amulet:Amulet", "target": "out.parquet", "sources": {"events": Full()}, "update_id": "1220",
+    "template": "Splice.Amulet:Amulet", "path": "out.parquet", "update_id": "1220",
     "members": ["PAR::node::1220"],
     **{name: ["alice::1220"] for name in ("owners", "parties", "validators")},
 }  # fmt: skip

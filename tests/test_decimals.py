@@ -140,12 +140,12 @@ def test_a_function_that_needs_every_digit_refuses_floats(history):
 def test_exporting_floats_warns_once_and_writes_doubles(history, tmp_path):
     frames = {"rewards": lf.rewards(history), "mint_burn": lf.mint_burn(history), "updates": history.updates}
     with pytest.warns(RoundedAmountsWarning, match="the frames of rewards, mint_burn hold floats") as warned:
-        lf.export_tables(frames, tmp_path)
+        lf.export(frames, tmp_path)
     assert len(warned) == 1
     assert str(pq.read_schema(tmp_path / "rewards.parquet").field("amount").type) == "double"
 
-    lf.export_tables({"rewards": lf.rewards(history, as_="arrow")}, tmp_path / "arrow")
-    lf.export_tables({"rewards": lf.rewards(history, decimals="exact")}, tmp_path / "exact")
+    lf.export({"rewards": lf.rewards(history, as_="arrow")}, tmp_path / "arrow")
+    lf.export({"rewards": lf.rewards(history, decimals="exact")}, tmp_path / "exact")
 
     for folder in ("arrow", "exact"):
         kind = pq.read_schema(tmp_path / folder / "rewards.parquet").field("amount").type

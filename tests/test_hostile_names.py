@@ -113,8 +113,8 @@ def test_a_page_token_of_a_server_cannot_lead_elsewhere_either():
 
 PLACES = {"NUL": "a\0b", "half a character": "\ud800", "long": "x" * 300, "very long": "x" * 70_000}
 WRITERS = {
-    "an export": lambda _net, place: lf.export_tables({"t": ONE}, place),
-    "a workbook": lambda _net, place: lf.export_tables({"t": ONE}, f"{place}.xlsx", format="xlsx"),
+    "an export": lambda _net, place: lf.export({"t": ONE}, place),
+    "a workbook": lambda _net, place: lf.export({"t": ONE}, f"{place}.xlsx", format="xlsx"),
     "a file": lambda _net, place: write_file(ONE, f"{place}.json"),
     "a recording": lambda net, place: lf.record(place, net=net),
     "a replay": lambda _net, place: lf.replay(place),

@@ -36,7 +36,7 @@ def test_loading_computing_and_exporting_need_neither_lake_nor_pictures(tmp_path
         with lf.sandbox(updates=60) as net:
             history = lf.load_history(net, progress=False)
         lf.rewards(history), lf.reassignment_flows(history.reassignments)
-        print(lf.export_tables(dict(events=history.events), "out").rows == len(history.events))
+        print(lf.export(dict(events=history.events), "out").rows == len(history.events))
         """,
         tmp_path,
     )

@@ -14,15 +14,15 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights there
 
 ONE = pa.table({"a": ["x"]})
 FILES = {
-    "a table as Parquet": ("t.parquet", lambda _net, folder: lf.export_tables({"t": ONE}, folder, overwrite=True)),
+    "a table as Parquet": ("t.parquet", lambda _net, folder: lf.export({"t": ONE}, folder, overwrite=True)),
     "a table as CSV": (
-        "t.csv", lambda _net, folder: lf.export_tables({"t": ONE}, folder, format="csv", overwrite=True),
+        "t.csv", lambda _net, folder: lf.export({"t": ONE}, folder, format="csv", overwrite=True),
     ),
     "a workbook": (
-        "b.xlsx", lambda _net, folder: lf.export_tables({"t": ONE}, folder / "b.xlsx", format="xlsx", overwrite=True),
+        "b.xlsx", lambda _net, folder: lf.export({"t": ONE}, folder / "b.xlsx", format="xlsx", overwrite=True),
     ),
     "folders of Parquet": (
-        "t", lambda _net, folder: lf.export_tables({"t": ONE}, folder, layout="hive", overwrite=True),
+        "t", lambda _net, folder: lf.export({"t": ONE}, folder, layout="hive", overwrite=True),
     ),
     "a loaded file": ("t.json", lambda _net, folder: write_file(ONE, folder / "t.json")),
     "a report": (
@@ -118,7 +118,7 @@ def test_a_link_that_appears_while_an_export_runs_is_not_followed(tmp_path, else
         yield from ONE.to_batches()
 
     with pytest.raises(lf.errors.InputError, match="is a link"):
-        lf.export_tables({"t": meanwhile}, out, overwrite=True)
+        lf.export({"t": meanwhile}, out, overwrite=True)
     assert (elsewhere / "kept").read_text() == "kept"
 
 
@@ -131,7 +131,7 @@ def test_a_folder_that_is_swapped_for_a_link_while_an_export_runs_is_not_written
         yield from ONE.to_batches()
 
     with pytest.raises(lf.errors.InputError, match="cannot write"):
-        lf.export_tables({"t": meanwhile}, out)
+        lf.export({"t": meanwhile}, out)
     assert [path.name for path in elsewhere.iterdir()] == ["kept"]
 
 

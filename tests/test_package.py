@@ -37,7 +37,7 @@ NETWORK = {
 BUILDERS = {"commands"}
 REPORT = {"report", "aliases", "record", "replay", "open_objects", "doctor", "versions"}
 LAKE = {"open_store", "cross_check"}
-EXPORT = {"export_tables", "restore_text"}
+EXPORT = {"export", "find", "join_prices"}
 ANALYSES = {
     "reassignment_flows", "flow_matrix", "contract_journeys", "reassignment_anomalies", "active_contracts", "expand",
     "template_catalogue", "holdings_from_events", "reconcile_holdings", "holding_fees", "license_growth",
@@ -111,7 +111,7 @@ def test_the_public_names_are_these():
         "load_ledger_transaction": ["net", "update_id"],
         "load_ledger_history": ["net", "parties", "start", "end", "limit"],
         "load_ledger_contracts": ["net", "parties", "at"],
-        "export_tables": ["sources", "target", "format", "profile", "layout", "times", "overwrite"],
+        "export": ["data", "path", "tables", "format", "profile", "layout", "times", "overwrite"],
     }.items(),
 )
 def test_a_function_begins_with_its_fixed_arguments(function, arguments):
@@ -151,7 +151,18 @@ def test_importing_the_package_leaves_the_heavy_libraries_out():
 
 def test_importing_the_package_imports_what_connects_and_nothing_else():
     later = (
-        *("analysis", "apps", "cli", "commands", "economics", "export", "interfaces", "loaders", "objects", "paging"),
+        *(
+            "analysis",
+            "apps",
+            "cli",
+            "commands",
+            "economics",
+            "export.shape",
+            "interfaces",
+            "loaders",
+            "objects",
+            "paging",
+        ),
         *("plots", "recording", "session_names", "store", "decoding.history", "sandbox.server", "tables.descriptions"),
     )
     code = f"import sys, ledgerframes; print([name for name in {later} if 'ledgerframes.' + name in sys.modules])"
@@ -160,9 +171,9 @@ def test_importing_the_package_imports_what_connects_and_nothing_else():
 
 
 @pytest.mark.long(quick=1)
-@pytest.mark.parametrize("name", ["commands", "errors", "sandbox", "tables", "types"])
+@pytest.mark.parametrize("name", ["commands", "errors", "export", "sandbox", "tables", "types"])
 def test_a_public_name_that_a_module_shares_is_itself_in_either_order(name):
-    expected = "function" if name in {"sandbox", "tables"} else "module"
+    expected = "function" if name in {"export", "sandbox", "tables"} else "module"
     again = f"import ledgerframes.{name}"
     for code in (again, f"import ledgerframes; ledgerframes.{name}; {again}"):
         assert python(f"{code}; print(type(ledgerframes.{name}).__name__)") == expected

@@ -172,16 +172,16 @@ def test_frames_are_exported_as_they_were_loaded_to_be(ledger, keeping, tmp_path
     for net, shown in ((ledger, []), (keeping, ["events.csv", "licenses.csv"])):
         tables = {"events": lf.load_events(net, start=BEGIN), "licenses": lf.load_licenses(net, as_="arrow")}
         folder = tmp_path / str(bool(shown))
-        lf.export_tables(tables, folder, format="csv")
+        lf.export(tables, folder, format="csv")
         assert leaking(folder) == shown
-        lf.export_tables(tables, folder, format="csv", overwrite=True, personal=False)
+        lf.export(tables, folder, format="csv", overwrite=True, personal=False)
         assert leaking(folder) == []
 
 
 def test_a_frame_that_does_not_say_where_it_is_from_is_exported_without(keeping, tmp_path):
     events = lf.load_events(keeping, start=BEGIN, as_="polars")
     licenses = lf.load_licenses(keeping, as_="polars", blobs=True)
-    lf.export_tables({"events": events, "licenses": licenses, "my_own": events}, tmp_path)
+    lf.export({"events": events, "licenses": licenses, "my_own": events}, tmp_path)
     assert leaking(tmp_path) == []
     assert not {"contact_point", "created_event_blob"} & set(pq.read_schema(tmp_path / "licenses.parquet").names)
 

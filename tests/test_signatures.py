@@ -13,7 +13,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
-from ledgerframes.loaders.history_tables import LoadTable
+from ledgerframes.loaders.history_tables import LoadEvents, LoadTable
 from ledgerframes.loaders.signatures import LoadContracts, LoadSnapshot
 from ledgerframes.models.signatures import AtMoment, Balances, ByInterval, FromEvents, FromOpening
 from ledgerframes.sandbox.server import start as start_sandbox
@@ -76,7 +76,8 @@ def expanded(overload):
 
 #: The protocols that give loaders with one signature their overloads.
 PROTOCOLS = {
-    **dict.fromkeys(["load_updates", "load_events", "load_reassignments"], LoadTable),
+    **dict.fromkeys(["load_updates", "load_reassignments"], LoadTable),
+    "load_events": LoadEvents,
     **dict.fromkeys(["load_name_entries", "load_users"], LoadSnapshot),
     **dict.fromkeys(["load_scans", "load_super_validators"], LoadSnapshot),
     **dict.fromkeys(["load_name_rules", "load_transfer_offers", "load_rounds", "load_featured_apps"], LoadContracts),
@@ -170,16 +171,16 @@ WRONG = {
     **dict.fromkeys(["as_", "decimals", "match", "missing", "on_error", "format", "layout", "times", "theme"], WORDS),
     **dict.fromkeys(["by", "show", "kind", "over", "of"], WORDS),
     **dict.fromkeys(["update_id", "hash", "table", "query", "template", "prefix", "synchronizer", "sep"], TEXTS),
+    "word": TEXTS,
     **dict.fromkeys(["allow_partial", "blobs", "personal", "overwrite", "infer", "progress"], FLAGS),
     **dict.fromkeys(
         [
             "events", "reassignments", "flows", "licenses", "instruments", "summary", "holdings", "computed", "updates",
-            "history", "data", "rounds", "rewards", "burns", "balances", "transfers",
+            "history", "data", "rounds", "rewards", "burns", "balances", "transfers", "frame", "prices",
         ],
         FRAMES,
     ),
-    **dict.fromkeys(["folder", "path", "target"], FOLDERS),
-    "cell": [5, b"x", [], None],
+    **dict.fromkeys(["folder", "path"], FOLDERS),
     "opening": [5, "events", [1], {}],
 }  # fmt: skip
 
@@ -203,8 +204,9 @@ def world(tmp_path_factory):
             "owners": parties, "validators": parties, "members": ["PAR::x::1220"],
             "update_id": history.updates.update_id[0], "hash": "12", "table": "updates", "query": "select 1",
             "template": history.events.template_name.dropna().iloc[0], "data": history,
-            "path": tmp_path_factory.mktemp("path") / "x", "target": tmp_path_factory.mktemp("target") / "x",
-            "folder": tmp_path_factory.mktemp("folder"), "sources": {}, "cell": "x", "self": store,
+            "path": tmp_path_factory.mktemp("path") / "x", "folder": tmp_path_factory.mktemp("folder"), "self": store,
+            "frame": lf.reward_flows(history), "prices": pd.Series([0.1], index=history.updates.record_time[:1]),
+            "word": "coin",
             "rounds": lf.supply_per_round(history), "rewards": lf.rewards(history), "burns": lf.mint_burn(history),
             "balances": lf.balances_over_time(history), "transfers": lf.transfers(history),
         }  # fmt: skip

@@ -28,6 +28,8 @@ def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) 
     if isinstance(opening, str) and opening != "nothing":
         raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
     attrs = attrs_of(frame)
+    if only := attrs.get("only"):
+        raise PartialResultError(f"{name} holds only some events ({only}); load all of them")
     # With `known_to` only the end is open; a gap inside would give wrong results without a trace.
     if not attrs.get("complete", True) and "known_to" not in attrs:
         raise PartialResultError(f"{name} has a gap, for its load ended early; load it again, or {advice}")

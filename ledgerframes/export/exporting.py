@@ -1,4 +1,4 @@
-"""`export_tables`: tables from any source of Arrow batches to Parquet, CSV or a workbook; stores and people call it."""
+"""Writes tables from any source of Arrow batches to Parquet, CSV or a workbook; `lf.export` and stores call it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, cast, get_args
 
 import pyarrow as pa
 
-from ledgerframes.arguments import flag, path, suggesting
+from ledgerframes.arguments import flag, path
 from ledgerframes.errors import InputError, RoundedAmountsWarning, warn
 from ledgerframes.export.atomic_write import Staging, writing
 from ledgerframes.export.csv_files import CsvFile
@@ -90,7 +90,6 @@ class Companion:
     end: Callable[[], None]
 
 
-@suggesting
 def export_tables(
     sources: Mapping[str, Source],
     target: str | os.PathLike[str],
@@ -104,46 +103,11 @@ def export_tables(
     personal: bool | None = None,
     aliases: bool = False,
 ) -> ExportReport:
-    """Write tables to files that other programs read, in bounded memory.
-
-    Everything is written aside and moved to its place when all of it is whole: an export that fails leaves what was
-    there before, and nothing else. If the process is killed while the files are moved, the next export into that folder
-    finishes the move before it does anything else.
-
-    Args:
-        sources: by table name, what gives its rows: an Arrow table, dataset, reader or record batches, a DataFrame
-            of pandas or polars, or a callable that gives one of these when the table's turn comes. Amounts that
-            pandas holds as floats are written as DOUBLE, rounded, with one warning; `as_="arrow"` is exact.
-        target: a folder, or a file whose ending names the format: `.xlsx`, or of a single table `.parquet` or `.csv`.
-        format: Parquet (zstd, the columns' meanings in the schema), CSV (UTF-8, RFC 4180, exact, formulas defused:
-            `restore_text` returns a text cell as it was), or one workbook with a sheet per table; by default what the
-            ending of `target` says, and Parquet for a folder.
-        profile: "bi" has no nested columns (lists as JSON), an amount as a number under its own name (the nearest
-            double) and exact as text in `NAME_exact`, times in UTC without zone. A workbook is always so, and has
-            times exact in `NAME_text`, since its own are of milliseconds.
-        layout: one file per table, or "hive": tables of the history in folders `migration_id=…/record_month=…`, which
-            then are those two columns; Parquet only.
-        times: "ms" takes the microseconds off, toward the past.
-        overwrite: whether files of an earlier export may be replaced.
-        provenance: where the rows are from, JSON-serialisable and without secrets; goes into Parquet and workbooks.
-        personal: True keeps personal data, the contact points of validators' operators, False leaves it out. Without
-            it, each table's source decides: it is left out unless that was loaded to be kept. What was left out is
-            counted in the report, listed in `extra` where there is such a column, and said by the provenance.
-        aliases: whether a column of ids of parties or synchronizers is followed by one of the names that `lf.aliases`
-            gave them, such as `party_id_alias`.
-
-    Returns:
-        Rows, bytes and files of each table, and the cells of a workbook that had to be cut to 32,767 characters.
+    """Write tables to files; `lf.export` is the public function and says what the arguments mean.
 
     Raises:
         InputError: an argument, a name or a column that cannot be exported, a place that is taken or cannot be written.
         ConfigurationError: format="xlsx" without xlsxwriter.
-
-    Example:
-        >>> import tempfile, ledgerframes as lf
-        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
-        ...     lf.export_tables({"licenses": lf.load_licenses(net, as_="arrow")}, folder + "/out", format="csv").rows
-        24
     """
     named = all_aliases() if flag(aliases, "aliases") else {}
     format = format_of(target, format, layout)  # noqa: A001
@@ -157,7 +121,7 @@ def format_of(target: str | os.PathLike[str], format: Format | None, layout: Lay
     Raises:
         InputError: the ending names another format, or none; the system takes no such name.
     """
-    place = Path(path(target, "target"))
+    place = Path(path(target, "path"))
     with writing(place):
         folder = place.is_dir()
     ending = place.suffix.lower()
@@ -190,7 +154,7 @@ def export_with(
     """Write tables as `export_tables` does, and a text beside them.
 
     Args:
-        sources: see `export_tables`, as for the others.
+        sources: see `lf.export`, as for the others.
         target: likewise.
         companion: the text.
         format: likewise.
@@ -214,7 +178,7 @@ def _export(
 ) -> ExportReport:
     start = time.perf_counter()
     format = asked.format  # noqa: A001
-    folder, name = _place(path(target, "target"), asked)
+    folder, name = _place(path(target, "path"), asked)
     with Staging(folder, overwrite=flag(overwrite, "overwrite")) as staging, ExitStack() as ending:
         beside = None if companion is None else staging.place(companion.name)
         if companion is not None:
@@ -260,7 +224,7 @@ def _check(
     if layout == "hive" and format != "parquet":
         raise InputError(f'layout="hive" is for Parquet; leave it out for {format!r}')
     if not isinstance(sources, Mapping) or not sources:
-        raise InputError("sources names no table; give a mapping from table names to their rows")
+        raise InputError("data names no table; give a mapping from table names to their rows")
     check_tables(sources, sheets=format == "xlsx")
     flat = profile == "bi" or format == "xlsx"
     return _Export(sources, format, flat, layout, times, _origin(provenance), personal, named)

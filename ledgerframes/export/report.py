@@ -1,4 +1,4 @@
-"""What an export wrote: the answer of `export_tables`, for people, notebooks and programs."""
+"""What an export wrote: the answer of `lf.export`, for people, notebooks and programs."""
 
 from __future__ import annotations
 

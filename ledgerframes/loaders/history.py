@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, overload
 
 import pandas as pd
 import pyarrow as pa
 
-from ledgerframes.arguments import refuse, shown, suggesting
+from ledgerframes.arguments import did_you_mean, refuse, shown, suggesting
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.history import decode_items
 from ledgerframes.decoding.rebuild import rebuild_rows, row_dicts
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As, Decimals, Lists, attrs_of, check_shape, shape, to_arrow
+from ledgerframes.export.exporting import export_tables
+from ledgerframes.export.report import ExportReport
+from ledgerframes.frames import As, Decimals, Lists, attrs_of, check_shape, described, shape, to_arrow
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.history_reading import read_history
@@ -47,6 +50,50 @@ class History(NamedTuple, Generic[Frame]):
     updates: Frame
     events: Frame
     reassignments: Frame
+
+    def __getitem__(self, name: Any) -> Any:
+        """A table by its name, or by its place as in every tuple.
+
+        Raises:
+            InputError: it is not a table of a history.
+        """
+        if not isinstance(name, str):
+            return tuple.__getitem__(self, name)  # a NamedTuple has no super()
+        if name not in self._fields:
+            there = ", ".join(self._fields)
+            hint = (
+                did_you_mean(name, self._fields) or f"; there are {there}, and lf.NAME(history) computes other tables"
+            )
+            raise InputError(f"history[{name!r}]: a history has no such table{hint}")
+        return getattr(self, name)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> ExportReport:
+        """Write the three tables as Parquet files, with their provenance; `lf.rewards(path)` and its like read them.
+
+        Args:
+            path: a folder, for `updates.parquet`, `events.parquet` and `reassignments.parquet`.
+            overwrite: whether files of an earlier one may be replaced.
+
+        Returns:
+            Rows and bytes of each table. Personal data is left out unless the history was loaded to keep it.
+
+        Raises:
+            InputError: the files are there or cannot be written.
+
+        Example:
+            >>> import tempfile, ledgerframes as lf
+            >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+            ...     report = lf.load_history(net).save(folder + "/history")
+            ...     len(lf.template_activity(folder + "/history")) > 0
+            True
+        """
+        tables = {}
+        for name, frame in self._asdict().items():
+            table = table_named(name)
+            columns = frame.column_names if isinstance(frame, pa.Table) else list(frame.columns)
+            rows = to_arrow(frame, table, [column for column in table.names if column in columns], name=name)
+            tables[name] = described(rows, {**attrs_of(frame), "table": name})
+        return export_tables(tables, path, overwrite=overwrite)
 
     def _repr_html_(self) -> str:
         """The size of each table and where they come from, for notebooks."""

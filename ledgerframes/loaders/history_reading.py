@@ -93,7 +93,7 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
             load.complete = False
             _log.warning("the load ended early: %s", first)
     load.warn()
-    attrs = load.provenance().attrs()
+    attrs = load.provenance().attrs() | ({} if request.only is None else request.only.attrs)
     return {
         name: shape(
             data, table_named(name), as_=request.as_, decimals=request.decimals, lists=request.lists, attrs=attrs
@@ -196,7 +196,8 @@ class _Load:
         kept = self._request.kept
         chosen = [(page.page.content, page.chosen) for page in pages]
         for name, batch in self._request.history.decode_pages(chosen, tables=kept.keys()).batches.items():
-            self._batches[name].append(batch.select(list(kept[name])))
+            only = self._request.only if name == "events" else None
+            self._batches[name].append((batch if only is None else only.kept(batch)).select(list(kept[name])))
         self._last = pages[-1].page.glimpse.cursors[pages[-1].rows[-1]]
 
     def _count(self, page: PageRows) -> None:

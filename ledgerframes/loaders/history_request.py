@@ -11,6 +11,7 @@ from ledgerframes.arguments import choice, did_you_mean, flag, refuse, shown, wh
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals, Lists, check_shape
+from ledgerframes.loaders.event_choice import EventChoice
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.tables.catalogue import table_named
@@ -47,6 +48,14 @@ class TableOptions(HistoryOptions, total=False):
     columns: Iterable[str] | None
 
 
+class EventOptions(TableOptions, total=False):
+    """The same for the loader of events."""
+
+    template: str | Iterable[str] | None
+    party: str | Iterable[str] | None
+    choice: str | Iterable[str] | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class HistoryRequest:
     """One load of the history, checked when it is made; its arguments are keywords of `load_history`.
@@ -54,6 +63,7 @@ class HistoryRequest:
     Attributes:
         history: the history to read.
         tables: the tables to load.
+        only: which events to keep; all by default.
         bounds: `start`, `end` and `last`.
         window: the part of the history that they name; `last` counts back from the instant given to `counting_from`.
         counted_from: that instant, in microseconds.
@@ -77,6 +87,7 @@ class HistoryRequest:
     allow_partial: bool = False
     progress: bool | None = None
     source: str = "pages"
+    only: EventChoice | None = None
     bounds: tuple[Bound | None, Bound | None, Duration | None] = field(init=False)
     window: Window = field(init=False)
     counted_from: int | None = field(init=False, default=None)

@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 
 from ledgerframes.analysis.contracts import ACTIVE
 from ledgerframes.arguments import shown
-from ledgerframes.errors import InputError
+from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import attrs_of, to_arrow
 from ledgerframes.loaders.history import History
 from ledgerframes.loaders.opening import Opening, opening_of
@@ -87,8 +87,12 @@ def inputs_of(events: Any, *, opening: Any = None) -> Inputs:
         give, legs, store = _stored(events, EVENTS), _stored(events, REASSIGNMENTS), events
         proof = events.load("events", columns=["update_id"], as_="arrow").slice(0, 0)
     elif isinstance(events, str | Path):
-        give = _files(events)
+        folder = Path(events)
+        saved = folder / f"{EVENTS.name}.parquet"  # of History.save, or of an export
+        give = _files(saved if saved.exists() else folder)
         proof = give.schema.empty_table()
+        if saved.exists() and (beside := folder / f"{REASSIGNMENTS.name}.parquet").exists():
+            legs = _files(beside)
     elif is_ledger_frame(columns_of(events)):
         give = _frame(scan_events(events, columns_of(events)), EVENTS)
     elif hasattr(events, "column_names") or hasattr(events, "columns"):
@@ -96,6 +100,11 @@ def inputs_of(events: Any, *, opening: Any = None) -> Inputs:
     else:
         raise InputError(f"events={shown(events)} is not valid: {_GIVER}")
     attrs = attrs_of(proof)
+    if only := attrs.get("only"):
+        said = ", ".join(f"{key}={shown(value)}" for key, value in only.items())
+        raise PartialResultError(
+            f"events holds only those of {said}, and a computed table needs all of a range; load them without that"
+        )
     opened = opening_of(opening, attrs)
     gives = {"events": give, "reassignments": legs or _empty(REASSIGNMENTS), "opening": _opening(opened)}
     return Inputs(gives, attrs, proof, store, opened, opening)

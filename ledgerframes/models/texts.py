@@ -52,7 +52,7 @@ def models() -> pd.DataFrame:
 def model(name: str) -> str:
     """Return the SQL of a model: a text that DuckDB runs without this package.
 
-    It relies on views `events` and `reassignments` of the columns that `load_history` returns and `export_tables`
+    It relies on views `events` and `reassignments` of the columns that `load_history` returns and `lf.export`
     writes. A view `opening`, of contracts active before the events, may be there.
 
     Args:

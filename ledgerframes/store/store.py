@@ -26,7 +26,7 @@ from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.exports import export
 from ledgerframes.store.read.frames import coverage_frame, runs_frame
-from ledgerframes.store.read.loading import dask, load, scan, sql
+from ledgerframes.store.read.loading import dask, load, scan, sql, whole
 from ledgerframes.store.read.shown import store_html
 from ledgerframes.store.sync.follow import follow
 from ledgerframes.store.sync.rejects import retry
@@ -194,6 +194,7 @@ class Store:
 
     follow = follow
 
+    __getitem__ = whole
     load = load
     scan = scan
     dask = dask

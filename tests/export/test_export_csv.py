@@ -27,7 +27,7 @@ def value(cell, kind):
     if cell == "":
         return None
     if pa.types.is_string(kind):
-        return lf.restore_text(cell)
+        return lf.export.restore_text(cell)
     if pa.types.is_list(kind):
         return json.loads(cell)
     if pa.types.is_decimal(kind):
@@ -49,7 +49,7 @@ def plain(cell, kind):
 def test_the_csv_module_reads_every_value_back(table, tmp_path):
     rows = sample(table)
 
-    lf.export_tables({table.name: rows}, tmp_path, format="csv", personal=True)
+    lf.export({table.name: rows}, tmp_path, format="csv", personal=True)
 
     with (tmp_path / f"{table.name}.csv").open(encoding="utf-8", newline="") as opened:
         names, *lines = csv.reader(opened)
@@ -77,9 +77,9 @@ def test_any_text_comes_back_after_undoing_and_null_stays_apart_from_empty(tmp_p
     sink.close()
 
     for side, read in zip(texts, zip(*cells(path.read_bytes().decode()), strict=True), strict=True):
-        assert [None if cell is None else lf.restore_text(cell) for cell in read[1:]] == side
+        assert [None if cell is None else lf.export.restore_text(cell) for cell in read[1:]] == side
     lines = csv.reader(io.StringIO(path.read_bytes().decode(), newline=""))
-    assert [[lf.restore_text(cell) for cell in line] for line in lines][1:] == [
+    assert [[lf.export.restore_text(cell) for cell in line] for line in lines][1:] == [
         [cell or "" for cell in pair] for pair in zip(*texts, strict=True)
     ]
 
@@ -98,7 +98,7 @@ def cells(text):
 def test_times_are_iso_with_z_and_milliseconds_are_floored(tmp_path_factory, micros, times):
     folder = tmp_path_factory.mktemp("csv")
 
-    lf.export_tables({"t": pa.table({"at": pa.array([micros], pa.timestamp("us", "UTC"))})}, folder,
+    lf.export({"t": pa.table({"at": pa.array([micros], pa.timestamp("us", "UTC"))})}, folder,
                      format="csv", times=times)  # fmt: skip
 
     wanted = format_timestamp(micros) if times == "us" else f"{format_timestamp(micros)[:-4]}Z"
@@ -106,7 +106,7 @@ def test_times_are_iso_with_z_and_milliseconds_are_floored(tmp_path_factory, mic
 
 
 def test_duckdb_and_arrow_read_the_same_amounts(tmp_path):
-    lf.export_tables({"t": pa.table({"amount": pa.array(AMOUNTS, pa.decimal128(38, 10))})}, tmp_path, format="csv")
+    lf.export({"t": pa.table({"amount": pa.array(AMOUNTS, pa.decimal128(38, 10))})}, tmp_path, format="csv")
 
     options = arrow_csv.ConvertOptions(column_types={"amount": pa.decimal128(38, 10)})
     assert arrow_csv.read_csv(tmp_path / "t.csv", convert_options=options).column(0).to_pylist() == list(AMOUNTS)
@@ -117,7 +117,7 @@ def test_duckdb_and_arrow_read_the_same_amounts(tmp_path):
 
 @pytest.mark.parametrize("text", [text for text in HOSTILE if re.match(r"^\s*[=+\-@\t\r\n]", text)], ids=ascii)
 def test_no_text_begins_as_a_formula_does(tmp_path, text):
-    lf.export_tables({"t": pa.table({"a": [text]})}, tmp_path, format="csv")
+    lf.export({"t": pa.table({"a": [text]})}, tmp_path, format="csv")
 
     assert (tmp_path / "t.csv").read_bytes().decode().startswith("a\r\n\"'")
 
@@ -127,7 +127,7 @@ DISGUISED = ("\ufeff=1", "\u200b=1", "\u202e=1", "\x00=1", "\u3000\uff1d1", "\uf
 
 @pytest.mark.parametrize("text", DISGUISED, ids=ascii)
 def test_disguised_formulas_are_defused_too(tmp_path, text):
-    lf.export_tables({"t": pa.table({"a": [text]})}, tmp_path, format="csv")
+    lf.export({"t": pa.table({"a": [text]})}, tmp_path, format="csv")
 
     assert (tmp_path / "t.csv").read_bytes().decode() == f'a\r\n"\'{text}"\r\n'
 
@@ -136,7 +136,7 @@ def test_disguised_formulas_are_defused_too(tmp_path, text):
 def test_negative_numbers_stay_numbers(tmp_path, profile):
     rows = pa.table({"n": [-1], "amount": pa.array([Decimal("-1.5")], pa.decimal128(38, 10)), "text": ["-1.5"]})
 
-    lf.export_tables({"t": rows}, tmp_path, format="csv", profile=profile)
+    lf.export({"t": rows}, tmp_path, format="csv", profile=profile)
 
     amount = '-1.5,"-1.5000000000"' if profile else "-1.5000000000"
     assert (tmp_path / "t.csv").read_text().splitlines()[1] == f'-1,{amount},"\'-1.5"'
@@ -145,7 +145,7 @@ def test_negative_numbers_stay_numbers(tmp_path, profile):
 def test_the_bi_profile_has_times_without_zone(tmp_path):
     rows = pa.table({"at": pa.array(TIMES[-2:], pa.timestamp("us", "UTC"))})
 
-    lf.export_tables({"t": rows}, tmp_path, format="csv", profile="bi")
+    lf.export({"t": rows}, tmp_path, format="csv", profile="bi")
 
     assert (tmp_path / "t.csv").read_text().splitlines()[1] == "2025-03-03T09:10:00.123456"
 
@@ -153,12 +153,12 @@ def test_the_bi_profile_has_times_without_zone(tmp_path):
 def test_small_amounts_have_no_exponent(tmp_path):
     rows = pa.table({"amount": pa.array(map(Decimal, ("1E-10", "-1.43E-8", "0E-10")), pa.decimal128(38, 10))})
 
-    lf.export_tables({"t": rows}, tmp_path, format="csv")
+    lf.export({"t": rows}, tmp_path, format="csv")
 
     assert (tmp_path / "t.csv").read_text().splitlines()[1:] == ["0.0000000001", "-0.0000000143", "0.0000000000"]
 
 
 def test_an_empty_table_is_its_line_of_names(tmp_path):
-    lf.export_tables({"users": list}, tmp_path, format="csv")
+    lf.export({"users": list}, tmp_path, format="csv")
 
     assert (tmp_path / "users.csv").read_bytes() == ",".join(CATALOGUE["users"].names).encode() + b"\r\n"

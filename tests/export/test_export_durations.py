@@ -13,7 +13,7 @@ import ledgerframes as lf
 @pytest.mark.parametrize("unit", ["us", "ns", "s"])
 def test_durations_are_seconds(tmp_path, profile, unit):
     spans = pa.array([timedelta(seconds=2), None, timedelta(seconds=-1)], pa.duration(unit))
-    lf.export_tables({"flows": pa.table({"in_flight": spans})}, tmp_path / "out", profile=profile)
+    lf.export({"flows": pa.table({"in_flight": spans})}, tmp_path / "out", profile=profile)
     found = pq.read_table(tmp_path / "out" / "flows.parquet")
     assert found.to_pydict() == {"in_flight_seconds": [2.0, None, -1.0]}
     assert b"seconds" in found.schema.field(0).metadata[b"description"]

@@ -34,9 +34,9 @@ def rows(count):
 
 SCHEMA = CATALOGUE["events"].schema
 form = eval(sys.argv[3])
-lf.export_tables({"events": rows(20_000)}, Path(sys.argv[1]) / "warm", **form)
+lf.export({"events": rows(20_000)}, Path(sys.argv[1]) / "warm", **form)
 before = highest()
-report = lf.export_tables({"events": rows(int(sys.argv[2]))}, Path(sys.argv[1]) / "out", **form)
+report = lf.export({"events": rows(int(sys.argv[2]))}, Path(sys.argv[1]) / "out", **form)
 print(report.rows, highest() - before)
 """
 

@@ -63,7 +63,7 @@ def test_an_export_killed_at_any_rename_is_all_old_or_all_new(lake, tmp_path, fo
         shutil.copytree(old, out)
         code = textwrap.dedent(KILLED).replace("FORM", FORMS[form])
         ended = subprocess.run([sys.executable, "-c", code, place, out, str(rename)], check=False, cwd=ROOT)
-        lf.export_tables({"another": pa.table({"a": [1]})}, out, overwrite=True)
+        lf.export({"another": pa.table({"a": [1]})}, out, overwrite=True)
         (out / "another.parquet").unlink()
         left = content(out)
         assert left in (content(old), content(new)), f"killed before rename {rename}: {left.keys()}"

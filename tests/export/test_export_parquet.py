@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal, localcontext
+from importlib import import_module
 
 import duckdb
 import polars as pl
@@ -25,7 +26,7 @@ every_table = pytest.mark.parametrize("table", CATALOGUE.values(), ids=CATALOGUE
 def test_plain_parquet_is_the_same_table_with_every_text(table, tmp_path):
     rows = sample(table)
 
-    report = lf.export_tables({table.name: rows}, tmp_path, provenance={"source": "https://scan"}, personal=True)
+    report = lf.export({table.name: rows}, tmp_path, provenance={"source": "https://scan"}, personal=True)
 
     read = pq.read_table(tmp_path / f"{table.name}.parquet")
     assert read.equals(rows)
@@ -38,7 +39,7 @@ def test_plain_parquet_is_the_same_table_with_every_text(table, tmp_path):
 @every_table
 def test_duckdb_and_polars_read_the_same_rows_and_exact_sums(table, tmp_path):
     rows = sample(table)
-    lf.export_tables({table.name: rows}, tmp_path, personal=True)
+    lf.export({table.name: rows}, tmp_path, personal=True)
     path = str(tmp_path / f"{table.name}.parquet")
 
     with duckdb.connect() as db:
@@ -54,7 +55,7 @@ def test_duckdb_and_polars_read_the_same_rows_and_exact_sums(table, tmp_path):
 def test_the_bi_profile_is_flat_and_has_exact_text_beside_each_double(table, tmp_path):
     rows = sample(table)
 
-    lf.export_tables({table.name: rows}, tmp_path, profile="bi", personal=True)
+    lf.export({table.name: rows}, tmp_path, profile="bi", personal=True)
 
     read = pq.read_table(tmp_path / f"{table.name}.parquet")
     assert {str(field.type) for field in read.schema} <= {"string", "int64", "bool", "timestamp[us]", "double"}
@@ -92,7 +93,7 @@ def exact_sum(rows, name):
 def test_milliseconds_are_rounded_toward_the_past(tmp_path, profile):
     moments = pa.table({"at": pa.array(TIMES, pa.timestamp("us", "UTC"))})
 
-    lf.export_tables({"t": moments}, tmp_path, profile=profile, times="ms")
+    lf.export({"t": moments}, tmp_path, profile=profile, times="ms")
 
     read = pq.read_table(tmp_path / "t.parquet").column("at")
     assert read.type == pa.timestamp("ms", None if profile else "UTC")
@@ -104,7 +105,7 @@ def test_milliseconds_are_rounded_toward_the_past(tmp_path, profile):
 def test_hive_folders_hold_every_row_once_for_duckdb_polars_and_pyarrow(tmp_path, profile):
     rows = {name: sample(CATALOGUE[name]) for name in ("events", "licenses")}
 
-    report = lf.export_tables(rows, tmp_path, layout="hive", profile=profile)
+    report = lf.export(rows, tmp_path, layout="hive", profile=profile)
 
     months = sorted(path.name for path in (tmp_path / "events" / "migration_id=1").iterdir())
     assert months == ["record_month=2025-03", "record_month=2025-04"]
@@ -122,10 +123,10 @@ def test_hive_folders_hold_every_row_once_for_duckdb_polars_and_pyarrow(tmp_path
 
 
 def test_partitions_that_are_returned_to_go_on_in_another_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("ledgerframes.export.partitions.OPEN_FILES", 1)
+    monkeypatch.setattr(import_module("ledgerframes.export.partitions"), "OPEN_FILES", 1)
     batch = sample(CATALOGUE["updates"], 12).combine_chunks().to_batches()[0]
 
-    report = lf.export_tables({"updates": [batch, batch]}, tmp_path, layout="hive")
+    report = lf.export({"updates": [batch, batch]}, tmp_path, layout="hive")
 
     assert max(path.rsplit("/", 1)[1] for path in report.files) == "part-1.parquet"
     assert pl.read_parquet(tmp_path / "updates").height == 24 == report.rows
@@ -136,13 +137,13 @@ def test_a_month_that_names_no_partition_is_refused(tmp_path, month):
     rows = pa.table({"migration_id": [1], "record_month": pa.array([month], pa.string()), "n": [1]})
 
     with pytest.raises(lf.errors.InputError, match="record_month="):
-        lf.export_tables({"updates": rows}, tmp_path, layout="hive")
+        lf.export({"updates": rows}, tmp_path, layout="hive")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("layout", ["file", "hive"])
 def test_an_empty_table_keeps_its_columns(tmp_path, layout):
-    lf.export_tables({"licenses": lambda: iter(())}, tmp_path, layout=layout, personal=True)
+    lf.export({"licenses": lambda: iter(())}, tmp_path, layout=layout, personal=True)
 
     read = pq.read_table(tmp_path / ("licenses.parquet" if layout == "file" else "licenses/part-0.parquet"))
     assert (read.num_rows, tuple(read.schema.names)) == (0, CATALOGUE["licenses"].names)
@@ -151,7 +152,7 @@ def test_an_empty_table_keeps_its_columns(tmp_path, layout):
 def test_small_batches_become_sensible_row_groups(tmp_path):
     batch = pa.record_batch({"n": pa.array(range(1000), pa.int64())})
 
-    lf.export_tables({"t": (batch for _ in range(300))}, tmp_path)
+    lf.export({"t": (batch for _ in range(300))}, tmp_path)
 
     metadata = pq.read_metadata(tmp_path / "t.parquet")
     groups = [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)]
@@ -163,7 +164,7 @@ def test_small_batches_become_sensible_row_groups(tmp_path):
 def test_frames_of_pandas_and_polars_are_sources(tmp_path):
     frame = pl.DataFrame({"t": ["=1", None], "n": [1, 2], "c": pl.Series(["x", "y"], dtype=pl.Categorical)})
 
-    lf.export_tables({"a": frame, "b": frame.to_pandas()}, tmp_path)
+    lf.export({"a": frame, "b": frame.to_pandas()}, tmp_path)
 
     for name in "ab":
         read = pq.read_table(tmp_path / f"{name}.parquet")

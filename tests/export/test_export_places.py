@@ -33,12 +33,12 @@ def left(folder):
 
 @every_form
 def test_a_second_export_needs_overwrite(tmp_path, form):
-    lf.export_tables({"t": ONE}, tmp_path, **form)
+    lf.export({"t": ONE}, tmp_path, **form)
     before = left(tmp_path)
 
     with pytest.raises(lf.errors.InputError, match="overwrite=True"):
-        lf.export_tables({"t": ONE}, tmp_path, **form)
-    report = lf.export_tables({"t": pa.concat_tables([ONE, ONE])}, tmp_path, overwrite=True, **form)
+        lf.export({"t": ONE}, tmp_path, **form)
+    report = lf.export({"t": pa.concat_tables([ONE, ONE])}, tmp_path, overwrite=True, **form)
 
     assert report.rows == 2
     assert left(tmp_path) == before
@@ -50,13 +50,11 @@ def test_an_export_whose_source_fails_leaves_what_was_there(tmp_path, form):
         yield from ONE.to_batches()
         raise OSError("the source is gone")
 
-    lf.export_tables({"t": ONE}, tmp_path, **form)
+    lf.export({"t": ONE}, tmp_path, **form)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
 
     with pytest.raises(OSError, match="the source is gone") as raised:
-        lf.export_tables(
-            {"t": ONE, "u": failing()} if "hive" in form else {"t": failing}, tmp_path, overwrite=True, **form
-        )
+        lf.export({"t": ONE, "u": failing()} if "hive" in form else {"t": failing}, tmp_path, overwrite=True, **form)
 
     assert not isinstance(raised.value, lf.LedgerframesError)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
@@ -72,7 +70,7 @@ def test_a_link_is_never_written_through(tmp_path, form):
     (out / name).symlink_to(tmp_path / ("elsewhere" if form.get("layout") else "kept"))
 
     with pytest.raises(lf.errors.InputError, match="is a link"):
-        lf.export_tables({"t": ONE}, out, overwrite=True, **form)
+        lf.export({"t": ONE}, out, overwrite=True, **form)
 
     assert (tmp_path / "kept").read_text() == "kept"
     assert left(tmp_path / "elsewhere") == []
@@ -84,15 +82,15 @@ def test_a_folder_with_other_things_in_it_is_not_replaced(tmp_path):
     (tmp_path / "t" / "thesis.odt").write_text("years of work")
 
     with pytest.raises(lf.errors.InputError, match="other things"):
-        lf.export_tables({"t": ONE}, tmp_path, layout="hive", overwrite=True)
+        lf.export({"t": ONE}, tmp_path, layout="hive", overwrite=True)
     assert left(tmp_path / "t") == ["thesis.odt"]
 
 
 def test_replaced_hive_folders_keep_no_partition_of_before(tmp_path):
     rows = sample(CATALOGUE["updates"], 30)
-    lf.export_tables({"updates": rows}, tmp_path, layout="hive")
+    lf.export({"updates": rows}, tmp_path, layout="hive")
 
-    lf.export_tables({"updates": rows.slice(0, 1)}, tmp_path, layout="hive", overwrite=True)
+    lf.export({"updates": rows.slice(0, 1)}, tmp_path, layout="hive", overwrite=True)
 
     assert pq.read_table(tmp_path / "updates").num_rows == 1
 
@@ -104,7 +102,7 @@ FILL = """
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
     batch = pa.record_batch({"a": [f"{n * 7919 % 1000003:x}" * 9 for n in range(20_000)], "n": range(20_000)})
     try:
-        lf.export_tables({"first": batch.slice(0, 3), "t": [batch] * 20}, sys.argv[1], **eval(sys.argv[2]))
+        lf.export({"first": batch.slice(0, 3), "t": [batch] * 20}, sys.argv[1], **eval(sys.argv[2]))
     except lf.errors.InputError as error:
         print(error)
 """
@@ -134,7 +132,7 @@ KILLED = """
     def rows():
         yield pa.record_batch({"a": ["x"] * 1000})
         os.kill(os.getpid(), signal.SIGKILL)
-    lf.export_tables({"first": pa.table({"a": ["x"]}), "t": rows}, sys.argv[1], **eval(sys.argv[2]))
+    lf.export({"first": pa.table({"a": ["x"]}), "t": rows}, sys.argv[1], **eval(sys.argv[2]))
 """
 
 
@@ -145,17 +143,17 @@ def test_a_killed_export_leaves_no_file_and_the_next_sweeps_up(tmp_path, form):
     assert run(KILLED, tmp_path, repr(form)).returncode == -signal.SIGKILL
     assert [name for name in left(tmp_path) if not name.startswith(".")] == []
 
-    lf.export_tables({"t": ONE}, tmp_path, **form)
+    lf.export({"t": ONE}, tmp_path, **form)
 
     assert [name for name in left(tmp_path) if name.startswith(".")] == []
 
 
 def test_an_export_that_runs_is_not_swept_by_another(tmp_path):
     def meanwhile():
-        lf.export_tables({"u": ONE}, tmp_path)
+        lf.export({"u": ONE}, tmp_path)
         yield from ONE.to_batches()
 
-    lf.export_tables({"t": meanwhile}, tmp_path)
+    lf.export({"t": meanwhile}, tmp_path)
 
     assert left(tmp_path) == ["t.parquet", "u.parquet"]
 
@@ -166,7 +164,7 @@ def test_a_name_taken_while_the_export_runs_is_not_overwritten(tmp_path):
         yield from ONE.to_batches()
 
     with pytest.raises(lf.errors.InputError, match="already exists"):
-        lf.export_tables({"t": meanwhile}, tmp_path)
+        lf.export({"t": meanwhile}, tmp_path)
     assert (tmp_path / "t.parquet").read_text() == "somebody's"
 
 
@@ -174,17 +172,17 @@ def test_a_name_taken_while_the_export_runs_is_not_overwritten(tmp_path):
 def test_a_folder_that_may_not_be_written_is_named(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(lf.errors.InputError, match="name another place"):
-        lf.export_tables({"t": ONE}, tmp_path)
+        lf.export({"t": ONE}, tmp_path)
 
 
 def test_a_place_that_is_a_file_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(lf.errors.InputError, match="name another place"):
-        lf.export_tables({"t": ONE}, tmp_path / "file")
+        lf.export({"t": ONE}, tmp_path / "file")
 
 
 def test_files_have_the_rights_that_the_user_s_mask_gives(tmp_path):
-    lf.export_tables({"t": ONE}, tmp_path)
+    lf.export({"t": ONE}, tmp_path)
     (tmp_path / "made").touch()
 
     modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("made", "t.parquet")}
@@ -204,20 +202,20 @@ WRONG = {
 @pytest.mark.parametrize(("arguments", "said"), WRONG.values(), ids=WRONG.keys())
 def test_an_argument_that_cannot_be_is_refused_before_anything_is_written(tmp_path, arguments, said):
     with pytest.raises(lf.errors.InputError, match=said):
-        lf.export_tables({"t": ONE}, tmp_path / "out", **arguments)
+        lf.export({"t": ONE}, tmp_path / "out", **arguments)
     assert left(tmp_path) == []
 
 
 @pytest.mark.parametrize("name", ["", "../t", "a/b", "nul", "1a", "é", "a" * 64, "t.parquet"])
 def test_a_table_s_name_that_is_no_file_name_everywhere_is_refused(tmp_path, name):
     with pytest.raises(lf.errors.InputError, match="cannot be a file's name"):
-        lf.export_tables({name: ONE}, tmp_path)
+        lf.export({name: ONE}, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["a" * 26, "History", "about"])
 def test_a_table_s_name_that_is_no_sheet_s_name_is_refused(tmp_path, name):
     with pytest.raises(lf.errors.InputError, match="cannot be a sheet's name"):
-        lf.export_tables({name: ONE}, tmp_path, format="xlsx")
+        lf.export({name: ONE}, tmp_path, format="xlsx")
 
 
 SAME = {
@@ -238,14 +236,14 @@ SAME = {
 @pytest.mark.parametrize(("sources", "said"), SAME.values(), ids=SAME.keys())
 def test_a_source_that_cannot_be_exported_is_refused_and_leaves_nothing(tmp_path, sources, said):
     with pytest.raises(lf.errors.InputError, match=said):
-        lf.export_tables(sources, tmp_path)
+        lf.export(sources, tmp_path)
     assert left(tmp_path) == []
 
 
 def test_the_report_speaks_to_people_notebooks_and_programs(tmp_path):
     target = tmp_path / "<b>out"
 
-    report = lf.export_tables({"t": ONE, "u": ONE}, target)
+    report = lf.export({"t": ONE, "u": ONE}, target)
 
     assert report.bytes == sum(path.stat().st_size for path in target.iterdir())
     assert report.files == (str(target / "t.parquet"), str(target / "u.parquet"))
@@ -279,7 +277,7 @@ ENDINGS = {
 def test_the_ending_of_a_target_is_its_format(tmp_path, target, files):
     (tmp_path / "a.b").mkdir()  # a folder that exists is one, whatever its name
 
-    report = lf.export_tables({"t": ONE}, tmp_path / target)
+    report = lf.export({"t": ONE}, tmp_path / target)
 
     place = tmp_path / target
     assert (left(place) if place.is_dir() else [place.name]) == files
@@ -301,7 +299,7 @@ TARGETS = {
 def test_a_target_of_another_ending_is_refused(tmp_path, monkeypatch, target, options, said):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(lf.errors.InputError, match=said):
-        lf.export_tables({"t": ONE, "u": ONE} if target == "two.csv" else {"t": ONE}, target, **options)
+        lf.export({"t": ONE, "u": ONE} if target == "two.csv" else {"t": ONE}, target, **options)
     assert left(tmp_path) == []
 
 
@@ -309,7 +307,7 @@ def test_a_device_is_never_replaced(tmp_path):
     os.mkfifo(tmp_path / "t.parquet")
 
     with pytest.raises(lf.errors.InputError, match="is a device, not a file"):
-        lf.export_tables({"t": ONE}, tmp_path, overwrite=True)
+        lf.export({"t": ONE}, tmp_path, overwrite=True)
     assert (tmp_path / "t.parquet").is_fifo()
 
 

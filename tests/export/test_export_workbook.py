@@ -35,7 +35,7 @@ def text(cell):
 def test_openpyxl_reads_every_value_back(table, tmp_path):
     rows = sample(table)
 
-    lf.export_tables({table.name: rows}, tmp_path / "book.xlsx", format="xlsx", personal=True)
+    lf.export({table.name: rows}, tmp_path / "book.xlsx", format="xlsx", personal=True)
 
     names, *lines = opened(tmp_path / "book.xlsx")[table.name].iter_rows(values_only=True)
     read = dict(zip(names, zip(*lines, strict=True), strict=True))
@@ -63,7 +63,7 @@ def near(cell, moment):
 
 
 def test_nothing_in_the_file_is_a_formula_or_a_link(tmp_path):
-    lf.export_tables({"t": pa.table({"a": list(HOSTILE)})}, tmp_path, format="xlsx")
+    lf.export({"t": pa.table({"a": list(HOSTILE)})}, tmp_path, format="xlsx")
 
     with zipfile.ZipFile(tmp_path / "ledgerframes.xlsx") as book:
         sheet = book.read("xl/worksheets/sheet1.xml").decode()
@@ -73,7 +73,7 @@ def test_nothing_in_the_file_is_a_formula_or_a_link(tmp_path):
 
 
 def test_a_formula_that_somebody_edits_stays_text(tmp_path):
-    lf.export_tables({"t": pa.table({"a": ["=1+1", "plain"]})}, tmp_path, format="xlsx")
+    lf.export({"t": pa.table({"a": ["=1+1", "plain"]})}, tmp_path, format="xlsx")
 
     sheet = opened(tmp_path / "ledgerframes.xlsx")["t"]
     assert [(sheet.cell(row, 1).quotePrefix, sheet.cell(row, 1).data_type) for row in (2, 3)] == [
@@ -87,7 +87,7 @@ def test_a_formula_that_somebody_edits_stays_text(tmp_path):
     ids=["letters", "surrogate pairs", "markup that grows", "markup"],
 )
 def test_a_text_too_long_for_a_cell_is_marked_and_counted(tmp_path, long, caplog):
-    report = lf.export_tables({"t": pa.table({"a": [long, "short"]})}, tmp_path, format="xlsx")
+    report = lf.export({"t": pa.table({"a": [long, "short"]})}, tmp_path, format="xlsx")
 
     cell = opened(tmp_path / "ledgerframes.xlsx")["t"].cell(2, 1).value
     kept, mark = cell.split(" […")
@@ -99,7 +99,7 @@ def test_a_text_too_long_for_a_cell_is_marked_and_counted(tmp_path, long, caplog
 
 
 def test_a_text_that_just_fits_is_whole(tmp_path):
-    report = lf.export_tables({"t": pa.table({"a": ["é" * CELL_UNITS]})}, tmp_path, format="xlsx")
+    report = lf.export({"t": pa.table({"a": ["é" * CELL_UNITS]})}, tmp_path, format="xlsx")
 
     assert opened(tmp_path / "ledgerframes.xlsx")["t"].cell(2, 1).value == "é" * CELL_UNITS
     assert report.tables[0].cut == 0
@@ -108,7 +108,7 @@ def test_a_text_that_just_fits_is_whole(tmp_path):
 def test_numbers_of_more_than_fifteen_digits_are_text(tmp_path):
     numbers = [10**15 - 1, 10**15, -(10**15), 2**53 + 1]
 
-    lf.export_tables({"t": pa.table({"n": numbers})}, tmp_path, format="xlsx")
+    lf.export({"t": pa.table({"n": numbers})}, tmp_path, format="xlsx")
 
     cells = [row[0] for row in opened(tmp_path / "ledgerframes.xlsx")["t"].iter_rows(min_row=2, values_only=True)]
     assert cells == [10**15 - 1, "1000000000000000", "-1000000000000000", "9007199254740993"]
@@ -132,7 +132,7 @@ def test_a_table_longer_than_a_sheet_goes_on_in_the_next(tmp_path):
 def test_the_last_sheet_says_where_it_is_from_and_what_columns_mean(tmp_path):
     tables = {name: sample(CATALOGUE[name], 3) for name in ("updates", "instruments")}
 
-    lf.export_tables(tables, tmp_path, format="xlsx", provenance={"source": "https://scan"})
+    lf.export(tables, tmp_path, format="xlsx", provenance={"source": "https://scan"})
 
     book = opened(tmp_path / "ledgerframes.xlsx")
     assert book.sheetnames == ["updates", "instruments", "about"]
@@ -142,7 +142,7 @@ def test_the_last_sheet_says_where_it_is_from_and_what_columns_mean(tmp_path):
 
 
 def test_an_empty_table_is_a_sheet_of_names(tmp_path):
-    lf.export_tables({"users": list}, tmp_path, format="xlsx")
+    lf.export({"users": list}, tmp_path, format="xlsx")
 
     lines = list(opened(tmp_path / "ledgerframes.xlsx")["users"].iter_rows(values_only=True))
     assert lines == [CATALOGUE["users"].names]

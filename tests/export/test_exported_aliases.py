@@ -15,7 +15,7 @@ ROWS = pa.table({"party_id": [ALICE, None, BOB, ALICE], "amount": [1, 2, 3, 4], 
 @pytest.mark.parametrize("form", ["parquet", "csv", "xlsx"])
 def test_a_column_of_ids_is_followed_by_one_of_names(tmp_path, form):
     with lf.aliases({ALICE: "Alice", "other": "=1+1"}):
-        lf.export_tables({"t": ROWS}, tmp_path, format=form, aliases=True)
+        lf.export({"t": ROWS}, tmp_path, format=form, aliases=True)
 
     read = {"parquet": pd.read_parquet, "csv": pd.read_csv, "xlsx": pd.read_excel}[form]
     written = read(tmp_path / ("ledgerframes.xlsx" if form == "xlsx" else f"t.{form}"))
@@ -28,7 +28,7 @@ def test_a_column_of_ids_is_followed_by_one_of_names(tmp_path, form):
 @pytest.mark.parametrize("options", [{}, {"profile": "bi"}, {"aliases": False}], ids=str)
 def test_an_export_that_does_not_ask_for_names_has_the_columns_that_it_always_has(tmp_path, options):
     with lf.aliases({ALICE: "Alice"}):
-        lf.export_tables({"t": ROWS}, tmp_path, **options)
+        lf.export({"t": ROWS}, tmp_path, **options)
 
     assert pq.read_schema(tmp_path / "t.parquet").names == ROWS.column_names
 
@@ -57,7 +57,7 @@ def named(folder):
 
 def test_a_name_that_is_a_formula_is_defused_in_csv(tmp_path):
     with lf.aliases({ALICE: "=1+1"}):
-        lf.export_tables({"t": ROWS}, tmp_path, format="csv", aliases=True)
+        lf.export({"t": ROWS}, tmp_path, format="csv", aliases=True)
 
     assert "'=1+1" in (tmp_path / "t.csv").read_text()
 

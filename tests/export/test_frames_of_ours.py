@@ -22,7 +22,7 @@ def test_expanded_payloads_of_every_template_are_exported(history, tmp_path, for
     templates = history.events.template_name.dropna().unique()[:12]
     frames = {f"payloads_{place}": lf.expand(history.events, template=name) for place, name in enumerate(templates)}
 
-    report = lf.export_tables(frames, tmp_path / "out", format=form)
+    report = lf.export(frames, tmp_path / "out", format=form)
 
     assert report.rows == sum(map(len, frames.values()))
 
@@ -30,7 +30,7 @@ def test_expanded_payloads_of_every_template_are_exported(history, tmp_path, for
 def test_a_path_is_a_name_with_underscores_and_its_meaning_says_which(history, tmp_path):
     coins = lf.expand(history.events, template="Splice.Amulet:Amulet")
 
-    lf.export_tables({"coins": coins}, tmp_path)
+    lf.export({"coins": coins}, tmp_path)
 
     written = pq.read_table(tmp_path / "coins.parquet")
     assert written["amount_initialAmount"].to_pylist() == coins["amount.initialAmount"].to_list()
@@ -40,7 +40,7 @@ def test_a_path_is_a_name_with_underscores_and_its_meaning_says_which(history, t
 def test_the_catalogue_of_templates_is_exported_with_its_choices_as_json(history, tmp_path):
     catalogue = lf.template_catalogue(history.events)
 
-    lf.export_tables({"catalogue": catalogue}, tmp_path / "out.xlsx", format="xlsx")
+    lf.export({"catalogue": catalogue}, tmp_path / "out.xlsx", format="xlsx")
 
     rows = list(openpyxl.load_workbook(tmp_path / "out.xlsx")["catalogue"].values)
     written = [json.loads(row[rows[0].index("choices")]) for row in rows[1:]]
@@ -61,7 +61,7 @@ def test_names_of_paths_stay_distinct_and_short():
 def test_a_list_of_records_is_json_with_exact_amounts(tmp_path):
     cells = pa.array([[{"amount": "1.50", "round": 7}, {"amount": None, "round": 8}], None])
 
-    lf.export_tables({"t": pa.table({"members": cells})}, tmp_path)
+    lf.export({"t": pa.table({"members": cells})}, tmp_path)
 
     assert pq.read_table(tmp_path / "t.parquet")["members"].to_pylist() == [
         '[{"amount": "1.50", "round": 7}, {"round": 8}]',

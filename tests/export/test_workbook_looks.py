@@ -42,7 +42,7 @@ ROWS = pa.table(
 
 @pytest.fixture
 def book(tmp_path):
-    lf.export_tables({"t": ROWS, "none": ROWS.slice(0, 0)}, tmp_path / "book.xlsx", format="xlsx")
+    lf.export({"t": ROWS, "none": ROWS.slice(0, 0)}, tmp_path / "book.xlsx", format="xlsx")
     return openpyxl.load_workbook(tmp_path / "book.xlsx")
 
 
@@ -121,6 +121,6 @@ def test_each_sheet_of_a_long_table_has_its_filter_and_widths(tmp_path):
 
 
 def test_a_table_without_columns_is_an_empty_sheet(tmp_path):
-    lf.export_tables({"t": pa.table({})}, tmp_path / "book.xlsx", format="xlsx")
+    lf.export({"t": pa.table({})}, tmp_path / "book.xlsx", format="xlsx")
 
     assert openpyxl.load_workbook(tmp_path / "book.xlsx")["t"].max_row == 1

@@ -35,7 +35,7 @@ def tables():
 
 @pytest.mark.parametrize("profile", [None, "bi"])
 def test_spark_counts_and_sums_every_table_exactly(spark, tables, tmp_path, profile):
-    lf.export_tables(tables, tmp_path, profile=profile)
+    lf.export(tables, tmp_path, profile=profile)
 
     for name, rows in tables.items():
         read = spark.read.parquet(str(tmp_path / f"{name}.parquet"))
@@ -57,7 +57,7 @@ def exact_sum(column):
 
 @pytest.mark.parametrize("profile", [None, "bi"])
 def test_spark_reads_the_same_texts_and_numbers(spark, tables, tmp_path, profile):
-    lf.export_tables(tables, tmp_path, profile=profile)
+    lf.export(tables, tmp_path, profile=profile)
 
     for name, rows in tables.items():
         columns = [field.name for field in rows.schema if pa.types.is_string(field.type) or field.type == pa.int64()]
@@ -71,7 +71,7 @@ def values(row):
 
 @pytest.mark.parametrize("profile", [None, "bi"])
 def test_spark_finds_the_partitions_of_hive_folders(spark, tables, tmp_path, profile):
-    lf.export_tables(tables, tmp_path, layout="hive", profile=profile)
+    lf.export(tables, tmp_path, layout="hive", profile=profile)
 
     for name in ("updates", "events", "reassignments"):
         read = spark.read.parquet(str(tmp_path / name))

@@ -457,7 +457,7 @@ def test_an_export_of_a_snapshot_keeps_contact_points_only_where_connect_said_so
     with lf.connect(scan_url=net.sandbox.scan_url, personal=personal) as other:
         frame = lf.load_active_contracts(other, templates=template)
     assert frame.payload.str.contains("contactPoint").any()
-    lf.export_tables({"active_contracts": frame}, tmp_path / "out", format="csv")
+    lf.export({"active_contracts": frame}, tmp_path / "out", format="csv")
 
     written = "".join(path.read_text() for path in (tmp_path / "out").rglob("*.csv"))
     assert template[0].partition(":")[2] in written

@@ -25,7 +25,7 @@ def history(net):
 @pytest.fixture(scope="module")
 def folder(history, tmp_path_factory):
     made = tmp_path_factory.mktemp("exported")
-    lf.export_tables({"events": history.events, "reassignments": history.reassignments}, made)
+    lf.export({"events": history.events, "reassignments": history.reassignments}, made)
     return made
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @suggesting
 def export(
     self: Store,
-    target: str | os.PathLike[str],
+    path: str | os.PathLike[str],
     *,
     tables: Iterable[str] | None = None,
     format: Format | None = None,  # noqa: A002 - the word that pandas, polars and Delta use
@@ -45,9 +45,9 @@ def export(
 
     Args:
         self: the store.
-        target: a folder, or a file whose ending names the format; see `export_tables`.
+        path: a folder, or a file whose ending names the format; see `lf.export`.
         tables: which; by default all that exist. Snapshots are exported whole.
-        format: see `export_tables`, as for `profile`, `layout`, `times` and `overwrite`.
+        format: see `lf.export`, as for `profile`, `layout`, `times` and `overwrite`.
         profile: `"bi"` for programs without lists and exact decimals.
         layout: `"file"`, one per table, or `"hive"`: folders by migration id and month.
         times: `"us"` or `"ms"`.
@@ -57,17 +57,17 @@ def export(
         as_of: an older state.
         allow_partial: export a history with holes.
         overwrite: replace existing files.
-        personal: keep personal data, which is otherwise left out; see `export_tables`.
+        personal: keep personal data, which is otherwise left out; see `lf.export`.
         model: `"star"` writes facts and dimensions for BI programs instead of the tables, and `model.json` that says
             how they relate; docs/star.md describes them. It is made of the whole history, so it takes no `tables`,
             `start`, `end`, `last` or `layout="hive"`. Computed tables that the store does not keep are computed for it.
-        aliases: also write the names that `lf.aliases` gave; see `export_tables`.
+        aliases: also write the names that `lf.aliases` gave; see `lf.export`.
 
     Returns:
         What was written.
 
     Raises:
-        InputError: an argument breaks a rule, or the target cannot be written.
+        InputError: an argument breaks a rule, or the files cannot be written.
         PartialResultError: the range is not fully covered.
         StoreError: model="star", and there is no history, or two natural keys have one key.
 
@@ -83,7 +83,7 @@ def export(
         choice(model, "model", ["star"])
         _refuse_with_model(tables=tables, start=start, end=end, last=last, layout=None if layout == "file" else layout)
         return export_star(
-            self._lake, self._lake.existing(as_of), target, format=star_format(target, format), profile=profile,
+            self._lake, self._lake.existing(as_of), path, format=star_format(path, format), profile=profile,
             times=times, aliases=flag(aliases, "aliases"),
             overwrite=flag(overwrite, "overwrite"), allow_partial=flag(allow_partial, "allow_partial"),
             as_of=None if as_of is None else str(as_of), personal=flag(personal, "personal"),
@@ -97,7 +97,7 @@ def export(
     )  # fmt: skip
     part = lake_window(view, "updates", start, end, last).said("")
     return export_tables(
-        sources, target, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
+        sources, path, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
         provenance={"source": self._lake.url, "range": part, "as_of": as_of and str(as_of)}, personal=personal,
         aliases=aliases,
     )  # fmt: skip

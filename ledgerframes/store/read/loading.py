@@ -95,6 +95,11 @@ def load(
     return shape(described(rows, attrs), named, as_=as_, decimals=decimals, lists=lists, attrs=attrs)
 
 
+def whole(self: Store, table: str) -> pd.DataFrame:
+    """All rows of a table, as `store["events"]` returns them; `load` takes parts of it."""
+    return load(self, table)
+
+
 @suggesting
 def scan(
     self: Store,

@@ -53,7 +53,7 @@ def export_star(
     Args:
         lake: the store.
         view: its state.
-        target: see `export_tables`, as for the others.
+        target: see `lf.export`, as for the others.
         format: likewise.
         profile: likewise.
         times: likewise.
@@ -61,7 +61,7 @@ def export_star(
         allow_partial: export a history with gaps.
         as_of: the name of the state, if it is an older one.
         personal: keep personal data; the star has none in columns of its own.
-        aliases: see `export_tables`.
+        aliases: see `lf.export`.
         keys: how keys are computed; shorter ones collide.
 
     Raises:

@@ -1,0 +1,86 @@
+"""`find`: what there is about a word, over public names, their docstrings, tables and columns."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+from typing import NamedTuple
+
+import pandas as pd
+
+from ledgerframes.arguments import text
+from ledgerframes.store.store import Store
+from ledgerframes.tables.catalogue import CATALOGUE
+from ledgerframes.tables.derived import DERIVED
+
+
+class Entry(NamedTuple):
+    """One thing that can be found."""
+
+    name: str
+    kind: str
+    meaning: str
+    more: str = ""
+
+
+def find(word: str) -> pd.DataFrame:
+    """List the functions, tables and columns whose name or description has a word.
+
+    Args:
+        word: what to look for, in any case; of several words all have to be there, and a plural finds the singular.
+
+    Returns:
+        One row per function, table or column: name (a column's after its table's and a dot), kind ("function", "table"
+        or "column") and meaning, the first sentence. What has the word in its name comes first. Empty if there is none.
+
+    Raises:
+        InputError: `word` is not text.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> found = lf.find("who paid whom")
+        >>> found.name[0], found.kind[0]
+        ('transfers', 'function')
+    """
+    words = [_stem(one) for one in text(word, "word", 'what to look for, such as "holdings"').lower().split()]
+    ranked = [(rank, entry) for entry in _entries() if (rank := _rank(entry, words)) is not None]
+    # Stable: functions before tables before columns, as they are listed.
+    found = [entry for _, entry in sorted(ranked, key=lambda one: one[0])]
+    return pd.DataFrame(
+        {
+            name: pd.Series([getattr(entry, name) for entry in found], dtype="str")
+            for name in ("name", "kind", "meaning")
+        }
+    )
+
+
+def _stem(word: str) -> str:
+    return word.removesuffix("s") if len(word) > 3 else word
+
+
+def _rank(entry: Entry, words: list[str]) -> int | None:
+    """How near an entry is: the words are in its name, in its meaning, or in what else is said of it; None: nowhere."""
+    said = ""
+    own = entry.name.rpartition(".")[2]
+    for rank, told in enumerate((f"{own} {own.replace('_', ' ')}", entry.meaning, entry.more)):
+        said += f" {told.lower()}"
+        if all(word in said for word in words):
+            return rank
+    return None
+
+
+def _entries() -> Iterator[Entry]:
+    public = import_module("ledgerframes")
+    functions = {name: getattr(public, name) for name in public.__all__}
+    methods = {f"Store.{name}": method for name, method in vars(Store).items() if not name.startswith("_")}
+    for name, function in {**functions, **methods}.items():
+        if inspect.isfunction(function):
+            doc = inspect.getdoc(function) or ""
+            yield Entry(name, "function", doc.partition("\n\n")[0].replace("\n", " "), doc.partition("\nRaises:")[0])
+    tables = (*CATALOGUE.values(), *DERIVED.values())
+    for table in tables:
+        yield Entry(table.name, "table", table.meaning)
+    for table in tables:
+        for column in table.columns:
+            yield Entry(f"{table.name}.{column.name}", "column", column.meaning)

@@ -1,0 +1,146 @@
+"""Lines that people expect to work before they have read anything: they do, or the answer is what to type."""
+
+from decimal import Decimal
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import ledgerframes as lf
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """A network, its history, and a lake of it."""
+    with lf.sandbox(updates=400) as net:
+        store = lf.open_store(tmp_path_factory.mktemp("expected") / "lake")
+        store.sync(net, progress=False)
+        yield net, lf.load_history(net, progress=False), store
+
+
+def test_the_top_has_fewer_than_100_names():
+    assert len(lf.__all__) < 100
+
+
+def test_a_profile_is_the_first_argument_of_connect(tmp_path, monkeypatch):
+    folder = tmp_path / "ledgerframes"
+    folder.mkdir()
+    (folder / "config.toml").write_text('[profiles.mainnet]\nscan_url = "http://127.0.0.1:9/api/scan"\n')
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+
+    assert lf.connect("mainnet").settings.scan_url == ("http://127.0.0.1:9/api/scan",)
+    assert lf.connect("http://127.0.0.1:9/api/scan").settings.scan_url == ("http://127.0.0.1:9/api/scan",)
+
+
+def test_plan_counts_back(world):
+    assert 0 < lf.plan(world[0], last="10min").rows < len(world[1].updates)
+
+
+def test_tables_are_had_by_their_names(world):
+    _, history, store = world
+
+    assert history["events"] is history.events is history[1]
+    assert len(store["events"]) == len(history.events)
+    with pytest.raises(lf.errors.InputError, match=r"history\['event'\].*did you mean 'events'"):
+        history["event"]
+    with pytest.raises(lf.errors.InputError, match=r"lf\.NAME\(history\) computes other tables"):
+        history["rewards"]
+
+
+def test_events_are_chosen_on_the_way(world):
+    net, history, _ = world
+    coin, tap = "Splice.Amulet:Amulet", "AmuletRules_DevNet_Tap"
+    party = history.events.signatories.dropna().iloc[-1][0]
+    sides = ["acting_parties", "signatories", "observers"]
+    of_party = history.events[sides].map(lambda cell: isinstance(cell, tuple) and party in cell).any(axis=1)
+    wanted = {
+        "template": (coin, history.events.template_name == coin),
+        "choice": ([tap, "Archive"], history.events.choice.isin([tap, "Archive"])),
+        "party": (party, of_party),
+    }
+
+    for name, (value, mask) in wanted.items():
+        found = lf.load_events(net, progress=False, **{name: value})
+        assert found.event_id.tolist() == history.events.event_id[mask].tolist() != []
+    both = lf.load_events(net, template=coin, party=party, columns=["event_id"], progress=False)
+    assert both.event_id.tolist() == history.events.event_id[of_party & (history.events.template_name == coin)].tolist()
+    assert both.attrs["only"] == {"template": [coin], "party": [party]}
+
+
+def test_computed_tables_refuse_chosen_events(world):
+    chosen = lf.load_events(world[0], template="Splice.Amulet:Amulet", progress=False)
+
+    for compute in (lf.mint_burn, lf.supply, lambda events: lf.active_contracts(events, None)):
+        with pytest.raises(lf.errors.PartialResultError, match="only"):
+            compute(chosen)
+    assert len(lf.expand(chosen, template="Splice.Amulet:Amulet")) > 0
+
+
+def test_a_saved_history_is_read_as_it_was(world, tmp_path):
+    _, history, _ = world
+    history.save(tmp_path / "saved")
+
+    assert pq.read_table(tmp_path / "saved" / "events.parquet").num_rows == len(history.events)
+    for compute in (lf.mint_burn, lf.coin_history):
+        pd.testing.assert_frame_equal(compute(tmp_path / "saved"), compute(history))
+    assert lf.supply(tmp_path / "saved").attrs["range"] == history.events.attrs["range"]
+    with pytest.raises(lf.errors.InputError, match="already exists; pass overwrite=True"):
+        history.save(tmp_path / "saved")
+
+
+def test_a_history_and_a_store_are_exported_exactly(world, tmp_path):
+    _, history, store = world
+    exact = lf.rewards(history, decimals="exact").amount.dropna().tolist()
+
+    for name, data in (("history", history), ("store", store)):
+        assert lf.export(data, tmp_path / name).rows >= sum(map(len, history))
+        lf.export(data, tmp_path / f"{name}.parquet", tables=["rewards"])
+        amounts = pq.read_table(tmp_path / f"{name}.parquet")["amount"].drop_null().to_pylist()
+        assert isinstance(amounts[0], Decimal)
+        assert amounts == exact
+    with pytest.raises(lf.errors.InputError, match="'reward' is not a table of this; did you mean 'rewards'"):
+        lf.export(history, tmp_path / "x", tables=["reward"])
+    with pytest.raises(
+        lf.errors.InputError, match=r'frames by the names of their tables, such as \{"rewards": frame\}'
+    ):
+        lf.export(history.events, tmp_path / "x")
+    assert lf.export.restore_text("'=1+1") == "=1+1"
+
+
+@pytest.mark.parametrize(("word", "ours"), [("since", "start"), ("until", "end"), ("days", "last")])
+def test_words_of_other_libraries_are_answered_by_ours(world, word, ours):
+    with pytest.raises(TypeError, match=f"'{word}'; did you mean '{ours}'"):
+        world[2].load("events", **{word: "7d"})
+
+
+def test_a_word_finds_functions_tables_and_columns():
+    found = lf.find("holdings")
+
+    assert {"load_holdings_summary", "holdings_from_events"} <= set(found.name[found.kind == "function"])
+    assert "holdings_summary" in set(found.name[found.kind == "table"])
+    assert "holdings_summary.total_coin_holdings" in set(found.name[found.kind == "column"])
+    assert lf.find("who paid whom").name[0] == "transfers"
+    assert "balances_over_time" in set(lf.find("Balance").name)
+    assert lf.find("xyzzy").empty
+
+
+def test_prices_are_those_of_the_time_and_young_enough(world):
+    paid = lf.mint_burn(world[1], decimals="exact")
+    first, last = paid.record_time.iloc[[0, -1]]
+    middle = first + (last - first) / 2
+    prices = pd.DataFrame({"time": [middle, first], "price": ["0.3", "0.1"]})
+
+    found = lf.join_prices(paid, prices)
+
+    late = paid.record_time >= middle
+    assert found.market_price.tolist() == [0.3 if one else 0.1 for one in late]
+    assert found.minted_app_at_market.dropna().tolist() == [
+        (amount * Decimal("0.3" if is_late else "0.1")).quantize(Decimal("1e-10"))
+        for amount, is_late in zip(paid.minted_app, late, strict=True)
+    ]
+    old = lf.join_prices(lf.mint_burn(world[1]), prices[1:], within="1us")
+    assert old.market_price.notna().tolist() == (paid.record_time <= first + pd.Timedelta("1us")).tolist()
+    assert old.minted_app_at_market.dtype == "float64"
+    for wrong in ([0], [None], ["much"]):
+        with pytest.raises(lf.errors.InputError, match="prices: "):
+            lf.join_prices(paid, pd.Series(wrong, index=[first]))
