@@ -5,13 +5,10 @@
 with
 terms as (
   select
-    contract_id,
-    -- A coupon of the second version without a kind is an application's; which others there will be is not known.
-    case when kinds.kind is not null then kinds.kind when stated_kind is null then 'app' end as kind,
-    in_coin, round, provider, coalesce(beneficiary, provider) as beneficiary,
-    case kinds.kind when 'validator_faucet' then 1::decimal(38, 10) else weight end as weight,
+    contract_id, kind, in_coin, round, provider, coalesce(beneficiary, provider) as beneficiary,
+    case kind when 'validator_faucet' then 1::decimal(38, 10) else weight end as weight,
     featured, created_at, true as begun, migration_id, record_time, update_id, node_index
-  from usable_coupons as kinds
+  from usable_coupons
 ),
 -- Which payment claimed a coupon.
 claims as (
@@ -101,14 +98,17 @@ claimed as (
   where outcome = 'claimed'
   group by payment_id, kind
 ),
--- A coupon that expired alone is worth what nobody claimed. Of several it is not exact: their sum was rounded once.
+-- A coupon that expired alone is worth what nobody claimed. Of several it is not exact, since their sum was rounded once,
+-- unless they state coin: then one that is not known is the rest.
 alone as (
-  select ended_below, max(unclaimed_amounts.amount) as amount
+  select
+    ended_below,
+    (max(unclaimed_amounts.amount) - coalesce(sum(coin(worth)) filter (in_coin), 0))::decimal(38, 10) as amount
   from valued
   join unclaimed_amounts on unclaimed_amounts.parent_event_id = ended_below
-  where outcome = 'expired' and not in_coin
+  where outcome = 'expired'
   group by ended_below
-  having count(*) = 1
+  having count(*) = 1 or (bool_and(in_coin) and count(*) - count(worth) = 1)
 )
 select
   contract_id, begun, valued.kind, round, provider, beneficiary, weight, featured, created_at, ended_at, outcome, issuance,

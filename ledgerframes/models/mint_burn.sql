@@ -56,6 +56,7 @@ entries as (
   select
     update_id, migration_id, record_time, round, node_index as place,
     coalesce(app, 0) as minted_app,
+    coalesce(app_or_validator, 0) as minted_app_or_validator,
     coalesce(validator, 0) as minted_validator,
     coalesce(validator_faucet, 0) as minted_validator_faucet,
     coalesce(sv, 0) as minted_sv,
@@ -135,7 +136,7 @@ select
   burned_traffic, burned_names, burned_preapprovals, burned_fees, burned_expiry,
   net_change::decimal(38, 10) as net_change,
   (net_change
-    - (minted_app + minted_validator + minted_validator_faucet + minted_sv + minted_unclaimed_activity
+    - (minted_app + minted_app_or_validator + minted_validator + minted_validator_faucet + minted_sv + minted_unclaimed_activity
       + minted_development_fund + minted_tap + minted_other
       - burned_traffic - burned_names - burned_preapprovals - burned_fees - burned_expiry)
   )::decimal(38, 10) as unexplained,

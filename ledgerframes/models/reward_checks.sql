@@ -21,7 +21,10 @@ claims as (
   select
     payment_id, kind, payment_rewards.amount as stated,
     case when claimed.payment_id is null then 0 else computed end as computed
-  from (from payment_rewards where payment_id in (select payment_id from claimed)) as payment_rewards
+  from (
+    from payment_rewards
+    where payment_id in (select payment_id from claimed) and kind is not null
+  ) as payment_rewards
   left join claimed using (payment_id, kind)
   where claimed.payment_id is not null or payment_rewards.amount <> 0
 ),

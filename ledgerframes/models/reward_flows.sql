@@ -14,52 +14,28 @@ created as (
   where created_in is not null and contract_id not in (select contract_id from made_by_sharing)
   group by all
 ),
--- The payment's summary states the sum of each kind, whether or not its coupons are known. Among an application's it sums
--- every coupon of the second version: those that state another kind are taken out, and while the kind of one is not
--- known, neither is that of the sum.
+-- The payment's summary states the sum of each kind, whether or not its coupons are known. Where a kind of the second
+-- version is not known, an application's coupons are in one sum with it.
 claims as (
   select
-    *, kind is null or (in_coin and kind in ('validator', 'validator_faucet', 'sv')) as apart,
-    case when apart then 'app' else kind end as summed_as
+    coupon_lives.*, case when coupon_lives.kind = 'app' and kind_unknown then null else coupon_lives.kind end as summed_as
   from coupon_lives
+  left join second_version_claims using (payment_id)
   where outcome = 'claimed'
 ),
 coupon_groups as (
   select
-    payment_id, kind, summed_as, apart, count(*) as coupons,
-    case when count(distinct round) = 1 and count(*) = count(round) then max(round) end as round,
-    sum_of_all(amount) as amount
+    payment_id, summed_as as kind, count(*) as coupons,
+    case when count(distinct round) = 1 and count(*) = count(round) then max(round) end as round
   from claims
-  semi join payment_rewards on payment_rewards.payment_id = claims.payment_id and payment_rewards.kind = summed_as
-  group by payment_id, kind, summed_as, apart
-),
-taken_out as (
-  select payment_id, bool_or(kind is null) as kind_unknown, sum_of_all(case when kind is null then 0 else amount end) as amount
-  from coupon_groups
-  where apart
-  group by payment_id
-),
-sums as (
-  select
-    payment_id, payment_rewards.kind as summed_as, kind_unknown,
-    case when payment_rewards.kind = 'app' and taken_out.payment_id is not null
-      then (payment_rewards.amount - taken_out.amount)::decimal(38, 10)
-      else payment_rewards.amount end as amount
-  from payment_rewards
-  left join taken_out using (payment_id)
+  group by payment_id, summed_as
 ),
 claim_rows as (
-  select
-    payment_id,
-    case when sums.summed_as = 'app' and kind_unknown then null else sums.summed_as end as kind,
-    coupon_groups.round, coalesce(coupon_groups.coupons, 0) as coupons, sums.amount
-  from sums
-  left join (from coupon_groups where not apart) as coupon_groups using (payment_id, summed_as)
-  where sums.amount is null or sums.amount <> 0 or coupon_groups.coupons > 0
-  union all
-  select payment_id, kind, round, coupons, case when kind is null then 0::decimal(38, 10) else amount end as amount
-  from coupon_groups
-  where apart
+  select sums.payment_id, sums.kind, round, coalesce(coupons, 0) as coupons, amount
+  from payment_rewards as sums
+  left join coupon_groups
+    on coupon_groups.payment_id = sums.payment_id and coupon_groups.kind is not distinct from sums.kind
+  where amount <> 0 or coupons > 0
 ),
 claimed as (
   select
@@ -73,7 +49,8 @@ claimed as (
     ended_in as update_id, ended_migration as migration_id, ended_at as record_time, 'claimed' as event,
     claims.kind, beneficiary as party, round, count(*) as coupons, sum_of_all(claims.amount) as amount
   from claims
-  anti join payment_rewards on payment_rewards.payment_id = claims.payment_id and payment_rewards.kind = summed_as
+  anti join payment_rewards
+    on payment_rewards.payment_id = claims.payment_id and payment_rewards.kind is not distinct from summed_as
   group by all
 ),
 expired_groups as (

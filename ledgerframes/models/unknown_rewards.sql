@@ -4,12 +4,10 @@ from exercises
 join coupon_lives using (contract_id)
 where consuming and outcome is null and exercises.template_name in (select template_name from coupon_kinds)
 union all by name
--- Coupons without a round that only a round makes coin of, and coupons of the second version that state a kind.
+-- Coupons without a round that only a round makes coin of, and coupons of the second version of a kind that is not known.
 select template_name
 from coupon_contracts
-where wrong is null and (
-  contract_id not in (select contract_id from usable_coupons)
-  or (template_name = 'Splice.Amulet:RewardCouponV2' and stated_kind is not null))
+where wrong is null and contract_id not in (select contract_id from usable_coupons where kind is not null)
 union all by name
 select template_name
 from creates

@@ -96,8 +96,11 @@ def _minted(kind: str, words: str, source: str) -> Column:
 _INPUT: Final = "/exercise_result/summary/"
 MINTED: Final = (
     _minted("app", "from application rewards", f"{_INPUT}inputAppRewardAmount"),
+    _minted("app_or_validator", "from coupons of the second version whose kind is not known, and from those of"
+            " applications in the same payment", f"{_INPUT}inputAppRewardAmount where a create lies before the events"),
     _minted("validator", "from validator rewards, without faucets",
-            f"{_INPUT}inputValidatorRewardAmount less {_INPUT}inputValidatorFaucetAmount, which it contains"),
+            f"{_INPUT}inputValidatorRewardAmount less inputValidatorFaucetAmount, which it contains; and"
+            " validators' RewardCouponV2, which inputAppRewardAmount contains"),
     _minted("validator_faucet", "from validator faucets and liveness records", f"{_INPUT}inputValidatorFaucetAmount"),
     _minted("sv", "from super validator rewards", f"{_INPUT}inputSvRewardAmount"),
     _minted("unclaimed_activity", "from unclaimed activity records", f"{_INPUT}inputUnclaimedActivityRecordAmount"),

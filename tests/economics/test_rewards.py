@@ -274,8 +274,21 @@ def test_a_coupon_of_the_second_version_states_coin(ending, outcome):
     assert rewards.attrs["checks"]["claims"]["different"] == 0
 
 
-def test_a_kind_that_a_coupon_of_the_second_version_states_is_not_guessed():
-    rewards = lf.rewards(frame_of([update("made", 0, second_version("v2", kind="Validator"))]))
+@pytest.mark.parametrize("kind", ["RewardKind_Validator", {"tag": "RK_ValidatorReward", "value": {}}], ids=str)
+def test_a_coupon_of_the_second_version_may_be_a_validators(kind):
+    made, end = update("made", 0, second_version("v2", kind=kind)), paid(archive(V2, "v2"), inputAppRewardAmount="8.0")
+
+    (row,) = lf.rewards(frame_of([made, end])).to_dict("records")
+    assert (row["kind"], row["amount"], row["outcome"]) == ("validator", 8, "claimed")
+    minted = lf.mint_burn(frame_of([made, end]))
+    assert (minted.minted_app.sum(), minted.minted_validator.sum()) == (0, 8)
+    # Without its create nobody knows whose it is.
+    minted = lf.mint_burn(frame_of([end]))
+    assert (minted.minted_app.sum(), minted.minted_validator.sum(), minted.minted_app_or_validator.sum()) == (0, 0, 8)
+
+
+def test_a_kind_of_the_second_version_that_is_not_known_is_not_guessed():
+    rewards = lf.rewards(frame_of([update("made", 0, second_version("v2", kind="Observer"))]))
 
     assert rewards.kind.isna().all()
     assert rewards.attrs["not_understood"] == {V2: 1}

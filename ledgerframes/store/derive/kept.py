@@ -32,7 +32,7 @@ VERSIONS: Final = {
     "transfers": 1,
     "token_transfers": 1,
     "traffic_purchases": 1,
-    "mint_burn": 1,
+    "mint_burn": 2,
     "coin_history": 1,
     "supply_per_round": 1,
     OPEN_CONTRACTS.name: 2,
