@@ -77,7 +77,7 @@ COMPUTED = {
     " amount",
     "transfers": "update_id event_id output_index round sender provider receiver amount receiver_fee_ratio lock"
     " sender_fees kind reason",
-    "mint_burn": "update_id record_time round minted_app minted_validator minted_validator_faucet minted_sv"
+    "mint_burn": "update_id record_time round minted_app minted_app_or_validator minted_validator minted_validator_faucet minted_sv"
     " minted_unclaimed_activity minted_development_fund minted_tap minted_other burned_traffic burned_names"
     " burned_preapprovals burned_fees burned_expiry net_change unexplained inputs_from",
     "traffic_purchases": "update_id event_id provider member_id synchronizer_id migration_id bytes amount amount_usd"
