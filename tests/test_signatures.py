@@ -15,7 +15,7 @@ import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.loaders.history_tables import LoadEvents, LoadTable
 from ledgerframes.loaders.signatures import LoadContracts, LoadSnapshot
-from ledgerframes.models.signatures import AtMoment, Balances, ByInterval, FromEvents, FromOpening
+from ledgerframes.models.signatures import AtMoment, Balances, ByInterval, ByIntervalAndSeen, FromEvents, FromOpening
 from ledgerframes.sandbox.server import start as start_sandbox
 
 FUNCTIONS = {
@@ -84,7 +84,8 @@ PROTOCOLS = {
     **dict.fromkeys(["round_history", "rewards", "sv_rewards", "transfers", "token_transfers"], FromOpening),
     **dict.fromkeys(["mint_burn", "reward_flows", "supply_per_round", "validator_liveness"], FromOpening),
     **dict.fromkeys(["coin_history", "supply"], AtMoment),
-    **dict.fromkeys(["active_parties", "template_activity"], ByInterval),
+    "active_parties": ByIntervalAndSeen,
+    "template_activity": ByInterval,
     "traffic_purchases": FromEvents,
     "balances_over_time": Balances,
 }
@@ -167,7 +168,7 @@ WRONG = {
     **dict.fromkeys(["differences", "migration_id", "as_of_round"], FROM_ZERO),
     "seed": NUMBERS[:3],
     **dict.fromkeys(["owners", "templates", "members", "validators", "ids"], NAMES),
-    **dict.fromkeys(["parties", "columns", "tables", "fields", "sections"], NAMES),
+    **dict.fromkeys(["parties", "columns", "tables", "fields", "sections", "seen"], NAMES),
     **dict.fromkeys(["as_", "decimals", "match", "missing", "on_error", "format", "layout", "times", "theme"], WORDS),
     **dict.fromkeys(["by", "show", "kind", "over", "of"], WORDS),
     **dict.fromkeys(["update_id", "hash", "table", "query", "template", "prefix", "synchronizer", "sep"], TEXTS),

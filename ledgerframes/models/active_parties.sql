@@ -11,7 +11,12 @@ named as (
   from lists
 ),
 acting as (select distinct time, unnest(acting_parties) as party from lists),
-firsts as (select party, min(time) as time from named group by party),
+firsts as (
+  select party, min(time) as time
+  from named
+  where party not in (select unnest(coalesce(getvariable('seen')::varchar[], [])))
+  group by party
+),
 by_template as (
   select time, template_name, count(*) as parties
   from named
@@ -22,15 +27,18 @@ select
   times.time,
   coalesce(parties, 0) as parties,
   coalesce(acting, 0) as acting,
-  coalesce(new, 0) as new,
-  coalesce(templates, '{}') as by_template
+  case when coalesce(getvariable('new_known')::boolean, true) then coalesce(new, 0) end as new,
+  coalesce(templates, '{}') as by_template,
+  held_whole(times.time, last.time) as whole
 from (select distinct time from lists) as times
-left join (select time, count(distinct party) as parties from named group by time) using (time)
-left join (select time, count(*) as acting from acting group by time) using (time)
-left join (select time, count(*) as new from firsts group by time) using (time)
+cross join (select max(record_time) as time from events) as last
+left join (select time, count(distinct party) as parties from named group by time) as named_then
+  on named_then.time = times.time
+left join (select time, count(*) as acting from acting group by time) as acting_then on acting_then.time = times.time
+left join (select time, count(*) as new from firsts group by time) as new_then on new_then.time = times.time
 left join (
   select time, '{' || string_agg(to_json(template_name) || ':' || parties, ',' order by template_name) || '}' as templates
   from by_template
   group by time
-) using (time)
-order by time
+) as by_name on by_name.time = times.time
+order by times.time

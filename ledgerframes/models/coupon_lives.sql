@@ -7,7 +7,8 @@ terms as (
   select
     contract_id, kind, in_coin, round, provider, coalesce(beneficiary, provider) as beneficiary,
     case kind when 'validator_faucet' then 1::decimal(38, 10) else weight end as weight,
-    featured, created_at, true as begun, migration_id, record_time, update_id, node_index
+    featured, created_at,
+    instant(mint_after) as mint_after, instant(expires_at) as expires_at, true as begun, migration_id, record_time, update_id, node_index
   from usable_coupons
 ),
 -- Which payment claimed a coupon.
@@ -111,7 +112,8 @@ alone as (
   having count(*) = 1 or (bool_and(in_coin) and count(*) - count(worth) = 1)
 )
 select
-  contract_id, begun, valued.kind, round, provider, beneficiary, weight, featured, created_at, ended_at, outcome, issuance,
+  contract_id, begun, valued.kind, round, provider, beneficiary, weight, featured, created_at, mint_after,
+  expires_at, ended_at, outcome, issuance,
   case
     when worth is not null then coin(worth)
     when outcome = 'claimed' and unknown = 1 then (payment_rewards.amount - known)::decimal(38, 10)

@@ -151,6 +151,8 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
                 Member("weight", "amount", ("amount", "weight")),
                 Member("featured", "flag", ("featured",)),
                 Member("stated_kind", "json", ("kind",)),
+                Member("mint_after", "json", ("mintAfter",)),
+                Member("expires_at", "json", ("expiresAt",)),
             ),
             templates=COUPONS,
         ),

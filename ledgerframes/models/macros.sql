@@ -45,3 +45,9 @@ create or replace macro floored(n, d) as n // d - case when n % d < 0 then 1 els
 create or replace macro bucket(time) as
   make_timestamptz(floored(epoch_us(time), step()) * step());
 create or replace macro step() as coalesce(getvariable('every_us')::bigint, 86400000000);
+-- Whether a range holds all of the interval that begins at a time: what is given is from ledger begin to its last event, if
+-- nothing else is set.
+create or replace macro held_whole(time, last) as case
+  when coalesce(getvariable('range_known')::boolean, true)
+  then coalesce(epoch_us(time) >= getvariable('range_low')::bigint, true)
+    and epoch_us(time) + step() <= coalesce(getvariable('range_high')::bigint, epoch_us(last) + 1) end;

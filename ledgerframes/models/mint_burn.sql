@@ -54,7 +54,7 @@ net as (
 -- What mints and burns. `place` orders the entries of an update: its round is that of the first that states one.
 entries as (
   select
-    update_id, migration_id, record_time, round, node_index as place,
+    update_id, migration_id, record_time, round, price, node_index as place,
     coalesce(app, 0) as minted_app,
     coalesce(app_or_validator, 0) as minted_app_or_validator,
     coalesce(validator, 0) as minted_validator,
@@ -107,6 +107,7 @@ entries as (
 sums as (
   select
     update_id, min(migration_id) as migration_id, min(record_time) as record_time, arg_min(round, place) as round,
+    arg_min(price, place) as price,
     coalesce(sum(columns('^(minted|burned)_.*')), 0)::decimal(38, 10),
     bool_or(coalesce(expiry_unknown, false)) as expiry_unknown, bool_or(coalesce(names_unknown, false)) as names_unknown
   from entries
@@ -117,7 +118,7 @@ flows as (
     update_id,
     coalesce(net.migration_id, sums.migration_id) as migration_id,
     coalesce(net.record_time, sums.record_time) as record_time,
-    round, coalesce(columns('^(minted|burned)_.*'), 0)::decimal(38, 10), expiry_unknown, names_unknown,
+    round, price, coalesce(columns('^(minted|burned)_.*'), 0)::decimal(38, 10), expiry_unknown, names_unknown,
     case when net.update_id is null then 0 else net_change end as net_change,
     coalesce(inputs_from, 'creates') as inputs_from
   from sums
@@ -131,7 +132,7 @@ honest as (
   from flows
 )
 select
-  update_id, record_time, round,
+  update_id, record_time, round, price as amulet_price_usd,
   columns('^minted_.*'),
   burned_traffic, burned_names, burned_preapprovals, burned_fees, burned_expiry,
   net_change::decimal(38, 10) as net_change,

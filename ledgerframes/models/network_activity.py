@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
 
-from ledgerframes.arguments import duration
+from ledgerframes.analysis.coverage import check_whole
+from ledgerframes.arguments import duration, names
 from ledgerframes.frames import As, Decimals
+from ledgerframes.loaders.opening import begin_of, end_of
 from ledgerframes.models.computing import computed
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import inputs_of
-from ledgerframes.models.signatures import by_interval, from_opening
+from ledgerframes.models.signatures import by_interval, by_interval_and_seen, from_opening
 from ledgerframes.paging.window import Duration
 from ledgerframes.tables.network_activity import ACTIVE_PARTIES, TEMPLATE_ACTIVITY, VALIDATOR_LIVENESS
 
 
-@by_interval
-def active_parties(events: Any, *, every: Duration = "1D", as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+@by_interval_and_seen
+def active_parties(
+    events: Any,
+    *,
+    every: Duration = "1D",
+    seen: Iterable[str] | None = None,
+    as_: As = "pandas",
+    decimals: Decimals | None = None,
+) -> Any:
     """Count the parties that act or are stakeholders in the events of each interval, and the new ones among them.
 
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
         every: the length of the intervals, which begin at its multiples (of days: at midnight in UTC).
+        seen: the parties that the history before the events names; `[]` if there are none. Without it `new` is null,
+            unless the events begin at ledger begin.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts; this table has none.
 
     Returns:
         One row per interval that has events, in order, with the columns of `lf.describe("active_parties")`:
-        `by_template` is JSON. New is a party that no earlier event of these events names.
+        `by_template` is JSON. New is a party that neither `seen` nor an earlier event names. `whole` says whether the
+        range holds all of the interval: the first and the last are mostly cut.
 
     Raises:
         InputError: an argument is not valid, or columns are missing.
@@ -40,8 +53,11 @@ def active_parties(events: Any, *, every: Duration = "1D", as_: As = "pandas", d
         >>> bool((active.acting <= active.parties).all())
         True
     """
-    variables = {"every_us": duration(every, "every")}
-    return computed(ACTIVE_PARTIES, inputs_of(events), as_=as_, decimals=decimals, variables=variables)
+    known = None if seen is None else list(names(seen, "seen"))
+    variables = {"every_us": duration(every, "every"), "seen": known}
+    inputs = inputs_of(events)
+    variables["new_known"] = known is not None or inputs.attrs.get("from_beginning") is True
+    return computed(ACTIVE_PARTIES, inputs, as_=as_, decimals=decimals, variables=variables | _range(inputs.attrs))
 
 
 @by_interval
@@ -71,15 +87,25 @@ def template_activity(
         >>> bool((activity.archives <= activity.exercises).all())
         True
     """
-    variables = {"every_us": duration(every, "every")}
+    variables, inputs = {"every_us": duration(every, "every")}, inputs_of(events)
     return computed(
         TEMPLATE_ACTIVITY,
-        inputs_of(events),
+        inputs,
         as_=as_,
         decimals=decimals,
-        variables=variables,
+        variables=variables | _range(inputs.attrs),
         unknown=["unknown_activity"],
     )
+
+
+def _range(attrs: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the events begin and end, for models that say which intervals are whole."""
+    begin, end = begin_of(attrs), end_of(attrs)
+    return {
+        "range_known": begin is not None or attrs.get("from_beginning") is True,
+        "range_low": None if begin is None else begin[1],
+        "range_high": None if end is None else end.micros + 1,
+    }
 
 
 @from_opening
@@ -88,9 +114,9 @@ def validator_liveness(
 ) -> Any:
     """Tell for each validator for which rounds it reported that it is alive, and for how many it is silent.
 
-    A license is created anew at every change; the latest counts. Validators whose license lies before the events are
-    known by their liveness records and faucet coupons alone, unless `opening` has the license. A license that was
-    cancelled or withdrawn has no row; `attrs["ended"]` counts these.
+    A license is created again at every change; the latest counts. Whoever is silent all through a range has no event in
+    it, so the range has to begin at ledger begin, or `opening` has to have the licenses that there were. A license that
+    was cancelled or withdrawn has no row; `attrs["ended"]` counts these.
 
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
@@ -100,10 +126,11 @@ def validator_liveness(
 
     Returns:
         One row per validator, by party, with the columns of `lf.describe("validator_liveness")`: numbers of rounds.
-        `silent_for` counts from the latest round that the events show.
+        `silent_for` counts up to the latest round that was to close by the last event.
 
     Raises:
         InputError: an argument is not valid, or columns are missing.
+        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
 
     Example:
         >>> import ledgerframes as lf
@@ -112,7 +139,9 @@ def validator_liveness(
         >>> liveness.validator.is_unique
         True
     """
-    return computed(VALIDATOR_LIVENESS, inputs_of(events, opening=opening), as_=as_, decimals=decimals, notes=_ended)
+    inputs = inputs_of(events, opening=opening)
+    check_whole(inputs.proof, name="events", opening=opening)
+    return computed(VALIDATOR_LIVENESS, inputs, as_=as_, decimals=decimals, notes=_ended)
 
 
 def _ended(engine: Engine, _: pa.Table) -> dict[str, int]:

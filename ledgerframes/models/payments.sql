@@ -24,6 +24,7 @@ select
   (validator_and_faucet - coalesce(validator_faucet, 0)
     + case when app >= validators then validators else 0::decimal(38, 10) end)::decimal(38, 10) as validator,
   validator_faucet, sv, unclaimed_activity, development_fund, coins,
+  price,
   holding_fees + change_fee as other_fees,
   output_fees
 from outermost

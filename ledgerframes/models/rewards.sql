@@ -1,6 +1,7 @@
 -- One row per coupon that was created or ended in the events, or is in the opening; the latter are first.
 select
-  contract_id, kind, round, provider, beneficiary, weight, featured, created_at, ended_at, outcome, issuance, amount
+  contract_id, kind, round, provider, beneficiary, weight, featured, created_at, mint_after, expires_at, ended_at, outcome,
+  issuance, amount
 from coupon_lives
 order by
   begun desc, created_migration nulls first, created_recorded_at nulls first, created_in, created_index,

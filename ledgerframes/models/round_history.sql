@@ -37,7 +37,10 @@ stated as (
   from contracts
   group by round
 )
-select stated.*, totals.* exclude (round)
+select
+  stated.*, totals.* exclude (round),
+  -- A range that begins or ends within the round holds a part of its coupons only.
+  opened_at is not null and closed_at is not null as whole
 from stated
 left join totals using (round)
 order by round

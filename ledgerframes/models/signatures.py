@@ -41,6 +41,12 @@ class IntervalOptions(FormOptions, total=False):
     every: Duration
 
 
+class SeenOptions(IntervalOptions, total=False):
+    """Likewise for a table of intervals that says what is new in each."""
+
+    seen: Iterable[str] | None
+
+
 class BalanceOptions(OpeningOptions, total=False):
     """Likewise for balances."""
 
@@ -104,6 +110,19 @@ class ByInterval(Protocol):
     def __call__(self, events: Any, *, as_: Literal["polars"], **form: Unpack[IntervalOptions]) -> Any: ...
 
 
+class ByIntervalAndSeen(Protocol):
+    """A table of intervals that says what is new in each."""
+
+    @overload
+    def __call__(self, events: Any, *, as_: Literal["pandas"] = ..., **form: Unpack[SeenOptions]) -> pd.DataFrame: ...
+
+    @overload
+    def __call__(self, events: Any, *, as_: Literal["arrow"], **form: Unpack[SeenOptions]) -> pa.Table: ...
+
+    @overload
+    def __call__(self, events: Any, *, as_: Literal["polars"], **form: Unpack[SeenOptions]) -> Any: ...
+
+
 class Balances(Protocol):
     """The table of balances."""
 
@@ -137,6 +156,11 @@ def at_moment(function: Callable[..., Any]) -> AtMoment:
 def by_interval(function: Callable[..., Any]) -> ByInterval:
     """The same for a table of intervals."""
     return cast("ByInterval", _checked(function))
+
+
+def by_interval_and_seen(function: Callable[..., Any]) -> ByIntervalAndSeen:
+    """The same for a table of intervals that says what is new in each."""
+    return cast("ByIntervalAndSeen", _checked(function))
 
 
 def by_party(function: Callable[..., Any]) -> Balances:

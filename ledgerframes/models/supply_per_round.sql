@@ -17,14 +17,17 @@ before as (select coalesce(sum(amount), 0) as amount from coin_contracts where s
 select
   round,
   opened_at,
+  amulet_price_usd,
   minted, burned, net_change, unexplained,
   case
     when coalesce(getvariable('begun')::boolean, true)
       and count(*) over running = count(net_change) over running
     then (before.amount + sum(net_change) over running)::decimal(38, 10)
-  end as total
+  end as total,
+  -- Payments use a round while it is open.
+  coalesce(opened_at is not null and summarizing_at is not null, false) as whole
 from sums
-left join (select round, opened_at from round_history) as history using (round)
+left join (select round, opened_at, summarizing_at, amulet_price_usd from round_history) as history using (round)
 cross join before
 window running as (order by round)
 order by round

@@ -27,8 +27,10 @@ named as (
   from lists
 ),
 parties as (select time, template_name, choice, count(*) as parties from named group by all)
-select counts.time, counts.template_name, counts.choice, creates, exercises, archives, coalesce(parties, 0) as parties
+select counts.time, counts.template_name, counts.choice, creates, exercises, archives, coalesce(parties, 0) as parties,
+  held_whole(counts.time, last.time) as whole
 from counts
+cross join (select max(record_time) as time from events) as last
 left join parties
   on parties.time = counts.time and parties.template_name = counts.template_name
   and parties.choice is not distinct from counts.choice

@@ -41,7 +41,7 @@ outputs as (
   select
     outputs.migration_id, outputs.record_time, outputs.update_id, outputs.node_index, outputs.event_id,
     outputs.place as output_index, results.round, requests.sender, requests.provider, receiver, outputs.amount,
-    receiver_fee_ratio, lock,
+    receiver_fee_ratio, lock, price,
     coin(worth(output_fees[place + 1], 1::decimal(38, 10) - coalesce(receiver_fee_ratio, 0)))
       + case when place = 0 then holding_fees + change_fee else 0 end as sender_fees,
     coalesce(plain(requests.tx_kind), wrappers.tx_kind) as said_kind,
@@ -58,7 +58,7 @@ outputs as (
 sends as (
   select
     steps.migration_id, steps.record_time, steps.update_id, steps.node_index, steps.event_id, 0 as output_index,
-    results.round, steps.sender, legs.provider, legs.receiver, steps.amount,
+    results.round, steps.sender, legs.provider, legs.receiver, steps.amount, price,
     holding_fees + change_fee + list_sum(output_fees) as sender_fees,
     wrappers.tx_kind as said_kind, wrappers.reason, false as burned
   from standard_steps as steps
@@ -89,7 +89,8 @@ every as (
   select * from steps where event_id not in (from covered)
 )
 select
-  update_id, event_id, output_index, round, sender, provider, receiver, amount, receiver_fee_ratio, lock,
+  update_id, event_id, record_time, output_index, round, sender, provider, receiver, amount,
+  coin(worth(amount, price)) as amount_usd, receiver_fee_ratio, lock,
   sender_fees::decimal(38, 10) as sender_fees,
   case
     when said_kind <> '' and said_kind <> 'transfer' then said_kind
@@ -97,6 +98,6 @@ select
     when sender = receiver then 'self'
     else 'transfer'
   end as kind,
-  reason, migration_id, record_time, node_index
+  reason, migration_id, node_index
 from every
 order by migration_id, record_time, update_id, node_index, output_index

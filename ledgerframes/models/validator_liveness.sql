@@ -21,9 +21,12 @@ known as (
   from (from latest_licenses anti join gone using (validator)) as licensed
   full join records using (validator)
 ),
+-- The newest round that nobody can report for any more: validators have until it is to close. Where no round is known,
+-- the newest that one of them reported for.
+last as (select max(record_time) as time from events),
 newest as (
-  select greatest(
-    (select max(round) from round_numbers),
+  select coalesce(
+    (select max(round) from round_contracts, last where coalesce(target_closes_at <= last.time, true)),
     (select max(last_round) from known)) as round
 )
 select
@@ -33,7 +36,7 @@ select
   last_round,
   case when reported then last_round - first_round + 1 - missed end as collected,
   case when reported then missed end as missed,
-  newest.round - last_round as silent_for,
+  case when last_round is not null then greatest(newest.round - last_round, 0) end as silent_for,
   version
 from known
 cross join newest

@@ -10,6 +10,13 @@ from ledgerframes.tables.table import Column, Table
 _EVENT: Final = (
     Column("update_id", TEXT, "Id of the update.", source="update_id of the exercise"),
     Column("event_id", TEXT, "Id of the exercise.", source="event_id of the exercise"),
+    Column(
+        "record_time",
+        TIME,
+        "When the update was recorded; null in transactions of the ledger interface.",
+        True,
+        source="record_time of the exercise",
+    ),
 )
 _META: Final = "splice.lfdecentralizedtrust.org/"
 
@@ -30,6 +37,8 @@ TRANSFERS: Final = Table(
         Column("receiver", TEXT, "Party that receives.", True, source="/payload/transfer/outputs/*/receiver"),
         Column("amount", AMOUNT, "Coin sent, before the receiver's part of the fee.", True, "coin",
                "/payload/transfer/outputs/*/amount"),
+        Column("amount_usd", AMOUNT, "The same at the price of the round; null where the transfer states none.", True,
+               "USD", "amount times /exercise_result/summary/amuletPrice, rounded half even to 10 places"),
         Column("receiver_fee_ratio", AMOUNT, "Part of the output's fee that the receiver pays, 1 being all.", True,
                source="/payload/transfer/outputs/*/receiverFeeRatio"),
         Column("lock", JSON, "The lock of the output; null if it is not locked.", True,
@@ -133,6 +142,8 @@ MINT_BURN: Final = Table(
         Column("record_time", TIME, "When the synchronizer sequenced the update.", source="record_time of its events"),
         Column("round", INT64, "Round that it used; null where no result states one.", True, "rounds",
                "/exercise_result/round/number, or /exercise_result/amuletSum/round or expireSum/round"),
+        Column("amulet_price_usd", AMOUNT, "Price of the coin, as the update's first payment states it; null where"
+               " none does.", True, "USD per coin", f"{_INPUT}amuletPrice"),
         *MINTED,
         *BURNED,
         Column("net_change", AMOUNT, "Coin created less coin ended, locked or not; null if the amount of an ended coin"

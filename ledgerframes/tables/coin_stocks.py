@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from ledgerframes.tables.active_contracts import COINS
-from ledgerframes.tables.kinds import AMOUNT, INT64, TEXT, TIME
+from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXT, TIME
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
 from ledgerframes.tables.table import Column, Table
 
@@ -64,6 +64,8 @@ SUPPLY_PER_ROUND: Final = Table(
         Column("round", INT64, "Number of the round; an update that states none counts for the latest round then.",
                unit="rounds", source="round of mint_burn, else the last round before"),
         Column("opened_at", TIME, "Record time at which the round opened.", True, source="opened_at of round_history"),
+        Column("amulet_price_usd", AMOUNT, "Price of the coin in the round.", True, "USD per coin",
+               "amulet_price_usd of round_history"),
         Column("minted", AMOUNT, "Coin minted.", unit="coin", source="sum of minted_* of mint_burn"),
         Column("burned", AMOUNT, "Coin burned; null if an update's is not known.", True, "coin",
                "sum of burned_* of mint_burn"),
@@ -73,6 +75,8 @@ SUPPLY_PER_ROUND: Final = Table(
                "sum of unexplained of mint_burn"),
         Column("total", AMOUNT, "Supply after the round's updates; null if the supply before the events is not known.",
                True, "coin", "supply of the opening plus net_change up to here"),
+        Column("whole", BOOL, "Whether the events hold all of the time in which the round was open.",
+               source="opened_at and summarizing_at of round_history are not null"),
     ),
 )  # fmt: skip
 

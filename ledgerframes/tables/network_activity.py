@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from ledgerframes.tables.kinds import INT64, JSON, TEXT, TIME
+from ledgerframes.tables.kinds import BOOL, INT64, JSON, TEXT, TIME
 from ledgerframes.tables.table import Column, Table
 
 _TIME: Final = Column("time", TIME, "Begin of the interval, in UTC.", source="record_time, rounded down to `every`")
+_WHOLE: Final = Column(
+    "whole", BOOL, "Whether the range holds all of the interval; null where the events do not say.", True,
+    source="where the provenance of the events says that they begin and end",
+)  # fmt: skip
 _SEEN: Final = "acting_parties, signatories and observers"
 _LICENSE: Final = "/payload of the latest create of ValidatorLicense: "
 
@@ -20,9 +24,11 @@ ACTIVE_PARTIES: Final = Table(
         _TIME,
         Column("parties", INT64, "Parties that act in an event or are its stakeholders.", unit="parties", source=_SEEN),
         Column("acting", INT64, "Parties that act.", unit="parties", source="acting_parties"),
-        Column("new", INT64, "Parties that no earlier event names.", unit="parties", source=_SEEN),
+        Column("new", INT64, "Parties that no earlier event names; null where earlier ones are not known.", True,
+               "parties", _SEEN),
         Column("by_template", JSON, "Parties by template: a JSON object from template_name to a number.",
                source=f"{_SEEN} by template_name"),
+        _WHOLE,
     ),
 )  # fmt: skip
 
@@ -40,6 +46,7 @@ TEMPLATE_ACTIVITY: Final = Table(
         Column("archives", INT64, "Exercises that ended the contract.", unit="events", source="consuming exercises"),
         Column("parties", INT64, "Parties that act in the events or are their stakeholders.", unit="parties",
                source=_SEEN),
+        _WHOLE,
     ),
 )  # fmt: skip
 
@@ -60,8 +67,8 @@ VALIDATOR_LIVENESS: Final = Table(
                "last_round - first_round + 1 - missed"),
         Column("missed", INT64, "Rounds between the first and the last that it did not report for.", True, "rounds",
                f"{_LICENSE}faucetState/numCouponsMissed"),
-        Column("silent_for", INT64, "Rounds since the last that it reported for.", True, "rounds",
-               "latest round of the events less last_round"),
+        Column("silent_for", INT64, "Rounds since the last that it reported for, up to the last that was to close.",
+               True, "rounds", "latest round that was to close by the last event, less last_round; 0 if that is later"),
         Column("version", TEXT, "Version that it last reported.", True, source=f"{_LICENSE}metadata/version"),
     ),
 )  # fmt: skip

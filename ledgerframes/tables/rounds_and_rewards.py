@@ -77,6 +77,8 @@ ROUND_HISTORY: Final = Table(
         _phase("summarizing_at", "SummarizingMiningRound"),
         _phase("issuing_at", "IssuingMiningRound"),
         _phase("closed_at", "ClosedMiningRound"),
+        Column("whole", BOOL, "Whether the events hold the round from its opening to its closing.",
+               source="opened_at and closed_at are not null"),
     ),
 )  # fmt: skip
 
@@ -101,6 +103,10 @@ REWARDS: Final = Table(
                source="/payload/featured of its create"),
         Column("created_at", TIME, "Ledger effective time of its creation; null if that lies before the events.", True,
                source="created_at of its create"),
+        Column("mint_after", TIME, "When it can first be minted; null where it states none.", True,
+               source="/payload/mintAfter of its create"),
+        Column("expires_at", TIME, "When it can be minted no more; null where its round's closing ends it.", True,
+               source="/payload/expiresAt of its create"),
         Column("ended_at", TIME, "Record time of the exercise that consumed it; null while it is open.", True,
                source="record_time of its consuming exercise"),
         Column("outcome", TEXT, "open, claimed, expired, withdrawn or shared; null if an unknown choice ended it.",
@@ -124,8 +130,12 @@ SV_REWARDS: Final = Table(
         Column("weight", AMOUNT, "Weight of its coupons.", unit="weight", source="sum of weight of rewards"),
         Column("amount", AMOUNT, "Coin they are worth; null if the issuance is not known.", True, "coin",
                "sum of amount of rewards"),
+        Column("amount_usd", AMOUNT, "The same in USD, at the price of the round; null where that is not known.", True,
+               "USD", "amount times amulet_price_usd of the round, rounded half even to 10 places"),
         Column("outcome", TEXT, "open, claimed, expired or withdrawn; mixed where they differ, null where not known.",
                True, source="outcome of rewards"),
+        Column("whole", BOOL, "Whether the events hold the round from its opening to its closing.",
+               source="whole of round_history"),
     ),
 )  # fmt: skip
 REWARD_FLOWS: Final = Table(

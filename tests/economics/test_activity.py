@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from tests.economics.histories import archive, create, exercise, frame_of, opening_of, update
+from tests.economics.histories import DSO, WHOLE, archive, create, exercise, frame_of, opening_of, update
 
 LICENSE = "Splice.ValidatorLicense:ValidatorLicense"
 LIVENESS = "Splice.ValidatorLicense:ValidatorLivenessActivityRecord"
@@ -22,7 +22,7 @@ EVENTS = frame_of([
 
 def test_parties_are_counted_once_per_interval():
     """The governing party archives; it acts in the first minute only."""
-    rows = lf.active_parties(EVENTS, every="1min").to_dict("records")
+    rows = lf.active_parties(EVENTS, every="1min", seen=[]).to_dict("records")
 
     assert [row["time"] for row in rows] == [NOON, NOON + pd.Timedelta(minutes=3)]
     assert [(row["parties"], row["acting"], row["new"]) for row in rows] == [(4, 2, 4), (1, 1, 0)]
@@ -103,7 +103,7 @@ def test_the_latest_license_of_a_validator_counts():
         update("c", 3, create("Splice.Round:OpenMiningRound", "r", {"round": {"number": "12"}})),
     ])  # fmt: skip
 
-    (row,) = lf.validator_liveness(events).to_dict("records")
+    (row,) = lf.validator_liveness(events, opening="nothing").to_dict("records")
 
     assert row == {
         "validator": "val", "sponsor": "sv-1", "first_round": 3, "last_round": 10, "collected": 6, "missed": 2,
@@ -112,9 +112,9 @@ def test_the_latest_license_of_a_validator_counts():
 
 
 def test_a_validator_that_never_reported_has_no_rounds():
-    (row,) = lf.validator_liveness(
-        frame_of([update("a", 1, create(LICENSE, "1", licensed("val", version=None)))])
-    ).to_dict("records")
+    events = frame_of([update("a", 1, create(LICENSE, "1", licensed("val", version=None)))])
+
+    (row,) = lf.validator_liveness(events, opening="nothing").to_dict("records")
 
     assert row["sponsor"] == "sv-1"
     assert all(
@@ -133,7 +133,7 @@ def test_a_validator_without_a_license_is_known_by_its_records(template):
         ]
     )
 
-    rows = lf.validator_liveness(events).set_index("validator")
+    rows = lf.validator_liveness(events, opening="nothing").set_index("validator")
 
     assert rows.last_round.to_dict() == {"new": 11, "val": 8}
     assert rows.silent_for.to_dict() == {"new": 0, "val": 3}
@@ -151,14 +151,15 @@ def test_a_license_that_ended_for_good_is_counted(choice):
         update("a", 1, create(LICENSE, "1", licensed("val", 3, 5))), update("b", 2, archive(LICENSE, "1", choice)),
     ])  # fmt: skip
 
-    found = lf.validator_liveness(events)
+    found = lf.validator_liveness(events, opening="nothing")
 
     assert found.empty
     assert found.attrs["ended"] == 1
 
 
 def test_no_personal_data_is_in_the_table():
-    found = lf.validator_liveness(frame_of([update("a", 1, create(LICENSE, "1", licensed("val", 3, 5)))]))
+    events = frame_of([update("a", 1, create(LICENSE, "1", licensed("val", 3, 5)))])
+    found = lf.validator_liveness(events, opening="nothing")
 
     assert "example.com" not in found.to_csv()
 
@@ -175,3 +176,53 @@ def test_in_a_made_up_history_liveness_is_that_of_the_licenses(net):
         ("version", "version"),
     ):
         pd.testing.assert_series_equal(rows[name].sort_index(), loaded[column].sort_index(), check_names=False)
+
+
+def test_in_a_range_those_that_were_there_before_it_are_listed_or_it_is_refused(net):
+    start = lf.load_updates(net, start="begin").record_time[1200]
+    part = lf.load_history(net, start=start, progress=False)
+    whole = lf.validator_liveness(lf.load_history(net, start="begin", progress=False))
+
+    assert lf.validator_liveness(part, opening=lf.load_opening(net, at=start)).equals(whole)
+    with pytest.raises(lf.PartialResultError, match="opening="):
+        lf.validator_liveness(part)
+
+
+def test_a_validator_has_until_a_round_is_to_close():
+    """Rounds 4 and 5 are open; 3 is to have closed by the last event, so its report is late and theirs are not."""
+    rounds = [
+        create("Splice.Round:OpenMiningRound", str(number), {"round": {"number": number}, "targetClosesAt": closes})
+        for number, closes in (
+            ("3", "2026-01-01T12:00:30Z"),
+            ("4", "2026-01-01T12:10:00Z"),
+            ("5", "2026-01-01T12:20:00Z"),
+        )
+    ]
+    licenses = [
+        create(LICENSE, name, licensed(name, 1, last)) for name, last in (("val", 3), ("ahead", 5), ("late", 1))
+    ]
+
+    events = frame_of([update("a", 1, *rounds, *licenses), update("b", 60, create("A:A", "1", {}))])
+
+    rows = lf.validator_liveness(events, opening="nothing").set_index("validator")
+    assert rows.silent_for.to_dict() == {"ahead": 0, "late": 2, "val": 0}
+
+
+def test_who_is_new_in_a_range_depends_on_who_was_seen_before():
+    assert lf.active_parties(EVENTS, every="1min").new.isna().all()
+    assert lf.active_parties(EVENTS, every="1min", seen=["alice", DSO]).new.tolist() == [2, 0]
+    whole = frame_of([], **WHOLE)
+    assert lf.active_parties(whole).new.tolist() == []
+
+
+def test_intervals_that_the_range_cuts_are_marked(net):
+    times = lf.load_updates(net, start="begin").record_time
+    cut = lf.load_events(net, start=times[700], end=times[1500], progress=False)
+    whole = lf.load_events(net, start="begin", progress=False)
+
+    for table in (lf.active_parties, lf.template_activity):
+        marked = table(cut, every="5min").groupby("time").whole.all()
+        assert marked.tolist() == [False, *[True] * (len(marked) - 2), False]
+        marked = table(whole, every="5min").groupby("time").whole.all()
+        assert marked.tolist() == [*[True] * (len(marked) - 1), False]
+    assert lf.template_activity(EVENTS).whole.isna().all()

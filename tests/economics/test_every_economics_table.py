@@ -55,8 +55,13 @@ def test_every_form_of_the_events_gives_the_same_rows(name, history, arrow):
     assert run(name, history, as_="arrow").equals(want)
     as_polars = lf.types.History(*(pl.from_arrow(one) for one in arrow))
     # polars holds no provenance, which would prove that nothing was before the events
-    begun = {"opening": "nothing"} if "opening" in inspect.signature(getattr(lf, name)).parameters else {}
-    assert run(name, as_polars, as_="arrow", **begun).equals(want)
+    taken = inspect.signature(getattr(lf, name)).parameters
+    begun = {key: value for key, value in (("opening", "nothing"), ("seen", [])) if key in taken}
+    found = run(name, as_polars, as_="arrow", **begun)
+    if name in {"active_parties", "template_activity"}:
+        assert found["whole"].null_count == len(found)
+        found, want = found.drop_columns("whole"), want.drop_columns("whole")
+    assert found.equals(want)
 
 
 @pytest.mark.long(quick=3)

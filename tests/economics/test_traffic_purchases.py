@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+import pandas as pd
 import pytest
 
 import ledgerframes as lf
@@ -27,7 +28,8 @@ def test_a_purchase_is_a_row():
     (row,) = lf.traffic_purchases(frame_of([update("u", 0, node)])).to_dict("records")
 
     assert row == {
-        "update_id": "u", "event_id": "u:0", "provider": "gas", "member_id": "PAR::x::1220", "synchronizer_id": "sync",
+        "update_id": "u", "event_id": "u:0", "record_time": pd.Timestamp("2026-01-01 12:00", tz="UTC"),
+        "provider": "gas", "member_id": "PAR::x::1220", "synchronizer_id": "sync",
         "migration_id": 4, "bytes": 1_999_800, "amount": Decimal("23997.6"), "amount_usd": Decimal("119.988"),
         "round": 10470,
     }  # fmt: skip

@@ -72,29 +72,31 @@ COMPUTED = {
     " validator_faucet_cap_usd total_weight_sv total_weight_validator total_weight_validator_faucet"
     " total_weight_featured_app total_weight_unfeatured_app issuance_per_sv issuance_per_validator"
     " issuance_per_validator_faucet issuance_per_featured_app issuance_per_unfeatured_app opened_at summarizing_at"
-    " issuing_at closed_at",
-    "rewards": "contract_id kind round provider beneficiary weight featured created_at ended_at outcome issuance"
-    " amount",
-    "transfers": "update_id event_id output_index round sender provider receiver amount receiver_fee_ratio lock"
-    " sender_fees kind reason",
-    "mint_burn": "update_id record_time round minted_app minted_app_or_validator minted_validator minted_validator_faucet minted_sv"
-    " minted_unclaimed_activity minted_development_fund minted_tap minted_other burned_traffic burned_names"
+    " issuing_at closed_at whole",
+    "rewards": "contract_id kind round provider beneficiary weight featured created_at mint_after expires_at ended_at"
+    " outcome issuance amount",
+    "transfers": "update_id event_id record_time output_index round sender provider receiver amount amount_usd"
+    " receiver_fee_ratio lock sender_fees kind reason",
+    "mint_burn": "update_id record_time round amulet_price_usd minted_app minted_app_or_validator minted_validator"
+    " minted_validator_faucet minted_sv minted_unclaimed_activity minted_development_fund minted_tap minted_other"
+    " burned_traffic burned_names"
     " burned_preapprovals burned_fees burned_expiry net_change unexplained inputs_from",
-    "traffic_purchases": "update_id event_id provider member_id synchronizer_id migration_id bytes amount amount_usd"
-    " round",
+    "traffic_purchases": "update_id event_id record_time provider member_id synchronizer_id migration_id bytes"
+    " amount amount_usd round",
     "coin_history": "contract_id owner amount created_round rate_per_round locked lock_holders lock_expires_at"
     " expires_at_round created_by ended_at ended_by",
     "supply": "at unlocked locked total",
-    "supply_per_round": "round opened_at minted burned net_change unexplained total",
+    "supply_per_round": "round opened_at amulet_price_usd minted burned net_change unexplained total whole",
     "balances_over_time": "time party_id total_unlocked_coin total_locked_coin total_coin_holdings"
     " accumulated_holding_fees_unlocked accumulated_holding_fees_locked accumulated_holding_fees_total"
     " total_available_coin",
-    "active_parties": "time parties acting new by_template",
-    "template_activity": "time template_name choice creates exercises archives parties",
+    "active_parties": "time parties acting new by_template whole",
+    "template_activity": "time template_name choice creates exercises archives parties whole",
     "validator_liveness": "validator sponsor first_round last_round collected missed silent_for version",
-    "token_transfers": "update_id event_id leg instrument_admin instrument_id sender receiver amount kind step reason",
+    "token_transfers": "update_id event_id record_time leg instrument_admin instrument_id sender receiver amount"
+    " kind step reason",
     "reward_flows": "update_id migration_id record_time event kind party round coupons amount amount_usd",
-    "sv_rewards": "round sv beneficiary weight amount outcome",
+    "sv_rewards": "round sv beneficiary weight amount amount_usd outcome whole",
 }
 
 every_table = pytest.mark.parametrize("table", CATALOGUE.values(), ids=CATALOGUE.keys())

@@ -104,10 +104,9 @@ class Material:
 
     @cached_property
     def transfers(self) -> pd.DataFrame:
-        """Who paid whom, of the whole history, with the record times."""
+        """Who paid whom, of the whole history."""
         rows: pd.DataFrame = transfers(self.models, decimals="exact")
-        times = self.whole.updates.drop_duplicates("update_id").set_index("update_id")["record_time"]
-        return rows.assign(record_time=times.reindex(rows["update_id"]).set_axis(rows.index))
+        return rows
 
     @cached_property
     def flows(self) -> pd.DataFrame:

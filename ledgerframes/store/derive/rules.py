@@ -85,6 +85,7 @@ def _rounds(chunk: Computed, tables: Tables) -> Change:
         # A phase begins once; everything else is as stated last.
         pair = (before, new[name]) if name in _PHASES else (new[name], before)
         columns[name] = pc.coalesce(*pair)
+    columns["whole"] = pc.and_(pc.is_valid(columns["opened_at"]), pc.is_valid(columns["closed_at"]))
     rows = pa.table(columns, schema=new.schema)
     return Change(rows.slice(0, 0), rows, rows["round"].combine_chunks(), chunk.unknown)
 

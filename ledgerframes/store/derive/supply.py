@@ -32,7 +32,9 @@ def supply_rows(flows: DeltaStoreTable, rounds: DeltaStoreTable, *, begun: bool)
         begun: whether they begin at ledger begin; the total is not known otherwise.
     """
     with damage_named([flows, rounds]):
-        known = rounds.dataset().to_table(columns=["round", "opened_at", "opens_at"])
+        known = rounds.dataset().to_table(
+            columns=["round", "opened_at", "opens_at", "summarizing_at", "amulet_price_usd"]
+        )
         times, numbers = _points(known, flows)
         sums = None
         for batch in flows.dataset().to_batches(columns=list(_COLUMNS)):
@@ -42,8 +44,13 @@ def supply_rows(flows: DeltaStoreTable, rounds: DeltaStoreTable, *, begun: bool)
     if sums is None:
         return schema.empty_table()
     sums = sums.sort_by("round")
-    opened = known["opened_at"].take(pc.index_in(sums["round"], known["round"]))
+    places = pc.index_in(sums["round"], known["round"])
+    opened, summarizing, price = (
+        known[name].take(places) for name in ("opened_at", "summarizing_at", "amulet_price_usd")
+    )
     columns = {name: narrow(sums[name]) for name in _SUMS} | {"round": sums["round"], "opened_at": opened}
+    columns["amulet_price_usd"] = price
+    columns["whole"] = pc.and_(pc.is_valid(opened), pc.is_valid(summarizing))
     changes = columns["net_change"]
     columns["total"] = narrow(wide(_running(changes))) if begun else pa.nulls(len(changes), changes.type)
     return pa.table([columns[name] for name in schema.names], schema=schema)
