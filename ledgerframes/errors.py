@@ -193,6 +193,10 @@ class RoundedAmountsWarning(UserWarning):
     """An export was given amounts as floats, so its files hold rounded numbers."""
 
 
+class IncompleteFiguresWarning(UserWarning):
+    """Figures lack what began before the range, or what this version does not know."""
+
+
 def warn(message: str, kind: type[Warning]) -> None:
     """Warn at the line that called the package."""
     frame, level = inspect.currentframe(), 0

@@ -85,17 +85,20 @@ def rewards(
     last: opt.Last = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Sum up the reward coupons of a lake: how many, what they are worth, and how much of that was claimed, in coin.
+    """Sum up the reward coupons that ended in a range of a lake, or are open: their number, their worth, what was paid.
 
-    Coupons of a round that has not issued have no worth yet. An expired coupon was paid to nobody.
+    Open ones count if they were created in the range, the others when they end, whenever they began. Coupons of a round
+    that has not issued have no worth yet. An expired coupon was paid to nobody.
 
     Example: ledgerframes rewards lake --by provider --last 7d
     """
+    from ledgerframes.apps.html_report.report import stored_material
     from ledgerframes.arguments import choice
-    from ledgerframes.models.rounds_and_rewards import rewards as computed
 
     choice(by, "--by", ("kind", "outcome", "provider", "beneficiary"))
-    coupons = computed(history_of(existing(store), start, end, last), decimals="exact")
+    material = stored_material(existing(store), opt.bound(start), opt.bound(end), last)
+    opt.say_range(material.updates, last)
+    coupons = material.rewards_then
     claimed = coupons["amount"].where(coupons["outcome"] == "claimed")
     with localcontext(prec=60):
         sums = (

@@ -143,7 +143,7 @@ def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
     Returns:
         One row per update that creates, ends, mints or burns coin, in the order of record time, with the columns of
         `lf.describe("mint_burn")`: amounts in coin, times in UTC. `attrs["unexplained"]` counts updates: `zero`,
-        `other` and `unknown`.
+        `other` and `unknown`; `attrs["edges"]` what began before the range and what is there at its end.
 
     Raises:
         InputError: an argument is not valid, or columns are missing.
@@ -157,7 +157,9 @@ def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
     """
     inputs = inputs_of(events, opening=opening)
     unknown = ["unknown_rules_choices", "unknown_coin_choices"]
-    return computed(MINT_BURN, inputs, as_=as_, decimals=decimals, unknown=unknown, notes=_unexplained)
+    return computed(
+        MINT_BURN, inputs, as_=as_, decimals=decimals, unknown=unknown, edges="coin_edges", notes=_unexplained
+    )
 
 
 def _unexplained(_: Engine, rows: pa.Table) -> dict[str, dict[str, int]]:

@@ -64,6 +64,7 @@ def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", de
         decimals=decimals,
         variables={"begun": begun},
         unknown=["unknown_rules_choices", "unknown_coin_choices"],
+        edges="coin_edges",
         notes=_without_round,
     )
 
@@ -112,7 +113,14 @@ def coin_history(
     check_whole(inputs.proof, name="events", opening=opening)
     unknown = ["unknown_coin_choices"]
     return computed(
-        COIN_HISTORY, inputs, as_=as_, decimals=decimals, until=until, unknown=unknown, notes=_without_create
+        COIN_HISTORY,
+        inputs,
+        as_=as_,
+        decimals=decimals,
+        until=until,
+        unknown=unknown,
+        edges="coin_edges",
+        notes=_without_create,
     )
 
 
@@ -159,7 +167,7 @@ def supply(
     inputs, until = inputs_of(events, opening=opening), bound(at, "at")
     check_whole(inputs.proof, name="events", opening=opening)
     variables = {"at_micros": until.micros if isinstance(until, Cursor) else until}
-    return computed(SUPPLY, inputs, as_=as_, decimals=decimals, until=until, variables=variables)
+    return computed(SUPPLY, inputs, as_=as_, decimals=decimals, until=until, variables=variables, edges="coin_edges")
 
 
 @by_party

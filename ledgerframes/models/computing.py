@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 
-from ledgerframes.errors import InputError
+from ledgerframes.errors import IncompleteFiguresWarning, InputError, warn
 from ledgerframes.frames import As, Decimals, described, shape
-from ledgerframes.loaders.opening import begin_of, check_contents, check_rows
+from ledgerframes.loaders.opening import begin_of, check_contents, check_rows, line_for
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import Engine, steps
 from ledgerframes.models.inputs import Inputs, inputs_of
@@ -50,6 +51,8 @@ def computed(
     variables: Mapping[str, Any] | None = None,
     unknown: Sequence[str] = (),
     check: Callable[[Engine], None] | None = None,
+    edges: str = "",
+    kind: str | None = None,
     notes: Callable[[Engine, pa.Table], Mapping[str, Any]] | None = None,
 ) -> Any:
     """A computed table in the caller's form.
@@ -63,6 +66,8 @@ def computed(
         variables: settings of the model.
         unknown: models that list templates and choices that the table does not know.
         check: refuses what would be too much.
+        edges: the model of what began before the range and of what is open at its end.
+        kind: of these, the kind that the table is of.
         notes: what else the provenance says of the rows.
 
     Raises:
@@ -77,10 +82,15 @@ def computed(
             if check:
                 check(engine)
             rows = engine.rows(table.name)
-            unread = {"not_understood": engine.not_understood(table.name, *unknown)}
-            return rows, unread | (dict(notes(engine, rows)) if notes else {})
+            said: dict[str, Any] = {"not_understood": engine.not_understood(table.name, *unknown)}
+            said |= {"edges": _edges(engine, edges, kind)} if edges else {}
+            for name in {*unknown} & {*_MOVERS}:
+                strange.update("/".join(filter(None, row)) for row in _named(engine.rows(name)))
+            return rows, said | (dict(notes(engine, rows)) if notes else {})
 
+        strange: set[str] = set()
         rows, said = _computed(engine, inputs, table, compute)
+    _warn(table.name, said.get("edges"), strange, inputs)
     attrs = inputs.attrs | {"table": table.name, **said}
     schema = table.schema
     declared = pa.table([rows[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
@@ -95,6 +105,46 @@ def _engine(inputs: Inputs, until: Cursor | int | None) -> Iterator[Engine]:
     else:
         with Engine(inputs.gives, until=until) as engine:
             yield engine
+
+
+#: Models that list what moves coin, or is like a reward, and that no model knows.
+_MOVERS: Final = ("unknown_rewards", "unknown_rules_choices", "unknown_coin_choices")
+#: Names that a warning lists.
+_FEW: Final = 5
+
+
+def _named(rows: pa.Table) -> list[tuple[str | None, ...]]:
+    return [(row["template_name"], row["choice"]) for row in rows.to_pylist()]
+
+
+def _edges(engine: Engine, model: str, kind: str | None) -> dict[str, dict[str, Any]]:
+    """What began before the range, and what is open at its end: contracts, coin, and of how many that is not known."""
+    sums = {edge: {"rows": 0, "coin": Decimal(0), "not_known": 0} for edge in ("began_before", "open_at_end")}
+    sums["began_before"]["without_create"] = 0
+    for row in engine.rows(model).to_pylist():
+        for name, value in sums[row["edge"]].items():
+            if kind in {None, row["kind"]}:
+                sums[row["edge"]][name] = value + row[name]
+    return {edge: own | {"coin": format(own["coin"], "f")} for edge, own in sums.items()}
+
+
+def _warn(table: str, edges: Mapping[str, Any] | None, strange: Collection[str], inputs: Inputs) -> None:
+    """Warn of what the figures lack; the tables of a lake are computed part by part, each with what was before."""
+    before = {} if edges is None or (inputs.opening and inputs.opening.cursor is None) else edges["began_before"]
+    if before.get("without_create"):
+        warn(
+            f"{table}: {before['without_create']:,} contracts that ended in this range began before it, and nothing"
+            f" says all of what they were (of {before['not_known']:,} the coin is not known); give"
+            f" {line_for(inputs.attrs)}",
+            IncompleteFiguresWarning,
+        )
+    if strange:
+        more = f" and {len(strange) - _FEW:,} more" if len(strange) > _FEW else ""
+        warn(
+            f"{table}: this version does not know {', '.join(sorted(strange)[:_FEW])}{more}, which are like rewards or"
+            " may move coin; they are not in these figures, and attrs['not_understood'] counts them",
+            IncompleteFiguresWarning,
+        )
 
 
 def _check_opening(engine: Engine, inputs: Inputs, table: Table) -> None:

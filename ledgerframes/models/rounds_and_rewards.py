@@ -61,7 +61,9 @@ def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: D
 
     A coupon that began before the events, and is not in `opening`, has a row if it ended in them, with what the ledger
     states then: of one that expired its round and weight, of one that was claimed the amount, if it is the only one of
-    its kind that is not known in the payment. The rest is null; `attrs["without_create"]` counts them by template.
+    its kind that is not known in the payment. The rest is null; `attrs["without_create"]` counts them by template, and
+    one warning says so. `attrs["edges"]` sums what began before the range and what is open at its end: contracts, coin,
+    and of how many the coin is not known.
 
     `attrs["checks"]` holds the ledger's own sums against these: `unclaimed_rewards` compares the amount of each
     `UnclaimedReward` with the sum over the coupons that expired with it, rounded once, and `claims` the inputs in the
@@ -90,7 +92,9 @@ def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: D
         ['contract_id', 'kind', 'round', 'provider', 'beneficiary']
     """
     inputs, unknown = inputs_of(events, opening=opening), ["unknown_rewards"]
-    return computed(REWARDS, inputs, as_=as_, decimals=decimals, unknown=unknown, notes=_reward_checks)
+    return computed(
+        REWARDS, inputs, as_=as_, decimals=decimals, unknown=unknown, edges="reward_edges", notes=_reward_checks
+    )
 
 
 def _reward_checks(engine: Engine, _: pa.Table) -> dict[str, Any]:
@@ -134,6 +138,7 @@ def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decima
         as_=as_,
         decimals=decimals,
         unknown=unknown,
+        edges="reward_edges",
         notes=lambda engine, _: _without_create(engine),
     )
 
@@ -165,7 +170,13 @@ def sv_rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
     """
     inputs = inputs_of(events, opening=opening)
     return computed(
-        SV_REWARDS, inputs, as_=as_, decimals=decimals, notes=lambda engine, _: _without_create(engine, "sv")
+        SV_REWARDS,
+        inputs,
+        as_=as_,
+        decimals=decimals,
+        edges="reward_edges",
+        kind="sv",
+        notes=lambda engine, _: _without_create(engine, "sv"),
     )
 
 

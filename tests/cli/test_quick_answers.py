@@ -91,6 +91,21 @@ def test_rewards_are_summed_exactly(command, lake):
     assert {line.split()[0]: Decimal(line.split()[3]) for line in lines} == claimed
 
 
+def test_rewards_count_when_they_end_whenever_they_began(command, lake):
+    coupons = lf.rewards(lf.open_store(lake))
+    ended = coupons[coupons.ended_at.notna()].sort_values("ended_at")
+    start = ended.ended_at.iloc[len(ended) // 2]
+    then = ended[ended.ended_at >= start]
+    assert (then.created_at < start).any()
+
+    listed = json.loads(command("rewards", lake, "--by", "outcome", "--start", start.isoformat(), "--json").out)
+
+    found = {row["outcome"]: (row["coupons"], Decimal(row["amount"])) for row in listed if row["outcome"] != "open"}
+    assert found == {
+        outcome: (len(rows), sum(rows.amount.dropna(), Decimal(0))) for outcome, rows in then.groupby("outcome")
+    }
+
+
 def test_waits_rewrite_one_line_of_a_terminal():
     screen = io.StringIO()
     lines = TerminalLines(screen, columns=20)

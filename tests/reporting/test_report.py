@@ -188,6 +188,17 @@ def test_a_range_counts_the_rewards_that_were_claimed_in_it(filled, tmp_path):
 
 
 @pytest.mark.long
+def test_what_the_figures_lack_and_what_is_not_explained_is_said(filled, net, tmp_path):
+    whole = lf.report(filled, tmp_path / "whole.html", sections=["summary", "coin_supply", "rewards"]).read_text()
+    assert "Of the change of supply 0 coin are not explained by minting and burning." in whole
+    assert "Unexplained" in whole
+    assert "coupons began before what is known" not in whole
+
+    part = lf.load_history(net, start=filled.load("updates").record_time.iloc[-900], progress=False)
+    page = lf.report(part, tmp_path / "part.html", sections=["coin_supply", "rewards"]).read_text()
+    assert "coupons began before what is known and ended in it" in page
+
+
 def test_the_coin_s_sections_of_a_hostile_ledger_have_a_picture_or_a_reason(tmp_path):
     with lf.sandbox(seed=3, updates=150, hostile=True) as net:
         history = lf.load_history(net, start=(-(2**63), "0001-01-01"))

@@ -16,6 +16,7 @@ from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.models.coin_stocks import balances_over_time, coin_history
 from ledgerframes.plots.balances import plot_balances
 from ledgerframes.plots.burn import plot_burn
+from ledgerframes.plots.drawing.number_format import amount_text, plural
 from ledgerframes.plots.rewards import plot_rewards
 from ledgerframes.plots.supply_per_round import plot_supply_per_round
 from ledgerframes.plots.transfers import plot_transfers
@@ -94,8 +95,7 @@ def rewards(material: Material) -> list[str]:
     """Which rewards were earned, and what became of them."""
     rows = material.period.of(material.rewards, "created_at")
     # By the time at which coin was claimed, and not by that of the coupon, which may have been created long before.
-    ended = material.period.of(material.rewards, "ended_at")
-    happened = pd.concat([ended, rows[rows["outcome"] == "open"]])
+    happened = material.rewards_then
     if happened.empty:
         advice = "No reward coupon began or ended in this range. Take a longer range: coupons are read from events."
         return [text(advice, quiet=True)]
@@ -104,7 +104,7 @@ def rewards(material: Material) -> list[str]:
         counts.groupby(["kind", "outcome"], as_index=False).agg({"coupons": "sum", "amount": _total}), "amount"
     )
     title = "Coupons that ended in this range, or are open and were created in it; the worth of those that is known"
-    parts = [table(sums, title)]
+    parts = [table(sums, title), *_edges(material.rewards, "coupons")]
     if rows["amount"].isna().all():
         advice = "No round of these coupons issued in this range, so their worth is not known. Take a longer range."
         return [*parts, text(advice, quiet=True)]
@@ -134,6 +134,7 @@ def coin_supply(material: Material) -> list[str]:
     else:
         parts.append(drawn(partial(plot_supply_per_round, rows, show="total"), "The supply after each round"))
     columns = ["round", "opened_at", "minted", "burned", "net_change", "unexplained", "total"]
+    parts += [text(unexplained(rows["unexplained"])), *_edges(material.supply_per_round, "coins")]
     return [*parts, table(rows[columns].iloc[::-1], "The latest rounds, in coin", most=10), *_not_understood(rows)]
 
 
@@ -170,6 +171,27 @@ def _step(events: pd.DataFrame) -> str:
     times = events["record_time"]
     span = times.max() - times.min()
     return next((step for step in _STEPS if span / pd.Timedelta(step) <= _TIMES), _STEPS[-1])
+
+
+def unexplained(changes: pd.Series) -> str:
+    """How much of the change of supply is not explained by what was minted and burned."""
+    unknown = int(changes.isna().sum())
+    said = (
+        f"Of the change of supply {amount_text(float(_total(changes)))} coin are not explained by minting and burning"
+    )
+    return said + (f"; of {plural(unknown, 'other')} it is not known." if unknown else ".")
+
+
+def _edges(rows: pd.DataFrame, things: str) -> list[str]:
+    """What began before the history that is known and ended in it, where that is not all known; what is open."""
+    before, still = rows.attrs["edges"]["began_before"], rows.attrs["edges"]["open_at_end"]
+    words = f"At the end {still['rows']:,} {things} of {amount_text(float(still['coin']))} coin are open"
+    words += f", and {still['not_known']:,} of them are not worth a known sum yet." if still["not_known"] else "."
+    lost = (
+        f"{before['without_create']:,} {things} began before what is known and ended in it: {before['not_known']:,} of"
+    )
+    lost += f" them are worth an unknown sum, the others {amount_text(float(before['coin']))} coin."
+    return [text(words, quiet=True), *([text(lost)] if before["without_create"] else [])]
 
 
 def _not_understood(rows: Any) -> list[str]:

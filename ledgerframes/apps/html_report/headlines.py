@@ -148,7 +148,14 @@ def _states(material: Material) -> list[Figure]:
         states.append(Figure("Supply", "coin", value, earlier["total"].iloc[-1] if len(earlier) else None))
     except InputError:
         states.append(Figure("Supply", "coin", None))
-    return [*states, _validators(material)]
+    explained = Figure("Unexplained", "coin of the change of supply", _known(_unexplained, material, material.period))
+    return [*states, explained, _validators(material)]
+
+
+def _unexplained(material: Material, period: Period) -> Amount:
+    """What neither minting nor burning explains, as this version understands them; None if some of it is not known."""
+    changes = period.of(material.mint_burn, "record_time")["unexplained"]
+    return None if changes.isna().any() else total(changes)
 
 
 def _validators(material: Material) -> Figure:

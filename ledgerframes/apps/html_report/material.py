@@ -121,6 +121,13 @@ class Material:
         return rows
 
     @cached_property
+    def rewards_then(self) -> pd.DataFrame:
+        """Reward coupons that ended in the period, whenever they began, and those that are open and began in it."""
+        ended = self.period.of(self.rewards, "ended_at")
+        begun = self.period.of(self.rewards, "created_at")
+        return pd.concat([ended, begun[begun["outcome"] == "open"]])
+
+    @cached_property
     def mint_burn(self) -> pd.DataFrame:
         """What updates mint and burn, of the whole history."""
         rows: pd.DataFrame = mint_burn(self.models, decimals="exact")

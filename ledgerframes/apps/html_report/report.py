@@ -96,7 +96,7 @@ def report(
     with writing(target):
         _check(target, overwrite=overwrite)
     if isinstance(data, Store):
-        material = _stored(data, start, end, last, as_of, allow_partial=allow_partial)
+        material = stored_material(data, start, end, last, as_of, allow_partial=allow_partial)
     else:
         if start is not None or end is not None or as_of is not None or last is not None:
             raise InputError(
@@ -118,8 +118,14 @@ def report(
 _TABLES = ("updates", "events", "reassignments")
 
 
-def _stored(
-    store: Store, start: Bound | None, end: Bound | None, last: Duration | None, as_of: Any, *, allow_partial: bool
+def stored_material(
+    store: Store,
+    start: Bound | None = None,
+    end: Bound | None = None,
+    last: Duration | None = None,
+    as_of: Any = None,
+    *,
+    allow_partial: bool = False,
 ) -> Material:
     """What a store holds of the range, and what its period is."""
     options: dict[str, Any] = {"end": end, "last": last, "as_of": as_of, "allow_partial": allow_partial}

@@ -1,0 +1,63 @@
+"""What a range cuts: `attrs["edges"]`, and one warning of what the figures lack."""
+
+from decimal import Decimal
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.errors import IncompleteFiguresWarning
+from tests.economics.histories import archive, coin, create, exercise, frame_of, update
+
+SV, AMULET, RULES = "Splice.Amulet:SvRewardCoupon", "Splice.Amulet:Amulet", "Splice.AmuletRules:AmuletRules"
+
+
+@pytest.fixture(scope="module")
+def part(net):
+    start = lf.load_updates(net, start="begin").record_time[1200]
+    return lf.load_history(net, start=start, progress=False), lf.load_opening(net, at=start)
+
+
+def test_edges_sum_what_began_before_and_what_is_open(part, net):
+    history, opening = part
+    whole = lf.rewards(lf.load_history(net, start="begin", progress=False))
+    start = history.updates.record_time.min()
+    before = whole[(whole.created_at < start) & (whole.ended_at >= start)]
+    left = whole[whole.outcome == "open"]
+
+    edges = lf.rewards(history, opening=opening).attrs["edges"]
+
+    assert edges["began_before"] == {
+        "rows": len(before), "coin": format(before.amount.sum(), "f"), "not_known": 0, "without_create": 0,
+    }  # fmt: skip
+    assert (edges["open_at_end"]["rows"], edges["open_at_end"]["not_known"]) == (len(left), left.amount.isna().sum())
+    assert Decimal(edges["open_at_end"]["coin"]) == left.amount.dropna().sum()
+    total = lf.supply(history, opening=opening)
+    assert Decimal(total.attrs["edges"]["open_at_end"]["coin"]) == total.total[0]
+
+
+@pytest.mark.parametrize("table", [lf.rewards, lf.reward_flows, lf.mint_burn], ids=lambda table: table.__name__)
+def test_one_warning_names_what_began_before_and_the_line_to_type(table, part):
+    history, opening = part
+    with pytest.warns(IncompleteFiguresWarning, match=r"before it.*=lf\.load_opening\(net, at='") as caught:
+        found = table(history)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert found.attrs["edges"]["began_before"]["without_create"] > 0
+    assert table(history, opening=opening).attrs["edges"]["began_before"]["without_create"] == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "node", "name"),
+    [
+        (lf.rewards, create("Splice.Amulet:RewardCouponV3", "x", {}), "Splice.Amulet:RewardCouponV3"),
+        (lf.mint_burn, exercise(RULES, "r", "AmuletRules_Burn", {}, {}), f"{RULES}/AmuletRules_Burn"),
+        (lf.coin_history, archive(AMULET, "c", "Amulet_Melt"), f"{AMULET}/Amulet_Melt"),
+    ],
+    ids=["a reward", "a choice of the rules", "a choice on coins"],
+)
+def test_what_is_like_a_reward_or_moves_coin_and_is_not_known_is_a_warning(table, node, name):
+    events = frame_of([update("a", 0, create(AMULET, "c", coin("alice", "1.0"))), update("b", 1, node)])
+
+    options = {"opening": "nothing"} if table is lf.coin_history else {}
+    with pytest.warns(IncompleteFiguresWarning, match=f"does not know {name}, which are like rewards or may move coin"):
+        table(events, **options)
