@@ -9,13 +9,4 @@ select template_name
 from coupon_contracts
 where wrong is null and contract_id not in (select contract_id from usable_coupons where kind is not null)
 union all by name
-select template_name
-from creates
-where shown_by = 'create'
-  and template_name like 'Splice.%'
-  and regexp_matches(template_name, '(?i)(coupon|reward|activityrecord)')
-  and template_name not in (select template_name from coupon_kinds)
-  and template_name not in (
-    'Splice.Amulet:UnclaimedReward', 'Splice.Amulet:UnclaimedDevelopmentFundCoupon', 'Splice.DSO.SvState:SvRewardState',
-    -- What leads to coupons of the second version.
-    'Splice.Amulet.RewardAccountingV2:CalculateRewardsV2', 'Splice.Amulet.RewardAccountingV2:ProcessRewardsV2')
+select template_name from unknown_reward_templates

@@ -6,6 +6,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.errors import IncompleteFiguresWarning
+from ledgerframes.models.unknown_movers import unknown_movers
 from tests.economics.histories import archive, coin, create, exercise, frame_of, update
 
 SV, AMULET, RULES = "Splice.Amulet:SvRewardCoupon", "Splice.Amulet:Amulet", "Splice.AmuletRules:AmuletRules"
@@ -61,3 +62,26 @@ def test_what_is_like_a_reward_or_moves_coin_and_is_not_known_is_a_warning(table
     options = {"opening": "nothing"} if table is lf.coin_history else {}
     with pytest.warns(IncompleteFiguresWarning, match=f"does not know {name}, which are like rewards or may move coin"):
         table(events, **options)
+
+
+def test_what_no_model_knows_is_told_from_what_is_known():
+    known = [("Splice.Amulet:SvRewardCoupon", None), (RULES, "AmuletRules_Transfer"), ("Iou:Iou", "Reward")]
+    strange = [("Splice.Amulet:RewardCouponV3", None), (RULES, "AmuletRules_Burn"), (AMULET, "Amulet_Melt")]
+
+    assert unknown_movers(known) == []
+    assert unknown_movers([*known, *strange]) == [
+        f"{AMULET}/Amulet_Melt", "Splice.Amulet:RewardCouponV3", f"{RULES}/AmuletRules_Burn",
+    ]  # fmt: skip
+
+
+def test_a_sync_warns_of_what_it_stores_and_no_table_knows(tmp_path):
+    with lf.sandbox(updates=300, migrations=1) as net:
+        updates = net.sandbox.world.updates
+        place = next(place for place, update in enumerate(updates) if SV.encode() in update.rendered)
+        spoiled = updates[place].rendered.replace(SV.encode(), b"Splice.Amulet:SvRewardCouponV3")
+        updates[place] = updates[place]._replace(rendered=spoiled)
+
+        with pytest.warns(IncompleteFiguresWarning, match=r"does not know Splice\.Amulet:SvRewardCouponV3") as caught:
+            lf.open_store(tmp_path / "lake").sync(net, progress=False)
+
+    assert len(caught) == 1

@@ -13,7 +13,9 @@ import ledgerframes as lf
 from ledgerframes.store.coverage import rows_of
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive import chunks, kept
+from ledgerframes.store.derive.issuance import unissued
 from ledgerframes.store.derive.progress import Basis
+from tests.economics.histories import create, frame_of, update
 from tests.store.test_rejects import BREAKS, spoil
 
 NAMES = kept.DERIVABLE
@@ -154,6 +156,19 @@ def test_a_table_of_older_rules_is_computed_again(store, net, monkeypatch):
 
     assert store.derive().again == {"transfers": "the rules of an older version computed it"}
     assert_equal_to_one_go(store, ["mint_burn", "transfers"])
+
+
+@pytest.mark.parametrize("kind", [None, "RewardKind_Validator"])
+def test_no_round_issues_a_coupon_of_the_second_version(kind):
+    terms = {"provider": "app", "amount": "8.0", "expiresAt": "2026-01-03T00:00:00Z", "kind": kind}
+    coupon = create("Splice.Amulet:RewardCouponV2", "v2", {"round": {"number": "7"}} | terms)
+    weighed = create("Splice.Amulet:SvRewardCoupon", "sv", {"round": {"number": "7"}, "sv": "sv", "weight": "5"})
+
+    rows = lf.rewards(frame_of([update("made", 0, coupon, weighed)]), as_="arrow")
+
+    assert dict(zip(rows["contract_id"].to_pylist(), unissued(rows).to_pylist(), strict=True)) == {
+        "v2": False, "sv": True,
+    }  # fmt: skip
 
 
 def test_a_table_of_newer_rules_is_refused(store, net, monkeypatch):

@@ -11,11 +11,11 @@ from ledgerframes.economics.reading.amounts import amounts, product
 def unissued(rows: pa.Table) -> pa.ChunkedArray:
     """Whether a round of each coupon is still to say what it issues: none does for one that states coin.
 
-    Coupons of applications that are neither featured nor not are of the second version, which states coin.
+    Those of the second version, of whatever kind, state coin, a round and when they expire; the others that a round
+    issues expire with it.
     """
-    stated = pc.and_(pc.equal(rows["kind"], "app"), pc.is_null(rows["featured"]))
     waits = pc.and_(pc.is_null(rows["issuance"]), pc.is_valid(rows["round"]))
-    return pc.and_(waits, pc.invert(pc.fill_null(stated, True)))  # noqa: FBT003
+    return pc.and_(waits, pc.is_null(rows["expires_at"]))
 
 
 def with_issuance(rows: pa.Table, known: pa.Table) -> pa.Table:

@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+import pyarrow as pa
+
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.new_rows import Decoded
 from ledgerframes.store.sync.driving import Drive
+from ledgerframes.tables.history import EVENTS
 
 #: Bytes of rows in memory that make the first commit of a sync.
 FIRST: Final = 64_000_000
@@ -60,6 +63,7 @@ class Committer:
         rows: rows committed, by table.
         commits: how many commits were made.
         seconds: time spent committing.
+        seen: the templates of the events committed, each with a choice, or None for creates.
         cpu_seconds: processor time of the committing thread; writing Parquet has threads of its own beside it.
     """
 
@@ -72,6 +76,7 @@ class Committer:
     commits: int = 0
     seconds: float = 0.0
     cpu_seconds: float = 0.0
+    seen: set[tuple[str | None, str | None]] = field(default_factory=set)
     _pages: list[Decoded] = field(default_factory=list)
     _bytes: int = 0
     _since: float | None = None
@@ -120,6 +125,11 @@ class Committer:
     def _commit(self, pages: list[Decoded]) -> None:
         began, cpu = time.perf_counter(), time.thread_time()
         self.rows.update(self.history.commit(pages))
+        for page in pages:
+            if EVENTS.name in page.batches:
+                events = pa.Table.from_batches([page.batches[EVENTS.name]])
+                named = events.group_by(["template_name", "choice"]).aggregate([])
+                self.seen.update(zip(*(column.to_pylist() for column in named.columns), strict=True))
         self.commits = self.history.written
         self.seconds += time.perf_counter() - began
         self.cpu_seconds += time.thread_time() - cpu

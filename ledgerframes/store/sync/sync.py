@@ -6,14 +6,15 @@ import logging
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.compiled.choice import choice
 from ledgerframes.decoding.paged_histories import TOGETHER
-from ledgerframes.errors import InputError, LedgerframesError
+from ledgerframes.errors import IncompleteFiguresWarning, InputError, LedgerframesError, warn_caller
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import Progress, progress_of
+from ledgerframes.models.unknown_movers import unknown_movers
 from ledgerframes.objects.page_source import ObjectIndex, ObjectPages
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 _log = logging.getLogger("ledgerframes.store")
+#: Names that a warning lists.
+_FEW: Final = 5
 
 
 def run_sync(lake: Lake, net: Network, request: SyncRequest) -> SyncReport:
@@ -169,7 +172,19 @@ class _Run:
         report = self._filled()
         if not is_known(self._lake.table(SYNCS.name).refresh(), report):
             keep(self._lake.table(SYNCS.name), report, self._now())
+        self._warn()
         return report
+
+    def _warn(self) -> None:
+        """Warn of what was stored and may move coin in a way that computed tables do not know."""
+        seen = {pair for sync in self._syncs for pair in sync.commit.seen}
+        if seen and (unknown := unknown_movers(seen)):
+            warn_caller(
+                f"{self._lake.url}: this version does not know {', '.join(unknown[:_FEW])}"
+                f"{f' and {len(unknown) - _FEW:,} more' if len(unknown) > _FEW else ''}, which are like rewards or may"
+                " move coin; the history has them, and computed tables do not",
+                IncompleteFiguresWarning,
+            )
 
     def note(self, error: BaseException) -> None:
         """Keep a report of a sync that ended early, if the store can still be written."""
