@@ -156,6 +156,13 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             ),
             templates=COUPONS,
         ),
+        # What a payment's summary does not tell apart; members that are not right are counted by `coupon_contracts`.
+        "second_version_coupons": Read(
+            "creates",
+            ("contract_id",),
+            (Member("stated_amount", "json", ("amount",)), Member("stated_kind", "json", ("kind",))),
+            templates=("Splice.Amulet:RewardCouponV2",),
+        ),
         "coupon_endings": Read(
             "exercises",
             ("contract_id",),

@@ -51,3 +51,9 @@ create or replace macro held_whole(time, last) as case
   when coalesce(getvariable('range_known')::boolean, true)
   then coalesce(epoch_us(time) >= getvariable('range_low')::bigint, true)
     and epoch_us(time) + step() <= coalesce(getvariable('range_high')::bigint, epoch_us(last) + 1) end;
+-- The kind of a coupon of the second version from the JSON that it states: without one it is an application's, and of
+-- the kinds that it may state one is validators'. An enumeration is a text, a variant a record with its tag.
+create or replace macro reward_kind(stated) as case
+  when stated is null then 'app'
+  when regexp_matches(coalesce(plain(stated), try(json_extract_string(stated, '$.tag'))), '(?i)validator') then 'validator'
+  when regexp_matches(coalesce(plain(stated), try(json_extract_string(stated, '$.tag'))), '(?i)app') then 'app' end;

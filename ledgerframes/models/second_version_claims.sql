@@ -7,11 +7,17 @@ claimed as (
   join above using (event_id)
   where exercises.template_name = 'Splice.Amulet:RewardCouponV2' and consuming and does = 'pays'
   group by exercises.contract_id
+),
+-- An assignment or an opening may show a coupon again, with the same terms.
+known as (
+  select contract_id, max(amount(stated_amount)) as amount, max(reward_kind(stated_kind)) as kind
+  from second_version_coupons
+  group by contract_id
 )
 select
   payment_id,
-  coalesce(sum(weight) filter (kind = 'validator'), 0)::decimal(38, 10) as validators,
-  bool_or(kind is null) as kind_unknown
+  coalesce(sum(amount) filter (kind = 'validator'), 0)::decimal(38, 10) as validators,
+  bool_or(kind is null or amount is null) as kind_unknown
 from claimed
-left join usable_coupons using (contract_id)
+left join known using (contract_id)
 group by payment_id

@@ -92,7 +92,7 @@ def test_rewards_are_summed_exactly(command, lake):
 
 
 def test_rewards_count_when_they_end_whenever_they_began(command, lake):
-    coupons = lf.rewards(lf.open_store(lake))
+    coupons = lf.rewards(lf.open_store(lake), decimals="exact")
     ended = coupons[coupons.ended_at.notna()].sort_values("ended_at")
     start = ended.ended_at.iloc[len(ended) // 2]
     then = ended[ended.ended_at >= start]

@@ -184,7 +184,7 @@ def test_in_a_range_those_that_were_there_before_it_are_listed_or_it_is_refused(
     whole = lf.validator_liveness(lf.load_history(net, start="begin", progress=False))
 
     assert lf.validator_liveness(part, opening=lf.load_opening(net, at=start)).equals(whole)
-    with pytest.raises(lf.PartialResultError, match="opening="):
+    with pytest.raises(lf.errors.PartialResultError, match="opening="):
         lf.validator_liveness(part)
 
 

@@ -15,12 +15,12 @@ SV, AMULET, RULES = "Splice.Amulet:SvRewardCoupon", "Splice.Amulet:Amulet", "Spl
 @pytest.fixture(scope="module")
 def part(net):
     start = lf.load_updates(net, start="begin").record_time[1200]
-    return lf.load_history(net, start=start, progress=False), lf.load_opening(net, at=start)
+    return lf.load_history(net, start=start, progress=False, decimals="exact"), lf.load_opening(net, at=start)
 
 
 def test_edges_sum_what_began_before_and_what_is_open(part, net):
     history, opening = part
-    whole = lf.rewards(lf.load_history(net, start="begin", progress=False))
+    whole = lf.rewards(lf.load_history(net, start="begin", progress=False, decimals="exact"))
     start = history.updates.record_time.min()
     before = whole[(whole.created_at < start) & (whole.ended_at >= start)]
     left = whole[whole.outcome == "open"]

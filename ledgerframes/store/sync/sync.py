@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.compiled.choice import choice
 from ledgerframes.decoding.paged_histories import TOGETHER
-from ledgerframes.errors import IncompleteFiguresWarning, InputError, LedgerframesError, warn_caller
+from ledgerframes.errors import IncompleteFiguresWarning, InputError, LedgerframesError, warn
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import Progress, progress_of
 from ledgerframes.models.unknown_movers import unknown_movers
@@ -179,7 +179,7 @@ class _Run:
         """Warn of what was stored and may move coin in a way that computed tables do not know."""
         seen = {pair for sync in self._syncs for pair in sync.commit.seen}
         if seen and (unknown := unknown_movers(seen)):
-            warn_caller(
+            warn(
                 f"{self._lake.url}: this version does not know {', '.join(unknown[:_FEW])}"
                 f"{f' and {len(unknown) - _FEW:,} more' if len(unknown) > _FEW else ''}, which are like rewards or may"
                 " move coin; the history has them, and computed tables do not",
