@@ -106,9 +106,15 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             ),
             templates=ROUNDS,
         ),
-        # Their numbers alone, of which a table may need no more.
+        # Their numbers and when they are to close, of which a table may need no more.
         "round_numbers": Read(
-            "creates", (), (Member("round", "whole", ("round.number",), required=True),), templates=ROUNDS
+            "creates",
+            (),
+            (
+                Member("round", "whole", ("round.number",), required=True),
+                Member("target_closes_at", "instant", ("targetClosesAt",)),
+            ),
+            templates=ROUNDS,
         ),
         "issuing_starts": Read(
             "exercises",

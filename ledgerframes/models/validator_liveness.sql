@@ -26,7 +26,7 @@ known as (
 last as (select max(record_time) as time from events),
 newest as (
   select coalesce(
-    (select max(round) from round_contracts, last where coalesce(target_closes_at <= last.time, true)),
+    (select max(round) from round_numbers, last where coalesce(target_closes_at <= last.time, true)),
     (select max(last_round) from known)) as round
 )
 select
