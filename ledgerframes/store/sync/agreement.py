@@ -2,8 +2,7 @@
 
 A held update is missing on a server only if it lies where the server has shown everything: at or before its newest
 item less `settle`. Otherwise the server lags. Updates that only the server has are late ones above what is settled;
-below it they contradict the store. A server on which an update is missing belongs to another network, or was restored
-and its history continued differently: a fork.
+below it they contradict the store. A server that lacks an update is of another network, or was restored: a fork.
 """
 
 from __future__ import annotations
@@ -244,12 +243,12 @@ class Agreement:
         proof = self.proofs.now()
         page = self.beginnings.ask(server, insist=insist)
         self._note_rows(page.glimpse)
-        cursors = page.glimpse.cursors
+        ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
         for migration_id in dict.fromkeys(cursor.migration_id for cursor in cursors):
             lo = cursors[0].micros - 1 if migration_id == cursors[0].migration_id else BEGINNING
-            place, proven = Cursor(migration_id, lo), proof.of(server, cursors)
-            missing = self._held_beside(page.glimpse.update_ids, place, cursors[-1], proven)
-            self.refuse(server, migration_id, missing)
+            missing = self._held_beside(ids, Cursor(migration_id, lo), cursors[-1], proof.of(server, cursors))
+            if missing and self._knows(ids):  # else it is of another network
+                self.refuse(server, migration_id, missing)
         return page
 
     def _shows_parties(self, server: str, page: HistoryPage) -> bool:
@@ -373,7 +372,7 @@ class Agreement:
             StoreError: there are; the remedy depends on whether any of them is settled.
         """
         settled = self.history.slots.settled
-        final = [update_id for update_id, micros in missing.items() if lies_in(Cursor(migration_id, micros), settled)]
+        final = [one for one, micros in missing.items() if lies_in(Cursor(migration_id, micros), settled)]
         if missing:
             raise lacking_updates(server, final or list(missing), final=bool(final))
 
