@@ -134,6 +134,8 @@ class Engine:
         except BaseException:
             self._spill.cleanup()
             raise
+        limit = "select parse_formatted_bytes(current_setting('memory_limit')) // 2"
+        ((self._room,),) = self._connection.execute(limit).fetchall()
 
     def __enter__(self) -> Self:
         return self
@@ -221,7 +223,7 @@ class Engine:
             if name in needed | listed and not (needed <= wanted and listed <= wanted | optional):
                 wanted |= needed
                 optional |= listed
-                self._give(name, give(wanted, optional))
+                self._give(name, give(wanted, optional, self._room))
                 where = self._until if name != "opening" else "true"
                 self._connection.execute(f"create or replace temp view {name} as from given_{name} where {where}")
 

@@ -29,8 +29,11 @@ OPENING: Final = ("contract_id", "template_name", "created_at", "payload")
 _GIVER: Final = "give the events of lf.load_events, a History, a Store, or a path of Parquet"
 #: Rows that a thread of DuckDB takes at once.
 _BATCH: Final = 65_536
-#: Gives the columns of an input whose names are among some words, and of others only what is there.
-Give = Callable[[set[str], set[str]], Any]
+#: Of a store's table, rows that show how large it would be in memory.
+_SAMPLE: Final = 1_000
+#: Gives the columns of an input whose names are among some words, and of others only what is there: a table or dataset
+#: or SQL. A copy of it in memory may take so many bytes.
+Give = Callable[[set[str], set[str], int], Any]
 
 
 @dataclass(frozen=True)
@@ -114,15 +117,19 @@ def _frame(frame: Any, table: Table) -> Give:
     there = set(columns_of(frame))
     read: dict[str, pa.ChunkedArray] = {}
 
-    def give(needed: set[str], listed: set[str]) -> pa.Table:
+    def give(needed: set[str], listed: set[str], _: int) -> pa.Table:
         new = [name for name in _among(table, needed | (listed & there)) if name not in read]
         read.update(zip(new, to_arrow(frame, table, new, name=table.name).columns, strict=True))
         lacking = [table.schema.field(name) for name in _among(table, listed - there - needed)]
         rows = pa.table(read | {field.name: pa.chunked_array([pa.nulls(len(frame), field.type)]) for field in lacking})
-        # A thread takes a batch, so one large batch would keep all but one of them waiting.
-        return pa.Table.from_batches(rows.to_batches(max_chunksize=_BATCH), rows.schema)
+        return _in_batches(rows)
 
     return give
+
+
+def _in_batches(rows: pa.Table) -> pa.Table:
+    """The same: a thread takes a batch, so one large batch would keep all but one of them waiting."""
+    return pa.Table.from_batches(rows.to_batches(max_chunksize=_BATCH), rows.schema)
 
 
 def columns_of(frame: Any) -> list[str]:
@@ -131,7 +138,14 @@ def columns_of(frame: Any) -> list[str]:
 
 
 def _stored(store: Any, table: Table) -> Give:
-    return lambda *_: store.scan(table.name)
+    def give(needed: set[str], listed: set[str], room: int) -> Any:
+        rows, names = store.scan(table.name), _among(table, needed | listed)
+        sample = rows.head(_SAMPLE, columns=names)
+        if sample.nbytes * rows.count_rows() > room * max(len(sample), 1):
+            return rows  # each step reads it anew
+        return _in_batches(store.load(table.name, columns=names, as_="arrow"))
+
+    return give
 
 
 @dataclass(frozen=True)
@@ -146,7 +160,7 @@ class _Files:
     files: tuple[str, ...]
     schema: pa.Schema
 
-    def __call__(self, needed: set[str], listed: set[str]) -> str:
+    def __call__(self, needed: set[str], listed: set[str], _: int) -> str:
         missing = [name for name in _among(EVENTS, needed | listed) if name not in self.schema.names]
         if missing:
             raise InputError(f"events: the files have no column {', '.join(missing)}; {_GIVER}")

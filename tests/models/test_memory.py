@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
@@ -77,6 +78,16 @@ def test_a_path_of_parquet_is_all_that_a_connection_may_read(history, tmp_path):
         ):
             with pytest.raises(duckdb.Error, match=r"disabled|Cannot access"):
                 engine._connection.execute(statement)
+
+
+@pytest.mark.parametrize("room", [0, 1_000_000_000], ids=["each step reads the files", "in memory"])
+def test_a_store_is_read_once_where_it_fits(history, net, tmp_path, room):
+    store = lf.open_store(tmp_path)
+    store.sync(net, progress=False)
+    with Engine(inputs_of(history).gives) as of_frames, Engine(inputs_of(store).gives) as engine:
+        engine._room = room
+        assert engine.rows("rewards").equals(of_frames.rows("rewards"))
+        assert isinstance(engine._inputs["events"]({"payload"}, set(), room), pa.Table) == bool(room)
 
 
 def test_a_variable_of_python_is_not_taken_for_a_table(history):
