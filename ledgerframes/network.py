@@ -16,11 +16,11 @@ from ledgerframes.errors import ConfigurationError
 from ledgerframes.frames import Decimals
 from ledgerframes.results import html_pairs
 from ledgerframes.transport import Clock, Stats, Transport
-from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.public_addresses import why_not_public
-from ledgerframes.transport.recording import Way
 
 if TYPE_CHECKING:
+    import httpx
+
     from ledgerframes.interfaces.listed_scans import Refusal
     from ledgerframes.paging.window import Window
     from ledgerframes.sandbox.bulk.start import Bulk
@@ -39,7 +39,7 @@ class Network:
         settings: addresses, tokens, limits.
         sandbox: the embedded ledger behind it, stopped with it.
         clock: what waits go by; a test hands in one that does not sleep.
-        way: another way to the servers; see `Transport`.
+        transport: what sends, in place of urllib3; see `Transport`.
         refusal: says why a scan that the network lists is not to be asked; None lets it be asked.
         window_check: refuses windows that begin before what is held, where no server holds all of the history.
         begins_after: the record time after which opened objects hold everything; None where servers answer.
@@ -59,7 +59,7 @@ class Network:
         *,
         sandbox: Sandbox | Bulk | None = None,
         clock: Clock | None = None,
-        way: Callable[[Way, Mask], Way] | None = None,
+        transport: httpx.BaseTransport | None = None,
         refusal: Refusal = why_not_public,
         window_check: Callable[[Window], None] | None = None,
         begins_after: int | None = None,
@@ -73,7 +73,7 @@ class Network:
         def list_scans() -> tuple[str, ...]:
             from ledgerframes.interfaces.listed_scans import listed_scans
 
-            return listed_scans(settings, refusal, clock)
+            return listed_scans(settings, refusal, clock, self.transport.shared())
 
         self._window_check = window_check
         self.begins_after = begins_after
@@ -82,7 +82,10 @@ class Network:
         self._pid = os.getpid()
         # At once: made by several threads, or while another thread forks, there would be two, or a lock for ever held.
         self.transport = Transport(
-            settings, clock=clock, way=way, list_scans=list_scans if settings.failover == "network" else None
+            settings,
+            clock=clock,
+            transport=transport,
+            list_scans=list_scans if settings.failover == "network" else None,
         )
         alone = bool(settings.validator_url) and not settings.scan_url
         self.scan = Scan(ThroughValidator(self.transport) if alone else self.transport)
@@ -175,6 +178,7 @@ def connect(
     personal: bool | None = None,
     failover: Literal["given", "network"] | None = None,
     decimals: Decimals | None = None,
+    transport: httpx.BaseTransport | None = None,
 ) -> Network:
     """Connect to a network; any subset of its interfaces. Nothing is sent yet.
 
@@ -218,8 +222,12 @@ def connect(
             turns to those where the given ones fail: https and public addresses only, without a token. A
             `FailoverWarning` says when there are none. `"given"`, the default, asks only those of `scan_url`.
         decimals: how pandas holds amounts where a loader, or a table computed from its frames, is not told otherwise:
-            `"float"` (the default), `"exact"` (`Decimal`), `"arrow"` or `"string"`. Arrow, Polars and Parquet always
-            hold exact decimals.
+            `"object"` (exact `Decimal`, the default), `"arrow"`, `"float"` or `"string"`. Arrow and Parquet always hold
+            exact decimals.
+        transport: what sends the requests, as `httpx` has it (`httpx.MockTransport` in a test, `httpx.HTTPTransport`
+            with certificates or a proxy of its own), in place of urllib3; closed with the network. Retries, rate,
+            tokens and bounds are as usual; whom it trusts and its proxy are its own affair, and one that blocks is
+            ended between two pieces of an answer.
 
     Returns:
         A network; a context manager, or open until the interpreter ends.
@@ -248,7 +256,7 @@ def connect(
             f"insecure_http=True: a token goes to {', '.join(urls)} unencrypted, and whoever is on the way can use it",
             InsecureHttpWarning, stacklevel=3,
         )  # fmt: skip
-    return Network(settings)
+    return Network(settings, transport=transport)
 
 
 def _named(network: Any, profile: str | None, scan_url: Urls | None) -> tuple[str | None, Urls | None]:

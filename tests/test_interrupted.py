@@ -18,9 +18,6 @@ from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.window import Window
 from ledgerframes.store.sync import driving
 from ledgerframes.store.sync.driving import ThreadDrive
-from ledgerframes.transport import interruptible
-from ledgerframes.transport.interruptible import Interruptible
-from ledgerframes.transport.stopping import Stop
 from ledgerframes.waiting import Places, in_background, together
 from tests.interrupted import HANGS, TRACES, WHY_NOT, everywhere
 
@@ -156,36 +153,6 @@ def test_a_store_that_is_taken_for_writing(tmp_path):
     )
     assert ended.returncode == 0, ended.stderr
     assert int(ended.stdout) >= 20
-
-
-class Sending:
-    """Sends for a moment, or until it is told to stop."""
-
-    def __init__(self):
-        self.sent = []
-
-    def send(self, *args, stop, **kwargs):
-        del args, kwargs
-        sending = [stop, None]
-        self.sent.append(sending)
-        until = time.monotonic() + 0.03
-        while not stop.is_set() and time.monotonic() < until:
-            time.sleep(0.001)
-        sending[1] = time.monotonic()
-
-
-def test_a_request_of_the_main_thread(monkeypatch):
-    def use(trace):
-        way = Sending()
-        with trace:
-            Interruptible(way).send(None, None, seconds=5, stop=Stop())
-        left = time.monotonic()
-        time.sleep(0.01)  # its thread may not have begun
-        assert gone("ledgerframes-request")
-        assert all(stop.is_set() or ended <= left for stop, ended in way.sent)
-
-    monkeypatch.setattr(threading, "main_thread", threading.current_thread)
-    assert everywhere(use, contextlib, waiting, interruptible) >= 7
 
 
 def test_a_read_of_pages(net):

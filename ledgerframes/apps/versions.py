@@ -11,7 +11,7 @@ from ledgerframes.version import __version__
 
 #: What the package needs, and what it uses where it is installed.
 _LIBRARIES: Final = (
-    *("pandas", "pyarrow", "httpx", "msgspec", "deltalake", "matplotlib", "numpy"),
+    *("pandas", "pyarrow", "httpx", "urllib3", "msgspec", "deltalake", "matplotlib", "numpy"),
     *("duckdb", "polars", "dask", "isal", "plotly", "xlsxwriter"),
 )
 

@@ -6,7 +6,7 @@ import logging
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from ledgerframes.config.settings import Settings, check_url, source_of
@@ -14,6 +14,9 @@ from ledgerframes.errors import ConfigurationError, DecodeError, RequestError, v
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_now import SCANS
 from ledgerframes.transport import Clock, Transport
+
+if TYPE_CHECKING:
+    import httpx
 
 _log = logging.getLogger("ledgerframes.network")
 _PREFIX: Final = "/api/scan"
@@ -31,7 +34,9 @@ class FailoverWarning(UserWarning):
     """`failover="network"` found no further scans; the message says why."""
 
 
-def listed_scans(settings: Settings, refusal: Refusal, clock: Clock | None) -> tuple[str, ...]:
+def listed_scans(
+    settings: Settings, refusal: Refusal, clock: Clock | None, carrier: httpx.BaseTransport | None
+) -> tuple[str, ...]:
     """The base URLs of the scans that the given ones list, without those given and those refused.
 
     Where the list cannot be read, or names no scan that may be asked, it warns.
@@ -40,10 +45,11 @@ def listed_scans(settings: Settings, refusal: Refusal, clock: Clock | None) -> t
         settings: names the scans to ask.
         refusal: says why a URL is not to be asked.
         clock: what waits go by.
+        carrier: what sends in place of urllib3.
     """
     quick = replace(settings, attempts=min(settings.attempts, _ATTEMPTS), budget=min(settings.budget, _BUDGET))
     try:
-        with Transport(quick, clock=clock) as transport:
+        with Transport(quick, clock=clock, transport=carrier) as transport:
             named = [scan.public_url for group in Scan(transport).scans() for scan in group.scans]
     except (RequestError, DecodeError) as error:
         _warn(f"the list of scans could not be read from {SCANS}: {error}")

@@ -13,14 +13,12 @@ from ledgerframes.arguments import suggesting
 from ledgerframes.config.settings import Settings
 from ledgerframes.errors import InputError
 from ledgerframes.network import Network
-from ledgerframes.objects.answering import FolderWay
+from ledgerframes.objects.answering import FolderAnswers
 from ledgerframes.objects.contiguous import contiguous
 from ledgerframes.objects.folder import folder_objects, temporary_folder
 from ledgerframes.objects.folder_history import FolderHistory
 from ledgerframes.paging.window import When
 from ledgerframes.timestamps import EARLIEST, LATEST, to_micros
-from ledgerframes.transport.masking import Mask
-from ledgerframes.transport.recording import Way
 
 #: A host that exists nowhere, by RFC 6761: nothing is ever sent to it.
 _HOST: Final = "https://objects.invalid"
@@ -79,11 +77,10 @@ def open_objects(
         raise InputError(f"{place} has no objects from start={start!r} to end={end!r}; leave one of them out")
     history = FolderHistory(source, contiguous(wanted, place))
 
-    def way(_usual: Way, _mask: Mask) -> Way:
-        return FolderWay(history, temporary)
-
     settings = Settings(scan_url=(_url(place),), rate=_ENDLESS, parallel=256)
-    return Network(settings, way=way, window_check=history.check, begins_after=history.begin)
+    return Network(
+        settings, transport=FolderAnswers(history, temporary), window_check=history.check, begins_after=history.begin
+    )
 
 
 def _url(place: str) -> str:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from ledgerframes.config.settings import Settings, is_loopback, source_of
+from ledgerframes.config.settings import is_loopback, source_of
 from ledgerframes.errors import RequestError
 from ledgerframes.transport.backoff import jittered
 from ledgerframes.transport.classify import judge_broken, judge_refusal
-from ledgerframes.transport.interruptible import Interruptible
-from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.outcome import Broken, Received
 from ledgerframes.transport.public_addresses import why_not_public
-from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Endpoint, Request
 from ledgerframes.transport.retrying import Sending
 from ledgerframes.transport.stopping import Stop
@@ -81,39 +77,6 @@ class Download:
         else:
             failure = judge_refusal(outcome, request, server, mask=mask, now=sender.clock.now())
         return failure.request_error(), failure.wait if failure.transient else 0.0
-
-
-class FileHosts:
-    """The ways to hosts that only keep files, and are not servers of the connection.
-
-    Args:
-        settings: how to talk to them.
-        mask: knows the tokens.
-        wrap: makes another way out of the usual one, for recordings.
-    """
-
-    def __init__(self, settings: Settings, mask: Mask, wrap: Callable[[Way, Mask], Way] | None) -> None:
-        self._settings = settings
-        self._mask = mask
-        self._wrap = wrap
-        self._ways: dict[tuple[str, str, int], Way] = {}
-        self._opening = threading.Lock()
-
-    def way(self, url: str) -> Way:
-        """The way to the host of a URL."""
-        from ledgerframes.transport.http import Wire
-
-        with self._opening:
-            origin = origin_of(url)
-            if origin not in self._ways:
-                wire: Way = Interruptible(Wire(self._settings, [f"{origin[0]}://{urlsplit(url).netloc}"]))
-                self._ways[origin] = wire if self._wrap is None else self._wrap(wire, self._mask)
-            return self._ways[origin]
-
-    def close(self) -> None:
-        """Close every connection."""
-        for way in tuple(self._ways.values()):
-            way.close()
 
 
 def why_refused(url: str, scans: tuple[str, ...]) -> str | None:

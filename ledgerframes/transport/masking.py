@@ -17,10 +17,15 @@ SHORTEST: Final = 4
 # A JWT has three parts between dots, and a part alone must not be shown; shorter ones would match ordinary words.
 SHORTEST_PART: Final = 16
 
+_QUERY: Final = re.compile(r'("[A-Z]+ [^\s"?]*)\?[^\s"]*')
+
 # these log headers or URLs of their own accord at DEBUG and INFO
 LOUD: Final = tuple(
     logging.getLogger(name)
-    for name in ("httpx", *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
+    for name in (
+        *("urllib3.connection", "urllib3.connectionpool", "urllib3.poolmanager"),
+        *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),  # of httpx.HTTPTransport
+    )
 )
 
 
@@ -57,7 +62,8 @@ class Mask:
     def filter(self, record: logging.LogRecord) -> bool:
         """Take tokens out of a log record, and let it pass."""
         message = record.getMessage()
-        masked = self.text(message)
+        # urllib3 writes down whole targets, in whose queries may be signatures.
+        masked = self.text(_QUERY.sub(r"\1?***", message) if record.name.startswith("urllib3.") else message)
         if masked != message:
             record.msg, record.args = masked, ()
         return True

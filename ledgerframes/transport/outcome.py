@@ -1,14 +1,17 @@
-"""The input and the outcome of one attempt: a credential; a whole answer, or the reason why there is none."""
+"""What one attempt takes, a credential and limits, and what comes of it: a whole answer, or why there is none."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from ledgerframes.config.settings import Secret
+from ledgerframes.transport.stopping import Stop
 
 ERROR_BODY: Final = 2**16
+LONGEST_LENGTH: Final = 20  # digits; Python refuses to convert thousands of them
 #: Bytes per second below which a download is given up.
 SLOWEST: Final = 50_000
 
@@ -73,6 +76,22 @@ class Broken:
     def for_good(cls, reason: str, advice: str = "") -> Broken:
         """A fault that no further request to this server can mend; another server may do better."""
         return cls(reason, transient=False, final=True, advice=advice)
+
+
+@dataclass
+class Attempt:
+    """How long one attempt may take: until an instant, or until it is stopped."""
+
+    at: float = float("inf")
+    stop: Stop = field(default_factory=Stop)
+
+    def left(self) -> float:
+        """Seconds."""
+        return self.at - time.monotonic()
+
+    def over(self) -> bool:
+        """Whether nothing more is to be read or sent."""
+        return self.left() <= 0 or self.stop.is_set()
 
 
 class Sink(Protocol):

@@ -101,9 +101,9 @@ def proxy_for(url: str, proxies: Mapping[str, str] | None = None) -> Proxy | Non
     if not way.url.host:
         raise ConfigurationError(f"the proxy that {variable} names has no host; mend or unset it")
     proxy = Proxy(str(way.url), way.raw_auth, variable)
-    if proxy.socks and find_spec("socksio") is None:
+    if proxy.socks and find_spec("socks") is None:
         raise ConfigurationError(
-            f"the proxy {proxy.shown} that {variable} names speaks SOCKS5, which needs the package socksio: run "
-            "`pip install socksio`, name an http proxy, or leave hosts out of it with NO_PROXY"
+            f"the proxy {proxy.shown} that {variable} names speaks SOCKS5, which needs the package PySocks: run "
+            "`pip install pysocks`, name an http proxy, or leave hosts out of it with NO_PROXY"
         )
     return proxy

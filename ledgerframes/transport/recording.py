@@ -12,25 +12,30 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, cast
 
+import httpx
 import msgspec
 from msgspec import Struct
 
 from ledgerframes.errors import ConfigurationError, InputError
-from ledgerframes.transport.masking import Mask
-from ledgerframes.transport.outcome import Broken, Credential, Received, Sink
-from ledgerframes.transport.request import Prepared
-from ledgerframes.transport.stopping import Stop
+from ledgerframes.transport.body import DamagedError, collect
+from ledgerframes.transport.http import Refused
+from ledgerframes.transport.outcome import ERROR_BODY, Broken
 
 FORMAT: Final = 1
 ABOUT: Final = "recording.json"
 # Other headers may hold cookies or addresses, and nothing reads them.
 _KEPT: Final = ("content-type", "retry-after", "date")
-_NO_FILES: Final = "a recording holds answers, not objects of hundreds of MB each; use source='pages' with it"
+_NO_FILES: Final = Broken(
+    "a recording holds answers, not objects of hundreds of MB each; use source='pages' with it",
+    transient=False,
+    elsewhere=False,
+)
 _PASSING: Final = frozenset({429, 500, 502, 503, 504})  # a recording keeps what was answered in the end
+_ENDLESS: Final = 2**62  # what was read is within the settings' limit
 
 
 class _About(Struct):
@@ -52,96 +57,110 @@ _about: Final = msgspec.json.Decoder(_About)
 _decoder: Final = msgspec.json.Decoder(_Turn)
 
 
-class Way(Protocol):
-    """What carries requests to servers."""
-
-    def send(
-        self,
-        prepared: Prepared,
-        credential: Credential | None,
-        *,
-        seconds: float,
-        stop: Stop,
-        sink: Sink | None = None,
-    ) -> Received | Broken:
-        """One attempt, over after the given seconds or once it is stopped; a sink takes the body of a success.
-
-        Raises:
-            StoppedError: the operation was stopped.
-        """
-
-    def close(self) -> None:
-        """Close every connection."""
-
-
-class Recorder:
-    """Sends by another way and keeps what comes back; any number of threads may share one.
+class Recorder(httpx.BaseTransport):
+    """Sends by another transport and keeps what comes back; any number of threads may share one.
 
     Args:
         folder: where to; `begin` has made it.
-        inner: the other way.
-        mask: knows the tokens.
+        inner: the other transport.
     """
 
-    def __init__(self, folder: Path, inner: Way, mask: Mask) -> None:
+    def __init__(self, folder: Path, inner: httpx.BaseTransport) -> None:
         self._folder = folder
         self._inner = inner
-        self._mask = mask
         self._turns: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def send(
-        self,
-        prepared: Prepared,
-        credential: Credential | None,
-        *,
-        seconds: float,
-        stop: Stop,
-        sink: Sink | None = None,
-    ) -> Received | Broken:
-        """One attempt, kept if it was answered for good; files for a sink are refused."""
-        if sink is not None:
-            return Broken(_NO_FILES, transient=False, elsewhere=False)
-        outcome = self._inner.send(prepared, credential, seconds=seconds, stop=stop)
-        if isinstance(outcome, Received) and outcome.status not in _PASSING:
-            self._keep(prepared, outcome)
-        return outcome
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """One attempt, kept if it was answered for good; files are refused.
+
+        `request.extensions` may say under "mask" how tokens are taken out of a text, and under "private" that an answer
+        is not to be kept.
+
+        Raises:
+            httpx.TransportError: there is no answer.
+            InputError: the folder cannot be written.
+        """
+        if "pieces" in request.extensions:
+            raise Refused(_NO_FILES)
+        answer = self._inner.handle_request(request)
+        if answer.status_code in _PASSING or "private" in request.extensions:
+            return answer
+        return httpx.Response(answer.status_code, headers=answer.headers, stream=_Keeping(self, request, answer))
 
     def close(self) -> None:
         """Close every connection."""
         self._inner.close()
 
-    def _keep(self, prepared: Prepared, outcome: Received) -> None:
-        digest = digest_of(prepared)
+    def keep(self, request: httpx.Request, answer: httpx.Response, body: bytes) -> None:
+        """Write an answer with its request.
+
+        Raises:
+            InputError: the folder cannot be written.
+        """
+        mask = request.extensions.get("mask", str)
+        digest = digest_of(request)
         with self._lock:
             # A recording may be continued by another process, whose files come first.
             while (target := self._folder / f"{digest}-{self._turns[digest]:04}.json").exists():
                 self._turns[digest] += 1
             self._turns[digest] += 1
-            answer = {
-                "status": outcome.status,
-                "headers": {name: self._mask.text(outcome.headers[name]) for name in _KEPT if name in outcome.headers},
-                "body": self._written(outcome.body),
+            kept = {
+                "status": answer.status_code,
+                "headers": {name: mask(answer.headers[name]) for name in _KEPT if name in answer.headers},
+                "body": _written(body, mask),
             }
             asked = {
-                "method": prepared.method,
-                "url": self._mask.text(prepared.url),
-                "body": self._written(prepared.body or b""),
+                "method": request.method,
+                "url": mask(str(request.url)),
+                "body": _written(request.content, mask),
             }
             try:
-                write_json(target, {"request": asked, "answer": answer})
+                write_json(target, {"request": asked, "answer": kept})
             except OSError as error:
                 raise InputError(f"{str(target)!r} cannot be written: {error}; record elsewhere") from error
 
-    def _written(self, body: bytes) -> dict[str, str]:
-        """A body as text without tokens, or as Base64 where it is not text."""
+
+class _Keeping(httpx.SyncByteStream):
+    """A body that is kept once it was read: to its end, or as much of an error's as was wanted."""
+
+    def __init__(self, recorder: Recorder, request: httpx.Request, answer: httpx.Response) -> None:
+        self._recorder = recorder
+        self._request = request
+        self._answer = answer
+        self._arrived: list[bytes] = []
+        self._whole = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in cast("httpx.SyncByteStream", self._answer.stream):
+            self._arrived.append(piece)
+            yield piece
+        self._whole = True
+
+    def close(self) -> None:
+        """Keep it."""
+        self._answer.close()
+        arrived, self._arrived = self._arrived, []
+        refusal = not self._answer.is_success
+        if not (self._whole or (refusal and arrived)):
+            return
+        encoding = self._answer.headers.get("content-encoding", "").strip().lower()
         try:
-            return {"text": self._mask.text(body.decode())}
-        except UnicodeDecodeError:
-            return {"base64": base64.b64encode(body).decode()}
+            body = collect(arrived, encoding=encoding, limit=_ENDLESS)
+        except DamagedError:
+            return
+        self._recorder.keep(self._request, self._answer, body[:ERROR_BODY] if refusal else body)
 
 
-class Replayer:
+def _written(body: bytes, mask: Callable[[str], str]) -> dict[str, str]:
+    """A body as text without tokens, or as Base64 where it is not text."""
+    try:
+        return {"text": mask(body.decode())}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(body).decode()}
+
+
+class Replayer(httpx.BaseTransport):
     """Answers from a recording; sends nothing.
 
     Args:
@@ -153,20 +172,16 @@ class Replayer:
         self._turns: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def send(
-        self,
-        prepared: Prepared,
-        credential: Credential | None,
-        *,
-        seconds: float,
-        stop: Stop,
-        sink: Sink | None = None,
-    ) -> Received | Broken:
-        """The answer that came when this was sent; sent more often, the last one again."""
-        del credential, seconds, stop
-        if sink is not None:
-            return Broken(_NO_FILES, transient=False, elsewhere=False)
-        digest = digest_of(prepared)
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """The answer that came when this was sent; sent more often, the last one again.
+
+        Raises:
+            httpx.TransportError: it was not recorded.
+            InputError: what was recorded cannot be read.
+        """
+        if "pieces" in request.extensions:
+            raise Refused(_NO_FILES)
+        digest = digest_of(request)
         with self._lock:
             target = self._folder / f"{digest}-{self._turns[digest]:04}.json"
             if target.exists():
@@ -176,15 +191,12 @@ class Replayer:
         if not target.exists():
             # A recording of an earlier release has it on the route that was asked then.
             reason = f"this request was not recorded in {self._folder}, on no route that it may have"
-            return Broken(reason, transient=False, elsewhere=False, unknown_route=True)
+            raise Refused(Broken(reason, transient=False, elsewhere=False, unknown_route=True))
         try:
             kept = _decoder.decode(target.read_bytes()).answer
-            return Received(kept.status, kept.headers, _read(kept.body))
+            return httpx.Response(kept.status, headers=kept.headers, stream=httpx.ByteStream(_read(kept.body)))
         except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"{str(target)!r} is not a recorded answer: {error}; record anew") from error
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 def begin(folder: Path, urls: Mapping[str, list[str]]) -> None:
@@ -223,9 +235,9 @@ def recorded_urls(folder: Path) -> dict[str, list[str]]:
     return about.urls
 
 
-def digest_of(prepared: Prepared) -> str:
+def digest_of(request: httpx.Request) -> str:
     """Equal for equal requests, whatever their headers."""
-    parts = (prepared.method.encode(), prepared.url.encode(), prepared.body or b"")
+    parts = (request.method.encode(), str(request.url).encode(), request.content)
     return hashlib.sha256(b"\n".join(parts)).hexdigest()[:40]
 
 

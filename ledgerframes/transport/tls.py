@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-import httpcore
+import httpx
 
 from ledgerframes.config.settings import check_ca_file
 from ledgerframes.errors import ConfigurationError
@@ -74,7 +74,7 @@ def _of_folder(place: str, name: str) -> ssl.SSLContext:
 
 def tls_problem(error: BaseException | None) -> Broken | None:
     """What is wrong between the two sides' TLS, if that is what an error comes from: nothing that time mends."""
-    connecting = isinstance(error, httpcore.ConnectError)
+    connecting = isinstance(error, httpx.ConnectError)
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             advice = _ADVICE.get(error.verify_code, _AUTHORITY)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -15,12 +15,14 @@ from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings
 from ledgerframes.config.token_sources import KeptToken
 from ledgerframes.errors import ConfigurationError, NoAnswerError, visible
 from ledgerframes.transport.downloads import origin_of
-from ledgerframes.transport.interruptible import Interruptible
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.outcome import Broken, Credential
 from ledgerframes.transport.request import Prepared
 from ledgerframes.transport.stopping import Stop
 from ledgerframes.version import __version__
+
+if TYPE_CHECKING:
+    from ledgerframes.transport.http import Http
 
 T = TypeVar("T")
 
@@ -57,14 +59,14 @@ _token: Final = msgspec.json.Decoder(_Token)
 _refusal: Final = msgspec.json.Decoder(_Refusal)
 
 
-def token_sources(settings: Settings, mask: Mask) -> dict[Interface, Secret]:
+def token_sources(settings: Settings, mask: Mask, http: Http) -> dict[Interface, Secret]:
     """Each interface's token; those of one client are fetched once for all interfaces."""
     kept: dict[int, KeptToken] = {}
 
     def source(given: Token) -> Token:
         if not isinstance(given, ClientCredentials):
             return given
-        return kept.setdefault(id(given), KeptToken(TokenServer(given, settings, mask).fetch))
+        return kept.setdefault(id(given), KeptToken(TokenServer(given, http, mask).fetch))
 
     secrets = {interface: settings.token(interface) for interface in INTERFACES}
     return {interface: secret.by(source) for interface, secret in secrets.items() if secret is not None}
@@ -76,13 +78,13 @@ class TokenServer:
 
     Attributes:
         credentials: who asks whom for what.
-        settings: time-outs, and whom TLS trusts.
+        http: what sends.
         mask: learns the secret before it is sent.
         met: whether it has answered before; a first one that cannot be reached is most likely another's address.
     """
 
     credentials: ClientCredentials
-    settings: Settings
+    http: Http
     mask: Mask
     met: bool = False
 
@@ -131,14 +133,8 @@ class TokenServer:
         return url, "client_secret_post" not in found.token_endpoint_auth_methods_supported
 
     def _ask(self, prepared: Prepared, credential: Credential | None, read: Callable[[bytes], T]) -> T:
-        from ledgerframes.transport.http import Wire
-
         place, url = self.credentials.place, prepared.url
-        way = Interruptible(Wire(self.settings, [url]))
-        try:
-            outcome = way.send(prepared, credential, seconds=_SECONDS, stop=Stop())
-        finally:
-            way.close()
+        outcome = self.http.send(prepared, credential, seconds=_SECONDS, stop=Stop(), extensions={"private": True})
         if isinstance(outcome, Broken):
             why = visible(self.mask.text(outcome.reason))
             said = f"{place}: the token server {url} gave no answer: {why}"

@@ -10,19 +10,17 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from types import TracebackType
-from typing import Final, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, is_loopback, source_of
-from ledgerframes.errors import ConfigurationError, InputError, NoAnswerError
+from ledgerframes.errors import InputError, NoAnswerError
 from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.clock import Clock, SystemClock
-from ledgerframes.transport.downloads import DOWNLOAD, Download, FileHosts, origin_of, why_refused
-from ledgerframes.transport.interruptible import Interruptible
+from ledgerframes.transport.downloads import DOWNLOAD, Download, origin_of, why_refused
 from ledgerframes.transport.masking import MASK, Mask
 from ledgerframes.transport.outcome import Broken, Credential, Received, Sink
 from ledgerframes.transport.rate_limiter import RateLimiter
-from ledgerframes.transport.recording import Way
 from ledgerframes.transport.request import Endpoint, Prepared, Request
 from ledgerframes.transport.retrying import RetryingRequest, Revise, Sending
 from ledgerframes.transport.server_preferences import PageLimits
@@ -31,6 +29,9 @@ from ledgerframes.transport.stoppable import StoppableSender
 from ledgerframes.transport.stopping import Stop
 from ledgerframes.transport.token_server import token_sources
 from ledgerframes.version import __version__
+
+if TYPE_CHECKING:
+    import httpx
 
 T = TypeVar("T")
 
@@ -46,7 +47,7 @@ class Transport:
     Args:
         settings: where the servers are and how to talk to them.
         clock: what waits and budgets go by.
-        way: makes another way to the servers out of the usual one, for recordings.
+        transport: what sends, in place of urllib3; closed with this.
         list_scans: gives the base URLs of further scans, asked where the settings' scans fail, and without a token;
             called before the first request to a scan.
     """
@@ -56,11 +57,11 @@ class Transport:
         settings: Settings,
         *,
         clock: Clock | None = None,
-        way: Callable[[Way, Mask], Way] | None = None,
+        transport: httpx.BaseTransport | None = None,
         list_scans: Callable[[], tuple[str, ...]] | None = None,
     ) -> None:
         self._agent = f"ledgerframes/{__version__}"
-        self._way = way
+        self._given = transport
         self._list_scans = list_scans
         self._listed: tuple[str, ...] | None = () if list_scans is None else None
         self._closed = False
@@ -69,39 +70,39 @@ class Transport:
 
     def _open(self, sender: Sending) -> None:
         """Make what belongs to one process alone: connections, locks, counts."""
-        from ledgerframes.transport.http import Wire
+        from ledgerframes.transport.http import Http
+        from ledgerframes.transport.wire import Wire
 
         self._shared = sender
         named = [url for interface in INTERFACES for url in getattr(sender.settings, f"{interface}_url")]
         self._gates: dict[str, RateLimiter] = {}
         self._listing = threading.Lock()
         self._gate((*named, *(self._listed or ())))
-        try:
-            wire: Way = Interruptible(Wire(sender.settings, named))
-        except ConfigurationError as error:
-            wire = _Unusable(str(error))
-        self._wire = wire if self._way is None else self._way(wire, sender.mask)
+        carrier = self._given or Wire(sender.settings)
+        self._http = Http(sender.settings, carrier)
         self._stop = Stop()
         sender.mask.attach()
         self._pid = os.getpid()
-        self._tokens = token_sources(sender.settings, sender.mask)
-        self._files = FileHosts(sender.settings, sender.mask, self._way)
-        self._finish = weakref.finalize(self, _finish, self._pid, self._stop, sender.mask, self._wire, self._files)
+        self._tokens = token_sources(sender.settings, sender.mask, self._http)
+        self._finish = weakref.finalize(self, _finish, self._pid, self._stop, sender.mask, carrier)
 
     @property
     def _sender(self) -> Sending:
-        """What a request needs; made anew in a forked child, because the connections are the parent's."""
+        """What a request needs; made anew in a forked child, whose locks the parent's threads may hold."""
         if self._pid != os.getpid():
             with self._opening:
                 if self._pid != os.getpid():
                     before = self._shared
                     self._finish.detach()
                     before.mask.detach()
-                    # its locks may be held by threads that only the parent has, and closing it would need them;
-                    # so it is kept as it is, and never used again
-                    self._inherited = self._wire
                     self._open(Sending(before.settings, before.clock, self._attempt, memory=before.memory.copy()))
         return self._shared
+
+    def shared(self) -> httpx.BaseTransport | None:
+        """What sends in place of urllib3, for another connection that does not close it."""
+        from ledgerframes.transport.http import Shared
+
+        return None if self._given is None else Shared(self._given)
 
     @property
     def stats(self) -> Stats:
@@ -224,15 +225,15 @@ class Transport:
             raise InputError(f"{sender.mask.text(url[:80])!r} is not fetched, because {reason}; ask another scan")
         server = next((scan for scan in scans if origin_of(scan) == origin_of(url)), None)
         secret = None if server is None else self._secret("scan", server)
-        way = self._wire if server is not None else self._files.way(url)
         prepared = Prepared(DOWNLOAD.method, url, {"Accept-Encoding": "identity", "User-Agent": self._agent})
         ending = self._stop if stop is None else Stop(self._stop, stop)
 
         def attempt(seconds: float) -> Received | Broken:
+            def send(own: Credential | None) -> Received | Broken:
+                return self._http.send(prepared, own, seconds=seconds, stop=ending, sink=sink)
+
             with self._passing(server or url, ending):
-                return self._authorized(
-                    DOWNLOAD, secret, lambda own: way.send(prepared, own, seconds=seconds, stop=ending, sink=sink)
-                )
+                return self._authorized(DOWNLOAD, secret, send)
 
         Download(sender, attempt, url, ending).run()
 
@@ -282,10 +283,11 @@ class Transport:
             began = sender.clock.monotonic()
             # A command is not broken off: whether it was carried out could not be known.
             under_way = stop if endpoint.safe else Stop()  # the outcome of a command that was sent has to be known
-            way = self._files.way(server) if server in (self._listed or ()) else self._wire
+            told: dict[str, object] = {"mask": sender.mask.text}
             outcome = self._authorized(
-                endpoint, secret, lambda own: way.send(prepared, own, seconds=seconds, stop=under_way)
-            )
+                endpoint, secret,
+                lambda own: self._http.send(prepared, own, seconds=seconds, stop=under_way, extensions=told),
+            )  # fmt: skip
         if isinstance(outcome, Received):
             outcome = replace(outcome, with_token=secret is not None)
         status, size = (outcome.status, len(outcome.body)) if isinstance(outcome, Received) else (0, 0)
@@ -348,24 +350,6 @@ class Transport:
         return gate.passing(stop) if gate else nullcontext()
 
 
-class _Unusable:
-    """A way that cannot be set up, since a proxy or a certificate file is wrong; the error comes with a request."""
-
-    def __init__(self, why: str) -> None:
-        self._why = why
-
-    def send(self, *_arguments: object, **_options: object) -> NoReturn:
-        """Refuse.
-
-        Raises:
-            ConfigurationError: always.
-        """
-        raise ConfigurationError(self._why)
-
-    def close(self) -> None:
-        """There is nothing to close."""
-
-
 def _gate(sender: Sending) -> RateLimiter:
     settings = sender.settings
     return RateLimiter(
@@ -377,14 +361,13 @@ def _gate(sender: Sending) -> RateLimiter:
     )
 
 
-def _finish(pid: int, stop: Stop, mask: Mask, wire: Way, files: FileHosts) -> None:
+def _finish(pid: int, stop: Stop, mask: Mask, transport: httpx.BaseTransport) -> None:
     """End what a transport holds open, whether it was closed or garbage-collected; requests under way end first."""
     if pid != os.getpid():  # a forked child: the connections are its parent's
         return
     stop.set()
     mask.detach()
-    wire.close()
-    files.close()
+    transport.close()
 
 
 def _host(url: str) -> str:

@@ -1,4 +1,4 @@
-"""Requests from the one call to the bytes of the answer, nothing decoded, against httpx, httpcore and http.client.
+"""Requests from the one call to the bytes of the answer, nothing decoded, against httpx, urllib3 and http.client.
 
 Measured in processor time, over kept connections to a server in another process.
 """
@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpcore
 import httpx
+import urllib3
 
 import ledgerframes as lf
 from ledgerframes.transport.request import Endpoint
@@ -22,7 +22,7 @@ from tests.benchmarks.replay_server import recorded, replayed
 
 PAGES = Endpoint(interface="scan", method="POST", path="/v2/updates")
 SIZES = {50: 100, 1_000: 10}  # requests in one measurement, by items per page
-HTTPX, HTTPCORE, STANDARD = "httpx", "httpcore", "http.client"
+HTTPX, URLLIB3, STANDARD = "httpx", "urllib3", "http.client"
 
 
 def rows() -> list[Row]:
@@ -33,7 +33,7 @@ def rows() -> list[Row]:
 
 def _rows(net: lf.types.Network, client: httpx.Client, url: str, size: int, repeat: int) -> list[Row]:
     whole, body, kind = f"{url}/v2/updates", b'{"page_size":%d}' % size, {"Content-Type": "application/json"}
-    pool, parts = httpcore.ConnectionPool(), urlsplit(whole)
+    pool, parts = urllib3.PoolManager(), urlsplit(whole)
     standard = http.client.HTTPConnection(parts.netloc)
 
     def by_standard() -> int:
@@ -43,17 +43,16 @@ def _rows(net: lf.types.Network, client: httpx.Client, url: str, size: int, repe
     def ours() -> int:
         return net.transport.send(PAGES.request(json={"page_size": size}), read=len).value
 
-    headers = {**kind, "Host": parts.netloc}
     calls: dict[str, Callable[[], Any]] = {
         "ours": ours,
         HTTPX: lambda: len(client.post(whole, content=body, headers=kind).content),
-        HTTPCORE: lambda: len(pool.request("POST", whole, content=body, headers=headers).content),
+        URLLIB3: lambda: len(pool.request("POST", whole, body=body, headers=kind).data),
         STANDARD: by_standard,
     }
     length = ours()
     assert {call() for call in calls.values()} == {length}
     found = side_by_side({name: partial(_times, call, repeat) for name, call in calls.items()}, clock=time.process_time)
-    pool.close()
+    pool.clear()
     standard.close()
     return [
         Row(
@@ -63,7 +62,7 @@ def _rows(net: lf.types.Network, client: httpx.Client, url: str, size: int, repe
             theirs=found[baseline] / repeat,
             size=length,
         )
-        for baseline in (HTTPX, HTTPCORE, STANDARD)
+        for baseline in (HTTPX, URLLIB3, STANDARD)
     ]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+import httpx
 import msgspec
 from msgspec import Raw
 
@@ -17,11 +18,7 @@ import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.interfaces.catalogue import CALLS
 from ledgerframes.sandbox.server import start
-from ledgerframes.transport.masking import Mask
-from ledgerframes.transport.outcome import Broken, Credential, Received
-from ledgerframes.transport.recording import Way
-from ledgerframes.transport.request import DeprecatedEndpointWarning, Prepared
-from ledgerframes.transport.stopping import Stop
+from ledgerframes.transport.request import DeprecatedEndpointWarning
 from tests.replay import CAPTURES, PREFIXES, read_capture
 
 UPDATES = "POST /v2/updates"
@@ -114,31 +111,28 @@ class Corpus:
         return [body for bodies in self.answers.values() for body in bodies]
 
 
-class _Listening:
-    """Sends by another way, and keeps the bodies of what succeeds."""
+class _Listening(httpx.HTTPTransport):
+    """Sends, and keeps the bodies of what succeeds."""
 
-    def __init__(self, inner: Way, heard: dict[str, list[bytes]]) -> None:
-        self._inner = inner
+    def __init__(self, heard: dict[str, list[bytes]]) -> None:
+        super().__init__(trust_env=False)
         self._heard = heard
 
-    def send(
-        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
-    ) -> Received | Broken:
-        outcome = self._inner.send(prepared, credential, seconds=seconds, stop=stop)
-        if isinstance(outcome, Received) and outcome.succeeded:
-            self._heard[endpoint_of(prepared)].append(outcome.body)
-        return outcome
-
-    def close(self) -> None:
-        self._inner.close()
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        answer = super().handle_request(request)
+        answer.read()
+        if answer.is_success:
+            self._heard[endpoint_of(request)].append(answer.content)
+        headers = {"content-type": answer.headers.get("content-type", "")}
+        return httpx.Response(answer.status_code, headers=headers, content=answer.content)
 
 
-def endpoint_of(prepared: Prepared) -> str:
+def endpoint_of(request: httpx.Request) -> str:
     """Which of the endpoints a request is for, under the name the contract has."""
-    path = prepared.url.partition("?")[0].partition("//")[2].partition("/")[2]
+    path = request.url.raw_path.decode().partition("?")[0].removeprefix("/")
     for prefix in ("api/scan", "api/validator", "api/ledger"):
         path = path.removeprefix(prefix).removeprefix("/")
-    return named(prepared.method, f"/{path}")
+    return named(request.method, f"/{path}")
 
 
 def named(method: str, path: str) -> str:
@@ -162,10 +156,7 @@ def gather(updates: int = 60) -> Corpus:
                 ledger_token=sandbox.token("validator_operator"), validator_token=sandbox.token("validator_operator"),
             )  # fmt: skip
 
-            def listening(wire: Way, _mask: Mask) -> Way:
-                return _Listening(wire, answers)
-
-            with lf.types.Network(settings, way=listening) as net:
+            with lf.types.Network(settings, transport=_Listening(answers)) as net:
                 parties += ask_everything(net)
             world = [json.dumps(item) for item in sandbox.world.items()] if not options.get("hostile") else []
         if world:
@@ -194,7 +185,7 @@ def ask_everything(net: lf.types.Network) -> list[str]:
         lambda net: net.registry.allocation_factory({"extraArgs": {"context": {}, "meta": {}}}),
     ):
         # Routes of older releases are asked on purpose; what one release does not have, another has.
-        with warnings.catch_warnings(), suppress(lf.LedgerframesError):
+        with warnings.catch_warnings(), suppress(lf.errors.LedgerframesError):
             warnings.simplefilter("ignore", DeprecatedEndpointWarning)
             load(net)
     return parties

@@ -6,11 +6,12 @@ import json
 import random
 from dataclasses import dataclass, field
 
+import httpx
+
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import parse_timestamp
-from ledgerframes.transport.outcome import Broken, Credential, Received
-from ledgerframes.transport.request import Prepared
-from ledgerframes.transport.stopping import Stop
+from ledgerframes.transport.http import Refused
+from ledgerframes.transport.outcome import Broken
 from tests.fuzz.corpus import UPDATES, Corpus, endpoint_of
 from tests.fuzz.mutations import VALUES, mutate
 
@@ -33,7 +34,7 @@ class EndlessError(BaseException):
 
 
 @dataclass
-class FarSide:
+class FarSide(httpx.BaseTransport):
     """What carries requests to servers, in this process.
 
     Attributes:
@@ -59,43 +60,39 @@ class FarSide:
         places = [(place_of(item), item) for item in history]
         self.places = [one for one in sorted(places, key=lambda one: one[0]) if len(one[1]) < 50_000]
 
-    def send(
-        self, prepared: Prepared, credential: Credential | None, *, seconds: float, stop: Stop
-    ) -> Received | Broken:
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
         """One answer: a good one, a broken one, or none."""
-        del credential, seconds, stop
         self.asked += 1
         if self.asked > self.most:
-            raise EndlessError(f"{self.asked} requests, the last one {prepared.method} {prepared.url}")
-        body = self.good(prepared)
+            raise EndlessError(f"{self.asked} requests, the last one {request.method} {request.url}")
+        body = self.good(request)
         headers = {"content-type": "application/json"}
         if self.rng.random() >= self.rate:
-            return Received(200, headers, body)
+            return httpx.Response(200, headers=headers, stream=httpx.ByteStream(body))
         self.calm = False
         self.sent = b""
         if self.rng.random() < 0.05:
-            return Broken("the line went dead", transient=self.rng.random() < 0.5, elsewhere=self.rng.random() < 0.5)
+            lasting = Broken("the line went dead", transient=self.rng.random() < 0.5, elsewhere=self.rng.random() < 0.5)
+            raise Refused(lasting)
         status = 200
         if self.rng.random() < 0.2:
             status, body = self.rng.choice(STATUSES), self.rng.choice(TEXTS)
             headers[self.rng.choice(HEADERS)] = self.rng.choice(VALUES).strip('"')[:4000]
-        others = self.corpus.answers.get(endpoint_of(prepared), [b"{}"])
-        self.sent = mutate(body, self.rng, others) if self.rng.random() < 0.9 else self.stale(prepared, body)
-        return Received(status, headers, self.sent)
+        others = self.corpus.answers.get(endpoint_of(request), [b"{}"])
+        self.sent = mutate(body, self.rng, others) if self.rng.random() < 0.9 else self.stale(request, body)
+        raw = [(name.encode(), value.encode(errors="surrogateescape")) for name, value in headers.items()]
+        return httpx.Response(status, headers=raw, stream=httpx.ByteStream(self.sent))
 
-    def close(self) -> None:
-        """Nothing is open."""
-
-    def stale(self, prepared: Prepared, body: bytes) -> bytes:
+    def stale(self, request: httpx.Request, body: bytes) -> bytes:
         """A good page of another request."""
-        pages = self.corpus.answers.get(endpoint_of(prepared), [body])
+        pages = self.corpus.answers.get(endpoint_of(request), [body])
         return self.rng.choice([page for page in pages if len(page) < 200_000] or [body])
 
-    def good(self, prepared: Prepared) -> bytes:
+    def good(self, request: httpx.Request) -> bytes:
         """The answer of an honest server."""
-        endpoint = endpoint_of(prepared)
+        endpoint = endpoint_of(request)
         if endpoint == UPDATES:
-            return self.page(json.loads(prepared.body or b"{}"))
+            return self.page(json.loads(request.content or b"{}"))
         bodies = self.corpus.answers.get(endpoint) or [b"{}"]
         return bodies[self.asked % len(bodies)]
 

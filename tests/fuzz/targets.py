@@ -23,7 +23,6 @@ from ledgerframes.interfaces.commands import CreateCommand
 from ledgerframes.interfaces.reassignment_commands import UnassignCommand
 from ledgerframes.interfaces.users import User
 from ledgerframes.loaders.history import History
-from ledgerframes.transport.recording import Way
 from tests.clocks import FakeClock
 from tests.fuzz.corpus import Corpus
 from tests.fuzz.far_side import FarSide, page_of
@@ -111,7 +110,7 @@ def typed_page(corpus: Corpus, rng: random.Random) -> bytes:
         # What a body does not hold is judged by the transport, which knows all of these.
         try:
             read()
-        except (lf.LedgerframesError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except (lf.errors.LedgerframesError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             continue
     return body
 
@@ -125,19 +124,15 @@ def through_the_client(call: Call, *, rate: float) -> Callable[[Corpus, random.R
     def run(corpus: Corpus, rng: random.Random) -> bytes:
         far = FarSide(corpus, rng, rate)
 
-        def way(wire: Way, _mask: object) -> Way:
-            wire.close()
-            return far
-
         settings = Settings(
             scan_url=URLS[: rng.choice((1, 2))], validator_url=("http://127.0.0.1:1",), attempts=3,
             registry_url=("http://127.0.0.1:1",), ledger_url=("http://127.0.0.1:1",), ledger_token="t0ken-t0ken",
             validator_token="t0ken-t0ken",
         )  # fmt: skip
-        with lf.types.Network(settings, clock=FakeClock(), way=way) as net:
+        with lf.types.Network(settings, clock=FakeClock(), transport=far) as net:
             try:
                 call(net, corpus, rng, far)
-            except lf.LedgerframesError as error:
+            except lf.errors.LedgerframesError as error:
                 check_message(error)
                 if far.calm and call in (_history, _window):
                     raise WrongError(f"all answers were good, yet {error!r}") from error
@@ -146,7 +141,7 @@ def through_the_client(call: Call, *, rate: float) -> Callable[[Corpus, random.R
     return run
 
 
-def check_message(error: lf.LedgerframesError) -> None:
+def check_message(error: lf.errors.LedgerframesError) -> None:
     """A message is for people: of some length, and whole when it is shown."""
     text = str(error)
     if not text or len(text) > 20_000:

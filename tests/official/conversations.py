@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+import httpx
 
 import ledgerframes as lf
 from ledgerframes.interfaces.commands import (
@@ -47,10 +49,6 @@ from ledgerframes.interfaces.rights import (
 from ledgerframes.interfaces.users import ObjectMeta, User
 from ledgerframes.sandbox.world.accounts import Right
 from ledgerframes.sandbox.world.accounts import User as Account
-from ledgerframes.transport.outcome import Broken, Credential, Received, Sink
-from ledgerframes.transport.recording import Way
-from ledgerframes.transport.request import Prepared
-from ledgerframes.transport.stopping import Stop
 from tests.official.scan_conversations import SUMMARY_OF_SCAN, neighbours, summary_of_scan
 from tests.sandbox.asking import party_of
 from tests.sandbox.dars import dar
@@ -88,51 +86,41 @@ class Turn:
         return json.loads(self.sent)
 
 
-@dataclass
-class Recorder:
-    """A way to the servers that keeps what went over it.
+class Recorder(httpx.HTTPTransport):
+    """Sends, and keeps what went over the wire.
 
-    Attributes:
+    Args:
+        bases: the base URLs by interface.
         hidden: how the path ends of a route that these servers are not to have.
     """
 
-    wire: Way
-    bases: dict[str, str]
-    hidden: str = ""
-    turns: list[Turn] = field(default_factory=list)
+    def __init__(self, bases: dict[str, str], hidden: str) -> None:
+        super().__init__(trust_env=False)
+        self._bases = bases
+        self._hidden = hidden
+        self.turns: list[Turn] = []
 
-    def send(
-        self,
-        prepared: Prepared,
-        credential: Credential | None,
-        *,
-        seconds: float,
-        stop: Stop,
-        sink: Sink | None = None,
-    ) -> Received | Broken:
-        if self.hidden and prepared.url.endswith(self.hidden):
-            return Received(404, {"content-type": "text/plain"}, b"The requested resource could not be found.")
-        received = self.wire.send(prepared, credential, seconds=seconds, stop=stop, sink=sink)
-        assert isinstance(received, Received), received
-        interface, base = self.place(prepared.url)
-        url = urlsplit(prepared.url)
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if self._hidden and str(request.url).endswith(self._hidden):
+            return httpx.Response(404, text="The requested resource could not be found.")
+        received = super().handle_request(request)
+        body = received.read()
+        url = urlsplit(str(request.url))
+        interface, base = self.place(str(request.url))
         self.turns.append(
             Turn(
-                interface, prepared.method, url.path.removeprefix(urlsplit(base).path),
+                interface, request.method, url.path.removeprefix(urlsplit(base).path),
                 dict(parse_qsl(url.query, keep_blank_values=True, strict_parsing=bool(url.query))),
-                prepared.headers.get("Content-Type", ""), prepared.body or b"",
-                received.status, received.headers.get("content-type", "").partition(";")[0], received.body,
+                request.headers.get("Content-Type", ""), request.content,
+                received.status_code, received.headers.get("content-type", "").partition(";")[0], body,
             )
         )  # fmt: skip
-        return received
+        return httpx.Response(received.status_code, headers=received.headers, stream=httpx.ByteStream(body))
 
     def place(self, url: str) -> tuple[str, str]:
         """The interface with the longest base that the URL begins with."""
-        fitting = [(name, base) for name, base in self.bases.items() if url.startswith(base)]
+        fitting = [(name, base) for name, base in self._bases.items() if url.startswith(base)]
         return max(fitting, key=lambda one: len(one[1]))
-
-    def close(self) -> None:
-        self.wire.close()
 
 
 def conversation(sandbox: Any) -> list[Turn]:
@@ -173,20 +161,16 @@ def short_conversation(sandbox: Any) -> list[Turn]:
 
 def record(sandbox: Any, calls: Iterable[Call], *, hidden: str = "") -> list[Turn]:
     """What goes over the wire in these calls; refusals are answers, too."""
-    recorders: list[Recorder] = []
     bases = {name: getattr(sandbox, f"{name}_url") for name in ("scan", "validator", "registry", "ledger")}
-
-    def way(wire: Way, _mask: object) -> Way:
-        recorders.append(Recorder(wire, bases, hidden))
-        return recorders[0]
 
     token = sandbox.token(USER)
     settings = lf.connect(**{f"{name}_url": base for name, base in bases.items()}, token=token).settings
-    with lf.types.Network(settings, way=way) as net:
+    recorder = Recorder(bases, hidden)
+    with lf.types.Network(settings, transport=recorder) as net:
         for call in calls:
             with suppress(lf.errors.RequestError):
                 call(net)
-    return recorders[0].turns
+    return recorder.turns
 
 
 def loaders(sandbox: Any, alice: str) -> Iterator[Call]:

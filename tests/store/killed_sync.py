@@ -16,7 +16,7 @@ import pyarrow.dataset  # noqa: F401
 import ledgerframes as lf
 import ledgerframes.store.opening
 import ledgerframes.store.store
-import ledgerframes.transport.http
+import ledgerframes.transport.wire
 from ledgerframes.errors import BeginsLateWarning
 from ledgerframes.store.delta.table import DeltaStoreTable
 from tests.simulation.mutants import MUTANTS

@@ -47,7 +47,6 @@ FORMS = {
 }
 BROKEN = {
     "two lengths": raw(b"Content-Length: 7\r\nContent-Length: 8\r\n", b'"right"'),
-    "a negative length": raw(b"Content-Length: -7\r\n", b'"right"'),
     "fewer bytes than the length": raw(b"Content-Length: 8\r\n", b'"right"'),
     "no bytes at all": raw(b"Content-Length: 8\r\n"),
     "chunks that stop": raw(b"Transfer-Encoding: chunked\r\n", b'8\r\n"ri'),
@@ -149,7 +148,7 @@ def test_a_large_body_is_held_once(serve, transport):
 
 def test_a_length_that_is_only_announced_takes_no_memory(serve, transport):
     server = serve(raw(b"Content-Length: 200000000\r\n", b"[]"))
-    with pytest.raises(NoAnswerError, match="received 2 bytes, expected 200000000"):
+    with pytest.raises(NoAnswerError, match="2 bytes read, 199999998 more expected"):
         transport(scan_url=server.url, attempts=1).send(READ.request(), read=bytes)
 
 

@@ -126,6 +126,7 @@ def test_a_host_with_a_dot_at_its_end_is_the_same_host(serve, transport, tmp_pat
 
 
 def test_a_signature_in_the_url_is_sent_and_shown_nowhere(serve, transport, tmp_path, caplog):
+    caplog.set_level("DEBUG")
     server = serve(text("no", 503))
     scan = Scan(transport(scan_url=(server.url + "/api/scan",), attempts=2))
     with pytest.raises(lf.errors.ServerError) as raised:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import zlib
 
 import msgspec
-import pyarrow as pa
 import pytest
 from hostile_server import Reply, answer, text
 
@@ -66,55 +64,34 @@ def test_a_page_from_a_server_that_has_answered_before_is_a_fault_of_the_moment(
 
 
 BODY = msgspec.json.encode({"text": "äöü" * 50_000, "list": list(range(20_000))})
+ZIPPED = (("Content-Encoding", "gzip"),)
 
 
-def packed(codec: str, body: bytes) -> bytes:
-    return pa.compress(body, codec=codec, asbytes=True)
+@pytest.mark.parametrize("name", ["br", "zstd", "deflate", "compress", "gzip, br"])
+def test_a_compression_that_was_not_asked_for_is_named(name, serve, transport):
+    server = serve(Reply(body=b"\x8b\x02\x80", headers=(("Content-Encoding", name),)))
+    with pytest.raises(NoAnswerError, match=f"compressed as '{name}', which was not asked for"):
+        transport(scan_url=server.url).send(READ.request(), read=bytes)
+    assert [heard.headers["accept-encoding"] for heard in server.heard] == ["gzip"]
 
 
-def raw_deflate(body: bytes) -> bytes:
-    maker = zlib.compressobj(wbits=-zlib.MAX_WBITS)
-    return maker.compress(body) + maker.flush()
-
-
-CODED = {
-    "br": ("br", packed("brotli", BODY)),
-    "zstd": ("zstd", packed("zstd", BODY)),
-    "zstd in two frames": ("zstd", packed("zstd", BODY[:70_000]) + packed("zstd", BODY[70_000:])),
-    "deflate": ("deflate", zlib.compress(BODY)),
-    "deflate without its head": ("deflate", raw_deflate(BODY)),
-    "in capitals": ("BR", packed("brotli", BODY)),
-}
-
-
-@pytest.mark.parametrize(("name", "body"), CODED.values(), ids=CODED)
-def test_an_unasked_compression_is_read_all_the_same(name, body, serve, transport):
-    server = serve(Reply(body=body, headers=(("Content-Encoding", name),)))
-    sender = transport(scan_url=server.url)
-    assert sender.send(READ.request(), read=bytes).value == BODY
-    assert server.heard[0].headers["accept-encoding"] == "gzip"
-
-
-@pytest.mark.parametrize(("name", "body"), CODED.values(), ids=CODED)
 @pytest.mark.parametrize("spoil", [lambda b: b[:-40], lambda _b: b"no such thing at all"], ids=["short", "garbage"])
-def test_a_damaged_body_of_any_compression_is_asked_for_again(name, body, spoil, serve, transport):
-    coding = (("Content-Encoding", name),)
-    server = serve(Reply(body=spoil(body), headers=coding), Reply(body=body, headers=coding))
+def test_a_damaged_compressed_body_is_asked_for_again(spoil, serve, transport):
+    zipped = gzip.compress(BODY)
+    server = serve(Reply(body=spoil(zipped), headers=ZIPPED), Reply(body=zipped, headers=ZIPPED))
     assert transport(scan_url=server.url).send(READ.request(), read=bytes).value == BODY
     assert len(server.heard) == 2
 
 
-@pytest.mark.parametrize("name", ["br", "zstd", "deflate"])
-def test_a_connection_that_breaks_inside_a_compressed_body_is_a_broken_connection(name, serve, transport):
-    body = {"br": packed("brotli", BODY), "zstd": packed("zstd", BODY), "deflate": zlib.compress(BODY)}[name]
-    server = serve(Reply(body=body, headers=(("Content-Encoding", name),), hang_up="body"))
+def test_a_connection_that_breaks_inside_a_compressed_body_is_a_broken_connection(serve, transport):
+    server = serve(Reply(body=gzip.compress(BODY), headers=ZIPPED, hang_up="body"))
     with pytest.raises(NoAnswerError, match="the connection broke off"):
         transport(scan_url=server.url, attempts=1).send(READ.request(), read=bytes)
 
 
-def test_an_error_in_another_compression_is_read_too(serve, transport):
-    body = packed("brotli", b'{"error": "no such party"}')
-    server = serve(Reply(status=400, body=body, headers=(("Content-Encoding", "br"),)))
+def test_a_compressed_error_is_read_too(serve, transport):
+    body = gzip.compress(b'{"error": "no such party"}')
+    server = serve(Reply(status=400, body=body, headers=ZIPPED))
     with pytest.raises(lf.errors.StatusError, match="no such party"):
         transport(scan_url=server.url).send(READ.request(), read=bytes)
 

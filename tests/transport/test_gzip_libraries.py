@@ -12,15 +12,13 @@ import pytest
 from hostile_server import Reply
 
 from ledgerframes.errors import NoAnswerError
-from ledgerframes.transport import Endpoint, codings
+from ledgerframes.transport import Endpoint, body
 
 isal_zlib = pytest.importorskip("isal.isal_zlib")
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 PACK = {
-    "gzip": lambda body, level: ("gzip", gzip.compress(body, level)),
-    "two members": lambda body, level: ("gzip", gzip.compress(body, level) + gzip.compress(body[:50])),
-    "deflate": lambda body, level: ("deflate", zlib.compress(body, level)),
-    "deflate without its head": lambda body, level: ("deflate", zlib.compress(body, level)[2:-4]),
+    "gzip": gzip.compress,
+    "two members": lambda plain, level: gzip.compress(plain, level) + gzip.compress(plain[:50]),
 }
 
 
@@ -28,11 +26,11 @@ PACK = {
 def by(monkeypatch):
     """Read a body by one of the libraries; None if it is refused. Which fault it names may differ."""
 
-    def read(library: object, encoding: str, chunks: list[bytes]) -> bytes | None:
-        monkeypatch.setattr(codings, "unzipping", lambda: library)
+    def read(library: object, pieces: list[bytes]) -> bytes | None:
+        monkeypatch.setattr(body, "unzipping", lambda: library)
         try:
-            return b"".join(codings.decoder_of(encoding)(chunks))
-        except codings.DamagedError:
+            return body.collect(pieces, encoding="gzip", limit=10**9)
+        except body.DamagedError:
             return None
 
     return read
@@ -56,34 +54,33 @@ def damaged(packed: bytes, rng: random.Random) -> bytes:
 def test_both_libraries_read_and_refuse_alike(packing, by):
     rng, outcomes = random.Random(packing), set()
     for _ in range(200):
-        body = b"".join(b'{"k%d":%d}' % (rng.randrange(9), rng.randrange(10**9)) for _ in range(rng.randrange(900)))
-        encoding, packed = PACK[packing](body, rng.randrange(10))
-        packed = damaged(packed, rng)
+        plain = b"".join(b'{"k%d":%d}' % (rng.randrange(9), rng.randrange(10**9)) for _ in range(rng.randrange(900)))
+        packed = damaged(PACK[packing](plain, rng.randrange(10)), rng)
         cuts = [0, *sorted(rng.randrange(len(packed) + 1) for _ in range(rng.randrange(4))), len(packed)]
-        chunks = [packed[start:end] for start, end in pairwise(cuts)]
+        pieces = [packed[start:end] for start, end in pairwise(cuts)]
 
-        theirs = by(zlib, encoding, chunks)
+        theirs = by(zlib, pieces)
 
-        assert by(isal_zlib, encoding, chunks) == theirs
+        assert by(isal_zlib, pieces) == theirs
         outcomes.add(theirs is None)
     assert outcomes == {True, False}
 
 
 def test_isal_is_taken_if_it_is_there_and_zlib_if_not(monkeypatch):
     try:
-        codings.unzipping.cache_clear()
-        assert codings.unzipping() is isal_zlib
+        body.unzipping.cache_clear()
+        assert body.unzipping() is isal_zlib
 
-        codings.unzipping.cache_clear()
+        body.unzipping.cache_clear()
         monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)
-        assert codings.unzipping() is zlib
+        assert body.unzipping() is zlib
     finally:
-        codings.unzipping.cache_clear()
+        body.unzipping.cache_clear()
 
 
 @pytest.mark.parametrize("library", [zlib, isal_zlib], ids=["zlib", "isal"])
 def test_a_bomb_is_given_up_before_it_is_unpacked(library, serve, transport, monkeypatch):
-    monkeypatch.setattr(codings, "unzipping", lambda: library)
+    monkeypatch.setattr(body, "unzipping", lambda: library)
     bomb = Reply(body=gzip.compress(b"\0" * 50_000_000, 9), headers=(("Content-Encoding", "gzip"),))
     sender = transport(scan_url=serve(bomb).url, max_answer_bytes=2_000_000, attempts=1)
 

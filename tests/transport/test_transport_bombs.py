@@ -37,12 +37,6 @@ def zeros() -> bytes:
 
 EMPTY_MEMBER = gzip.compress(b"")
 TOO_LARGE = {
-    "a deflate bomb": lambda: encoded("deflate", zlib.compress(b"\0" * 200_000_000, 9)),
-    "a brotli bomb": lambda: encoded("br", pa.compress(b"\0" * 200_000_000, codec="brotli", asbytes=True)),
-    "a zstd bomb": lambda: encoded("zstd", pa.compress(b"\0" * 200_000_000, codec="zstd", asbytes=True)),
-    "a zstd bomb of many frames": lambda: encoded(
-        "zstd", pa.compress(b"\0" * 1_000_000, codec="zstd", asbytes=True) * 100
-    ),
     "a gzip bomb": lambda: encoded("gzip", zeros()),
     "a gzip bomb of many members": lambda: encoded("gzip", gzip.compress(b"\0" * 1_000_000) * 100),
     "members of nothing without end": lambda: raw(
@@ -55,6 +49,9 @@ TOO_LARGE = {
     ),
 }
 UNASKED = {
+    "deflate": lambda: encoded("deflate", zlib.compress(b"\0" * 200_000_000, 9)),
+    "br": lambda: encoded("br", pa.compress(b"\0" * 200_000_000, codec="brotli", asbytes=True)),
+    "zstd": lambda: encoded("zstd", pa.compress(b"\0" * 200_000_000, codec="zstd", asbytes=True)),
     "gzip in gzip": lambda: encoded("gzip, gzip", gzip.compress(zeros())),
     "identity and gzip": lambda: encoded("identity, gzip", zeros()),
     "compress": lambda: encoded("compress", zeros()),

@@ -35,7 +35,6 @@ FAULTS = {
     "body cut short": Reply(body=b'{"a": 1}', cut=4),
     "gzip cut short": Reply(body=b"\x1f\x8b\x08\x00\x00\x00", headers=(("Content-Encoding", "gzip"),)),
     "not gzip at all": Reply(body=b"{}", headers=(("Content-Encoding", "gzip"),)),
-    "unasked compression": Reply(body=b"{}", headers=(("Content-Encoding", "br"),)),
     "no HTTP": Reply(raw=b"SSH-2.0-OpenSSH\r\n\r\n"),
     "429": text("slow down", 429),
     "502": text("<html><title>Bad Gateway</title></html>", 502, "text/html"),

@@ -1,0 +1,183 @@
+"""Connections of urllib3 whose waits end with the attempt, and that are given up where more arrived than the answer.
+
+A socket's own time-out begins again with each byte that drips in, so the waits here look at the attempt. What a server
+sends behind an answer would be taken for the next one, also where it waits within TLS and the socket shows nothing.
+"""
+
+from __future__ import annotations
+
+import io
+import ssl
+import threading
+import time
+from contextlib import suppress
+from email.errors import InvalidHeaderDefect, MissingHeaderBodySeparatorDefect
+from functools import partial
+from http.client import HTTPException, HTTPResponse, parse_headers
+from typing import TYPE_CHECKING, Any, Final
+
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import ConnectTimeoutError
+from urllib3.util.ssltransport import SSLTransport
+
+from ledgerframes.transport.outcome import Attempt
+from ledgerframes.waiting import SLICE, in_background
+
+if TYPE_CHECKING:
+    import socket
+
+    from _typeshed import WriteableBuffer
+
+#: Seconds that a connection may rest: servers close those that rest, and a command must not meet one that is closing.
+KEEPALIVE: Final = 5.0
+FOREVER: Final = Attempt()
+_NO_CONNECTION: Final = "no connection was established in time"
+_INTERIM: Final = frozenset({102, 103})
+_BAD_LINES: Final = (InvalidHeaderDefect, MissingHeaderBodySeparatorDefect)
+
+
+class _Running(threading.local):
+    attempt: Attempt = FOREVER
+
+
+#: The attempt that runs in this thread.
+RUNNING: Final = _Running()
+
+
+class Bounded(HTTPConnection):
+    """A connection whose waits end with the attempt, and that is used again only if nothing is left to be read."""
+
+    stray = False
+    _rested = 0.0
+
+    @property
+    def response_class(self) -> Any:  # type: ignore[override]
+        """Reads an answer from it."""
+        return partial(_Answer, connection=self)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether it may be asked again."""
+        rested = time.monotonic() - self._rested <= KEEPALIVE
+        return rested and not self.stray and not _pending(self.sock) and super().is_connected
+
+    def rest(self, *, stray: bool) -> None:
+        """An answer was read; `stray` says that more arrived, or that not all of it was wanted."""
+        self.stray, self._rested = stray, time.monotonic()
+
+    def connect(self) -> None:
+        """Connect and shake hands, in a thread of its own: neither a look-up of a name nor a handshake can be ended."""
+        self.stray, self._rested = False, time.monotonic()
+        attempt = RUNNING.attempt
+
+        def opening() -> None:
+            RUNNING.attempt = attempt
+            try:
+                super(Bounded, self).connect()
+            except TimeoutError as error:
+                raise ConnectTimeoutError(self, _NO_CONNECTION) from error
+
+        until = time.monotonic() + min(attempt.left(), float(self.timeout or KEEPALIVE))
+        coming = in_background(opening, "ledgerframes-connect")
+        while not attempt.over() and (left := until - time.monotonic()) > 0:
+            with suppress(TimeoutError):
+                return coming.result(min(SLICE, left))
+        coming.drop(lambda _: self.close())  # it may come about later
+        raise ConnectTimeoutError(self, _NO_CONNECTION)
+
+
+class Secure(Bounded, HTTPSConnection):
+    """The same over TLS."""
+
+
+def bounded(pool: type[HTTPConnectionPool]) -> Any:
+    """A kind of pool whose connections are bounded."""
+    own: Any = Secure if pool is HTTPSConnectionPool else Bounded
+    if pool.ConnectionCls not in (HTTPConnection, HTTPSConnection):  # of SOCKS
+        own = type("BoundedSocks", (Bounded, pool.ConnectionCls), {})
+    return type(pool.__name__, (pool,), {"ConnectionCls": own})
+
+
+def _pending(sock: Any) -> bool:
+    """Whether bytes have arrived within TLS that nobody has read; the socket itself does not show them."""
+    if isinstance(sock, SSLTransport):  # TLS to a server within TLS to its proxy
+        return bool(sock.incoming.pending or sock.sslobj.pending() or _pending(sock.socket))
+    return isinstance(sock, ssl.SSLSocket) and sock.pending() > 0
+
+
+class _Answer(HTTPResponse):
+    """An answer that is read within its attempt."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, connection: Bounded, **options: Any) -> None:
+        super().__init__(sock, *arguments, **options)
+        self.fp.close()
+        self._arriving = _Arriving(sock, connection)
+        self.fp = _Reader(self._arriving)
+
+    def begin(self) -> None:
+        """Read the head, whole and well formed; the standard library takes half a one for a whole one."""
+        super().begin()
+        defects = [one for one in self.msg.defects if isinstance(one, _BAD_LINES)]
+        if defects or self._arriving.ended:
+            raise HTTPException("illegal header line" if defects else "the connection ended within the head")
+
+    def _read_status(self) -> tuple[str, int, str]:
+        """The first line of the answer itself: of interim ones the standard library knows one alone."""
+        while True:
+            found: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+            if found[1] not in _INTERIM:
+                return found
+            parse_headers(self.fp)
+
+
+class _Reader(io.BufferedReader):
+    """Tells the connection, once an answer is read, whether more has arrived."""
+
+    raw: _Arriving
+
+    def close(self) -> None:
+        if not self.closed:
+            self.raw.resting = True
+            self.raw.connection.rest(stray=bool(self.peek(1)))
+        super().close()
+
+
+class _Arriving(io.RawIOBase):
+    """What arrives on a socket, until the attempt is over."""
+
+    def __init__(self, sock: socket.socket, connection: Bounded) -> None:
+        super().__init__()
+        self._sock = sock
+        self._open = sock.makefile("rb", buffering=0)  # keeps the socket open where the connection is not to be kept
+        self._attempt = RUNNING.attempt
+        self._seconds = sock.gettimeout()
+        self.connection = connection
+        self.resting = self.ended = False
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        """The next bytes; at rest none is waited for."""
+        if self.resting:
+            return None
+        until = float("inf") if self._seconds is None else time.monotonic() + self._seconds
+        while not self._attempt.over():
+            self._sock.settimeout(max(1e-6, min(SLICE, until - time.monotonic(), self._attempt.left())))
+            try:
+                size = self._sock.recv_into(buffer)
+            except TimeoutError:  # no data is lost: the next read returns what arrives later
+                if time.monotonic() >= until:
+                    raise
+            else:
+                self.ended = not size
+                return size
+        raise TimeoutError("the attempt is over")
+
+    def close(self) -> None:
+        """Let the socket go."""
+        if not self.closed:
+            self._open.close()
+        super().close()
