@@ -7,9 +7,11 @@ sends behind an answer would be taken for the next one, also where it waits with
 from __future__ import annotations
 
 import io
+import queue
 import ssl
 import threading
 import time
+from collections import deque
 from contextlib import suppress
 from email.errors import InvalidHeaderDefect, MissingHeaderBodySeparatorDefect
 from functools import partial
@@ -96,7 +98,32 @@ def bounded(pool: type[HTTPConnectionPool]) -> Any:
     own: Any = Secure if pool is HTTPSConnectionPool else Bounded
     if pool.ConnectionCls not in (HTTPConnection, HTTPSConnection):  # of SOCKS
         own = type("BoundedSocks", (Bounded, pool.ConnectionCls), {})
-    return type(pool.__name__, (pool,), {"ConnectionCls": own})
+    return type(pool.__name__, (pool,), {"ConnectionCls": own, "QueueCls": _Resting})
+
+
+class _Resting:
+    """What a pool keeps its connections in: a stack without the lock that a signal's handler could leave held."""
+
+    def __init__(self, size: int) -> None:
+        self._kept: deque[Bounded | None] = deque()
+        self._size = size
+
+    def get(self, block: bool = False, timeout: float | None = None) -> Bounded | None:  # noqa: ARG002, FBT001, FBT002
+        """The connection used last; never waits."""
+        try:
+            return self._kept.pop()
+        except IndexError:
+            raise queue.Empty from None
+
+    def put(self, item: Bounded | None, block: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002
+        """Keep one."""
+        if len(self._kept) >= self._size:
+            raise queue.Full
+        self._kept.append(item)
+
+    def qsize(self) -> int:
+        """How many there are."""
+        return len(self._kept)
 
 
 def _pending(sock: Any) -> bool:
