@@ -67,7 +67,7 @@ class Network:
         from ledgerframes.interfaces.ledger import Ledger
         from ledgerframes.interfaces.registry import Registry
         from ledgerframes.interfaces.scan import Scan
-        from ledgerframes.interfaces.scan_proxy import ThroughValidator
+        from ledgerframes.interfaces.scan_proxy import through_validator
         from ledgerframes.interfaces.validator import Validator
 
         def list_scans() -> tuple[str, ...]:
@@ -88,7 +88,7 @@ class Network:
             list_scans=list_scans if settings.failover == "network" else None,
         )
         alone = bool(settings.validator_url) and not settings.scan_url
-        self.scan = Scan(ThroughValidator(self.transport) if alone else self.transport)
+        self.scan = Scan(through_validator(self.transport) if alone else self.transport)
         self.ledger = Ledger(self.transport, has_token=settings.token("ledger") is not None)
         self.validator = Validator(self.transport)
         self.registry = Registry(self.transport)

@@ -11,59 +11,17 @@ from copy import copy
 from dataclasses import dataclass
 from functools import wraps
 from inspect import getattr_static
-from typing import Any, ClassVar, Concatenate, Final, Generic, ParamSpec, Protocol, Self, TypeVar, overload
+from typing import Any, ClassVar, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, overload
 
 import msgspec
 
 from ledgerframes.config.settings import Interface
 from ledgerframes.errors import InputError, NotFoundError
-from ledgerframes.transport import Answer, Stop
-from ledgerframes.transport.outcome import Sink
+from ledgerframes.transport import Answer, Sender, Stop, Transport
 from ledgerframes.transport.request import Prepared, Request
-from ledgerframes.transport.retrying import Revise
-from ledgerframes.transport.server_preferences import PageLimits
 
 T = TypeVar("T")
 P = ParamSpec("P")
-
-
-class Sender(Protocol):
-    """What an interface needs of the transport."""
-
-    def send(
-        self,
-        request: Request,
-        *alternatives: Request,
-        read: Callable[[bytes], T],
-        server: str | tuple[str, ...] | None = None,
-        revise: Revise | None = None,
-        attempts: int | None = None,
-    ) -> Answer[T]:
-        """Send one request and read its answer."""
-
-    def download(self, url: str, sink: Sink) -> None:
-        """Fetch a file that a scan refers to."""
-
-    def prepare(self, request: Request) -> Prepared:
-        """The request as it would go out, unsent."""
-
-    def servers(self, interface: Interface) -> tuple[str, ...]:
-        """The interface's base URLs, the preferred one first."""
-
-    def pause(self, seconds: float) -> None:
-        """Wait, by the transport's clock."""
-
-    def page_limits(self, server: str | None) -> PageLimits:
-        """How many updates may be asked of a scan at once."""
-
-    def note_page(self, server: str, size: int, *, came: bool) -> None:
-        """Keep what a scan manages: a page of a size came, or was too much for it."""
-
-    def learn_page_maximum(self, server: str, maximum: int) -> None:
-        """Keep the largest page of updates that a scan has named."""
-
-    def stoppable(self, stop: Stop) -> Sender:
-        """The same for one operation, which ends once `stop` is set."""
 
 
 @dataclass(frozen=True)
@@ -131,12 +89,16 @@ class CallMethod(Generic[P, T]):
 
 
 class Runner:
-    """Base of the objects whose `CallMethod`s can be called: holds the way to send, nothing else."""
+    """Base of the objects whose `CallMethod`s can be called: holds the way to send, nothing else.
+
+    Args:
+        sender: the way to send, or the connection for the usual one.
+    """
 
     interface: ClassVar[Interface]
 
-    def __init__(self, sender: Sender) -> None:
-        self._sender = sender
+    def __init__(self, sender: Sender | Transport) -> None:
+        self._sender = sender if isinstance(sender, Sender) else Sender(sender)
 
     def _run(self, call: Call[Any]) -> Any:
         raise NotImplementedError

@@ -15,9 +15,9 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Ask, Outcome, Probing, Reading
 from ledgerframes.transport import Answer, Stop
+from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
-from ledgerframes.transport.server_preferences import PageLimits
 from ledgerframes.waiting import Coming, in_background
 
 _log = logging.getLogger("ledgerframes.history")
@@ -53,11 +53,9 @@ class PageSource(Protocol):
     def pause(self, seconds: float) -> None:
         """Wait."""
 
-    def page_limits(self, server: str | None) -> PageLimits:
-        """The largest page that a scan has named, if it has: this one, or the one that is asked first."""
-
-    def learn_page_maximum(self, server: str, maximum: int) -> None:
-        """Keep the largest page that a scan has named, for every reader of the network."""
+    @property
+    def page_sizes(self) -> PageSizes:
+        """How many items may be asked of each scan at once."""
 
     def stoppable(self, stop: Stop) -> PageSource:
         """The same for one operation, whose requests and pauses end once `stop` is set."""
@@ -165,7 +163,7 @@ class HistorySession:
         if isinstance(mode, Probing) and len(self._source.servers) > 1 and mode.server in self._source.servers:
             server = mode.server
         server = None if anybody else server
-        known = self._source.page_limits(server)
+        known = self._source.page_sizes.limits(server or self._source.servers[0])
         # Another reader of the network may have learnt them, which saves a refused request.
         if known.maximum is not None and known.maximum < self._reader.maximum:
             self._reader.lower(known.maximum)
@@ -197,7 +195,7 @@ class HistorySession:
         named = named_maximum(error)
         if named is not None:
             if isinstance(error, StatusError):
-                self._source.learn_page_maximum(error.server, named)
+                self._source.page_sizes.learn(error.server, named)
             self._reader.lower(named)
         elif too_much(error):
             self._reader.shrink()

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Final
 
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw, Sender
+from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw
 from ledgerframes.interfaces.commands import (
     Command,
     DeduplicationPeriod,
@@ -47,6 +47,7 @@ from ledgerframes.interfaces.rules import (
 from ledgerframes.interfaces.users import User, UsersPage, new_user, read_created, read_users
 from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.timestamps import format_timestamp, to_micros
+from ledgerframes.transport import Sender, Transport
 from ledgerframes.transport.request import Endpoint
 
 SUBMIT_REASSIGNMENT: Final = Endpoint(
@@ -81,7 +82,7 @@ class LedgerCalls(LookUpCalls, LedgerPageCalls):
 
     interface = "ledger"
 
-    def __init__(self, sender: Sender, *, has_token: bool = True) -> None:
+    def __init__(self, sender: Sender | Transport, *, has_token: bool = True) -> None:
         super().__init__(sender)
         self._has_token = has_token
 

@@ -17,7 +17,7 @@ from typing import BinaryIO, Final
 from urllib.parse import unquote, urlsplit
 
 from ledgerframes.errors import DecodeError, StoreError
-from ledgerframes.interfaces.calls import Sender
+from ledgerframes.transport import Sender
 from ledgerframes.transport.downloads import DOWNLOAD
 
 _log = logging.getLogger("ledgerframes.interfaces")

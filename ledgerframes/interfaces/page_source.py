@@ -10,14 +10,13 @@ import msgspec
 
 from ledgerframes.decoding.paged_histories import PagedHistory
 from ledgerframes.errors import DecodeError, RequestError, StatusError
-from ledgerframes.interfaces.calls import Sender
 from ledgerframes.interfaces.history import too_much
 from ledgerframes.interfaces.scan_requests import page_request
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.transport import Answer, Stop
+from ledgerframes.transport import Answer, Sender, Stop
+from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.request import Endpoint, Request
 from ledgerframes.transport.retrying import Revise
-from ledgerframes.transport.server_preferences import PageLimits
 
 PageT = TypeVar("PageT")
 
@@ -69,11 +68,11 @@ class ScanPages(Generic[PageT]):
 
         def revised(asked: Request, error: RequestError) -> Request | None:
             if too_much(error) and (failed := self._failed(error, server)) is not None:
-                self.sender.note_page(failed, _page_size(asked), came=False)
+                self.sender.page_sizes.note(failed, _page_size(asked), came=False)
             return None if revise is None else revise(asked, error)
 
         answer = self.sender.send(request, read=read, server=server, revise=revised, attempts=attempts)
-        self.sender.note_page(answer.server, _page_size(answer.request), came=True)
+        self.sender.page_sizes.note(answer.server, _page_size(answer.request), came=True)
         return answer
 
     def _failed(self, error: RequestError, server: str | tuple[str, ...] | None) -> str | None:
@@ -83,13 +82,10 @@ class ScanPages(Generic[PageT]):
         asked = (server,) if isinstance(server, str) else server or self.servers
         return asked[0] if len(asked) == 1 else None
 
-    def page_limits(self, server: str | None) -> PageLimits:
-        """How many items may be asked of a scan at once: this one, or the one that is asked first."""
-        return self.sender.page_limits(server)
-
-    def learn_page_maximum(self, server: str, maximum: int) -> None:
-        """Keep the largest page that a scan has named, for every reader of this network."""
-        self.sender.learn_page_maximum(server, maximum)
+    @property
+    def page_sizes(self) -> PageSizes:
+        """How many items may be asked of each scan at once."""
+        return self.sender.page_sizes
 
     def pause(self, seconds: float) -> None:
         """Wait, by the transport's clock."""

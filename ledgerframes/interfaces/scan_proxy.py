@@ -1,25 +1,17 @@
-"""`ThroughValidator`: scan's present state asked through a validator where there is no scan; `Network` makes it."""
+"""Scan's present state asked through a validator where there is no scan; `Network` does."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Final, NoReturn, TypeVar
+from dataclasses import replace
+from typing import Any, Final
 
 import msgspec
 
-from ledgerframes.config.settings import Interface
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.interfaces import scan_now
-from ledgerframes.interfaces.calls import Sender
 from ledgerframes.interfaces.scan import ANS_RULES
-from ledgerframes.transport import Answer, Stop
-from ledgerframes.transport.outcome import Sink
-from ledgerframes.transport.request import Endpoint, Prepared, Request
-from ledgerframes.transport.retrying import Revise
-from ledgerframes.transport.server_preferences import PageLimits
-
-T = TypeVar("T")
+from ledgerframes.transport import Endpoint, Request, Sender, Transport
 
 _PREFIX: Final = "/v0/scan-proxy"
 #: What the official scan-proxy file names of what scan serves.
@@ -36,72 +28,13 @@ _GIVES: Final = (
 )
 
 
-@dataclass(frozen=True)
-class ThroughValidator:
+def through_validator(transport: Transport) -> Sender:
     """A way to send requests to scan that a validator passes on; others are refused before they are sent."""
-
-    sender: Sender
-
-    def send(
-        self,
-        request: Request,
-        *alternatives: Request,
-        read: Callable[[bytes], T],
-        server: str | tuple[str, ...] | None = None,
-        revise: Revise | None = None,
-        attempts: int | None = None,
-    ) -> Answer[T]:
-        """Send the request to the validator.
-
-        Raises:
-            ConfigurationError: a validator does not serve it.
-        """
-        del alternatives
-        rounds = request.endpoint == scan_now.ROUNDS
-        return self.sender.send(
-            _passed_on(request), read=(lambda body: read(_by_contract(body))) if rounds else read, server=server,
-            revise=revise, attempts=attempts,
-        )  # fmt: skip
-
-    def prepare(self, request: Request) -> Prepared:
-        """The request as it would go out, unsent."""
-        return self.sender.prepare(_passed_on(request))
-
-    def download(self, url: str, sink: Sink) -> NoReturn:
-        """Refuse.
-
-        Raises:
-            ConfigurationError: always.
-        """
-        del url, sink
-        raise ConfigurationError(f"there is no scan here to fetch objects from: {_GIVES}")
-
-    def servers(self, interface: Interface) -> tuple[str, ...]:
-        """The validators' base URLs."""
-        return self.sender.servers("validator" if interface == "scan" else interface)
-
-    def pause(self, seconds: float) -> None:
-        """Wait."""
-        self.sender.pause(seconds)
-
-    def page_limits(self, server: str | None) -> PageLimits:
-        """A validator has no pages of histories."""
-        del server
-        return PageLimits()
-
-    def note_page(self, server: str, size: int, *, came: bool) -> None:
-        """There is nothing to note."""
-
-    def learn_page_maximum(self, server: str, maximum: int) -> None:
-        """There is nothing to learn."""
-
-    def stoppable(self, stop: Stop) -> ThroughValidator:
-        """The same for one operation, which ends once `stop` is set."""
-        return ThroughValidator(self.sender.stoppable(stop))
+    return Sender(transport, passed_on=_passed_on)
 
 
-def _passed_on(request: Request) -> Request:
-    """The request of the validator's own route.
+def _passed_on(request: Request, read: Callable[[bytes], Any]) -> tuple[Request, Callable[[bytes], Any]]:
+    """The request of the validator's own route, and what reads its answer.
 
     Raises:
         ConfigurationError: there is no such route.
@@ -112,9 +45,9 @@ def _passed_on(request: Request) -> Request:
     path = _PREFIX + request.path.removeprefix("/v0")
     method = "GET" if endpoint == scan_now.ROUNDS else endpoint.method
     own = Endpoint(interface="validator", method=method, path=_PREFIX + endpoint.path.removeprefix("/v0"))
-    if method == "GET":  # the proxy gives all rounds, so it takes no list of those that are known
-        return Request(own, path, request.query)
-    return replace(request, endpoint=own, path=path)
+    if endpoint == scan_now.ROUNDS:  # the proxy gives all rounds, so it takes no list of those that are known
+        return Request(own, path, request.query), lambda body: read(_by_contract(body))
+    return replace(request, endpoint=own, path=path), read
 
 
 class _Named(msgspec.Struct):

@@ -28,9 +28,9 @@ from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.timestamps import EARLIEST, LATEST
 from ledgerframes.transport import Answer, Stop
+from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
-from ledgerframes.transport.server_preferences import PageLimits
 from ledgerframes.waiting import in_background
 
 _log = logging.getLogger("ledgerframes.objects")
@@ -310,7 +310,9 @@ class ObjectPages:
             self._reaches(begin, migration_id) or self.index.older(last, begin, 1) is not None
         ):
             # So that no group of equal times is the last one: the servers' items continue it.
-            most = min(max(size - len(page or ()), 2), self.inner.page_limits(None).maximum or size)
+            most = min(
+                max(size - len(page or ()), 2), self.inner.page_sizes.limits(self.inner.servers[0]).maximum or size
+            )
             answer = self._first_left(before(begin), most)
             if answer.value.glimpse.cursors[:1] == [begin]:
                 bodies = [one.raw for one in (page, answer.value) if one is not None]
@@ -347,13 +349,10 @@ class ObjectPages:
         """Wait."""
         self.inner.pause(seconds)
 
-    def page_limits(self, server: str | None) -> PageLimits:
-        """How many items may be asked of a scan at once: this one, or the one that is asked first."""
-        return self.inner.page_limits(server)
-
-    def learn_page_maximum(self, server: str, maximum: int) -> None:
-        """Keep the largest page that a scan has named, for every reader of the network."""
-        self.inner.learn_page_maximum(server, maximum)
+    @property
+    def page_sizes(self) -> PageSizes:
+        """How many items may be asked of each scan at once."""
+        return self.inner.page_sizes
 
     def stoppable(self, stop: Stop) -> ObjectPages:
         """The same for one operation, whose requests and pauses end once `stop` is set."""

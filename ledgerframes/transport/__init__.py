@@ -4,6 +4,7 @@ from ledgerframes.config.settings import Interface
 from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.clock import Clock, SystemClock
 from ledgerframes.transport.request import DeprecatedEndpointWarning, Endpoint, Prepared, Request
+from ledgerframes.transport.sender import Sender
 from ledgerframes.transport.stats import Stats
 from ledgerframes.transport.stopping import Stop
 from ledgerframes.transport.transport import Transport
@@ -16,6 +17,7 @@ __all__ = [
     "Interface",
     "Prepared",
     "Request",
+    "Sender",
     "Stats",
     "Stop",
     "SystemClock",

@@ -52,6 +52,7 @@ class Bounded(HTTPConnection):
 
     stray = False
     _rested = 0.0
+    _after = b""
 
     @property
     def response_class(self) -> Any:  # type: ignore[override]
@@ -63,6 +64,16 @@ class Bounded(HTTPConnection):
         """Whether it may be asked again."""
         rested = time.monotonic() - self._rested <= KEEPALIVE
         return rested and not self.stray and not _pending(self.sock) and super().is_connected
+
+    def request(self, method: str, url: str, body: Any = None, *arguments: Any, **options: Any) -> None:
+        """Send a request, a body of bytes in one piece with the head."""
+        self._after, rest = (body, None) if isinstance(body, bytes) else (b"", body)
+        super().request(method, url, rest, *arguments, **options)
+
+    def send(self, data: Any) -> None:
+        """Send what comes next."""
+        after, self._after = self._after, b""
+        super().send(data + after if after else data)
 
     def rest(self, *, stray: bool) -> None:
         """An answer was read; `stray` says that more arrived, or that not all of it was wanted."""
@@ -138,8 +149,7 @@ class _Answer(HTTPResponse):
 
     def __init__(self, sock: socket.socket, *arguments: Any, connection: Bounded, **options: Any) -> None:
         super().__init__(sock, *arguments, **options)
-        self.fp.close()
-        self._arriving = _Arriving(sock, connection)
+        self._arriving = _Arriving(sock, connection, self.fp)
         self.fp = _Reader(self._arriving)
 
     def begin(self) -> None:
@@ -173,10 +183,10 @@ class _Reader(io.BufferedReader):
 class _Arriving(io.RawIOBase):
     """What arrives on a socket, until the attempt is over."""
 
-    def __init__(self, sock: socket.socket, connection: Bounded) -> None:
+    def __init__(self, sock: socket.socket, connection: Bounded, opened: io.BufferedReader) -> None:
         super().__init__()
         self._sock = sock
-        self._open = sock.makefile("rb", buffering=0)  # keeps the socket open where the connection is not to be kept
+        self._open = opened  # keeps the socket open where the connection is closed before the answer is read
         self._attempt = RUNNING.attempt
         self._seconds = sock.gettimeout()
         self.connection = connection

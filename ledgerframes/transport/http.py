@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterator
 from typing import Final
@@ -38,6 +39,10 @@ _KINDS: Final = (
     (httpx.ProxyError, "the proxy refused"),
     (httpx.ProtocolError, "the connection broke off or did not speak HTTP"),
 )
+
+
+#: A few are asked again and again.
+_url: Final = functools.lru_cache(64)(httpx.URL)
 
 
 class Refused(httpx.TransportError):
@@ -122,7 +127,7 @@ class Http:
         headers = {**prepared.headers, **(credential.header() if credential else {})}
         try:
             request = httpx.Request(
-                prepared.method, prepared.url, headers=headers, content=prepared.body, extensions=extensions
+                prepared.method, _url(prepared.url), headers=headers, content=prepared.body, extensions=extensions
             )
         except (httpx.InvalidURL, UnicodeError) as error:
             raise httpx.LocalProtocolError(str(error)) from None

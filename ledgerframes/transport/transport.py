@@ -20,12 +20,11 @@ from ledgerframes.transport.clock import Clock, SystemClock
 from ledgerframes.transport.downloads import DOWNLOAD, Download, origin_of, why_refused
 from ledgerframes.transport.masking import MASK, Mask
 from ledgerframes.transport.outcome import Broken, Credential, Received, Sink
+from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.rate_limiter import RateLimiter
 from ledgerframes.transport.request import Endpoint, Prepared, Request
 from ledgerframes.transport.retrying import RetryingRequest, Revise, Sending
-from ledgerframes.transport.server_preferences import PageLimits
 from ledgerframes.transport.stats import Stats
-from ledgerframes.transport.stoppable import StoppableSender
 from ledgerframes.transport.stopping import Stop
 from ledgerframes.transport.token_server import token_sources
 from ledgerframes.version import __version__
@@ -145,17 +144,10 @@ class Transport:
         """The token of an interface, which client credentials fetch through this connection."""
         return self._tokens.get(interface) if self._sender else None
 
-    def page_limits(self, server: str | None) -> PageLimits:
-        """How many updates may be asked of a scan at once: this one, or the preferred one."""
-        return self._sender.memory.page_limits(server or self.servers("scan")[0])
-
-    def note_page(self, server: str, size: int, *, came: bool) -> None:
-        """Keep what a scan manages: a page of a size came, or was too much for it."""
-        self._sender.memory.note_page(server, size, came=came)
-
-    def learn_page_maximum(self, server: str, maximum: int) -> None:
-        """Keep the largest page of updates that a scan has named, for every reader."""
-        self._sender.memory.learn_page_maximum(server, maximum)
+    @property
+    def page_sizes(self) -> PageSizes:
+        """How many items may be asked of each server at once."""
+        return self._sender.memory.page_sizes
 
     def prepare(self, request: Request, *, server: str | None = None) -> Prepared:
         """The request as it would go out, unsent, with `***` for the token.
@@ -236,10 +228,6 @@ class Transport:
                 return self._authorized(DOWNLOAD, secret, send)
 
         Download(sender, attempt, url, ending).run()
-
-    def stoppable(self, stop: Stop) -> StoppableSender:
-        """The same way to the servers for one operation, which ends once `stop` is set."""
-        return StoppableSender(self, stop)
 
     def pause(self, seconds: float, *, stop: Stop | None = None) -> None:
         """Wait, by the clock that every other wait goes by; counted in `stats`.

@@ -54,6 +54,7 @@ class Wire(httpx.BaseTransport):
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._timeout = urllib3.Timeout(connect=settings.connect_timeout, read=settings.read_timeout)
         self._inherited: list[object] = []
         self._begin()
 
@@ -74,13 +75,12 @@ class Wire(httpx.BaseTransport):
         """
         way = self._way(request.url)
         attempt = request.extensions.get("attempt", FOREVER)
-        connect, read = self._settings.connect_timeout, self._settings.read_timeout
         RUNNING.attempt = attempt
         try:
             answer = way.pool.urlopen(
                 request.method, way.before + request.url.raw_path.decode("ascii"), body=_sent(request.content, attempt),
                 headers=dict(request.headers.items()), retries=False, redirect=False, assert_same_host=False,
-                preload_content=False, decode_content=False, timeout=urllib3.Timeout(connect=connect, read=read),
+                preload_content=False, decode_content=False, timeout=self._timeout,
             )  # fmt: skip
         except (HTTPError, ValueError) as error:  # ValueError: of http.client, for what cannot stand in a head
             raise self._refused(error, request, way) or _told(error, opening=True) from error

@@ -26,8 +26,8 @@ from ledgerframes.interfaces.scan_requests import page_request
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Window
 from ledgerframes.transport import Answer, Stats
+from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.retrying import Revise
-from ledgerframes.transport.server_preferences import PageLimits
 from ledgerframes.transport.stopping import Stop
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
@@ -194,11 +194,9 @@ class SimScan:
         if "catching-up" in self.faults:
             self._fleet.move(50, 30, 20)
 
-    def page_limits(self, server: str | None) -> PageLimits:
-        return PageLimits(self._fleet.maxima.get(self._order[0] if server is None else server))
-
-    def learn_page_maximum(self, server: str, maximum: int) -> None:
-        self._fleet.maxima[server] = maximum
+    @property
+    def page_sizes(self) -> PageSizes:
+        return PageSizes(self._fleet.maxima)
 
     def stoppable(self, stop: Stop) -> SimScan:
         """Nobody stops a simulated sync from outside; `interrupt` and `kill` end it."""

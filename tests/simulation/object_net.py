@@ -10,7 +10,6 @@ import msgspec
 from ledgerframes.errors import LedgerframesError, NoAnswerError, NotFoundError, ServerError
 from ledgerframes.timestamps import parse_timestamp
 from ledgerframes.transport import Answer
-from ledgerframes.transport.stopping import Stop
 from tests.simulation.objects import Written
 from tests.simulation.servers import Server
 from tests.simulation.world import BASE
@@ -24,7 +23,7 @@ _A_PAGE = 2
 
 
 class ObjectSender:
-    """What `Scan` needs of a transport for objects.
+    """What `Scan` needs of a `Transport` for objects.
 
     Args:
         scan: the simulated servers.
@@ -35,10 +34,6 @@ class ObjectSender:
 
     def servers(self, _interface: str) -> tuple[str, ...]:
         return self._scan.servers
-
-    def stoppable(self, stop: Stop) -> ObjectSender:
-        del stop
-        return self
 
     def send(self, request: Any, *, read: Any, server: str | tuple[str, ...] | None = None, **_: Any) -> Answer[Any]:
         """Ask for a page of a list: a server that does not know the path sends the client on, one that says 501 not."""
@@ -87,7 +82,7 @@ class ObjectSender:
             return ServerError("503", status=503)
         return NoAnswerError(f"{server.url} took too long") if kind == 2 else kind == 3
 
-    def download(self, url: str, sink: Any) -> None:
+    def download(self, url: str, sink: Any, **_: Any) -> None:
         """Fetch an object, with the retries of the transport."""
         scan = self._scan
         error: LedgerframesError = NoAnswerError("nothing was asked")

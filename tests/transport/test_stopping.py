@@ -84,7 +84,7 @@ def test_waiting_between_two_attempts_ends(reply, serve):
 def test_a_pause_ends():
     clock, stop = NotedClock(), Stop()
     with Transport(Settings(scan_url="http://127.0.0.1:1"), clock=clock) as sender:
-        assert stopped_in(lambda: sender.stoppable(stop).pause(60), stop, clock.waiting) < 1.5
+        assert stopped_in(lambda: sender.pause(60, stop=stop), stop, clock.waiting) < 1.5
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])

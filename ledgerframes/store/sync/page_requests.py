@@ -26,13 +26,13 @@ def ask(
         server: which one.
         insist: whether to retry where it sends no page.
     """
-    size = min([page_size, *filter(None, servers.page_limits(server))])
+    size = min([page_size, *filter(None, servers.page_sizes.limits(server))])
 
     def revise(_request: Request, error: RequestError) -> Request | None:
         nonlocal size
         named = named_maximum(error)
         if named is not None:  # or every sync would be refused again, and so would every page of this one
-            servers.learn_page_maximum(server, named)
+            servers.page_sizes.learn(server, named)
         smaller = smaller_page(size, error)
         if smaller == size:
             return None
@@ -46,7 +46,7 @@ def ask(
         maximum = named_maximum(error)
         if maximum is None or maximum >= page_size:
             raise
-        servers.learn_page_maximum(server, maximum)
+        servers.page_sizes.learn(server, maximum)
         return ask(servers, proofs, after, maximum, server, insist=insist)
     cursors = answer.value.glimpse.cursors
     if cursors and after is not None and cursors[0] <= after:

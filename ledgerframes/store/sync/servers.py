@@ -14,9 +14,9 @@ from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.objects.asked_page import AskedPage
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.transport import Answer
+from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
-from ledgerframes.transport.server_preferences import PageLimits
 from ledgerframes.transport.stopping import Stop
 
 _log = logging.getLogger("ledgerframes.store")
@@ -144,13 +144,10 @@ class AgreedServers:
         """Wait."""
         self.source.pause(seconds)
 
-    def page_limits(self, server: str | None) -> PageLimits:
-        """How many items may be asked of a scan at once: this one, or the one that is asked first."""
-        return self.source.page_limits(server)
-
-    def learn_page_maximum(self, server: str, maximum: int) -> None:
-        """Keep the largest page that a scan has named, for every reader of the network."""
-        self.source.learn_page_maximum(server, maximum)
+    @property
+    def page_sizes(self) -> PageSizes:
+        """How many items may be asked of each scan at once."""
+        return self.source.page_sizes
 
     def stoppable(self, stop: Stop) -> AgreedServers:
         """The same for one operation, whose requests and pauses end once `stop` is set."""
