@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ledgerframes.config.profiles import FILE, profiles_of, read_text, settings_of
 from ledgerframes.config.resolving import settled
 from ledgerframes.errors import ConfigurationError, InputError
 
-if TYPE_CHECKING:
-    from tomlkit import TOMLDocument
-
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 PATIENCE: Final = 10.0
+_HEADER: Final = re.compile(r"""\s*\[+\s*profiles\s*\.\s*(["']?)(?P<name>[\w-]+)\1\s*[.\]]""", re.ASCII)
 
 
 def add_profile(
@@ -45,17 +44,14 @@ def add_profile(
     if not own:
         raise InputError(f"profile {name!r} would be empty; give at least one address, such as --scan-url")
     settled(settings_of(own, f"profile {name!r}", folder, environ))
+    written = "".join(f"{key} = {_toml(value)}\n" for key, value in own.items())
 
-    def change(document: TOMLDocument, there: Mapping[str, Any]) -> None:
-        import tomlkit
-
+    def change(text: str, there: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         if name in there and not replace:
             raise InputError(f"profile {name!r} already exists; pass --replace to replace it")
-        if "profiles" not in document:
-            document["profiles"] = tomlkit.table(is_super_table=True)
-        table = tomlkit.table()
-        table.update(own)
-        document["profiles"][name] = table
+        before, after = _without(text, name)
+        changed = f"{_ended(before)}[profiles.{name}]\n{written}" + (f"\n{after}" if after else "")
+        return changed, {**there, name: json.loads(json.dumps(own))}
 
     return _edit(folder, change)
 
@@ -68,32 +64,65 @@ def remove_profile(name: str, *, folder: Path) -> Path:
         ConfigurationError: the file cannot be read or written.
     """
 
-    def change(document: TOMLDocument, there: Mapping[str, Any]) -> None:
+    def change(text: str, there: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         if name not in there:
             raise InputError(f"there is no profile {name!r}; there are: {', '.join(sorted(there)) or 'none'}")
-        del document["profiles"][name]
+        return "".join(_without(text, name)), {other: own for other, own in there.items() if other != name}
 
     return _edit(folder, change)
 
 
-def _edit(folder: Path, change: Callable[[TOMLDocument, Mapping[str, Any]], None]) -> Path:
+def _edit(folder: Path, change: Callable[[str, Mapping[str, Any]], tuple[str, Mapping[str, Any]]]) -> Path:
     """Read, change and write the file, while no other process does; a link stays one, what it points to is written."""
-    import tomlkit
-
     path = folder / FILE
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _alone(folder):
             text = read_text(path)
             there = profiles_of(text, path)
-            document = tomlkit.parse(text)
-            change(document, there)
-            changed = tomlkit.dumps(document)
-            profiles_of(changed, path)
+            changed, wanted = change(text, there)
+            if profiles_of(changed, path) != wanted:  # such as all profiles in one line
+                raise ConfigurationError(f"{path} is written in another way than this can change: do it by hand")
             _write(path.resolve(), changed)
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be written: {error}; nothing was changed") from error
     return path
+
+
+def _without(text: str, name: str) -> tuple[str, str]:
+    """What stands before a profile and after it; all of the text comes before one that is not there.
+
+    Comments right before the next table are that table's.
+    """
+    lines = text.splitlines(keepends=True)
+    owner, own = None, []
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith("["):
+            header = _HEADER.match(line)
+            owner = header and header["name"]
+        if owner == name:
+            own.append(number)
+    if not own:
+        return text, ""
+    begin, end = own[0], own[-1] + 1
+    while end < len(lines) and re.match(r"\s*(#|$)", lines[end - 1]):
+        end -= 1
+    return "".join(lines[:begin]), "".join(lines[end:])
+
+
+def _ended(text: str) -> str:
+    """A text that a table may follow."""
+    return f"{text.rstrip()}\n\n" if text.strip() else ""
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML has it."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_toml(one)}" for key, one in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    # As JSON has it, but for a sign that only TOML does not allow.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 @contextmanager

@@ -71,6 +71,45 @@ def test_comments_and_other_profiles_stay(command, commented):
     assert commented.read_text(encoding="utf-8").rstrip() == COMMENTED.rstrip()
 
 
+SHAPES = {
+    "a table between others": "[profiles.a]\nrate = 1\n\n[profiles.x]\nrate = 2\n\n# of c\n[profiles.c]\nrate = 3\n",
+    "a table below it": "[profiles.x]\n[profiles.x.token_oauth]\nissuer = 'https://i'\n[profiles.c]\nrate = 3\n",
+    "a quoted name": '[profiles."x"]\nscan_url = [\n  "https://a",\n]\n\n[profiles.c]\nrate = 3\n',
+    "blanks": "  [ profiles . x ]  # here\r\nrate = 2\r\n[profiles.c]\r\nrate = 3\r\n",
+}
+
+
+@pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES)
+def test_a_profile_is_replaced_and_removed_however_it_was_written(command, file, text):
+    file.parent.mkdir(parents=True)
+    file.write_text(text, encoding="utf-8")
+    others = {name: own for name, own in profiles_of(text, file).items() if name != "x"}
+
+    assert command("profile", "add", "x", "--scan-url", SCAN, "--replace").code == 0
+    added = file.read_text(encoding="utf-8")
+    assert profiles_of(added, file) == {**others, "x": {"scan_url": SCAN}}
+    assert command("profile", "remove", "x").code == 0
+    removed = file.read_text(encoding="utf-8")
+    assert profiles_of(removed, file) == others
+    assert "# of c" in removed or "# of c" not in text
+
+
+@pytest.mark.parametrize(
+    "text", ["profiles = {x = {rate = 2}}\n", "[profiles]\nx = {rate = 2}\n", "profiles.x.rate = 2\n"]
+)
+def test_a_profile_that_stands_in_no_table_of_its_own_is_changed_by_hand(command, file, text):
+    file.parent.mkdir(parents=True)
+    file.write_text(text, encoding="utf-8")
+
+    for ended in (
+        command("profile", "remove", "x"),
+        command("profile", "add", "x", "--scan-url", SCAN, "--replace"),
+    ):
+        assert ended.code != 0
+        assert "by hand" in ended.err
+    assert file.read_text(encoding="utf-8") == text
+
+
 def test_a_profile_of_the_same_name_is_replaced_only_when_told(command, commented):
     refused = command("profile", "add", "old", "--scan-url", SCAN)
     before = commented.read_text(encoding="utf-8")
