@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
@@ -41,8 +40,29 @@ class Sending:
     memory: ServerPreferences = field(default_factory=ServerPreferences)
 
 
+@dataclass
+class _Server:
+    """How one server has done so far.
+
+    Attributes:
+        url: its base URL.
+        routes: which of the candidates it may know, the one to ask first.
+        may_recover: whether another attempt may do better; None until it was asked in this round.
+        ready: when it may be asked again.
+        unreached: how often there was no connection.
+        bodies: digests of answers that were not what was asked for.
+    """
+
+    url: str
+    routes: list[int]
+    may_recover: bool | None = None
+    ready: float = 0.0
+    unreached: int = 0
+    bodies: set[bytes] = field(default_factory=set)
+
+
 class RetryingRequest(Generic[T]):
-    """The state of one `send`.
+    """One `send`: a loop over attempts, each at one server by one route.
 
     Args:
         sender: what the transport lends.
@@ -75,16 +95,9 @@ class RetryingRequest(Generic[T]):
         self._read = read
         self._revise = revise
         self._stop = stop
-        self._open = list(servers)
-        self._server = servers[0]
-        self._routes: dict[str, list[int]] = {}  # by server, the candidates it may still know
-        self._failed: dict[str, bool] = {}  # by server, in this round: whether another attempt may do better
-        self._ready: dict[str, float] = {}  # by server, when it may be asked again
-        self._bodies: set[tuple[str, bytes]] = set()  # of answers that were not what was asked for
-        self._unreached: Counter[str] = Counter()
-        self._moved = False
+        routes = sender.memory.routes
+        self._open = [_Server(url, routes(url, self._first, len(candidates))) for url in servers]
         self._denied: Failure | None = None
-        self._round = 1
         self._tries = 0
         self._most = attempts or sender.settings.attempts
         self._began = sender.clock.monotonic()
@@ -95,124 +108,113 @@ class RetryingRequest(Generic[T]):
         Raises:
             LedgerframesError: no server gave a valid answer; the message has the reason and the remedy.
         """
+        server, moved, round_ = self._open[0], False, 1
         while True:
             self._stop.check()
-            outcome = self._ask()
+            outcome = self._ask(server)
             if isinstance(outcome, Answer):
-                self._learn()
+                self._learn(server, moved=moved)
                 return outcome
             # A command whose answer was lost may have been carried out; sent again it could be carried out twice.
             if not self._first.safe:
                 raise outcome.error("")
-            self._after(outcome)
+            # Releases differ in their routes: `/v2/updates/{id}` in place of v1, another path of the earliest round.
+            if outcome.unknown_route and len(server.routes) > 1:
+                server.routes.pop(0)
+                continue
+            revised = self._revised(server, outcome)
+            if not revised and (outcome.unknown_route or (outcome.not_found and self._first.not_found_is_local)):
+                self._rule_out(server, outcome)
+                # The server that answers instead is preferred from then on, unless all servers are asked anyway.
+                moved = moved or (outcome.unknown_route and not self._first.not_found_is_local)
+                handled = True
+            else:
+                self._tries += 1
+                if not outcome.elsewhere:
+                    if not revised:
+                        if outcome.not_found:  # the server answered: there is no such thing
+                            self._learn(server, moved=moved)
+                        raise outcome.error(self._ending())
+                    self._pause(server, outcome, 0.0, handled=True)
+                    continue
+                handled = self._note(server, outcome, round_, revised=revised)
+                moved = moved or len(self._open) > 1
+            server, begins = self._next()
+            round_ += begins
+            wait = max(0.0, server.ready - self._sender.clock.monotonic()) if begins else 0.0
+            self._pause(server, outcome, wait, handled=handled)
 
-    def _ask(self) -> Answer[T] | Failure:
+    def _ask(self, server: _Server) -> Answer[T] | Failure:
         """One attempt, judged."""
-        sender, request, server = self._sender, self._candidates[self._position()], self._server
+        sender, request, url = self._sender, self._candidates[server.routes[0]], server.url
         mask, began = sender.mask.text, sender.clock.monotonic()
         left = sender.settings.budget - (began - self._began)
         if not self._first.safe:  # before it is sent: a warning made an error must not hide a command's result
             sender.memory.warn_once(self._first)
-        outcome = sender.attempt(request, server, min(sender.settings.deadline, left), self._stop)
+        outcome = sender.attempt(request, url, min(sender.settings.deadline, left), self._stop)
         if isinstance(outcome, Received):
-            sender.memory.answered(server)
+            sender.memory.answered(url)
         if isinstance(outcome, Broken):
-            return judge_broken(outcome, request, server, mask=mask)
+            return judge_broken(outcome, request, url, mask=mask)
         if not outcome.succeeded:
-            return judge_refusal(outcome, request, server, mask=mask, now=sender.clock.now())
+            return judge_refusal(outcome, request, url, mask=mask, now=sender.clock.now())
         if self._first.safe and request.endpoint == self._first:  # not for a route that stands in for another one
             sender.memory.warn_once(self._first)
         seconds = sender.clock.monotonic() - began
-        met = sender.memory.has_met(server)
-        return judge_body(outcome, request, server, read=self._read, mask=mask, seconds=seconds, met=met)
+        met = sender.memory.has_met(url)
+        return judge_body(outcome, request, url, read=self._read, mask=mask, seconds=seconds, met=met)
 
-    def _after(self, failure: Failure) -> None:
-        """Decide what is asked next, and wait if need be; or raise."""
-        # Releases differ in their routes: `/v2/updates/{id}` in place of v1, another path of the earliest round.
-        if failure.unknown_route and self._next_route():
-            return
-        current = self._candidates[self._position()]
+    def _revised(self, server: _Server, failure: Failure) -> bool:
+        """Whether another request takes the place of the one that failed."""
         # A smaller page mends neither a wrong address nor an item that breaks the contract.
-        revise = None if failure.final or failure.whole else self._revise
-        revised = revise(current, failure.request_error()) if revise else None
-        if revised is not None:
-            self._candidates[self._position()] = revised
-        elif failure.unknown_route or (failure.not_found and self._first.not_found_is_local):
-            self._rule_out(failure)
-            return
-        self._tries += 1
-        if not failure.elsewhere and revised is None:
-            if failure.not_found:  # the server answered: there is no such thing
-                self._learn()
-            raise failure.error(self._ending())
-        if not failure.elsewhere:
-            self._pause(failure, 0.0, handled=True)
-            return
-        self._ready[self._server] = self._sender.clock.monotonic() + (failure.wait or jittered(self._round))
-        self._failed[self._server] = self._may_recover(failure) or revised is not None
-        if all(server in self._failed for server in self._open) and not any(self._failed.values()):
-            raise failure.error(self._ending())
-        unreached = self._unreached[self._server] > 0
-        pause = self._next_server()
-        self._moved = self._moved or len(self._open) > 1
-        self._pause(failure, pause, handled=unreached)
-
-    def _may_recover(self, failure: Failure) -> bool:
-        """Whether the same server may do better at another attempt."""
-        if failure.body is not None:
-            seen = (self._server, failure.body)
-            again = seen in self._bodies
-            self._bodies.add(seen)
-            return not again
-        if failure.unreached and not self._sender.memory.reached(self._server):
-            # a server that was there may be back soon; one that never was is most likely another's mistake
-            self._unreached[self._server] += 1
-            return failure.transient and self._unreached[self._server] < KNOCKS
-        return failure.transient
-
-    def _position(self) -> int:
-        """Which candidate is the one to ask on this server."""
-        if self._server not in self._routes:
-            known = self._sender.memory.routes(self._server, self._first, len(self._candidates))
-            self._routes[self._server] = known
-        return self._routes[self._server][0]
-
-    def _next_route(self) -> bool:
-        """Move on to the server's next candidate, if there is one; the last one stays."""
-        routes = self._routes[self._server]
-        if len(routes) == 1:
+        if self._revise is None or failure.final or failure.whole:
             return False
-        routes.pop(0)
-        return True
+        revised = self._revise(self._candidates[server.routes[0]], failure.request_error())
+        if revised is not None:
+            self._candidates[server.routes[0]] = revised
+        return revised is not None
 
-    def _rule_out(self, failure: Failure) -> None:
+    def _rule_out(self, server: _Server, failure: Failure) -> None:
         """Ask the other servers; the refusal counts only when none is left."""
-        if failure.unknown_route:
-            # the server that answers instead is preferred from then on, unless all servers are asked anyway
-            self._moved = self._moved or not self._first.not_found_is_local
-        else:
-            self._remember_route()
+        if not failure.unknown_route:
+            self._remember_route(server)
         # A real 404 from one scan says more than an unknown path on another.
         if not failure.unknown_route or self._denied is None:
             self._denied = failure
-        self._open.remove(self._server)
+        self._open.remove(server)
         if not self._open:
             raise self._denied.error(self._ending())
-        self._pause(failure, self._next_server(), handled=True)
 
-    def _next_server(self) -> float:
-        """Move on to a server not asked in this round, else to the one ready first; returns the seconds until then."""
-        untried = [server for server in self._open if server not in self._failed]
-        if untried:
-            self._server = untried[0]
-            return 0.0
-        # Every open server had its turn, so the next round begins after the shortest of the waits.
-        self._failed.clear()
-        self._round += 1
-        self._server = min(self._open, key=self._ready.__getitem__)
-        return max(0.0, self._ready[self._server] - self._sender.clock.monotonic())
+    def _note(self, server: _Server, failure: Failure, round_: int, *, revised: bool) -> bool:
+        """Keep how a server failed; raise if no other attempt helps. Whether it is nothing to warn of."""
+        server.ready = self._sender.clock.monotonic() + (failure.wait or jittered(round_))
+        server.may_recover = self._may_recover(server, failure) or revised
+        if not any(one.may_recover is None or one.may_recover for one in self._open):
+            raise failure.error(self._ending())
+        return server.unreached > 0
 
-    def _pause(self, failure: Failure, seconds: float, *, handled: bool = False) -> None:
+    def _may_recover(self, server: _Server, failure: Failure) -> bool:
+        """Whether the same server may do better at another attempt."""
+        if failure.body is not None:
+            again = failure.body in server.bodies
+            server.bodies.add(failure.body)
+            return not again
+        if failure.unreached and not self._sender.memory.reached(server.url):
+            # a server that was there may be back soon; one that never was is most likely another's mistake
+            server.unreached += 1
+            return failure.transient and server.unreached < KNOCKS
+        return failure.transient
+
+    def _next(self) -> tuple[_Server, bool]:
+        """A server not asked in this round, else the one ready first; whether a round begins with it."""
+        for server in self._open:
+            if server.may_recover is None:
+                return server, False
+        for server in self._open:
+            server.may_recover = None
+        return min(self._open, key=lambda one: one.ready), True
+
+    def _pause(self, server: _Server, failure: Failure, seconds: float, *, handled: bool) -> None:
         """Wait before the next attempt; raise if there is to be none. What is handled is nothing to warn of."""
         sender = self._sender
         elapsed = sender.clock.monotonic() - self._began
@@ -222,21 +224,21 @@ class RetryingRequest(Generic[T]):
         self._stop.check()
         sender.stats.retried()
         level = logging.DEBUG if handled else logging.WARNING
-        log.log(level, "%s Asking %s again in %.1f s.", failure.request_error(), self._server, seconds)
+        log.log(level, "%s Asking %s again in %.1f s.", failure.request_error(), server.url, seconds)
         if seconds > 0:
             self._stop.sleep(sender.clock, seconds)
             sender.stats.waited(seconds)
 
-    def _learn(self) -> None:
+    def _learn(self, server: _Server, *, moved: bool) -> None:
         """Remember what worked."""
-        self._sender.memory.meet(self._server)
-        self._remember_route()
-        if self._moved:
-            self._sender.memory.prefer(self._first.interface, self._server)
+        self._sender.memory.meet(server.url)
+        self._remember_route(server)
+        if moved:
+            self._sender.memory.prefer(self._first.interface, server.url)
 
-    def _remember_route(self) -> None:
+    def _remember_route(self, server: _Server) -> None:
         if len(self._candidates) > 1:
-            self._sender.memory.found(self._server, self._first, self._position())
+            self._sender.memory.found(server.url, self._first, server.routes[0])
 
     def _too_long(self, failure: Failure, elapsed: float) -> str:
         """The message for a wait that the server asks for and the budget has no time for."""
