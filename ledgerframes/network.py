@@ -222,8 +222,8 @@ def connect(
             turns to those where the given ones fail: https and public addresses only, without a token. A
             `FailoverWarning` says when there are none. `"given"`, the default, asks only those of `scan_url`.
         decimals: how pandas holds amounts where a loader, or a table computed from its frames, is not told otherwise:
-            `"object"` (exact `Decimal`, the default), `"arrow"`, `"float"` or `"string"`. Arrow and Parquet always hold
-            exact decimals.
+            `"float"` (the default), `"exact"` (`Decimal`), `"arrow"` or `"string"`. Arrow, Polars and Parquet always
+            hold exact decimals.
         transport: what sends the requests, as `httpx` has it (`httpx.MockTransport` in a test, `httpx.HTTPTransport`
             with certificates or a proxy of its own), in place of urllib3; closed with the network. Retries, rate,
             tokens and bounds are as usual; whom it trusts and its proxy are its own affair, and one that blocks is

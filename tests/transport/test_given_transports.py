@@ -18,7 +18,7 @@ SCAN = "https://scan.example.com/api/scan"
 def network(answer, clock=None, **settings):
     """Answered by a function of the request."""
     own = lf.connect(SCAN, **settings).settings
-    return lf.Network(own, transport=httpx.MockTransport(answer), clock=clock or FakeClock())
+    return lf.types.Network(own, transport=httpx.MockTransport(answer), clock=clock or FakeClock())
 
 
 def test_requests_are_answered_without_a_server():
