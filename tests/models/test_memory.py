@@ -60,7 +60,7 @@ def test_a_limit_that_is_none_is_refused(history, monkeypatch):
 
 
 def test_a_path_of_parquet_is_all_that_a_connection_may_read(history, tmp_path):
-    lf.export_tables({"events": history.events}, tmp_path)
+    lf.export({"events": history.events}, tmp_path)
     path = tmp_path / "events.parquet"
     other = tmp_path / "other.parquet"
     other.write_bytes(path.read_bytes())
@@ -98,7 +98,7 @@ def test_a_variable_of_python_is_not_taken_for_a_table(history):
 
 
 def test_a_file_without_a_column_is_refused_by_its_name(history, tmp_path):
-    lf.export_tables({"events": history.events.drop_columns(["payload"])}, tmp_path)
+    lf.export({"events": history.events.drop_columns(["payload"])}, tmp_path)
     with pytest.raises(lf.errors.InputError, match="the files have no column payload"):
         lf.rewards(Path(tmp_path) / "events.parquet")
 
