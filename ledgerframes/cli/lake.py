@@ -178,11 +178,11 @@ def sql(
 @app.command()
 def export(
     store: StorePlace,
-    target: Annotated[Path, typer.Argument(help="A folder, or a file .xlsx, .parquet or .csv.")],
+    path: Annotated[Path, typer.Argument(help="A folder, or a file .xlsx, .parquet or .csv.")],
     *,
     tables: Annotated[str | None, typer.Option(help="Names with commas between them; by default all.")] = None,
     file_format: Annotated[
-        str | None, typer.Option("--format", help="parquet, csv or xlsx; by default what the target's ending says.")
+        str | None, typer.Option("--format", help="parquet, csv or xlsx; by default what the path's ending says.")
     ] = None,
     export_profile: Annotated[
         str | None, typer.Option("--for", help="bi: for programs without lists and exact decimals.")
@@ -213,7 +213,7 @@ def export(
         "as_of": as_of, "allow_partial": allow_partial, "overwrite": overwrite, "personal": personal,
         "model": model,
     }  # fmt: skip
-    report = existing(store).export(target, **options)
+    report = existing(store).export(path, **options)
     opt.say_part(existing(store), last, end=opt.bound(end), as_of=as_of)
     opt.say(report.to_json() if as_json else str(report))
 

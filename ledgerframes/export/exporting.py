@@ -196,7 +196,8 @@ def _export(
     if rounded := [table.name for table in written if table.rounded]:
         warn(
             f"the frames of {', '.join(rounded)} hold floats, as pandas does with amounts by default, so the files have"
-            ' rounded amounts; for exact ones make the frames with as_="arrow" or decimals="exact", or export a store',
+            f" rounded amounts; for exact ones write lf.export(history, path, tables={rounded}) if these tables are"
+            ' computed, or make the frames with decimals="exact" or as_="arrow"',
             RoundedAmountsWarning,
         )
     return report
