@@ -95,7 +95,7 @@ def steps(name: str) -> Iterator[str]:
 def settings_of(name: str) -> frozenset[str]:
     """The settings that a model, or one below it, asks for."""
     asked = {*re.findall(r"getvariable\('(\w+)'\)", _bare(name))}
-    asked |= {setting for macro, setting in _MACROS_ASK.items() if re.search(rf"\b{macro}\(", _bare(name))}
+    asked.update(*(own for macro, own in _MACROS_ASK.items() if re.search(rf"\b{macro}\(", _bare(name))))
     return frozenset(asked.union(*(settings_of(lower) for lower in below(name) if lower not in INPUTS)))
 
 
@@ -257,8 +257,12 @@ def _database(spill: str, inputs: Iterable[Give]) -> duckdb.DuckDBPyConnection:
     return database
 
 
-#: Macros that ask for a setting.
-_MACROS_ASK: Final = {"bucket": "every_us", "step": "every_us"}
+#: Macros that ask for settings.
+_MACROS_ASK: Final = {
+    "bucket": ("every_us",),
+    "step": ("every_us",),
+    "held_whole": ("every_us", "range_known", "range_low", "range_high"),
+}
 #: Names that provenance lists; a history can hold any number of them.
 _MOST: Final = 100
 #: Selections of the inputs, which are not worth a copy.
