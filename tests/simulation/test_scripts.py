@@ -664,6 +664,17 @@ SCRIPTS = {
         faults=("late", "lagging", "silent-cap"),
         choices={"moves": [1, 1, 0, 1]},
     ),
+    # Pages of an earlier migration showed what had come since the look at the newest one, left to the next sync.
+    "a-late-update-that-an-earlier-migration-shows": Script(
+        items=(
+            Item(0, 10 * U, "A", "e"),
+            Item(1, 11 * U, "A", "i"),
+            Item(2, 11 * U, "A", "g"),
+            Item(2, 12 * U, "B", "k"),
+        ),
+        faults=("late", "catching-up"),
+        choices={"moves": [0, 1, 3, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 1], "plan": [2], "sync": [0, 1, 1]},
+    ),
 }
 
 

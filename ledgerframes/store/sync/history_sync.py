@@ -108,7 +108,12 @@ class HistorySync:
                     " them up as they are asked"
                 )
             self.prober.newest = max(known)
-            intervals = [interval for migration_id in new for interval in self._worth_reading(migration_id)]
+            intervals: list[Interval] = []
+            for migration_id in new:
+                worth_reading = self._worth_reading(migration_id)
+                # Pages of an earlier migration may show more of this one than a look has.
+                unread = self._missing(migration_id)[-1:] if intervals and not worth_reading and not self.left else ()
+                intervals += worth_reading or [one for one in unread if not self._is_pruned(one)]
             if intervals:
                 known |= self._read(intervals)
             known |= self._seen
