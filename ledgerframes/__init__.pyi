@@ -2,6 +2,7 @@
 
 from ledgerframes import commands as commands
 from ledgerframes import errors as errors
+from ledgerframes import plot as plot
 from ledgerframes import types as types
 from ledgerframes.analysis.anomalies import reassignment_anomalies as reassignment_anomalies
 from ledgerframes.analysis.contracts import active_contracts as active_contracts
@@ -76,21 +77,6 @@ from ledgerframes.models.texts import model as model
 from ledgerframes.models.texts import models as models
 from ledgerframes.network import connect as connect
 from ledgerframes.objects.opening import open_objects as open_objects
-from ledgerframes.plots.balances import plot_balances as plot_balances
-from ledgerframes.plots.burn import plot_burn as plot_burn
-from ledgerframes.plots.drawing.style import style as style
-from ledgerframes.plots.fees import plot_holding_fees as plot_holding_fees
-from ledgerframes.plots.fees_over_time import plot_holding_fees_over_time as plot_holding_fees_over_time
-from ledgerframes.plots.flows import plot_reassignment_flows as plot_reassignment_flows
-from ledgerframes.plots.growth import plot_license_growth as plot_license_growth
-from ledgerframes.plots.in_flight import plot_reassignment_in_flight as plot_reassignment_in_flight
-from ledgerframes.plots.matrix import plot_reassignment_matrix as plot_reassignment_matrix
-from ledgerframes.plots.rewards import plot_rewards as plot_rewards
-from ledgerframes.plots.supply import plot_supply as plot_supply
-from ledgerframes.plots.supply_per_round import plot_supply_per_round as plot_supply_per_round
-from ledgerframes.plots.timeline import plot_reassignment_timeline as plot_reassignment_timeline
-from ledgerframes.plots.transfers import plot_transfers as plot_transfers
-from ledgerframes.plots.updates import plot_update_rate as plot_update_rate
 from ledgerframes.recording import record as record
 from ledgerframes.recording import replay as replay
 from ledgerframes.session_names import aliases as aliases

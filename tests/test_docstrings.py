@@ -11,6 +11,7 @@ import ledgerframes as lf
 
 FUNCTIONS = {
     **{name: getattr(lf, name) for name in lf.__all__ if inspect.isfunction(getattr(lf, name))},
+    **{f"plot.{name}": getattr(lf.plot, name) for name in lf.plot.__all__},
     **{f"Store.{name}": method for name, method in vars(lf.types.Store).items() if not name.startswith("_")},
 }
 NEVER_RAISES = {"models", "tables"}

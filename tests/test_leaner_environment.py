@@ -48,7 +48,7 @@ def test_a_lake_and_a_picture_say_what_to_install(tmp_path):
     done = run(
         """
         import ledgerframes as lf, pandas as pd
-        for needs in (lambda: lf.open_store("lake"), lambda: lf.plot_update_rate(pd.DataFrame())):
+        for needs in (lambda: lf.open_store("lake"), lambda: lf.plot.updates(pd.DataFrame())):
             try:
                 needs()
             except lf.errors.ConfigurationError as error:
@@ -59,5 +59,5 @@ def test_a_lake_and_a_picture_say_what_to_install(tmp_path):
 
     assert done.stdout.splitlines() == [
         "a lake needs deltalake, which is not installed; run: pip install deltalake",
-        "pictures need matplotlib, which is not installed; run: pip install matplotlib",
+        "charts need matplotlib, which is not installed; run: pip install matplotlib",
     ], done.stderr

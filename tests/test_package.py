@@ -50,9 +50,7 @@ ECONOMICS = {
     "token_transfers", "model", "models",
 }  # fmt: skip
 PICTURES = {
-    "plot_reassignment_flows", "plot_reassignment_matrix", "plot_reassignment_timeline", "plot_reassignment_in_flight",
-    "plot_holding_fees", "plot_holding_fees_over_time", "plot_update_rate", "plot_license_growth", "plot_supply",
-    "plot_supply_per_round", "plot_rewards", "plot_burn", "plot_balances", "plot_transfers", "style",
+    "plot",
 }  # fmt: skip
 ERRORS = {
     "ConfigurationError", "InputError", "RequestError", "NoAnswerError", "StatusError",
@@ -121,7 +119,7 @@ def test_a_function_begins_with_its_fixed_arguments(function, arguments):
 def test_errors_and_the_classes_of_results_have_modules_of_their_own():
     found = {
         name for name, one in vars(lf.errors).items()
-        if inspect.isclass(one) and issubclass(one, lf.LedgerframesError) and one is not lf.LedgerframesError
+        if inspect.isclass(one) and issubclass(one, lf.errors.LedgerframesError) and one is not lf.errors.LedgerframesError
     }  # fmt: skip
 
     assert found == ERRORS
@@ -151,19 +149,8 @@ def test_importing_the_package_leaves_the_heavy_libraries_out():
 
 def test_importing_the_package_imports_what_connects_and_nothing_else():
     later = (
-        *(
-            "analysis",
-            "apps",
-            "cli",
-            "commands",
-            "economics",
-            "export.shape",
-            "interfaces",
-            "loaders",
-            "objects",
-            "paging",
-        ),
-        *("plots", "recording", "session_names", "store", "decoding.history", "sandbox.server", "tables.descriptions"),
+        *("analysis", "apps", "cli", "commands", "economics", "export", "interfaces", "loaders", "objects", "paging"),
+        *("plot", "recording", "session_names", "store", "decoding.history", "sandbox.server", "tables.descriptions"),
     )
     code = f"import sys, ledgerframes; print([name for name in {later} if 'ledgerframes.' + name in sys.modules])"
 
@@ -198,12 +185,12 @@ def test_what_type_checkers_are_told_is_what_is_there():
 @pytest.mark.long(quick=1)
 @pytest.mark.parametrize(
     "first",
-    ["ledgerframes.apps.html_report.page", "ledgerframes.store.sync.report", "ledgerframes.plots.drawing.style"],
+    ["ledgerframes.apps.html_report.page", "ledgerframes.store.sync.report", "ledgerframes.plot.themes"],
 )
 def test_a_name_is_its_function_whichever_module_comes_first(first):
     code = (
         f"import {first}; import ledgerframes as lf;"
-        " print(*(callable(getattr(lf, name)) for name in lf.__all__ if name not in ('commands', 'errors', 'types')))"
+        " print(*(callable(getattr(lf, name)) for name in lf.__all__ if name not in ('commands', 'errors', 'plot', 'types')))"
     )
 
     assert set(python(code).split()) == {"True"}

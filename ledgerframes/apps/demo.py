@@ -8,16 +8,11 @@ from typing import Any, Final
 
 import pandas as pd
 
-from ledgerframes.analysis.flows import reassignment_flows
-from ledgerframes.analysis.holdings import holdings_from_events
+from ledgerframes import plot
 from ledgerframes.embedded import sandbox
 from ledgerframes.frames import shape
 from ledgerframes.loaders.history import History, load_history
 from ledgerframes.loaders.planning import migrations, plan
-from ledgerframes.plots.drawing.style import style
-from ledgerframes.plots.fees import plot_holding_fees
-from ledgerframes.plots.flows import plot_reassignment_flows
-from ledgerframes.plots.updates import plot_update_rate
 from ledgerframes.store.opening import open_store
 from ledgerframes.store.store import Store
 from ledgerframes.tables.catalogue import table_named
@@ -33,7 +28,7 @@ def demonstrate(folder: Path, say: Callable[[str], None], *, seed: int = 7, upda
         updates: its length.
 
     Returns:
-        Where the results are: "tables" (Parquet), "lake", "bi" (Parquet for BI tools) and each picture by its name.
+        Where the results are: "tables" (Parquet), "lake", "bi" (Parquet for BI tools) and each chart by its name.
     """
     places = {name: folder / name for name in ("tables", "lake", "bi")}
     with sandbox(seed=seed, updates=updates) as net:
@@ -47,7 +42,7 @@ def demonstrate(folder: Path, say: Callable[[str], None], *, seed: int = 7, upda
         say(f"\nThe same into a lake, with snapshots:\n{store.sync(net, tables=_SYNCED, progress=False)}\n")
         say(f"And once more, for what is new: {store.sync(net, progress=False).requests} requests\n")
     _export(store, places, say)
-    places |= _draw(store, folder / "pictures", say)
+    places |= _draw(store, folder / "charts", say)
     say("\nNext: `make lab` opens the notebooks; `ledgerframes sync lake --scan-url …` keeps a lake of a real ledger.")
     return places
 
@@ -68,19 +63,14 @@ def _draw(store: Store, folder: Path, say: Callable[[str], None]) -> dict[str, P
     import matplotlib.pyplot as plt
 
     folder.mkdir(parents=True, exist_ok=True)
-    flows = reassignment_flows(store.load("reassignments"))
-    holdings = holdings_from_events(store.load("events"), store.load("reassignments"))
-    pictures: dict[str, Callable[[], Any]] = {
-        "reassignment_flows": lambda: plot_reassignment_flows(flows),
-        "holding_fees": lambda: plot_holding_fees(holdings),
-        "update_rate": lambda: plot_update_rate(store.load("updates")),
-    }
-    say("\nPictures:")
+    charts: tuple[Callable[[Store], Any], ...] = (plot.coin_supply, plot.rewards, plot.updates, plot.reassignment_flows)
+    say("\nCharts:")
     drawn = {}
-    with mpl.rc_context({"backend": "agg"}), style("light"):
-        for name, draw in pictures.items():
+    with mpl.rc_context({"backend": "agg"}), plot.style("light"):
+        for draw in charts:
+            name = draw.__name__
             drawn[name] = folder / f"{name}.png"
-            figure = draw().figure
+            figure = draw(store).figure
             figure.savefig(drawn[name], dpi=150)
             plt.close(figure)
             say(f"  {drawn[name]}")

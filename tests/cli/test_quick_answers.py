@@ -1,4 +1,4 @@
-"""Quick answers from a lake: pictures in files, flows, holdings and rewards as tables, and wrong words."""
+"""Quick answers from a lake: charts in files, flows, holdings and rewards as tables, and wrong words."""
 
 import io
 import json
@@ -9,23 +9,23 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.cli.log_lines import TerminalLines, log_handler
-from ledgerframes.cli.plots import _PICTURES
+from ledgerframes.cli.plots import _CHARTS
 
 
 @pytest.mark.long(quick=4)
-@pytest.mark.parametrize("picture", _PICTURES)
-def test_every_picture_of_a_lake_is_drawn(command, lake, tmp_path, picture):
-    done = command("plot", picture, lake, "-o", tmp_path / "out.png")
+@pytest.mark.parametrize("chart", _CHARTS)
+def test_every_chart_of_a_lake_is_drawn(command, lake, tmp_path, chart):
+    done = command("plot", chart, lake, "-o", tmp_path / "out.png")
 
     assert (done.code, done.err) == (0, "")
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_picture_takes_its_options_and_leaves_what_is_there(command, lake, tmp_path):
+def test_a_chart_takes_its_options_and_leaves_what_is_there(command, lake, tmp_path):
     file = tmp_path / "rewards.svg"
 
     assert command("plot", "rewards", lake, "-o", file, "--every", "1min", "--theme", "dark").code == 0
-    assert "coin per minute" in file.read_text()
+    assert "CC per minute" in file.read_text()
     again = command("plot", "rewards", lake, "-o", file)
     assert again.code == 2
     assert "--overwrite" in again.err
@@ -34,11 +34,11 @@ def test_a_picture_takes_its_options_and_leaves_what_is_there(command, lake, tmp
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("plot", "flos", "LAKE"), "did you mean 'flows'?"),
-        (("plot", "flows", "LAKE", "-o", "x.gif"), "ends in .png, .svg, .pdf"),
-        (("plot", "supply", "LAKE", "--top", "3"), "--top means nothing to supply"),
-        (("plot", "flows", "LAKE", "--theme", "pink"), "theme='pink'"),
-        (("plot", "flows", "nowhere"), "is not a lake yet"),
+        (("plot", "rewrds", "LAKE"), "did you mean 'rewards'?"),
+        (("plot", "reassignment-flows", "LAKE", "-o", "x.gif"), "ends in .png, .svg, .pdf"),
+        (("plot", "coin-supply", "LAKE", "--top", "3"), "--top does not apply to coin-supply"),
+        (("plot", "reassignment-flows", "LAKE", "--theme", "pink"), "theme='pink'"),
+        (("plot", "reassignment-flows", "nowhere"), "is not a lake yet"),
         (("rewards", "LAKE", "--by", "kin"), "did you mean 'kind'?"),
         (("load", "evnts", "-o", "out"), "did you mean 'events'?"),
         (("report",), "name the lake, once"),

@@ -149,15 +149,15 @@ def rounds(count, *, first=100):
 
 
 def rewards(rows, *, parties=3):
-    """Coupons, one every ten minutes, of four kinds in turn, worth 12 for the first party, 6 for the second, 4, 3 …"""
-    kinds, outcomes = ("sv", "app", "validator", "validator_faucet"), ("claimed", "claimed", "expired", "open")
+    """What happened to rewards, every ten minutes, of four kinds in turn, worth 12 for the first party, 6, 4, 3 …"""
+    kinds, events = ("sv", "app", "validator", "validator_faucet"), ("claimed", "claimed", "expired", "created")
     return pd.DataFrame(
         {
+            "record_time": START + pd.to_timedelta(10 * np.arange(rows), unit="min"),
+            "event": [events[row // 4 % 4] for row in range(rows)],
             "kind": [kinds[row % 4] for row in range(rows)],
-            "outcome": [outcomes[row // 4 % 4] for row in range(rows)],
-            "provider": [party(row % parties) for row in range(rows)],
-            "beneficiary": [party(row % 2) for row in range(rows)],
-            "created_at": START + pd.to_timedelta(10 * np.arange(rows), unit="min"),
+            "party": [party(row % parties) for row in range(rows)],
+            "coupons": 1,
             "amount": [round(Decimal(12) / (row % parties + 1), 10) for row in range(rows)],
         }
     )
@@ -200,5 +200,16 @@ def transfers(parties, rows):
                 party((row + (1 if (row + 1) % 10 else 0) + row // parties % 3) % parties) for row in range(rows)
             ],
             "amount": [round(Decimal(500) / (row % parties + 1), 10) for row in range(rows)],
+        }
+    )
+
+
+def growth(validators):
+    """One more validator a day."""
+    return pd.DataFrame(
+        {
+            "time": [START + pd.Timedelta(days=day) for day in range(validators)],
+            "new": 1,
+            "validators": range(1, validators + 1),
         }
     )

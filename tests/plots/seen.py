@@ -1,4 +1,4 @@
-"""What a picture shows, read back from its Axes."""
+"""What a chart shows, read back from its Axes."""
 
 from itertools import combinations
 
@@ -12,7 +12,7 @@ def drawn(ax, gid):
 
 
 def words(ax):
-    """Every visible text of a picture with its place, settled as it would be saved."""
+    """Every visible text of a chart with its place, settled as it would be saved."""
     paper = ax.get_figure(root=True)
     paper.draw_without_rendering()
     texts = [*ax.texts, ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label]
@@ -20,6 +20,7 @@ def words(ax):
     texts += [tick.label1 for tick in ticks]
     texts += [ax.xaxis.get_offset_text()] if ax.axison else []
     texts += list(ax.get_legend().get_texts()) if ax.get_legend() else []
+    texts += [text for part in ax.child_axes if part.axison for text in words(part)]
     return [text for text in texts if text.get_visible() and text.get_text().strip()]
 
 
@@ -49,6 +50,6 @@ def legend(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()] if ax.get_legend() else []
 
 
-def second_line(ax):
+def subtitle(ax):
     """The line under the title."""
-    return " ".join(drawn(ax, "second line")[0].get_text().split())
+    return " ".join(drawn(ax, "subtitle")[0].get_text().split())

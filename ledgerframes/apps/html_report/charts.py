@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final, Literal
 
 from ledgerframes.apps.html_report.page import escape, picture
-from ledgerframes.plots.drawing.style import style
+from ledgerframes.plot.themes import style
 
 #: Nothing is loaded from anywhere, whatever a picture's library would like to; it makes functions of text.
 POLICY: Final = (
@@ -51,7 +51,7 @@ def scripts() -> tuple[str, str]:
     """What a page with such pictures needs in its head and at its end, and none of it from elsewhere."""
     from plotly.offline import get_plotlyjs
 
-    from ledgerframes.plots.interactive.local_figure import config
+    from ledgerframes.plot.interactive.local_figure import config
 
     return POLICY, f"<script>{get_plotlyjs()}</script><script>const CONFIG = {json.dumps(config())};{_DRAW}</script>"
 

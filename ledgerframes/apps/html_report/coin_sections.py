@@ -9,17 +9,12 @@ from typing import Any, Final
 
 import pandas as pd
 
+from ledgerframes import plot
 from ledgerframes.apps.html_report.charts import chart
 from ledgerframes.apps.html_report.material import Material
-from ledgerframes.apps.html_report.page import Section, picture, table, text
+from ledgerframes.apps.html_report.page import Section, table, text
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.models.coin_stocks import balances_over_time, coin_history
-from ledgerframes.plots.balances import plot_balances
-from ledgerframes.plots.burn import plot_burn
-from ledgerframes.plots.drawing.number_format import amount_text, plural
-from ledgerframes.plots.rewards import plot_rewards
-from ledgerframes.plots.supply_per_round import plot_supply_per_round
-from ledgerframes.plots.transfers import plot_transfers
 
 _FROM_BEGIN: Final = 'they need the history from ledger begin: sync or load with start="begin"'
 _HOLDERS: Final = 12
@@ -56,19 +51,18 @@ def balances(material: Material) -> list[str]:
     held = held[held["ended_at"].isna()]
     if held.empty:
         return [text("Nobody holds coin in this range.", quiet=True)]
-    sums = _sums(held, "owner", "amount").head(_HOLDERS)
-    holders = sums["owner"].tolist()
+    holders = _sums(held, "owner", "amount")["owner"].tolist()
     step = _step(material.events if len(material.events) else material.whole.events)
-    known = balances_over_time(material.models, every=step, parties=holders, decimals="exact")
+    known = balances_over_time(material.whole, every=step, parties=holders[:_HOLDERS], decimals="exact")
     over_time = known[known["time"] >= material.period.start] if material.period.start is not None else known
+    over_time.attrs["holders"] = len(holders)
     return [
         text("Unlocked and locked coin; notional holding fees are not taken off.", quiet=True),
         chart(
-            partial(plot_balances, over_time),
-            "What the largest holders hold over time",
+            partial(plot.balances, over_time), "What the largest holders hold over time",
             interactive=material.interactive,
         ),
-    ]
+    ]  # fmt: skip
 
 
 @_titled("Transfers")
@@ -84,7 +78,7 @@ def transfers(material: Material) -> list[str]:
     )
     pairs = named.groupby(["sender", "receiver"], as_index=False).agg({"transfers": "sum", "amount": _total})
     return [
-        picture(lambda: plot_transfers(rows), "Which parties paid which"),
+        chart(partial(plot.transfers, rows), "Which parties paid which", interactive=material.interactive),
         table(_largest(pairs, "amount"), "The largest sums, in coin", most=15),
         *_not_understood(rows),
     ]
@@ -93,28 +87,17 @@ def transfers(material: Material) -> list[str]:
 @_titled("Rewards")
 def rewards(material: Material) -> list[str]:
     """Which rewards were earned, and what became of them."""
-    rows = material.period.of(material.rewards, "created_at")
-    # By the time at which coin was claimed, and not by that of the coupon, which may have been created long before.
-    happened = material.rewards_then
-    if happened.empty:
-        advice = "No reward coupon began or ended in this range. Take a longer range: coupons are read from events."
+    rows = material.period.of(material.reward_flows, "record_time")
+    if rows.empty:
+        advice = "No reward was created or ended in this range. Take a longer range: rewards are read from events."
         return [text(advice, quiet=True)]
-    counts = happened.assign(coupons=1, outcome=happened["outcome"].fillna("unknown"))
-    sums = _largest(
-        counts.groupby(["kind", "outcome"], as_index=False).agg({"coupons": "sum", "amount": _total}), "amount"
-    )
-    title = "Coupons that ended in this range, or are open and were created in it; the worth of those that is known"
-    parts = [table(sums, title), *_edges(material.rewards, "coupons")]
-    if rows["amount"].isna().all():
-        advice = "No round of these coupons issued in this range, so their worth is not known. Take a longer range."
-        return [*parts, text(advice, quiet=True)]
+    sums = rows.assign(kind=rows["kind"].fillna("unknown")).groupby(["event", "kind"], as_index=False)
+    title = "Rewards by the time at which they were created, claimed or expired; only claimed ones were paid"
     return [
         chart(
-            partial(plot_rewards, rows, by="outcome"),
-            "The worth of reward coupons over time, by what became of them: only claimed ones were paid",
-            interactive=material.interactive,
+            partial(plot.rewards, rows), "Rewards over time, by what became of them", interactive=material.interactive
         ),
-        *parts,
+        table(_largest(sums.agg({"coupons": "sum", "amount": _total, "amount_usd": _total}), "amount"), title),
         *_not_understood(rows),
     ]
 
@@ -127,12 +110,10 @@ def coin_supply(material: Material) -> list[str]:
     if rows.empty:
         advice = "No update of a known round mints or burns coin in this range. Take a longer range, with its rounds."
         return [text(advice, quiet=True)]
-    drawn = partial(chart, interactive=material.interactive)
-    parts = [drawn(partial(plot_supply_per_round, rows), "Coin minted and burned per round")]
+    words = "Coin minted and burned per round, and the supply after it"
+    parts = [chart(partial(plot.coin_supply, rows), words, interactive=material.interactive)]
     if rows["total"].isna().all():
         parts.append(text(f"The supply after each round is not known: for that {_FROM_BEGIN[5:]}.", quiet=True))
-    else:
-        parts.append(drawn(partial(plot_supply_per_round, rows, show="total"), "The supply after each round"))
     columns = ["round", "opened_at", "minted", "burned", "net_change", "unexplained", "total"]
     parts += [text(unexplained(rows["unexplained"])), *_edges(material.supply_per_round, "coins")]
     return [*parts, table(rows[columns].iloc[::-1], "The latest rounds, in coin", most=10), *_not_understood(rows)]
@@ -148,7 +129,7 @@ def burn(material: Material) -> list[str]:
         advice = "No update burns coin in this range. Take a longer range: traffic, names, fees and expiries burn coin."
         return [text(advice, quiet=True)]
     return [
-        picture(lambda: plot_burn(rows), "Coin burned over time, by cause"),
+        chart(partial(plot.burn, rows), "Coin burned over time, by cause", interactive=material.interactive),
         table(_largest(sums, "coin"), "Coin burned by cause"),
         *_not_understood(rows),
     ]

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ledgerframes.apps.html_report.material import Material, Period
 from ledgerframes.apps.html_report.page import Section, escape, text
 from ledgerframes.errors import InputError, LedgerframesError
-from ledgerframes.plots.drawing.number_format import amount_text, count_text
+from ledgerframes.number_format import amount_text, count_text
 
 Amount = int | Decimal | None
 

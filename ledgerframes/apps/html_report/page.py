@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.errors import visible
-from ledgerframes.plots.drawing.number_format import amount_text, duration_text
-from ledgerframes.plots.drawing.short_ids import short_names
-from ledgerframes.plots.drawing.style import style
+from ledgerframes.number_format import amount_text, duration_text
+from ledgerframes.plot.themes import style
 from ledgerframes.session_names import alias_of
+from ledgerframes.short_ids import short_names
 
 _MOST_ROWS: Final = 25
 _STYLE: Final = """
@@ -97,7 +97,7 @@ def table(frame: pd.DataFrame, caption: str = "", *, most: int = _MOST_ROWS) -> 
 
 
 def picture(draw: Callable[[], Any], words: str) -> str:
-    """A picture, inside of the page, light and dark, with words for those who do not see it.
+    """A chart as vectors, inside of the page, light and dark, with words for those who do not see it.
 
     Args:
         draw: draws it on a figure of its own; called once for each ground.
@@ -114,11 +114,12 @@ def _drawn(draw: Callable[[], Any], theme: Literal["light", "dark"]) -> str:
     import matplotlib.pyplot as plt
 
     sink = io.BytesIO()
-    with style(theme):
+    # Letters as paths look alike wherever the page is read; without a date and a salt two equal charts would differ.
+    with style(theme), plt.rc_context({"svg.fonttype": "path", "svg.hashsalt": "ledgerframes"}):
         axes = draw()
-        axes.figure.savefig(sink, format="png", dpi=110)
+        axes.figure.savefig(sink, format="svg", metadata={"Date": None})
         plt.close(axes.figure)
-    return f"data:image/png;base64,{base64.b64encode(sink.getvalue()).decode()}"
+    return f"data:image/svg+xml;base64,{base64.b64encode(sink.getvalue()).decode()}"
 
 
 def _cell(tag: str, words: str, *, number: bool, title: str = "", identifier: bool = False) -> str:

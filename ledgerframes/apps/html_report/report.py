@@ -23,7 +23,7 @@ from ledgerframes.frames import shape, to_arrow
 from ledgerframes.loaders.history import History
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, Duration, bound
-from ledgerframes.plots.interactive.backend import need_plotly
+from ledgerframes.plot.drawing import need_plotly
 from ledgerframes.store.store import Store
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.timestamps import EPOCH, MICROSECOND

@@ -8,6 +8,7 @@ from typing import Final
 
 import pandas as pd
 
+from ledgerframes import plot
 from ledgerframes.analysis.anomalies import reassignment_anomalies
 from ledgerframes.analysis.flows import flow_matrix
 from ledgerframes.analysis.holdings import holdings_from_events
@@ -17,14 +18,9 @@ from ledgerframes.apps.html_report.charts import chart
 from ledgerframes.apps.html_report.coin_sections import balances, burn, coin_supply, rewards, transfers
 from ledgerframes.apps.html_report.headlines import begins_late, summary
 from ledgerframes.apps.html_report.material import Material
-from ledgerframes.apps.html_report.page import Section, picture, table, text
+from ledgerframes.apps.html_report.page import Section, table, text
 from ledgerframes.errors import InputError, PartialResultError
-from ledgerframes.plots.drawing.number_format import plural
-from ledgerframes.plots.fees import plot_holding_fees
-from ledgerframes.plots.flows import plot_reassignment_flows
-from ledgerframes.plots.growth import plot_license_growth
-from ledgerframes.plots.in_flight import plot_reassignment_in_flight
-from ledgerframes.plots.updates import plot_update_rate
+from ledgerframes.number_format import plural
 
 
 def provenance(material: Material) -> Section:
@@ -52,7 +48,7 @@ def activity(material: Material) -> Section:
     return Section(
         "Updates",
         [
-            chart(partial(plot_update_rate, updates), "Updates over time, by kind", interactive=material.interactive),
+            chart(partial(plot.updates, updates), "Updates over time, by kind", interactive=material.interactive),
             table(counts.rename_axis(columns=None), "Updates by migration and kind"),
         ],
     )
@@ -63,15 +59,12 @@ def flows(material: Material) -> Section:
     joined = material.period.of(material.flows, "moment")
     if joined.empty:
         return Section("Reassignments", [text("No contract was reassigned in this range.", quiet=True)])
+    drawn = partial(chart, interactive=material.interactive)
     parts = [
-        chart(
-            partial(plot_reassignment_flows, joined),
-            "Reassignments from each synchronizer to each other",
-            interactive=material.interactive,
-        ),
+        drawn(partial(plot.reassignment_flows, joined), "Reassignments from each synchronizer to each other"),
         table(_counted(joined["status"], "status"), "Reassignments by status"),
         table(flow_matrix(joined).sort_values("count", ascending=False), "From synchronizer to synchronizer"),
-        picture(lambda: plot_reassignment_in_flight(joined), "How long reassignments were on their way"),
+        drawn(partial(plot.in_flight, joined), "How long reassignments were on their way"),
     ]
     return Section("Reassignments", parts)
 
@@ -128,7 +121,7 @@ def holdings(material: Material) -> Section:
             text(
                 f"{origin} Fees are notional: they are charged when a contract expires, not on transfers.", quiet=True
             ),
-            picture(lambda: plot_holding_fees(balances, show="holdings"), "Holdings by party"),
+            chart(partial(plot.holdings, balances), "Holdings by party", interactive=material.interactive),
             table(largest[columns], "The largest holders", most=15),
         ],
     )
@@ -145,7 +138,11 @@ def licenses(material: Material) -> Section:
         return Section("Validators", [text(advice, quiet=True)])
     words = f"Validators that received a license, from the history. {advice[:-1]} for the releases that they run."
     return Section(
-        "Validators", [picture(lambda: plot_license_growth(growth), "Validators over time"), text(words, quiet=True)]
+        "Validators",
+        [
+            chart(partial(plot.validators, growth), "Validators over time", interactive=material.interactive),
+            text(words, quiet=True),
+        ],
     )
 
 
@@ -169,8 +166,10 @@ def _growth(material: Material, found: pd.DataFrame) -> str:
     """Validators over time where the whole history is there, else over the rounds of their first coupons."""
     growth = material.validators
     if growth is None:
-        return picture(lambda: plot_license_growth(found), "Validators by the round of their first coupon")
-    return picture(lambda: plot_license_growth(growth), "Validators over time") if len(growth) > 1 else ""
+        words, drawn = "Validators by the round of their first coupon", partial(plot.validators, found)
+    else:
+        words, drawn = "Validators over time", partial(plot.validators, growth)
+    return chart(drawn, words, interactive=material.interactive) if growth is None or len(growth) > 1 else ""
 
 
 def supply(material: Material) -> Section:

@@ -1,0 +1,28 @@
+"""Charts: `lf.plot.rewards(history)` and others, each from the frame it draws, a History or a Store.
+
+Every chart takes `backend="matplotlib" | "plotly"`, `ax=` and `title=`, and returns the Axes or the figure; nothing is
+shown or saved. Ids are drawn by their aliases or hints, in colours that are derived from the id.
+"""
+
+from ledgerframes.plot.activity import license_growth as license_growth
+from ledgerframes.plot.activity import transfers as transfers
+from ledgerframes.plot.activity import updates as updates
+from ledgerframes.plot.activity import validators as validators
+from ledgerframes.plot.coin import burn as burn
+from ledgerframes.plot.coin import coin_supply as coin_supply
+from ledgerframes.plot.coin import instrument_supply as instrument_supply
+from ledgerframes.plot.coin import rewards as rewards
+from ledgerframes.plot.holders import balances as balances
+from ledgerframes.plot.holders import holding_fees as holding_fees
+from ledgerframes.plot.holders import holdings as holdings
+from ledgerframes.plot.reassignments import in_flight as in_flight
+from ledgerframes.plot.reassignments import reassignment_flows as reassignment_flows
+from ledgerframes.plot.reassignments import reassignment_matrix as reassignment_matrix
+from ledgerframes.plot.reassignments import reassignment_timeline as reassignment_timeline
+from ledgerframes.plot.themes import style as style
+
+__all__ = [
+    "balances", "burn", "coin_supply", "holding_fees", "holdings", "in_flight",
+    "instrument_supply", "license_growth", "reassignment_flows", "reassignment_matrix", "reassignment_timeline",
+    "rewards", "style", "transfers", "updates", "validators",
+]  # fmt: skip

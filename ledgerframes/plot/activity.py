@@ -1,0 +1,249 @@
+"""Charts of the network's activity: updates, validators, and who paid whom."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.analysis.licenses import license_growth as growth_of
+from ledgerframes.errors import InputError
+from ledgerframes.models.coin_flows import transfers as transfers_of
+from ledgerframes.number_format import amount_text, count_text, plural
+from ledgerframes.plot.contents import Axis, Content, Flows, Micros, Nothing, Ribbon, Series, Stack, Steps
+from ledgerframes.plot.drawing import chart, rows_in
+from ledgerframes.plot.ranking import fixed, ranked
+from ledgerframes.plot.reading import at_least_one, begins, floats, frame_of, micros, one_of, part, texts
+from ledgerframes.plot.time_bins import DAY, between, bins, moment_text, moment_words
+from ledgerframes.short_ids import NORMAL
+
+_KINDS: Final = {"transaction": "transactions", "assignment": "assignments", "unassignment": "unassignments"}
+_GROWTH: Final = "lf.license_growth(events)"
+_LICENSES: Final = f"{_GROWTH} or lf.load_licenses(net)"
+_PAIRS: Final = 14
+
+
+@chart
+def updates(
+    x: Any, *, by: Literal["kind", "synchronizer_id"] = "kind", every: str | None = None, top: int = 6
+) -> Content:
+    """Draw the number of updates in each interval of record time, stacked.
+
+    Args:
+        x: one row per update, from `load_updates`; or a History or Store.
+        by: colour by the kind of update or by the synchronizer.
+        every: length of an interval, such as `"5min"`, `"1h"`; chosen from the range by default.
+        top: how many synchronizers to show by name; the others are combined. Kinds are all shown.
+
+    Raises:
+        InputError: the frame lacks the columns, or an argument breaks a rule.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.plot.updates(lf.load_updates(net), every="1min").get_ylabel()
+        'updates per minute'
+    """
+    at_least_one(top, "top")
+    one_of(by, "by", ("kind", "synchronizer_id"))
+    frame = frame_of(
+        x, ("record_time", by), chart="updates", giver="lf.load_updates(net, ...)", compute=part("updates")
+    )
+    return _updates(frame, by, every, top)
+
+
+def _updates(frame: pd.DataFrame, by: str, every: str | None, top: int) -> Content:
+    times, known = micros(frame, "record_time")
+    if not known.any():
+        return Nothing("Updates over time", "no updates in this range")
+    times, categories = times[known], texts(frame, by)[known]
+    ranking = fixed(categories, _KINDS) if by == "kind" else ranked(categories.value_counts(), top)
+    cut = bins(times, every=every, begins=begins(frame))
+    table = cut.sums(times, ranking.codes(categories), len(ranking.names))
+    return Stack(
+        "Updates over time", f"{plural(len(times), 'update')}, {between(times)}{cut.note()}",
+        Axis("record time (UTC)", "time"), Axis(f"updates per {cut.name}", "count", "updates"), cut.edges, cut.spans(),
+        ranking.series(table, counts=True), cut.partial,
+    )  # fmt: skip
+
+
+@chart
+def validators(x: Any) -> Content:
+    """Draw the number of validators with a license as steps, over time or over the rounds of their first coupons.
+
+    A license contract is made again at every change, so `created_at` is not when a validator began: growth from
+    `license_growth` has times, a single load of licenses has first rounds.
+
+    Args:
+        x: growth (columns time and validators), licenses (validator and first_round), or a History or Store that
+            begins with the ledger.
+
+    Raises:
+        InputError: the frame lacks the columns.
+        PartialResultError: a History or Store that is not known to begin with the ledger.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.plot.validators(lf.load_licenses(net)).get_title(loc="left")
+        'Validators with a license'
+    """
+    frame = frame_of(x, (), chart="validators", giver=_LICENSES, compute=_growth)
+    return _validators(frame)
+
+
+def _validators(frame: pd.DataFrame) -> Content:
+    name, timed = "Validators with a license", {"time", "validators"} <= set(frame.columns)
+    places, counts, silent = _over_time(frame) if timed else _first_rounds(frame)
+    left_out = f"; {plural(silent, 'other')} never received a coupon" if silent else ""
+    if not len(places):
+        return Nothing(name, f"no licenses in this range{left_out}")
+    low, high = int(places[0]), int(places[-1])
+    began = f"the first at {moment_text(low)} UTC" if timed else f"the first in round {low}"
+    basis = ", some times interpolated between known rounds" if timed and frame.attrs.get("interpolated") else ""
+    line = Series("validators", "validators", counts, 0, places, count_text(int(counts[-1])))
+    room = max((high - low) // 16, (DAY // 2 if low == high else 1) if timed else 1)
+    return Steps(
+        name, f"{plural(int(counts[-1]), 'validator')}, {began}{basis}{left_out}",
+        Axis("time (UTC)", "time") if timed else Axis("round of the first coupon", "round"),
+        Axis("validators", "count", "validators"), (line,), words="" if timed else "round", end=high + room,
+    )  # fmt: skip
+
+
+def _over_time(frame: pd.DataFrame) -> tuple[Micros, Any, int]:
+    times, known = micros(frame, "time")
+    counts = floats(frame, "validators")
+    known = known & ~np.isnan(counts)
+    order = np.argsort(times[known], kind="stable")
+    return times[known][order], counts[known][order], int(frame.attrs.get("never_received", 0))
+
+
+def _first_rounds(frame: pd.DataFrame) -> tuple[Micros, Any, int]:
+    """The rounds in which validators first received, how many had by then, and how many never did."""
+    frame = frame_of(frame, ("validator", "first_round"), chart="validators", giver=_LICENSES, compute=None)
+    first = pd.Series(floats(frame, "first_round")).groupby(frame["validator"].to_numpy()).min()
+    rounds = first.dropna().astype("int64").value_counts().sort_index()
+    return rounds.index.to_numpy(np.int64), rounds.cumsum().to_numpy(np.float64), int(first.isna().sum())
+
+
+@chart
+def license_growth(x: Any) -> Content:
+    """Draw how many validators received their first license in each period.
+
+    Args:
+        x: growth, from `license_growth`, or a History or Store that begins with the ledger.
+
+    Raises:
+        InputError: the frame lacks the columns.
+        PartialResultError: a History or Store that is not known to begin with the ledger.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.plot.license_growth(lf.load_history(net)).get_ylabel()
+        'new validators per day'
+    """
+    frame = frame_of(x, ("time", "new", "validators"), chart="license_growth", giver=_GROWTH, compute=_growth)
+    return _new_licenses(frame)
+
+
+def _new_licenses(frame: pd.DataFrame) -> Content:
+    name = "New validators"
+    times, known = micros(frame, "time")
+    if not known.any():
+        return Nothing(name, "no licenses in this range")
+    order = np.argsort(times[known], kind="stable")
+    starts, new = times[known][order], np.nan_to_num(floats(frame, "new")[known][order])
+    length = int(np.median(np.diff(starts))) if len(starts) > 1 else DAY
+    period = {DAY: "day", 7 * DAY: "week", DAY // 24: "hour"}.get(length, "month" if length > 27 * DAY else "period")
+    edges = np.append(starts, starts[-1] + length)
+    words = [moment_words(edge) for edge in edges.tolist()]
+    return Stack(
+        name, f"{plural(int(new.sum()), 'validator')}, {between(starts)}", Axis("time (UTC)", "time"),
+        Axis(f"new validators per {period}", "count", "validators"), edges,
+        tuple(f"{low} to {high} UTC" for low, high in pairwise(words)),
+        (Series("new", "new validators", new, 0),),
+    )  # fmt: skip
+
+
+def _growth(source: Any) -> pd.DataFrame:
+    return growth_of(part("events")(source))
+
+
+@chart
+def transfers(x: Any, *, top: int | None = None, _ax: Any = None) -> Content:
+    """Draw which parties paid (left) and which they paid (right).
+
+    The width of a ribbon is the sum of its transfers, its colour that of the sender; parties have the same order on
+    both sides, those with the largest sums first. What a party pays to itself is left out and counted in the
+    subtitle, as are transfers whose amount is null. A party that the events do not state is called unknown.
+
+    Args:
+        x: one row per output, from `transfers`; of `token_transfers`, choose one instrument and one step; or a History
+            or Store.
+        top: how many parties to show by name; the others are combined. As many as the height has room for, up to 14,
+            by default.
+
+    Raises:
+        InputError: the frame lacks the columns, holds several instruments or steps, or `top` is not 1 or more.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=300) as net:
+        ...     transfers = lf.transfers(lf.load_events(net))
+        >>> lf.plot.transfers(transfers, top=8).get_title(loc="left")
+        'Who paid whom'
+    """
+    at_least_one(top, "top")
+    frame = frame_of(
+        x, ("sender", "receiver", "amount"), chart="transfers", giver="lf.transfers(events)",
+        compute=lambda source: transfers_of(source, decimals="float"),
+    )  # fmt: skip
+    for name in ("instrument_admin", "instrument_id", "step"):
+        if name in frame and frame[name].nunique(dropna=False) > 1:
+            raise InputError(
+                f"transfers needs those of one {name.partition('_')[0]}; column {name} holds "
+                f'{frame[name].nunique(dropna=False)}: choose one, such as frame.query("{name} == …")'
+            )
+    return _transfers(frame, top or rows_in(_ax, _PAIRS))
+
+
+def _transfers(frame: pd.DataFrame, top: int) -> Content:
+    rows = pd.DataFrame({"source": texts(frame, "sender"), "target": texts(frame, "receiver")})
+    rows["size"] = floats(frame, "amount")
+    between_parties = rows[rows["source"] != rows["target"]]
+    paid = between_parties[between_parties["size"] > 0]
+    own, unknown = len(rows) - len(between_parties), int(between_parties["size"].isna().sum())
+    low = len(between_parties) - unknown - len(paid)
+    left_out = [f"{plural(own, 'payment')} of a party to itself left out"] if own else []
+    left_out += [f"{plural(unknown, 'other')} without an amount"] if unknown else []
+    left_out += [f"{plural(low, 'other')} of 0 or less"] if low else []
+    if paid.empty:
+        return Nothing("Who paid whom", "; ".join(["no transfers between parties here", *left_out]))
+    sizes = paid.groupby("source")["size"].sum().add(paid.groupby("target")["size"].sum(), fill_value=0.0)
+    ranking = ranked(sizes, top)
+    folded = paid.assign(source=ranking.folded(paid["source"]), target=ranking.folded(paid["target"]))
+    sums = folded.groupby(["source", "target"], as_index=False, sort=False)["size"].sum()
+    unit = "units" if "instrument_id" in frame else "CC"
+    total = f"{amount_text(float(paid['size'].sum()))} {unit} in {plural(len(paid), 'transfer')}"
+    parts = [total, plural(len(sizes), "party", "parties"), *_range(frame)]
+    return Flows(
+        "Who paid whom", "; ".join([", ".join(parts), *left_out]), ("paid by", "paid to"), unit, ranking.names,
+        tuple(ranking.labels(level=level) for level in range(NORMAL, -1, -1)), ranking.hues(),
+        tuple(Ribbon(str(one), str(other), "completed", float(size)) for one, other, size in sums.to_numpy()), {},
+    )  # fmt: skip
+
+
+def _range(frame: pd.DataFrame) -> list[str]:
+    """The times of the transfers, else their rounds, in words, where the frame states them."""
+    if "record_time" in frame:
+        times, known = micros(frame, "record_time")
+        return [between(times[known])] if known.any() else []
+    numbers = floats(frame, "round") if "round" in frame else np.zeros(0)
+    numbers = numbers[~np.isnan(numbers)]
+    if not len(numbers):
+        return []
+    first, last = f"{numbers.min():.0f}", f"{numbers.max():.0f}"
+    return [f"round {first}" if first == last else f"rounds {first} to {last}"]

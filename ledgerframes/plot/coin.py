@@ -1,0 +1,387 @@
+"""Charts of coin and instruments as a whole: rewards, what is minted and burned, supplies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.arguments import whole_number
+from ledgerframes.errors import InputError
+from ledgerframes.models.coin_flows import mint_burn
+from ledgerframes.models.coin_stocks import supply_per_round
+from ledgerframes.models.rounds_and_rewards import reward_flows
+from ledgerframes.number_format import amount_text, count_text, plural
+from ledgerframes.plot.contents import Axis, Content, Floats, Nothing, Panels, Series, Stack, Steps
+from ledgerframes.plot.drawing import chart
+from ledgerframes.plot.palette import hues_of
+from ledgerframes.plot.ranking import fixed, ranked
+from ledgerframes.plot.reading import at_least_one, begins, floats, frame_of, micros, one_of, texts
+from ledgerframes.plot.time_bins import between, bins, partial_words
+from ledgerframes.short_ids import short_names
+
+_MOST_BINS: Final = 100  # days of a quarter
+_MOST_ROUNDS: Final = 120
+_HUES: Final = 7
+_EVENTS: Final = {"claimed": "claimed", "expired": "expired", "withdrawn": "withdrawn", "created": "created"}
+_KINDS: Final = {
+    "sv": "super validators", "app": "applications", "validator": "validators",
+    "validator_faucet": "validator liveness", "development_fund": "development fund",
+    "unclaimed_activity": "unclaimed activity", "app_v2": "applications, by traffic",
+}  # fmt: skip
+_CAUSES: Final = {
+    "traffic": "traffic", "names": "names", "preapprovals": "transfer preapprovals", "fees": "fees",
+    "expiry": "expired coins",
+}  # fmt: skip
+
+
+@chart
+def rewards(
+    x: Any,
+    *,
+    by: Literal["outcome", "kind", "party"] = "outcome",
+    event: Literal["claimed", "expired", "withdrawn", "created"] = "claimed",
+    every: str | None = None,
+    top: int = 6,
+) -> Content:
+    """Draw the coin of rewards in each interval, by the time at which they were claimed, expired or withdrawn.
+
+    Only claimed rewards were paid; the subtitle has the sums of all that happened, and how many coupons are open if
+    the frame begins with the ledger. Rows whose amount is null are not drawn; the subtitle counts them.
+
+    Args:
+        x: from `reward_flows`, or coupons from `rewards`; or a History or Store.
+        by: colour by what became of the rewards, or show what happened once (`event`) by kind or by party.
+        event: what to show by kind or party.
+        every: length of an interval, such as `"1h"`, `"1D"`; chosen from the range by default.
+        top: how many parties to show by name, 7 at most; the others are combined. Kinds are all shown.
+
+    Raises:
+        InputError: the frame lacks the columns, or an argument breaks a rule.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=300) as net:
+        ...     flows = lf.reward_flows(lf.load_events(net))
+        >>> lf.plot.rewards(flows, every="1min").get_ylabel()
+        'CC per minute'
+    """
+    whole_number(top, "top", least=1, most=_HUES)
+    one_of(by, "by", ("outcome", "kind", "party"))
+    one_of(event, "event", tuple(_EVENTS))
+    frame = frame_of(
+        _flows_of(x), ("record_time", "event", "kind", "party", "amount"), chart="rewards",
+        giver="lf.reward_flows(events)", compute=lambda source: reward_flows(source, decimals="float"),
+    )  # fmt: skip
+    return _rewards(frame, by, event, every, top)
+
+
+def _flows_of(x: Any) -> Any:
+    """Coupons as what happened to them; everything else as it is."""
+    if not isinstance(x, pd.DataFrame) or not {"outcome", "created_at", "ended_at"} <= set(x.columns):
+        return x
+    created = x.assign(record_time=x["created_at"], event="created")
+    ended = x[x["ended_at"].notna()]
+    ended = ended.assign(record_time=ended["ended_at"], event=ended["outcome"])
+    return pd.concat([created, ended]).assign(party=lambda rows: rows["beneficiary"], coupons=1)
+
+
+def _rewards(frame: pd.DataFrame, by: str, event: str, every: str | None, top: int) -> Content:
+    title = "Rewards by what became of them" if by == "outcome" else f"Rewards {event}, by {by}"
+    times, timed = micros(frame, "record_time")
+    values, happened = floats(frame, "amount"), texts(frame, "event").to_numpy()
+    sums = {word: float(np.nansum(values[happened == word])) for word in _EVENTS}
+    wanted = timed & ((happened != "created") if by == "outcome" else (happened == event))
+    unknown = int((wanted & np.isnan(values)).sum())
+    left_out = f"; {plural(unknown, 'row')} of unknown worth" if unknown else ""
+    told = [f"{amount_text(sums['claimed'])} CC claimed", f"{amount_text(sums['expired'])} expired"]
+    told += [f"{amount_text(sums['withdrawn'])} withdrawn"] if sums["withdrawn"] else []
+    told += [f"{amount_text(sums['created'])} created", *_open(frame, happened)]
+    known = wanted & ~np.isnan(values)
+    if not known.any():
+        none = f"no rewards were {'claimed, expired or withdrawn' if by == 'outcome' else event} in this range"
+        return Nothing(title, none + (left_out if unknown else ""))
+    times, values = times[known], values[known]
+    categories = texts(frame, "event" if by == "outcome" else by).reset_index(drop=True)[known].reset_index(drop=True)
+    if by == "party":
+        ranking = ranked(pd.Series(values).groupby(categories.to_numpy()).sum(), top)
+    else:
+        ranking = fixed(categories, _EVENTS if by == "outcome" else _KINDS)
+    cut = bins(times, every=every, most=_MOST_BINS, begins=begins(frame))
+    table = cut.sums(times, ranking.codes(categories), len(ranking.names), values)
+    return Stack(
+        title, f"{', '.join(told)}; {between(times)}{left_out}{cut.note()}", Axis("record time (UTC)", "time"),
+        Axis(f"CC per {cut.name}", "amount", "CC"), cut.edges, cut.spans(), ranking.series(table), cut.partial,
+    )  # fmt: skip
+
+
+def _open(frame: pd.DataFrame, happened: Any) -> list[str]:
+    """How many coupons are neither claimed nor expired, where all of them were seen."""
+    if "coupons" not in frame or not begins(frame):
+        return []
+    coupons = np.nan_to_num(floats(frame, "coupons"))
+    left = int(coupons[happened == "created"].sum() - coupons[happened != "created"].sum())
+    return [f"{plural(left, 'coupon')} open"] if left > 0 else []
+
+
+@chart
+def burn(x: Any, *, every: str | None = None) -> Content:
+    """Draw the coin burned in each interval of record time, stacked by cause; the legend has each sum.
+
+    Amounts that are null are not drawn; the subtitle counts the updates that have one.
+
+    Args:
+        x: one row per update, from `mint_burn`: record_time and the columns that begin with `burned_`; or a History or
+            Store.
+        every: length of an interval, such as `"1h"`, `"1D"`; chosen from the range by default.
+
+    Raises:
+        InputError: the frame lacks the columns, or `every` is not a duration.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=300) as net:
+        ...     flows = lf.mint_burn(lf.load_events(net))
+        >>> lf.plot.burn(flows, every="1min").get_ylabel()
+        'CC burned per minute'
+    """
+    frame = frame_of(
+        x, ("record_time", *(f"burned_{cause}" for cause in _CAUSES)), chart="burn", giver="lf.mint_burn(events)",
+        compute=lambda source: mint_burn(source, decimals="float"),
+    )  # fmt: skip
+    return _burn(frame, every)
+
+
+def _burn(frame: pd.DataFrame, every: str | None) -> Content:
+    title = "Coin burned, by cause"
+    times, known = micros(frame, "record_time")
+    values = np.array([floats(frame, f"burned_{cause}")[known] for cause in _CAUSES])
+    unknown = int(np.isnan(values).any(axis=0).sum())
+    left_out = f"; not known of {plural(unknown, 'update')}" if unknown else ""
+    burning = (np.nan_to_num(values) != 0).any(axis=0)
+    if not burning.any():
+        return Nothing(title, f"no coin was burned in this range{left_out}")
+    times, cut = times[known], bins(times[known], every=every, most=_MOST_BINS, begins=begins(frame))
+    rows = {
+        cause: cut.sums(times, np.zeros(len(times), np.int64), 1, row)[0]
+        for cause, row in zip(_CAUSES, values, strict=True)
+    }
+    ranking = fixed(pd.Series([cause for cause, row in rows.items() if row.any()]), _CAUSES)
+    table = np.array([rows[cause] for cause in ranking.names])
+    total = f"{amount_text(float(table.sum()))} CC burned by {plural(int(burning.sum()), 'update')}"
+    return Stack(
+        title, f"{total}, {between(times)}{left_out}{cut.note()}", Axis("record time (UTC)", "time"),
+        Axis(f"CC burned per {cut.name}", "amount", "CC"), cut.edges, cut.spans(), ranking.series(table), cut.partial,
+    )  # fmt: skip
+
+
+@chart
+def coin_supply(x: Any, *, show: Literal["all", "flows", "total"] = "all") -> Content:
+    """Draw the supply of coin after each round, and what each round minted and burned, in panels of their own.
+
+    More than 120 rounds are put together, in groups of 2, 5, 10 and so on. The subtitle says what is not known and
+    in how many rounds a change is not explained. The scale of the supply does not begin at 0 where it changes little.
+
+    Args:
+        x: one row per round, from `supply_per_round`; or a History or Store.
+        show: everything that is known, only what was minted and burned, or only the supply.
+
+    Raises:
+        InputError: the frame lacks the columns, or `show` is not one of the three.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=300) as net:
+        ...     rounds = lf.supply_per_round(lf.load_events(net))
+        >>> lf.plot.coin_supply(rounds, show="total").get_xlabel()
+        'round'
+    """
+    one_of(show, "show", ("all", "flows", "total"))
+    flows = ("minted", "burned", "unexplained") if show != "total" else ()
+    frame = frame_of(
+        x, ("round", *flows, *(("total",) if show != "flows" else ())), chart="coin_supply",
+        giver="lf.supply_per_round(events)", compute=lambda source: supply_per_round(source, decimals="float"),
+    )  # fmt: skip
+    return _coin_supply(frame, show)
+
+
+def _coin_supply(frame: pd.DataFrame, show: str) -> Content:
+    title = {
+        "all": "Coin supply, minted and burned",
+        "flows": "Coin minted and burned",
+        "total": "Total supply of coin",
+    }[show]
+    numbers = floats(frame, "round")
+    order = np.argsort(numbers, kind="stable")[: int((~np.isnan(numbers)).sum())]
+    if not len(order):
+        return Nothing(title, "no rounds in this range")
+    frame = frame.iloc[order]
+    total = _total(numbers[order], floats(frame, "total"), title) if show != "flows" else None
+    if show == "total":
+        why = "the supply before these rounds is not known; give opening= to lf.supply_per_round"
+        return total or Nothing(title, why)
+    columns = {name: floats(frame, name) for name in ("minted", "burned", "unexplained")}
+    groups = _Groups.of(numbers[order])
+    partial = groups.partial(numbers[order], frame.get("whole"))
+    unknown = int((np.isnan(columns["burned"]) | np.isnan(columns["minted"])).sum())
+    unexplained = int((np.nan_to_num(columns["unexplained"]) != 0).sum())
+    second = [_span(numbers[order])]
+    second += [f"what was burned is not known in {unknown:,}"] if unknown else []
+    second += [f"changes unexplained in {unexplained:,}"] if unexplained else []
+    second += ["the supply is not known"] if show == "all" and total is None else []
+    along, up = Axis("round", "round"), Axis(f"CC per {groups.name()}", "amount", "CC")
+    panels: list[Stack | Steps] = [total] if total is not None else []
+    for hue, name in enumerate(("minted", "burned")):
+        sums = groups.sums(numbers[order], columns[name])
+        heading = f"{name}  {amount_text(float(sums.sum()))} CC"
+        series = Series(name, name, sums, hue)
+        panels.append(Stack(heading, "", along, up, groups.edges(numbers[order]), groups.spans(), (series,), partial))
+    return Panels(title, ", ".join(second) + partial_words(len(groups.first), partial), tuple(panels))
+
+
+def _total(numbers: Floats, totals: Floats, title: str) -> Steps | None:
+    known = ~np.isnan(totals)
+    if not known.any():
+        return None
+    low, high = float(np.nanmin(totals)), float(np.nanmax(totals))
+    near = 0 < high - low < low / 2
+    air = (high - low) * 0.12
+    unknown = int((~known).sum())
+    second = _span(numbers[known]) + (f"; not known after {plural(unknown, 'other')}" if unknown else "")
+    line = Series("total", "supply", totals[known], 0, numbers[known], f"{amount_text(float(totals[known][-1]))} CC")
+    heading = title if title == "Total supply of coin" else f"supply  {line.total}"
+    return Steps(
+        heading, second, Axis("round", "round"),
+        Axis("CC, from above 0" if near else "CC", "amount", "CC", (low - air, high + air) if near else None), (line,),
+        words="after round", end=float(numbers[known][-1]) + 0.5,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Consecutive rounds put together: the first round of each group, and how many rounds a group has."""
+
+    first: Floats
+    size: int
+
+    @classmethod
+    def of(cls, numbers: Floats) -> _Groups:
+        low, high = numbers[0], numbers[-1]
+        sizes = (step * 10**power for power in range(18) for step in (1, 2, 5))
+        size = next(size for size in sizes if high // size - low // size < _MOST_ROUNDS)
+        return cls(np.arange(low // size * size, high + 1, size), size)
+
+    def place(self, numbers: Floats) -> Any:
+        """The group of each round."""
+        return np.searchsorted(self.first, numbers, side="right") - 1
+
+    def sums(self, numbers: Floats, values: Floats) -> Floats:
+        """The sum of each group."""
+        return np.bincount(self.place(numbers), np.nan_to_num(values), len(self.first)).astype(np.float64)
+
+    def edges(self, numbers: Floats) -> Floats:
+        """Where the bars begin and end: each has its rounds in the middle, a cut one ends where the rounds do."""
+        return np.clip(np.append(self.first, self.first[-1] + self.size) - 0.5, numbers[0] - 0.5, numbers[-1] + 0.5)
+
+    def partial(self, numbers: Floats, whole: pd.Series | None) -> frozenset[int]:
+        """The groups of which rounds are missing at the ends, and those with a round that is not whole."""
+        cut = {0} if numbers[0] > self.first[0] else set()
+        cut |= {len(self.first) - 1} if numbers[-1] < self.first[-1] + self.size - 1 else set()
+        return frozenset(
+            cut
+            if whole is None
+            else cut | {*self.place(numbers[(1 - whole.fillna(1).to_numpy(int)).astype(bool)]).tolist()}
+        )
+
+    def spans(self) -> tuple[str, ...]:
+        """Each group in words."""
+        last = self.first + self.size - 1
+        return tuple(
+            f"round {a:.0f}" if a == b else f"rounds {a:.0f} to {b:.0f}" for a, b in zip(self.first, last, strict=True)
+        )
+
+    def name(self) -> str:
+        """What a bar is the sum of."""
+        return "round" if self.size == 1 else f"{count_text(self.size)} rounds"
+
+
+def _span(numbers: Floats) -> str:
+    first, last = f"{numbers[0]:.0f}", f"{numbers[-1]:.0f}"
+    return f"round {first}" if first == last else f"{plural(len(numbers), 'round')}, {first} to {last}"
+
+
+@chart
+def instrument_supply(x: Any, *, top: int = 6) -> Content:
+    """Draw the total supply of instruments over snapshots, each in a panel with a scale of its own.
+
+    Each instrument counts in its own unit, so supplies are neither added up nor compared.
+
+    Args:
+        x: snapshots from `load_instruments`, of one or several loads, or from `instrument_supply`; or a Store that
+            holds snapshots of instruments.
+        top: how many instruments to show, those with the largest supply.
+
+    Raises:
+        InputError: the frame lacks the columns, or `top` is not 1 or more.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.plot.instrument_supply(lf.load_instruments(net)).get_title(loc="left")
+        'Total supply of instruments'
+    """
+    at_least_one(top, "top")
+    load = (lambda store: store.load("instruments")) if hasattr(x, "coverage") else None
+    frame = frame_of(
+        x, ("instrument_id", "symbol", "total_supply"), chart="instrument_supply", giver="lf.load_instruments(net)",
+        compute=load,
+    )  # fmt: skip
+    return _instruments(frame, top)
+
+
+def _instruments(frame: pd.DataFrame, top: int) -> Content:
+    title = "Total supply of instruments"
+    rows = _supplies(frame)
+    if rows.empty:
+        return Nothing(title, "no instrument states its total supply here")
+    last = rows.drop_duplicates("instrument", keep="last").sort_values("supply", ascending=False, kind="stable")
+    shown, labels = last.head(top), _labels(last)
+    hues, by_name = hues_of(shown["instrument"]), dict(list(rows.groupby("instrument")))
+    silent, more = frame["instrument_id"].nunique() - len(last), len(last) - len(shown)
+    parts = [between(rows["moment"].to_numpy())]
+    parts += [f"the {len(shown)} largest of {plural(len(last), 'instrument')}"] if more else []
+    parts += [f"{plural(silent, 'other')} without a supply"] if silent else []
+    panels = []
+    for name in shown["instrument"]:
+        values = by_name[name]["supply"].to_numpy(np.float64)
+        line = Series(name, labels[name], values, hues[name], by_name[name]["moment"].to_numpy())
+        heading = f"{labels[name]}  {amount_text(float(values[-1]))}"
+        panels.append(Steps(heading, "", Axis("time (UTC)", "time"), Axis("", "amount"), (line,)))
+    return Panels(title, ", ".join([*parts, "each in its own unit"]), tuple(panels), columns=min(len(panels), 3))
+
+
+def _supplies(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row per instrument and time; unknown supplies are left out."""
+    found = [name for name in ("loaded_at", "total_supply_as_of", "time") if name in frame.columns]
+    if not found and len(frame):
+        raise InputError(
+            "instrument_supply needs a column of times: loaded_at or total_supply_as_of; use lf.load_instruments(net)"
+        )
+    times, known = np.zeros(len(frame), np.int64), np.zeros(len(frame), bool)
+    for name in found if len(frame) else ():
+        times, known = (times, known) if known.any() else micros(frame, name)
+    rows = pd.DataFrame({"instrument": texts(frame, "instrument_id"), "symbol": texts(frame, "symbol", absent="")})
+    rows = rows.reset_index(drop=True).assign(supply=floats(frame, "total_supply"), moment=times)
+    return rows[known & rows["supply"].notna().to_numpy()].sort_values("moment", kind="stable")
+
+
+def _labels(last: pd.DataFrame) -> dict[str, str]:
+    """The symbol where it is an instrument's own, with its id where several share it."""
+    short = short_names(last["instrument"])
+    shared = last["symbol"].duplicated(keep=False) | (last["symbol"] == "")
+    return {
+        name: f"{symbol} {short[name]}".strip() if both else symbol
+        for name, symbol, both in zip(last["instrument"], last["symbol"], shared, strict=True)
+    }

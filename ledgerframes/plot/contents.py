@@ -1,0 +1,219 @@
+"""What a chart shows, worked out once for whichever library draws it: charts make these, the renderers draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+#: Microseconds since 1970 in UTC.
+Micros = npt.NDArray[np.int64]
+Scale = Literal["time", "round", "duration", "amount", "count", "percent"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis.
+
+    Attributes:
+        label: what is along it.
+        scale: what its numbers are; durations are in seconds, on a logarithmic axis.
+        unit: what they count, such as CC; for the words under the pointer.
+        limits: from where to where, if not from 0 to the largest.
+        logarithmic: for amounts that are far apart.
+    """
+
+    label: str
+    scale: Scale
+    unit: str = ""
+    limits: tuple[float, float] | None = None
+    logarithmic: bool = False
+
+
+@dataclass(frozen=True)
+class Series:
+    """Some values under one name.
+
+    Attributes:
+        name: the whole id, or a word.
+        label: what is written of it.
+        values: one per bin, bar or place.
+        hue: its place among the colours; None is grey.
+        at: where its values are, if each series has its own places.
+        total: what stands behind the label, such as a sum.
+    """
+
+    name: str
+    label: str
+    values: Floats
+    hue: int | None
+    at: Floats | Micros = field(default_factory=lambda: np.zeros(0))
+    total: str = ""
+
+    @property
+    def key(self) -> str:
+        """What the legend says."""
+        return f"{self.label}  {self.total}" if self.total else self.label
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """A chart without data, and the reason."""
+
+    title: str
+    why: str
+    subtitle: str = ""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Series in bins, one upon the other; negative values go down from 0.
+
+    Attributes:
+        title: what the chart shows.
+        subtitle: what it counts, over which range, what is left out.
+        x: along the bins.
+        y: of the values.
+        edges: where the bins begin and end, one more than there are bins.
+        spans: each bin in words.
+        series: from the lowest to the highest.
+        partial: the bins that the data covers in part only; they are hatched.
+        marks: places to point out, with words.
+    """
+
+    title: str
+    subtitle: str
+    x: Axis
+    y: Axis
+    edges: Floats | Micros
+    spans: tuple[str, ...]
+    series: tuple[Series, ...]
+    partial: frozenset[int] = frozenset()
+    marks: tuple[tuple[float, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Values that hold until the next one: one line per series, the largest first.
+
+    Attributes:
+        title: what the chart shows.
+        subtitle: what it counts, over which range, what is left out.
+        x: along the places.
+        y: of the values.
+        series: each with the places of its values.
+        words: what stands under the pointer before each place, such as "after round".
+        marks: places to point out, with words.
+        end: up to where the last value holds; up to its place if None.
+    """
+
+    title: str
+    subtitle: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    words: str = ""
+    marks: tuple[tuple[float, str], ...] = ()
+    end: float | None = None
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A bar per name, the largest first, with its parts one behind the other.
+
+    Attributes:
+        title: what the chart shows.
+        subtitle: what it counts, what is left out.
+        x: of the values.
+        names: whole ids.
+        labels: what is written of them, for each length that a label may have.
+        series: the parts, a value per name.
+        totals: what stands behind the bars.
+        rest: whether the last bar is that of the others; it is cut where the axis ends.
+    """
+
+    title: str
+    subtitle: str
+    x: Axis
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    series: tuple[Series, ...]
+    totals: tuple[str, ...]
+    rest: bool
+
+
+@dataclass(frozen=True)
+class Ribbon:
+    """What goes from one name to another, with one status."""
+
+    source: str
+    target: str
+    status: str
+    size: float
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Ribbons between the names of two sides.
+
+    Attributes:
+        title: what the chart shows.
+        subtitle: what it counts, over which range, what is left out.
+        heads: what stands over the two sides.
+        unit: what the sizes count.
+        names: from top to bottom, on both sides.
+        labels: of each name, for each length that a label may have.
+        hues: of each name.
+        ribbons: what lies between them.
+        statuses: how many have each status; empty or one where there is nothing to tell apart.
+    """
+
+    title: str
+    subtitle: str
+    heads: tuple[str, str]
+    unit: str
+    names: tuple[str, ...]
+    labels: tuple[Mapping[str, str], ...]
+    hues: Mapping[str, int | None]
+    ribbons: tuple[Ribbon, ...]
+    statuses: Mapping[str, int]
+
+    def sizes(self, side: int) -> dict[str, float]:
+        """What each name of a side sends (0) or receives (1), from top to bottom."""
+        sums = dict.fromkeys(self.names, 0.0)
+        for ribbon in self.ribbons:
+            sums[(ribbon.source, ribbon.target)[side]] += ribbon.size
+        return {name: size for name, size in sums.items() if size}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Counts from each name (rows) to each (columns); logarithmic colours from `low` to `high` if far apart."""
+
+    title: str
+    subtitle: str
+    heads: tuple[str, str]
+    unit: str
+    names: tuple[str, ...]
+    labels: Mapping[str, str]
+    grid: Floats
+    low: float
+    high: float
+    logarithmic: bool
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Several charts with scales of their own in one: below each other with one x axis, or in a grid."""
+
+    title: str
+    subtitle: str
+    panels: tuple[Stack | Steps, ...]
+    columns: int = 1
+
+
+Content = Nothing | Stack | Steps | Bars | Flows | Matrix | Panels

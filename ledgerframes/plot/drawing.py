@@ -1,0 +1,90 @@
+"""`chart`: what every chart takes, checks and documents alike, and which library draws it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from importlib.util import find_spec
+from typing import Any, Final, Literal
+
+from ledgerframes.arguments import enough_memory
+from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.plot.contents import Content
+from ledgerframes.plot.reading import one_of
+
+Backend = Literal["matplotlib", "plotly"]
+_ARGS: Final = """
+    backend: `"plotly"` for a figure to zoom into, with whole ids under the pointer; needs the extra `interactive`.
+    ax: where matplotlib draws; a new figure by default.
+    title: in place of the chart's own.
+
+Returns:
+    The Axes of matplotlib (`ax.figure.savefig(path)`), or a figure of plotly. Nothing is shown or saved.
+"""
+_RAISES: Final = '\n    ConfigurationError: `backend="plotly"` without plotly.\n\nExample:'
+
+
+def chart(make: Callable[..., Content]) -> Callable[..., Any]:
+    """A public chart, from the function that works out what it shows: with `backend`, `ax` and `title`."""
+
+    @wraps(make)
+    def drawn(
+        x: Any, *, backend: Backend = "matplotlib", ax: Any = None, title: str | None = None, **options: Any
+    ) -> Any:
+        _check(backend, ax, title)
+        with enough_memory(f"plot.{make.__name__}"):
+            content = make(x, **({**options, "_ax": ax} if "_ax" in own else options))
+            if backend == "plotly":
+                from ledgerframes.plot.interactive.figures import figure_of
+
+                return figure_of(content, title)
+            from ledgerframes.plot.static.charts import drawn_on
+
+            return drawn_on(content, ax, title)
+
+    own = inspect.signature(make).parameters
+    shared = [inspect.signature(drawn, follow_wrapped=False).parameters[name] for name in ("backend", "ax", "title")]
+    parameters = [*(one for one in own.values() if one.name != "_ax"), *shared]
+    drawn.__signature__ = inspect.Signature(parameters, return_annotation=Any)  # type: ignore[attr-defined]
+    words = inspect.cleandoc(make.__doc__ or "")
+    drawn.__doc__ = words.replace("\n\nRaises:", f"{_ARGS}\nRaises:").replace("\n\nExample:", _RAISES)
+    return drawn
+
+
+def rows_in(ax: Any, most: int) -> int:
+    """How many names have room one below the other: as many as fit the caller's Axes, or `most`."""
+    if ax is None:
+        return most
+    paper = ax.get_figure(root=True)
+    return int(min(most, max(2, (ax.get_window_extent().height * 72 / paper.dpi - 50) / 9)))
+
+
+def need_plotly() -> None:
+    """Refuse where plotly is not installed.
+
+    Raises:
+        ConfigurationError: it is not.
+    """
+    try:
+        import plotly.graph_objects  # noqa: F401 - only whether it is there
+    except ImportError as error:
+        raise ConfigurationError(
+            "interactive charts need plotly; install it with: pip install 'ledgerframes[interactive]'"
+        ) from error
+
+
+def _check(backend: object, ax: object, title: object) -> None:
+    one_of(backend, "backend", ("matplotlib", "plotly"))
+    if title is not None and not isinstance(title, str):
+        raise InputError(f"title={title!r} is not valid: give text, or leave it out")
+    if find_spec("matplotlib") is None:  # plotly's colours are of its settings, too
+        raise ConfigurationError("charts need matplotlib, which is not installed; run: pip install matplotlib")
+    if backend == "plotly":
+        if ax is not None:
+            raise InputError(
+                'ax= is for matplotlib; leave it out with backend="plotly", which returns a figure of its own'
+            )
+        need_plotly()
+    elif ax is not None and not hasattr(ax, "transAxes"):
+        raise InputError(f"ax={ax!r} is not a matplotlib Axes; take one from `figure, ax = plt.subplots()`")

@@ -1,0 +1,216 @@
+"""Charts of who holds what: balances over time, holdings and notional fees by party."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.arguments import whole_number
+from ledgerframes.models.coin_stocks import balances_over_time, coin_history
+from ledgerframes.number_format import amount_text, plural
+from ledgerframes.plot.contents import Axis, Bars, Content, Nothing, Series, Steps
+from ledgerframes.plot.drawing import chart
+from ledgerframes.plot.palette import hues_of
+from ledgerframes.plot.ranking import Ranking, ranked
+from ledgerframes.plot.reading import at_least_one, floats, frame_of, micros, one_of, part, texts
+from ledgerframes.plot.snapshots import FEES, HOLDINGS, Amounts, amounts
+from ledgerframes.plot.time_bins import between
+from ledgerframes.short_ids import NORMAL, short_names
+
+_MOST: Final = 40
+_COLUMNS: Final = {
+    "holdings": ("total_coin_holdings", "Balances over time", "CC, notional fees not taken off"),
+    "unlocked": ("total_unlocked_coin", "Unlocked coin over time", "CC, notional fees not taken off"),
+    "locked": ("total_locked_coin", "Locked coin over time", "CC, notional fees not taken off"),
+    "available": ("total_available_coin", "Available coin over time", "unlocked CC less notional fees"),
+}
+_TITLES: Final = {
+    "holdings": "Holdings by party",
+    "fees": "Notional holding fees by party",
+    "share": "Notional holding fees as a share of holdings",
+}
+_LABELS: Final = {
+    "holdings": "CC, notional fees not taken off",
+    "fees": "notional fees in CC; charged only when a contract expires",
+    "share": "notional fees in {unit} of the party's holdings",
+}
+_TIMES: Final = 120
+_STEPS: Final = ("1s", "10s", "1min", "10min", "1h", "6h", "1D", "7D", "28D", "91D", "364D", "3640D")
+
+
+@chart
+def balances(
+    x: Any, *, show: Literal["holdings", "unlocked", "locked", "available"] = "holdings", top: int = 7
+) -> Content:
+    """Draw one line of steps per party: what it holds at each time.
+
+    The parties with the largest balance at their last time are drawn, the others only counted. The scale is
+    logarithmic where the largest balance is more than a hundred times the smallest and none is 0.
+
+    Args:
+        x: one row per time and party, from `balances_over_time`; or a History or Store that begins with the ledger.
+        show: all that a party holds, its unlocked or its locked coin, or what is available of the unlocked.
+        top: how many parties to show, 40 at most; those after the seventh are grey.
+
+    Raises:
+        InputError: the frame lacks the columns, or an argument breaks a rule.
+        PartialResultError: a History or Store that is not known to begin with the ledger.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=300) as net:
+        ...     balances = lf.balances_over_time(lf.load_events(net), every="1min")
+        >>> lf.plot.balances(balances, top=5).get_ylabel()
+        'CC, notional fees not taken off'
+    """
+    whole_number(top, "top", least=1, most=_MOST)
+    one_of(show, "show", tuple(_COLUMNS))
+    frame = frame_of(
+        x, ("time", "party_id", _COLUMNS[show][0]), chart="balances", giver="lf.balances_over_time(events)",
+        compute=lambda source: largest_balances(source, top),
+    )  # fmt: skip
+    return _balances(frame, show, top)
+
+
+def largest_balances(source: Any, top: int) -> pd.DataFrame:
+    """What the largest holders of a History or Store hold over time; `attrs["holders"]` says how many there are."""
+    held = coin_history(source, decimals="float")
+    held = held[held["ended_at"].isna()]
+    sums = held.groupby("owner")["amount"].sum().sort_values(ascending=False, kind="stable")
+    times = part("updates")(source)["record_time"]
+    span = times.max() - times.min()
+    every = next((step for step in _STEPS if span / pd.Timedelta(step) <= _TIMES), _STEPS[-1])
+    known: pd.DataFrame = balances_over_time(source, every=every, parties=list(sums.index[:top]), decimals="float")
+    known.attrs["holders"] = len(sums)
+    return known
+
+
+def _balances(frame: pd.DataFrame, show: str, top: int) -> Content:
+    column, title, label = _COLUMNS[show]
+    moments, known = micros(frame, "time")
+    rows = pd.DataFrame(
+        {"party": texts(frame, "party_id").to_numpy(), "moment": moments, "held": floats(frame, column)}
+    )
+    rows = rows[known & rows["held"].notna().to_numpy()].sort_values("moment", kind="stable")
+    rows = rows.drop_duplicates(["party", "moment"], keep="last")
+    if rows.empty:
+        return Nothing(title, f"{column} is null in all rows here" if len(frame) else "no balances in this range")
+    last = rows.drop_duplicates("party", keep="last").set_index("party")["held"]
+    names = list(last.sort_index().sort_values(ascending=False, kind="stable").index[:top])
+    labels, hues, by_party = short_names(names), hues_of(names), dict(list(rows.groupby("party")))
+    series = tuple(
+        Series(
+            name, labels[name], by_party[name]["held"].to_numpy(np.float64), hues[name],
+            by_party[name]["moment"].to_numpy(), amount_text(float(by_party[name]["held"].iloc[-1])),
+        )
+        for name in names
+    )  # fmt: skip
+    shown = rows.loc[rows["party"].isin(names), "held"]
+    parties = max(len(last), int(frame.attrs.get("holders", 0)))
+    of = plural(parties, "party", "parties")
+    return Steps(
+        title, f"{of if len(names) == parties else f'the {len(names)} largest of {of}'}, "
+        f"{between(rows['moment'].to_numpy())}", Axis("time (UTC)", "time"),
+        Axis(label, "amount", "CC", logarithmic=0 < shown.min() < shown.max() / 100), series,
+    )  # fmt: skip
+
+
+@chart
+def holdings(x: Any, *, top: int = 15) -> Content:
+    """Draw what each party holds as one bar, unlocked and locked coin stacked, the largest first.
+
+    Of a frame with several snapshots the newest is drawn. Notional fees are not taken off: they are charged only when
+    a contract expires. The bar of the others ends where the axis does.
+
+    Args:
+        x: from `load_holdings_summary` or `holdings_from_events`; or a History or Store that begins with the ledger.
+        top: how many parties to show by name; the others are combined.
+
+    Raises:
+        InputError: the frame lacks the columns, or `top` is not 1 or more.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.plot.holdings(lf.load_history(net), top=5).get_xlabel()
+        'CC, notional fees not taken off'
+    """
+    at_least_one(top, "top")
+    return _bars(amounts(x, HOLDINGS, "holdings"), "holdings", top)
+
+
+@chart
+def holding_fees(x: Any, *, show: Literal["fees", "share"] = "fees", top: int = 15) -> Content:
+    """Draw the notional holding fees of each party as one bar, unlocked and locked stacked, the largest first.
+
+    Of a frame with several snapshots the newest is drawn. Fees are notional: they are charged only when a contract
+    expires, so they are never subtracted from holdings. Newer servers serve no fees: the chart says so, and
+    `holdings` draws what parties hold.
+
+    Args:
+        x: from `load_holdings_summary` or `holdings_from_events`; or a History or Store that begins with the ledger.
+        show: the fees, or the fees as a share of what each party holds.
+        top: how many parties to show by name; the others are combined.
+
+    Raises:
+        InputError: the frame lacks the columns, or an argument breaks a rule.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.plot.holding_fees(lf.load_history(net), top=5).get_xlabel()
+        'notional fees in CC; charged only when a contract expires'
+    """
+    at_least_one(top, "top")
+    one_of(show, "show", ("fees", "share"))
+    return _bars(amounts(x, FEES, "holding_fees"), show, top)
+
+
+def _bars(read: Amounts, show: str, top: int) -> Content:
+    title = _TITLES[show]
+    if read.rows.empty and read.unstated.empty:
+        return Nothing(title, "no party holds anything in this snapshot")
+    rows, when = read.latest()
+    withheld = read.withheld()
+    if rows.empty:
+        served = plural(withheld, "party", "parties")
+        return Nothing(title, f"fees not served for {served} {when}; lf.plot.holdings draws what they hold")
+    table, ranking = _table(rows, show, top)
+    unit = ""
+    if show == "share":  # in percent, or in basis points where the largest is under a tenth of a percent
+        largest = table[np.asarray(table.index != ranking.rest)].abs().sum(axis=1).max()
+        table, unit = (table * 100, " bp") if 0 < largest < 0.1 else (table, "%")
+    absent = f", {plural(read.absent, 'other')} without holdings" if read.absent else ""
+    unstated = f", fees not served for {plural(withheld, 'other')}" if withheld else ""
+    label = _LABELS[show].format(unit="basis points" if unit == " bp" else "%")
+    return Bars(
+        title, f"{plural(len(rows), 'party', 'parties')}{absent}{unstated}, {when}",
+        Axis(label, "percent" if unit else "amount", unit or "CC"), ranking.names,
+        tuple(tuple(ranking.labels(level=level).values()) for level in range(NORMAL, -1, -1)),
+        tuple(Series(name, name, table[name].to_numpy(np.float64), hue) for hue, name in enumerate(table.columns)),
+        tuple(_total(float(total), unit) for total in table.sum(axis=1)),
+        rest=ranking.rest is not None,
+    )  # fmt: skip
+
+
+def _total(total: float, unit: str) -> str:
+    """An amount, or a share to three decimals."""
+    return f"<0.001{unit}" if unit and 0 < total < 0.001 else amount_text(total) + unit
+
+
+def _table(rows: pd.DataFrame, show: str, top: int) -> tuple[pd.DataFrame, Ranking]:
+    """Unlocked and locked of each shown party and of the rest, in the order of the bars."""
+    by_party = rows.set_index("party")[["unlocked", "locked", "held"]]
+    ranking = ranked(_measure(by_party, show).sum(axis=1), top)
+    folded = by_party.groupby(ranking.folded(by_party.index.to_series()).to_numpy()).sum()
+    return _measure(folded, show).reindex(list(ranking.names)), ranking
+
+
+def _measure(amounts_of: pd.DataFrame, show: str) -> pd.DataFrame:
+    parts = amounts_of[["unlocked", "locked"]]
+    if show != "share":
+        return parts
+    held = amounts_of["held"].where(amounts_of["held"] != 0)
+    return (100 * parts.div(held, axis=0)).fillna(0.0)

@@ -1,0 +1,1 @@
+"""Charts drawn by plotly, for a browser: one function per kind of content."""

@@ -1,0 +1,110 @@
+"""`figure_of`: a chart's content as a figure of plotly; title, ground and axes, the traces are in `traces`."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any, Final
+
+from ledgerframes.plot.contents import Bars, Content, Flows, Matrix, Nothing, Panels, Stack, Steps
+from ledgerframes.plot.interactive.routes import flows, matrix
+from ledgerframes.plot.interactive.traces import bars, stack, steps
+from ledgerframes.plot.interactive.words import axis_title, colour, said
+from ledgerframes.plot.palette import Tones, mixed, of_settings
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+_FONT: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+_WRAP: Final = 110  # characters of a subtitle in the width of a page
+
+
+def figure_of(content: Content, title: str | None) -> Figure:
+    """Draw it on a figure of its own."""
+    tones = of_settings()
+    made = _figure(content.title if title is None else title, content.subtitle, tones, _height(content))
+    if isinstance(content, Panels):
+        _panels(made, content, tones)
+    else:
+        _KINDS[type(content)](made, content, tones)
+    return made
+
+
+def _figure(title: str, subtitle: str, tones: Tones, height: int) -> Figure:
+    """An empty figure with title and subtitle, in the colours of the ground."""
+    from ledgerframes.plot.interactive.local_figure import LocalFigure
+
+    lines = [said(line) for line in textwrap.wrap(subtitle, _WRAP)]
+    words = f"<b>{said(title)}</b>" + "".join(
+        f"<br><span style='font-size:12px;color:{tones.quiet}'>{line}</span>" for line in lines
+    )
+    made = LocalFigure()
+    made.update_layout(
+        template="none", height=height, paper_bgcolor=colour(tones.ground), plot_bgcolor=colour(tones.ground),
+        title={"text": words, "x": 0, "xref": "paper", "y": 1, "yref": "container", "yanchor": "top",
+               "pad": {"t": 14}, "font": {"size": 17, "color": tones.text}},
+        font={"family": _FONT, "size": 12, "color": tones.quiet},
+        margin={"l": 64, "r": 24, "t": 56 + 17 * len(lines), "b": 56},
+        hoverlabel={"align": "left", "namelength": -1, "bgcolor": colour(mixed(tones.text, tones.ground, 0.08)),
+                    "bordercolor": tones.quiet, "font": {"color": tones.text, "family": _FONT}},
+        legend={"x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"},
+    )  # fmt: skip
+    style_axes(made, tones)
+    return made
+
+
+def style_axes(made: Figure, tones: Tones) -> None:
+    """All axes that the figure has by now: quiet, a faint grid upwards."""
+    axis = {
+        "gridcolor": tones.faint, "linecolor": tones.quiet, "zerolinecolor": tones.quiet, "zerolinewidth": 1,
+        "tickcolor": tones.quiet, "automargin": True,
+    }  # fmt: skip
+    made.update_xaxes(showgrid=False, showline=True, ticks="outside", zeroline=False, **axis)
+    made.update_yaxes(showgrid=True, exponentformat="B", **axis)
+
+
+def _height(content: Content) -> int:
+    if isinstance(content, Nothing):
+        return 260
+    if isinstance(content, Flows):
+        return min(max(420, 160 + 24 * max(len(content.sizes(0)), len(content.sizes(1)))), 1200)
+    if isinstance(content, Matrix):
+        return min(max(360, 26 * len(content.names)), 820) + 190
+    if isinstance(content, Bars):
+        return 150 + 26 * len(content.names)
+    if isinstance(content, Panels):
+        return 130 + 190 * -(-len(content.panels) // content.columns)
+    return 480 if isinstance(content, Steps) and len(content.series) > 1 else 440
+
+
+def _nothing(made: Figure, content: Nothing, tones: Tones) -> None:
+    made.update_xaxes(visible=False)
+    made.update_yaxes(visible=False)
+    made.add_annotation(
+        text=said(content.why), x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, name="nothing",
+        font={"size": 14, "color": tones.quiet},
+    )  # fmt: skip
+
+
+def _panels(made: Figure, content: Panels, tones: Tones) -> None:
+    """Plots with scales of their own; those below each other share the axis of places."""
+    shared, rows = content.columns == 1, -(-len(content.panels) // content.columns)
+    made.set_subplots(
+        rows=rows, cols=content.columns, shared_xaxes=shared, vertical_spacing=min(0.12, 0.36 / rows),
+        subplot_titles=[said(panel.title) for panel in content.panels],
+    )  # fmt: skip
+    style_axes(made, tones)
+    for note, number in zip(made.layout.annotations, range(len(content.panels)), strict=False):
+        x = made.layout[f"xaxis{number + 1 if number else ''}"].domain[0]
+        note.update(x=x, xanchor="left", font={"size": 12, "color": tones.text})
+    for number, panel in enumerate(content.panels):
+        row, column = divmod(number, content.columns)
+        draw: Any = stack if isinstance(panel, Stack) else steps
+        draw(made, panel, tones, place=(row + 1, column + 1))
+        if shared and row < rows - 1:
+            made.update_xaxes(title=axis_title(""), row=row + 1, col=1)
+    made.update_layout(showlegend=False)
+
+
+_KINDS: Final[dict[type, Any]] = {
+    Nothing: _nothing, Stack: stack, Steps: steps, Bars: bars, Flows: flows, Matrix: matrix,
+}  # fmt: skip

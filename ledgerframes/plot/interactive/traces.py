@@ -1,0 +1,164 @@
+"""Stacks, steps and bars drawn by plotly; called by `figures`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ledgerframes.number_format import duration_text
+from ledgerframes.plot.contents import Axis, Bars, Series, Stack, Steps
+from ledgerframes.plot.interactive.words import along, amounts, axis_title, colour, hover, said, with_unit
+from ledgerframes.plot.palette import Tones, mixed
+from ledgerframes.plot.time_bins import moment_words
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+Place = tuple[int, int]
+_ALONE: Final = (1, 1)
+_MARKED: Final = 25  # lines of fewer values have a marker at each
+_SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x")
+_FEW: Final = 5  # from so many lines on, shapes tell them apart too
+
+
+def stack(made: Figure, content: Stack, tones: Tones, *, place: Place | None = None) -> None:
+    """Series in bins, one upon the other; bins that are covered in part are hatched."""
+    from plotly.graph_objects import Bar
+
+    starts, wide = content.edges[:-1], np.diff(content.edges) / (1000 if content.x.scale == "time" else 1)
+    if content.x.scale == "duration":  # a bar of a logarithmic axis is as wide as its bounds, around its middle
+        starts, wide = np.sqrt(content.edges[:-1] * content.edges[1:]), np.diff(content.edges)
+    hatched = np.array(["/" if at in content.partial else "" for at in range(len(starts))])
+    for series in content.series:
+        there = np.flatnonzero(series.values)
+        hue = tones.hue(series.hue)
+        made.add_trace(
+            Bar(
+                x=along(content.x, starts[there]), y=series.values[there], width=wide[there],
+                offset=None if content.x.scale == "duration" else 0, name=said(series.key), hoverinfo="text",
+                hovertext=[hover(series.label, series.name, content.spans[at],
+                                 with_unit(series.values[at], content.y.unit)) for at in there],
+                marker={"color": hue, "line": {"width": 0},
+                        "pattern": {"shape": hatched[there], "fgcolor": colour(tones.ground), "size": 6}},
+            ), **_at(place),
+        )  # fmt: skip
+    table = np.array([series.values for series in content.series])
+    low, high = (float(one(table, 0).sum(axis=0).min()) for one in (np.minimum, np.maximum))
+    high = float(np.maximum(table, 0).sum(axis=0).max())
+    made.update_layout(barmode="relative", bargap=0, showlegend=len(content.series) > 1)
+    ends = along(content.x, content.edges[[0, -1]])
+    made.update_xaxes(**_across(content.x, ends, content.edges), **_at(place))
+    made.update_yaxes(**_upward(content.y, low, high), **_at(place))
+    _mark(made, content.marks, tones)
+
+
+def steps(made: Figure, content: Steps, tones: Tones, *, place: Place | None = None) -> None:
+    """Lines of values that hold until the next one, with the whole id under the pointer."""
+    from plotly.graph_objects import Scatter
+
+    values = np.concatenate([series.values for series in content.series])
+    alone = len(content.series) == 1
+    for rank, series in enumerate(content.series):
+        x, y = series.at, series.values
+        words = [_moment(content, series, at, value) for at, value in zip(x.tolist(), y.tolist(), strict=True)]
+        if content.end is not None:
+            x, y, words = np.append(x, content.end), np.append(y, y[-1]), [*words, words[-1]]
+        marked = not content.marks and (len(series.values) < _MARKED or len(content.series) >= _FEW)
+        hue = tones.hue(series.hue)
+        filled = alone and content.y.limits is None and not content.y.logarithmic
+        made.add_trace(
+            Scatter(
+                x=along(content.x, x), y=y, hovertext=words, hoverinfo="text", legendrank=rank, zorder=-rank,
+                mode="lines+markers" if marked else "lines", name=said(series.key),
+                line={"color": hue, "width": 2, "shape": "hv"}, fill="tozeroy" if filled else None,
+                fillcolor=colour(mixed(hue, tones.ground, 0.16)),
+                marker={"size": 6, "symbol": _SHAPES[rank % len(_SHAPES)] if len(content.series) >= _FEW else "circle",
+                        "maxdisplayed": 0 if len(series.values) < _MARKED else 8},
+            ), **_at(place),
+        )  # fmt: skip
+    made.update_layout(showlegend=not alone)
+    at = np.concatenate([series.at for series in content.series])
+    made.update_xaxes(**_across(content.x, None, at), **_at(place))
+    made.update_yaxes(**_upward(content.y, float(values.min()), float(values.max())), **_at(place))
+    _mark(made, content.marks, tones)
+
+
+def _moment(content: Steps, series: Series, at: float, value: float) -> str:
+    words = f"{content.words} {at:.0f}".strip()
+    if content.x.scale in {"time", "duration"}:
+        words = f"{moment_words(int(at))} UTC" if content.x.scale == "time" else duration_text(at)
+    share = f"{value:.1%}" if content.y.scale == "percent" else with_unit(value, content.y.unit)
+    return hover(series.label, series.name, words, share)
+
+
+def _at(place: Place | None) -> dict[str, int]:
+    return {} if place is None else {"row": place[0], "col": place[1]}
+
+
+def _across(axis: Axis, ends: Any, values: Any) -> dict[str, Any]:
+    title = {"title": axis_title(axis.label)}
+    if axis.scale == "time":
+        return title | {"type": "date"} | ({} if ends is None else {"range": list(ends)})
+    if axis.scale == "duration":
+        from ledgerframes.plot.static.scales import duration_ticks
+
+        ticks, words = duration_ticks(float(values[0]), float(values[-1]), 8)
+        return title | {"type": "log", "tickvals": ticks, "ticktext": words}
+    return title | {"type": "linear", "tickformat": "d"}
+
+
+def _upward(axis: Axis, low: float, high: float) -> dict[str, Any]:
+    title = {"title": axis_title(axis.label + (" (logarithmic)" if axis.logarithmic else ""))}
+    if axis.logarithmic:
+        return title | {"type": "log", "dtick": 1, **amounts(low, high)}
+    if axis.scale == "percent":
+        return title | {"tickformat": ".0%", "range": [0, 1.05]}
+    whole = {"rangemode": "tozero"} if axis.limits is None else {"range": list(axis.limits)}
+    return title | {"type": "linear", **whole, **amounts(low, high)}
+
+
+def _mark(made: Figure, marks: tuple[tuple[float, str], ...], tones: Tones) -> None:
+    for number, (at, words) in enumerate(marks):
+        made.add_vline(x=at, line={"color": tones.text, "width": 1.1, "dash": ("solid", "dash")[number % 2]})
+        made.add_annotation(
+            x=np.log10(at), y=1, yref="paper", text=said(words), showarrow=False, font={"color": tones.text},
+            xanchor=("right", "left")[number % 2], yanchor="bottom", name="mark",
+        )  # fmt: skip
+
+
+def bars(made: Figure, content: Bars, tones: Tones) -> None:
+    """One bar per name, the largest at the top; that of the others is cut where the axis ends."""
+    from plotly.graph_objects import Bar
+
+    rows = list(range(len(content.names)))
+    named = len(rows) - content.rest
+    for series in content.series:
+        made.add_trace(
+            Bar(
+                y=rows, x=series.values, orientation="h", hoverinfo="text", name=said(series.key),
+                hovertext=[hover(label, name, with_unit(value, content.x.unit), series.label) for label, name, value
+                           in zip(content.labels[0], content.names, series.values.tolist(), strict=True)],
+                marker={"color": tones.hue(series.hue), "line": {"width": 0},
+                        "opacity": [1.0] * named + [0.5] * content.rest},
+            )
+        )  # fmt: skip
+    table = np.array([series.values for series in content.series])
+    up, down = np.maximum(table, 0).sum(axis=0), np.minimum(table, 0).sum(axis=0)
+    high, low = float(up[:named].max(initial=0.0)), float(down[:named].min(initial=0.0))
+    room = 0.16 * ((high - low) or 1.0)
+    for row, total in enumerate(content.totals):
+        left = down[row] < 0 and not up[row]
+        made.add_annotation(
+            x=max(down[row], low) if left else min(up[row], high), y=row, text=said(total), showarrow=False,
+            xanchor="right" if left else "left", font={"color": tones.text, "size": 11}, name="total",
+        )  # fmt: skip
+    made.update_layout(showlegend=len(content.series) > 1, barmode="relative", bargap=0.28)
+    suffix = {"ticksuffix": content.x.unit} if content.x.scale == "percent" else amounts(low, high)
+    made.update_xaxes(
+        title=axis_title(content.x.label), range=[low - (room if low < 0 else 0), high + room], showgrid=True, **suffix
+    )
+    made.update_yaxes(
+        showgrid=False, zeroline=False, range=[len(rows) - 0.4, -0.6], tickvals=rows,
+        ticktext=list(map(said, content.labels[0])),
+    )  # fmt: skip

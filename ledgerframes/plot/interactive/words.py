@@ -1,0 +1,79 @@
+"""Texts, numbers, times and colours as plotly takes them."""
+
+from __future__ import annotations
+
+import html
+from typing import Any, Final
+
+import numpy as np
+
+from ledgerframes.errors import visible
+from ledgerframes.number_format import amount_text
+from ledgerframes.plot.contents import Axis, Floats, Micros
+from ledgerframes.plot.palette import RGB
+from ledgerframes.plot.time_bins import within_years
+
+_DIGITS: Final = 15  # of a double
+_DECIMALS: Final = 10  # of an amount
+_PREFIXES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def said(text: str) -> str:
+    """Text that plotly shows as it is: it reads a part of HTML, and ids and names come from a ledger."""
+    return html.escape(visible(text), quote=False)
+
+
+def hover(label: str, name: str | None, *lines: str) -> str:
+    """What is shown under the pointer: the label, the whole id where the label is not it, and the lines."""
+    whole = [] if name is None or "::" not in name or name == label else [name]
+    return "<br>".join([f"<b>{said(label)}</b>", *map(said, whole), *(said(line) for line in lines if line)])
+
+
+def exact(value: float) -> str:
+    """An amount with all the digits that a double has of it, ten after the point at most."""
+    before = len(f"{abs(value):.0f}")
+    number = f"{value:,.{min(_DECIMALS, max(0, _DIGITS - before))}f}"
+    return number.rstrip("0").rstrip(".") if "." in number else number
+
+
+def with_unit(value: float, unit: str) -> str:
+    """An exact amount and what it counts."""
+    return f"{exact(value)} {unit.removesuffix('s') if value == 1 and unit.endswith('s') else unit}".strip()
+
+
+def along(axis: Axis, values: Floats | Micros) -> Any:
+    """Values as plotly places them: times as text."""
+    if axis.scale != "time":
+        return np.asarray(values, dtype=np.float64)
+    return [str(text) for text in np.datetime_as_string(within_years(np.asarray(values, dtype=np.int64)), unit="ms")]
+
+
+def amounts(low: float, high: float) -> dict[str, Any]:
+    """How an axis of amounts writes its ticks: 1.5 M and 55 k, as everywhere."""
+    most = max(abs(low), abs(high))
+    if not 1e4 <= most < 1e15:
+        return {"separatethousands": True}
+    step = next(
+        factor * 10.0**power for power in range(16) for factor in (1, 2, 5) if most / (factor * 10.0**power) <= 30
+    )
+    ticks = [step * place for place in range(int(low // step) - 1, int(high // step) + 3)]
+    return {"tickformat": "~s", "labelalias": {_si(tick): amount_text(tick) for tick in ticks if tick}}
+
+
+def _si(value: float) -> str:
+    """A number as plotly's format ~s has it, with its minus sign."""
+    unit, prefix = next((pair for pair in _PREFIXES if abs(value) >= pair[0]), (1.0, ""))
+    return f"{value / unit:.12g}{prefix}".replace("-", "\N{MINUS SIGN}")
+
+
+def colour(given: str | RGB, alpha: float = 1.0) -> str:
+    """A colour as plotly writes it."""
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = (round(255 * part) for part in to_rgb(given))
+    return f"rgba({red},{green},{blue},{alpha:g})"
+
+
+def axis_title(text: str) -> dict[str, Any]:
+    """The label of an axis."""
+    return {"text": said(text), "font": {"size": 12}}

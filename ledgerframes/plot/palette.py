@@ -1,0 +1,143 @@
+"""The colours of a chart, chosen by how dark its ground is, and which of them a name has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+RGB = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Tones:
+    """The colours that can be read on one ground.
+
+    Attributes:
+        dark: whether the ground is dark.
+        ground: the ground itself.
+        text: titles and labels.
+        quiet: subtitles, tick labels, axes.
+        faint: grid lines and empty cells.
+        hues: what tells categories apart, also with deficient colour vision.
+        rest: what has no hue of its own.
+    """
+
+    dark: bool
+    ground: RGB
+    text: str
+    quiet: str
+    faint: str
+    hues: tuple[str, ...]
+    rest: str
+
+    def hue(self, place: int | None) -> str:
+        """The colour of a place; grey for None and for places beyond the last."""
+        return self.rest if place is None or place >= len(self.hues) else self.hues[place]
+
+
+# Any two hues of a theme differ by 20 or more (CIE 1976), for normal vision, protanopia and deuteranopia.
+LIGHT: Final = Tones(
+    dark=False,
+    ground=(1.0, 1.0, 1.0),
+    text="#1d2329",
+    quiet="#5b6570",
+    faint="#e4e8ec",
+    hues=("#0f53b0", "#e0680f", "#22c07c", "#7a1550", "#d398f0", "#484511", "#8430e8"),
+    rest="#a3acb5",
+)
+DARK: Final = Tones(
+    dark=True,
+    ground=(0.078, 0.094, 0.114),
+    text="#eef1f4",
+    quiet="#a6b0ba",
+    faint="#2d353e",
+    hues=("#3d9bfc", "#f28a3b", "#7bea9d", "#b07359", "#e6c8ff", "#d3ee2a", "#7463ff"),
+    rest="#717c88",
+)
+HUES: Final = len(LIGHT.hues)
+
+
+def hues_of(names: Iterable[str]) -> dict[str, int | None]:
+    """A colour for each of the first seven names, derived from the name alone: equal from chart to chart.
+
+    Where two names of a chart would have one colour, the one whose digest is larger takes the next that is free.
+    """
+    listed = list(names)
+    digests = {name: int.from_bytes(blake2b(name.encode(), digest_size=8).digest()) for name in listed[:HUES]}
+    found: dict[str, int | None] = dict.fromkeys(listed)
+    free = set(range(HUES))
+    for name, digest in sorted(digests.items(), key=lambda item: item[1]):
+        start, step = digest % HUES, 1 + digest // HUES % (HUES - 1)  # seven is prime: every step reaches all
+        found[name] = next(place for k in range(HUES) if (place := (start + k * step) % HUES) in free)
+        free.discard(found[name])
+    return found
+
+
+def inside(ax: Axes) -> Tones:
+    """The colours for what is drawn within the axes."""
+    return _on(_laid_over(ax.get_facecolor(), outside(ax).ground))
+
+
+def outside(ax: Axes) -> Tones:
+    """The colours for what is drawn around the axes: title, tick labels, legend."""
+    paper = ax.get_figure(root=True)
+    assert paper is not None, "the Axes was removed from its figure"
+    return _on(_laid_over(paper.get_facecolor(), _page().ground))
+
+
+def of_settings() -> Tones:
+    """The colours for what matplotlib's settings say of figures, which `style` sets, where there is no Axes."""
+    from matplotlib import rcParams
+
+    return _on(_laid_over(rcParams["figure.facecolor"], _page().ground))
+
+
+def heat_colours(tones: Tones) -> Colormap:
+    """From near the ground to a strong blue: lighter is less on paper, darker is less on a dark ground."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    hue = tones.hues[0]
+    end = mixed(hue, tones.text, 0.78 if not tones.dark else 0.55)
+    return LinearSegmentedColormap.from_list(
+        "counts", [mixed(hue, tones.ground, 0.16), mixed(hue, tones.ground, 0.6), mixed(hue, hue, 1), end]
+    )
+
+
+def mixed(colour: str | RGB, other: str | RGB, share: float) -> RGB:
+    """`share` of the first colour, the rest of the second."""
+    from matplotlib.colors import to_rgb
+
+    pairs = zip(to_rgb(colour), to_rgb(other), strict=True)
+    red, green, blue = (share * first + (1 - share) * two for first, two in pairs)
+    return red, green, blue
+
+
+def luminance(colour: RGB) -> float:
+    """Relative luminance, 0 for black to 1 for white."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _page() -> Tones:
+    """What a transparent figure lies on; only the text colour tells about it."""
+    from matplotlib import rcParams
+    from matplotlib.colors import to_rgb
+
+    return DARK if luminance(to_rgb(rcParams["text.color"])) > 0.4 else LIGHT
+
+
+def _on(ground: RGB) -> Tones:
+    return replace(DARK if luminance(ground) < 0.18 else LIGHT, ground=ground)
+
+
+def _laid_over(colour: object, ground: RGB) -> RGB:
+    from matplotlib.colors import to_rgba
+
+    red, green, blue, alpha = to_rgba(colour)  # type: ignore[arg-type]
+    return mixed((red, green, blue), ground, alpha)

@@ -1,0 +1,285 @@
+"""Charts of reassignments: flows between synchronizers, the matrix of them, when they were, how long they took."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.analysis.flows import reassignment_flows as joined_legs
+from ledgerframes.errors import InputError
+from ledgerframes.number_format import count_text, duration_text, plural
+from ledgerframes.plot.contents import Axis, Content, Floats, Flows, Matrix, Nothing, Ribbon, Series, Stack, Steps
+from ledgerframes.plot.drawing import chart, rows_in
+from ledgerframes.plot.ranking import ranked
+from ledgerframes.plot.reading import at_least_one, begins, floats, frame_of, micros, one_of, part, seconds, texts
+from ledgerframes.plot.time_bins import between, bins
+from ledgerframes.short_ids import NORMAL
+
+_ROUTE: Final = ("source_synchronizer", "target_synchronizer")
+_HEADS: Final = ("unassigned from", "assigned to")
+_COMPLETED: Final = "completed"
+_STATUSES: Final = (_COMPLETED, "repaired", "assigned without unassignment", "in flight")
+_GIVER: Final = "lf.reassignment_flows(reassignments)"
+_NONE: Final = "no reassignments in this range"
+_MOST: Final = 20
+_POINTS: Final = 2_000
+
+
+@chart
+def reassignment_flows(x: Any, *, top: int | None = None, _ax: Any = None) -> Content:
+    """Draw which synchronizers contracts were reassigned from (left) and to (right).
+
+    The width of a ribbon is its number of reassignments, its colour that of the source; synchronizers have the same
+    order on both sides, so a ribbon and its return cross. Those in flight are outlined, repaired ones and those without
+    an unassignment are hatched; ribbons too thin for that are only paler.
+
+    Args:
+        x: one row per reassignment, from `reassignment_flows`, or counts from `flow_matrix`; or a History or Store.
+        top: how many synchronizers to show by name; the others are combined. As many as the height has room for,
+            up to 20, by default.
+
+    Raises:
+        InputError: the frame lacks the columns, or `top` is not 1 or more.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     history = lf.load_history(net)
+        >>> lf.plot.reassignment_flows(history).get_title(loc="left")
+        'Reassignments between synchronizers'
+    """
+    at_least_one(top, "top")
+    frame = _routes(x, "reassignment_flows")
+    counted = _counted(frame, "reassignment_flows")
+    return _flows(frame, counted, top or rows_in(_ax, _MOST))
+
+
+def _flows(frame: pd.DataFrame, counted: pd.DataFrame, top: int) -> Content:
+    name = "Reassignments between synchronizers"
+    if counted.empty:
+        return Nothing(name, _NONE)
+    ranking = ranked(_traffic(counted), top)
+    folded = counted.assign(source=ranking.folded(counted["source"]), target=ranking.folded(counted["target"]))
+    sums = folded.groupby(["source", "target", "status"], as_index=False, sort=False)["count"].sum()
+    return Flows(
+        name, ", ".join(filter(None, [plural(int(counted["count"].sum()), "reassignment"), _span(frame)])), _HEADS,
+        "reassignments", ranking.names, tuple(ranking.labels(level=level) for level in range(NORMAL, -1, -1)),
+        ranking.hues(), tuple(Ribbon(*map(str, row[:3]), size=float(row[3])) for row in sums.to_numpy()),  # type: ignore[misc]
+        _by_status(counted),
+    )  # fmt: skip
+
+
+@chart
+def reassignment_matrix(x: Any, *, top: int = _MOST) -> Content:
+    """Draw a heat map with a row per source, a column per target and the number of reassignments in each cell.
+
+    The colours are logarithmic where the largest count is more than fifty times the smallest. On the diagonal lie
+    repairs, whose source and target are the same.
+
+    Args:
+        x: one row per reassignment, from `reassignment_flows`, or counts from `flow_matrix` (those of several periods
+            are added up); or a History or Store.
+        top: how many synchronizers to show by name; the others are combined.
+
+    Raises:
+        InputError: the frame lacks the columns, or `top` is not 1 or more.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     history = lf.load_history(net)
+        >>> lf.plot.reassignment_matrix(history).get_ylabel()
+        'unassigned from'
+    """
+    at_least_one(top, "top")
+    frame = _routes(x, "reassignment_matrix")
+    counted = _counted(frame, "reassignment_matrix")
+    return _matrix(frame, counted, top)
+
+
+def _matrix(frame: pd.DataFrame, counted: pd.DataFrame, top: int) -> Content:
+    name = "Reassignments by source and target"
+    if counted.empty:
+        return Nothing(name, _NONE)
+    ranking = ranked(_traffic(counted), top)
+    grid = np.zeros((len(ranking.names), len(ranking.names)))
+    np.add.at(grid, (ranking.codes(counted["source"]), ranking.codes(counted["target"])), counted["count"])
+    # The cell of the others would dominate the scale.
+    named = grid[:-1, :-1] if ranking.rest and grid[:-1, :-1].any() else grid
+    low, high = float(named[named > 0].min()), float(named.max())
+    parts = [plural(int(counted["count"].sum()), "reassignment"), _span(frame)]
+    parts += [f"{count_text(count)} {status}" for status, count in _by_status(counted).items() if status != _COMPLETED]
+    return Matrix(
+        name, ", ".join(filter(None, parts)), _HEADS, "reassignments", ranking.names, ranking.labels(), grid, low, high,
+        logarithmic=high > 50 * low,
+    )  # fmt: skip
+
+
+@chart
+def reassignment_timeline(
+    x: Any, *, by: Literal["source", "target"] = "target", every: str | None = None, top: int = 6
+) -> Content:
+    """Draw the number of reassignments in each interval of time, stacked by synchronizer.
+
+    A reassignment counts at its unassignment, or at its assignment where that is all there is. The subtitle counts
+    those that are not completed.
+
+    Args:
+        x: one row per reassignment, from `reassignment_flows`; or a History or Store.
+        by: colour by where contracts came from or by where they went.
+        every: length of an interval, such as `"5min"`, `"1h"`; chosen from the range by default.
+        top: how many synchronizers to show by name; the others are combined.
+
+    Raises:
+        InputError: the frame lacks the columns, or an argument breaks a rule.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     history = lf.load_history(net)
+        >>> lf.plot.reassignment_timeline(history, every="1min").get_ylabel()
+        'reassignments per minute'
+    """
+    at_least_one(top, "top")
+    one_of(by, "by", ("source", "target"))
+    needed = (*_ROUTE, "status", "unassigned_at", "assigned_at")
+    frame = frame_of(x, needed, chart="reassignment_timeline", giver=_GIVER, compute=_joined)
+    return _timeline(frame, by, every, top)
+
+
+def _timeline(frame: pd.DataFrame, by: str, every: str | None, top: int) -> Content:
+    name = f"Reassignments over time, by {by}"
+    times, known = _moments(frame)
+    if not known.any():
+        return Nothing(name, _NONE)
+    where, status, times = texts(frame, f"{by}_synchronizer")[known], texts(frame, "status")[known], times[known]
+    ranking, cut = ranked(where.value_counts(), top), bins(times, every=every, begins=begins(frame))
+    odd = [f"{count_text(n)} {word}" for word, n in status.value_counts().items() if word != _COMPLETED]
+    second = ", ".join([plural(len(times), "reassignment"), between(times), *map(str, odd)])
+    table = cut.sums(times, ranking.codes(where), len(ranking.names))
+    return Stack(
+        name, second + cut.note(), Axis("record time (UTC)", "time"),
+        Axis(f"reassignments per {cut.name}", "count", "reassignments"), cut.edges, cut.spans(),
+        ranking.series(table, counts=True), cut.partial,
+    )  # fmt: skip
+
+
+@chart
+def in_flight(x: Any, *, kind: Literal["histogram", "ecdf"] = "histogram") -> Content:
+    """Draw how long reassignments took, on a logarithmic axis, with the median and the 95th percentile marked.
+
+    Durations of zero or less (the clocks of two synchronizers differ) are drawn at the left end of the axis; they count
+    for the median and the percentile.
+
+    Args:
+        x: one row per reassignment, from `reassignment_flows`; or a History or Store.
+        kind: counts by duration, or the share that took no longer than that.
+
+    Raises:
+        InputError: the frame lacks the columns, or `kind` is unknown.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     history = lf.load_history(net)
+        >>> lf.plot.in_flight(history, kind="ecdf").get_xscale()
+        'log'
+    """
+    one_of(kind, "kind", ("histogram", "ecdf"))
+    frame = frame_of(x, (*_ROUTE, "status", "in_flight"), chart="in_flight", giver=_GIVER, compute=_joined)
+    return _in_flight(frame, kind)
+
+
+def _in_flight(frame: pd.DataFrame, kind: str) -> Content:
+    name, durations, status = "Time in flight", seconds(frame, "in_flight"), texts(frame, "status")
+    taken = np.sort(durations[~np.isnan(durations)])
+    still, early = int((status == "in flight").sum()), int((taken <= 0).sum())
+    words = [f"{plural(len(taken), 'reassignment')} with both legs"] if len(status) else []
+    words += [f"{count_text(still)} still in flight"] if still else []
+    words += [f"{count_text(early)} took 0 s or less, drawn at the left end"] if early else []
+    if not len(taken):
+        return Nothing(name, ", ".join(words) or _NONE)
+    low, high = _ends(taken[taken > 0])
+    quantiles = {word: float(np.quantile(taken, share)) for word, share in (("median", 0.5), ("95th percentile", 0.95))}
+    marks = tuple((max(at, low), f"{word} {duration_text(at)}") for word, at in quantiles.items())
+    along, drawn = Axis("from unassignment to assignment (logarithmic)", "duration"), np.clip(taken, low, high)
+    if kind == "ecdf":  # thinned where there are more points than a line can show
+        rank = np.unique(np.linspace(0, len(drawn) - 1, min(len(drawn), _POINTS)).round().astype(np.int64))
+        at = np.concatenate(([low], drawn[rank], [high]))
+        share = np.concatenate(([early / len(drawn)], (rank + 1) / len(drawn), [1.0]))
+        line = Series("share", "share", share, 0, at)
+        up = Axis("reassignments that took no longer", "percent")
+        return Steps(name, ", ".join(words), along, up, (line,), marks=marks)
+    edges = np.geomspace(low, high, int(np.clip(2 * np.sqrt(len(taken)), 9, 48)) + 1)
+    counts, _ = np.histogram(drawn, edges)
+    spans = tuple(f"{duration_text(a)} to {duration_text(b)}" for a, b in pairwise(edges.tolist()))
+    bars = Series("reassignments", "reassignments", counts.astype(np.float64), 0)
+    up = Axis("reassignments", "count", "reassignments")
+    return Stack(name, ", ".join(words), along, up, edges, spans, (bars,), marks=marks)
+
+
+def _ends(positive: Floats) -> tuple[float, float]:
+    """The ends of the axis: those of the data, at least a factor of ten apart."""
+    low, high = (float(positive[0]), float(positive[-1])) if len(positive) else (1.0, 10.0)
+    middle = np.sqrt(low) * np.sqrt(high)
+    return min(low / 1.02, middle / 10**0.5), max(high * 1.02, middle * 10**0.5)
+
+
+def _joined(source: Any) -> pd.DataFrame:
+    return joined_legs(part("reassignments")(source))
+
+
+def _routes(x: Any, name: str) -> pd.DataFrame:
+    return frame_of(x, _ROUTE, chart=name, giver=f"{_GIVER} or lf.flow_matrix(flows)", compute=_joined)
+
+
+def _counted(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Counts by source, target and status.
+
+    Raises:
+        InputError: the rows are legs of reassignments.
+    """
+    if len(frame) and not {"status", "count"} & set(frame.columns):
+        raise InputError(
+            f"{name} needs one row per reassignment with its status, or counts; this frame has neither (rows of "
+            f"lf.load_reassignments are legs and would count twice); use {_GIVER}"
+        )
+    counts = np.nan_to_num(floats(frame, "count")) if "count" in frame else np.ones(len(frame))
+    if (counts % 1).any():
+        raise InputError("column count holds a value that is not a whole number; give counts")
+    status = texts(frame, "status") if "status" in frame else _COMPLETED
+    rows = {"source": texts(frame, _ROUTE[0]), "target": texts(frame, _ROUTE[1]), "status": status, "count": counts}
+    grouped = pd.DataFrame(rows).groupby(["source", "target", "status"], as_index=False, sort=False)["count"].sum()
+    return grouped[grouped["count"] > 0]
+
+
+def _by_status(counted: pd.DataFrame) -> dict[str, int]:
+    """How many reassignments have each status; the known ones first, in their order."""
+    sums = counted.groupby("status", sort=True)["count"].sum()
+    known: Sequence[str] = [name for name in _STATUSES if name in sums.index]
+    return {name: int(sums[name]) for name in [*known, *(name for name in sums.index if name not in known)]}
+
+
+def _traffic(counted: pd.DataFrame) -> pd.Series:
+    """Reassignments in and out of each synchronizer."""
+    out = counted.groupby("source")["count"].sum()
+    return out.add(counted.groupby("target")["count"].sum(), fill_value=0)
+
+
+def _moments(flows: pd.DataFrame) -> tuple[Any, Any]:
+    """When each reassignment happened: its unassignment, or its assignment where that is all there is."""
+    left, known = micros(flows, "unassigned_at")
+    came, also = micros(flows, "assigned_at")
+    return np.where(known, left, came), known | also
+
+
+def _span(flows: pd.DataFrame) -> str:
+    """The days the reassignments happened on, for a subtitle; empty where the frame has no times."""
+    if not {"unassigned_at", "assigned_at"} <= set(flows.columns):
+        return ""
+    times, known = _moments(flows)
+    return between(times[known])

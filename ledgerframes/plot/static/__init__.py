@@ -1,0 +1,1 @@
+"""Charts drawn by matplotlib: one function per kind of content."""

@@ -1,0 +1,230 @@
+"""`drawn_on`: a chart's content on an Axes; one function per kind of content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ledgerframes.number_format import amount_text
+from ledgerframes.plot.contents import Bars, Content, Flows, Matrix, Nothing, Panels, Stack, Steps
+from ledgerframes.plot.palette import heat_colours, inside, luminance, mixed
+from ledgerframes.plot.static.flows import flows, flows_height
+from ledgerframes.plot.static.layout import (
+    Key,
+    figure_of,
+    finish,
+    measured,
+    plain,
+    settle,
+    shown,
+    text_size,
+    type_size,
+)
+from ledgerframes.plot.static.series import bar_key, stack, steps
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+
+_SMALLEST: Final = 6.5  # points: text in cells
+
+
+def drawn_on(content: Content, ax: Axes | None, title: str | None) -> Axes:
+    """Draw it on the caller's Axes, or on those of a new figure, which is closed again when that fails."""
+    if ax is not None:
+        return _drawn(content, ax, title)
+    import matplotlib.pyplot as plt
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    figure, made = plt.subplots(figsize=_size(content), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
+    try:
+        return _drawn(content, made, title, own=True)
+    except BaseException:
+        plt.close(figure)  # a notebook would show it, empty
+        raise
+
+
+def _drawn(content: Content, ax: Axes, title: str | None, *, own: bool = False) -> Axes:
+    size = type_size(ax, own=own)
+    draw: Callable[[Axes, Any, float], list[Key]] = _KINDS[type(content)]
+    keys = draw(ax, content, size)
+    return finish(ax, content.title if title is None else title, content.subtitle, keys, size)
+
+
+def _size(content: Content) -> tuple[float, float]:
+    """Width and height in inches of a figure of its own."""
+    if isinstance(content, Flows):
+        return 9.2, flows_height(content)
+    if isinstance(content, Matrix):
+        side = min(2.6 + 0.32 * len(content.names), 8.4)
+        return side + 2.6, side + 0.9
+    if isinstance(content, Bars):
+        return 8.4, 1.9 + 0.29 * len(content.names)
+    if isinstance(content, Panels):
+        rows = -(-len(content.panels) // content.columns)
+        return 9.2, 1.2 + (1.8 if content.columns == 1 else 1.6) * rows
+    return 9.2, max(4.4, 1.2 + 0.18 * len(content.series)) if isinstance(content, Steps) else 4.4
+
+
+def _nothing(ax: Axes, content: Nothing, size: float) -> list[Key]:
+    plain(ax, size, grid=None)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.text(
+        0.5, 0.5, shown(content.why), transform=ax.transAxes, ha="center", va="center", wrap=True,
+        color=inside(ax).quiet, fontsize=1.05 * size, gid="nothing",
+    )  # fmt: skip
+    return []
+
+
+def _panels(ax: Axes, content: Panels, size: float) -> list[Key]:
+    """Axes within the axes, with a heading each; those below each other share the ticks of the lowest."""
+    ax.set_axis_off()
+    width, height = measured(ax)
+    rows = -(-len(content.panels) // content.columns)
+    head, foot, side = 2.0 * size / height, 3.6 * size / height, 5.0 * size / width
+    shared = content.columns == 1
+    tall = (1 - rows * head - (0 if shared else (rows - 1) * foot)) / rows
+    wide = (1 - (content.columns - 1) * side) / content.columns
+    for number, panel in enumerate(content.panels):
+        row, column = divmod(number, content.columns)
+        low = 1 - (row + 1) * (head + tall) - (0 if shared else row * foot)
+        part = ax.inset_axes((column * (wide + side), max(low, 0.0), wide, max(tall, 0.02)))
+        part.set_facecolor(ax.get_facecolor())
+        if isinstance(panel, Stack):
+            stack(part, panel, size)
+        else:
+            steps(part, panel, size, named=False)
+        part.set_title(
+            shown(panel.title), loc="left", fontsize=0.95 * size, color=inside(ax).text, pad=0.4 * size, gid="panel"
+        )
+        if row < rows - 1 or not shared:
+            part.tick_params(labelbottom=not shared)
+            part.set_xlabel("")
+    limits = [child.get_xlim() for child in ax.child_axes]
+    for child in ax.child_axes if shared else ():
+        child.set_xlim(min(low for low, _ in limits), max(high for _, high in limits))
+    return []
+
+
+def _bars(ax: Axes, content: Bars, size: float) -> list[Key]:
+    tones = inside(ax)
+    at = np.arange(len(content.names))
+    up, down = np.zeros(len(at)), np.zeros(len(at))
+    named = len(at) - content.rest
+    sums = np.array([series.values for series in content.series])
+    high = float(np.maximum(sums, 0).sum(axis=0)[:named].max(initial=0.0))
+    low = float(np.minimum(sums, 0).sum(axis=0)[:named].min(initial=0.0))
+    _name_rows(ax, content, size)
+    plain(ax, size, grid="x")
+    room = _bar_axis(ax, content, low, high, size)
+    for series in content.series:
+        hue = tones.hue(series.hue)
+        base = np.where(series.values < 0, down, up)
+        up, down = up + np.maximum(series.values, 0), down + np.minimum(series.values, 0)
+        start, end = np.clip(base, low, high), np.clip(base + series.values, low, high)
+        for bar, last in zip(
+            ax.barh(at, end - start, 0.72, left=start, color=hue, label=series.label), at, strict=True
+        ):
+            bar.set_gid(series.name)
+            if content.rest and last == len(at) - 1:
+                bar.set_facecolor(mixed(hue, tones.ground, 0.6) if up[last] <= high else tones.rest)
+    ax.set_ylim(len(at) - 0.4, -0.6)
+    for row, total in enumerate(content.totals):
+        left = down[row] < 0 and not up[row]
+        end_at = max(down[row], low) if left else min(up[row], high)
+        cut = "// " if up[row] > high or down[row] < low else ""
+        ax.annotate(
+            cut + total, (end_at, row), xytext=(-4 if left else 4, 0), textcoords="offset points",
+            ha="right" if left else "left", va="center_baseline", color=tones.text, fontsize=0.85 * size, gid="total",
+            annotation_clip=False, bbox={"facecolor": tones.ground, "edgecolor": "none", "pad": 0.6} if room else None,
+        )  # fmt: skip
+    return [bar_key(tones.hue(series.hue), series.key) for series in content.series] if len(content.series) > 1 else []
+
+
+def _bar_axis(ax: Axes, content: Bars, low: float, high: float, size: float) -> bool:
+    """From 0, or below where an amount is negative, with room for the totals behind the bars on both sides."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    from ledgerframes.number_format import scale_text
+
+    width = measured(ax)[0]
+    longest = max(map(len, content.totals)) * 0.52 * size + 8
+    room = ((high - low) or 1.0) * min(0.6, longest / max(width - longest, longest))
+    ax.set_xlim(low - (room if low < 0 else 0), high + (room if high > 0 or low >= 0 else 0.02 * (high - low)))
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=int(min(6, max(2, width // (6.5 * size))))))
+    suffix, most = content.x.unit if content.x.scale == "percent" else "", max(high, -low)
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, most) + suffix))
+    ax.set_xlabel(content.x.label)
+    return low < 0
+
+
+def _name_rows(ax: Axes, content: Bars, size: float) -> None:
+    """Name the bars, as long and as large as leaves the bars half of the figure."""
+    paper = figure_of(ax)
+    points = min(0.95 * size, max(5.0, measured(ax)[1] / len(content.names) / 1.3))
+    for labels in content.labels:
+        ax.set_yticks(range(len(labels)), [shown(label) for label in labels], fontsize=points)
+        if text_size(ax.get_yticklabels())[0] < paper.bbox.width * 36 / paper.dpi:
+            break
+
+
+def _matrix(ax: Axes, content: Matrix, size: float) -> list[Key]:
+    from matplotlib.colors import LogNorm, Normalize
+
+    grid, tones, count = content.grid, inside(ax), len(content.names)
+    plain(ax, size, grid=None)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    norm = LogNorm if content.logarithmic else Normalize
+    mesh = ax.pcolormesh(
+        np.ma.masked_equal(grid, 0), cmap=heat_colours(tones), edgecolors=[tones.ground], linewidth=1.5, gid="cells",
+        norm=norm(content.low if content.logarithmic else 0, content.high, clip=True),
+    )  # fmt: skip
+    ax.set(xlim=(0, count), ylim=(count, 0), facecolor=mixed(tones.faint, tones.ground, 0.55))
+    names = [shown(content.labels[name]) for name in content.names]
+    centres, points = np.arange(count) + 0.5, size * (0.95 if count <= 12 else 0.8)
+    ax.set_yticks(centres, names, fontsize=points)
+    ax.set_xticks(centres, names, fontsize=points)
+    ax.tick_params(length=0)
+    settle(ax)
+    if text_size(ax.get_xticklabels())[0] + 8 > measured(ax)[0] / count:
+        ax.set_xticks(centres, names, fontsize=points, rotation=40, ha="right", rotation_mode="anchor")
+    ax.set_ylabel(content.heads[0])
+    ax.set_xlabel(content.heads[1])
+    _write_counts(ax, content, mesh, size)
+    return []
+
+
+def _write_counts(ax: Axes, content: Matrix, mesh: QuadMesh, size: float) -> None:
+    """Write each count into its cell, where it can be read there; else a scale of the colours."""
+    settle(ax)
+    width, height = measured(ax)
+    grid = content.grid
+    longest = max(len(amount_text(value)) for value in grid.flat)
+    points = min(size, width / len(grid) / (longest * 0.68), height / len(grid) * 0.6)
+    if points < _SMALLEST:
+        from matplotlib.pyplot import colorbar
+
+        place = ax.inset_axes((1.02, 0, 0.025, 1))
+        bar = colorbar(mesh, cax=place, label=content.unit, format=lambda value, _: amount_text(value))
+        bar.outline.set_visible(False)
+        plain(place, size, grid=None)
+        return
+    colours = np.asarray(mesh.to_rgba(grid))
+    for (row, column), value in np.ndenumerate(grid):
+        if value:
+            red, green, blue, _ = colours[row, column]
+            ax.text(
+                column + 0.5, row + 0.5, amount_text(value), ha="center", va="center_baseline", gid="count",
+                fontsize=points, color="#10151a" if luminance((red, green, blue)) > 0.3 else "#ffffff",
+            )  # fmt: skip
+
+
+_KINDS: Final[dict[type, Any]] = {
+    Nothing: _nothing, Stack: stack, Steps: steps, Bars: _bars, Flows: flows, Matrix: _matrix, Panels: _panels,
+}  # fmt: skip

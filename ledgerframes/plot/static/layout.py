@@ -1,0 +1,229 @@
+"""What every chart has around it: title, subtitle, legend, quiet axes, in the space and type size there is."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING, cast
+
+from ledgerframes.plot.palette import inside, outside
+from ledgerframes.short_ids import plain_text
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
+    from matplotlib.text import Text
+
+Key = tuple["Artist", str]
+
+
+def shown(text: str) -> str:
+    """A label as matplotlib should take it: no formulas, and never left out for its first character."""
+    return plain_text(text).replace("$", r"\$")
+
+
+def type_size(ax: Axes, *, own: bool) -> float:
+    """The size of text in points: that of the settings, smaller on small axes of the caller's."""
+    from matplotlib import rcParams
+
+    if own:
+        return float(rcParams["font.size"])
+    box, dpi = ax.get_window_extent(), figure_of(ax).dpi
+    room = min(box.width * 72 / dpi / 300, box.height * 72 / dpi / 160)
+    return float(rcParams["font.size"]) * min(max(room, 0.6), 1.0)
+
+
+def finish(ax: Axes, title: str, subtitle: str, keys: Sequence[Key], size: float) -> Axes:
+    """Write title, subtitle and legend above the axes; call it last, when the rest is drawn.
+
+    On small axes the subtitle gives way first, then the legend: the data keeps half of the height.
+
+    Args:
+        ax: the axes.
+        title: what the chart shows.
+        subtitle: what it counts, over which range, what is left out; wrapped to the width.
+        keys: what the legend shows, in order.
+        size: the type size.
+    """
+    from matplotlib import rcParams
+
+    tones = outside(ax)
+    settle(ax)
+    hang = _overhang(ax)
+    across, height = measured(ax)
+    width, room, rise = across + hang, height * 0.55, 0.6 * size
+    heading = ax.set_title(
+        shown(title), loc="left", color=tones.text, x=-hang / across,
+        fontsize=size * _points(rcParams["axes.titlesize"]) / float(rcParams["font.size"]),
+    )  # fmt: skip
+    _wrap(heading, title, width)
+    room -= _height(heading) + rise
+    legend = _legend(ax, keys, width, 0.92 * size, room) if keys else None
+    if legend is not None:
+        _place(legend, ax, -hang, rise)
+        rise += _height(legend) + 0.5 * size
+        room -= _height(legend) + 0.5 * size
+    line = ax.annotate(
+        "", (0, 1), xytext=(-hang, rise), xycoords="axes fraction", textcoords="offset points", fontsize=0.92 * size,
+        color=tones.quiet, ha="left", va="bottom", annotation_clip=False, gid="subtitle",
+    )  # fmt: skip
+    line.set_in_layout(False)  # a wide line must not narrow the axes; the title's padding keeps its height free
+    _fill(line, subtitle, width, int(room / (1.3 * 0.92 * size)))
+    if line.get_text():
+        rise += _height(line) + 0.5 * size
+    ax.set_title(
+        heading.get_text(), loc="left", color=tones.text, pad=rise, x=-hang / across, fontsize=heading.get_fontsize()
+    )
+    settle(ax)
+    for part in (ax, *ax.child_axes):
+        _fit(cast("Axes", part))
+    return ax
+
+
+def _fit(ax: Axes) -> None:
+    """Shorten a label that is longer than the axis beside it: to its first words, else to nothing."""
+    label = ax.yaxis.label
+    for words in (label.get_text().partition(",")[0], ""):
+        if _height(label) > 1.1 * measured(ax)[1]:
+            label.set_text(words)
+
+
+def plain(ax: Axes, size: float, *, grid: str | None = "y") -> None:
+    """Quiet axes: no frame, a faint grid along one axis, colours that the ground lets one read."""
+    tones = outside(ax)
+    for side in ("top", "right", "left" if grid != "x" else "bottom"):
+        ax.spines[side].set_visible(False)
+    for side in ("bottom", "left"):
+        ax.spines[side].set_color(tones.quiet)
+    ax.tick_params(which="both", colors=tones.quiet, length=0, labelsize=0.9 * size)
+    ax.tick_params(axis="y" if grid == "x" else "x", which="major", length=3)
+    for label in (ax.xaxis.label, ax.yaxis.label):
+        label.set_color(tones.quiet)
+        label.set_fontsize(0.95 * size)
+    ax.set_axisbelow(True)
+    ax.grid(visible=False, which="both")
+    if grid in {"x", "y"}:
+        ax.grid(visible=True, axis="x" if grid == "x" else "y", which="major", color=inside(ax).faint, linewidth=0.8)
+
+
+def measured(ax: Axes) -> tuple[float, float]:
+    """Width and height in points that can be counted on, after the figure's layout has settled.
+
+    A layout engine may narrow the axes again when their neighbours are drawn, so beside neighbours less counts.
+    """
+    paper = figure_of(ax)
+    if paper.get_layout_engine() is not None:
+        paper.draw_without_rendering()
+    box = ax.get_window_extent()
+    wide, high = (0.66, 0.85) if _crowded(ax) else (1.0, 1.0)
+    return box.width * wide * 72 / paper.dpi, box.height * high * 72 / paper.dpi
+
+
+def settle(ax: Axes) -> None:
+    """Shrink axes whose labels reach over the figure's edge, where no layout engine does."""
+    paper = figure_of(ax)
+    if paper.get_layout_engine() is not None:
+        return
+    drawn, place = ax.get_tightbbox(), ax.get_position()
+    if drawn is None:
+        return
+    margin, (wide, high) = 0.06 * paper.dpi, (paper.bbox.width, paper.bbox.height)
+    x0 = place.x0 + max(0.0, margin - drawn.x0) / wide
+    y0 = place.y0 + max(0.0, margin - drawn.y0) / high
+    x1 = place.x1 - max(0.0, drawn.x1 - wide + margin) / wide
+    y1 = place.y1 - max(0.0, drawn.y1 - high + margin) / high
+    if x1 - x0 > 0.15 and y1 - y0 > 0.15:
+        ax.set_position((x0, y0, x1 - x0, y1 - y0))
+        ax.set_in_layout(True)  # a later tight_layout may place it again
+
+
+def text_size(texts: Sequence[Text]) -> tuple[float, float]:
+    """Greatest width and height of these texts, in points."""
+    return max((_width(text) for text in texts), default=0.0), max((_height(text) for text in texts), default=0.0)
+
+
+def figure_of(ax: Axes) -> Figure:
+    """The figure, also from an Axes in a part of one."""
+    paper = ax.get_figure(root=True)
+    assert paper is not None, "the Axes was removed from its figure"
+    return paper
+
+
+def _points(size: float | str) -> float:
+    from matplotlib.font_manager import FontProperties
+
+    return float(FontProperties(size=size).get_size_in_points())
+
+
+def _crowded(ax: Axes) -> bool:
+    paper = figure_of(ax)
+    return paper.get_layout_engine() is not None and len(paper.axes) > 1
+
+
+def _overhang(ax: Axes) -> float:
+    """Points that long category names reach left of the axes, which the title then starts above; 0 for short ones."""
+    drawn = ax.yaxis.get_tightbbox() if ax.axison and not _crowded(ax) else None
+    if drawn is None:
+        return 0.0
+    reach = (ax.get_window_extent().x0 - drawn.x0) * 72 / figure_of(ax).dpi
+    return reach if reach > 72 else 0.0
+
+
+def _legend(ax: Axes, keys: Sequence[Key], width: float, size: float, room: float) -> Legend | None:
+    """The legend with as few rows as fit the width; smaller where it would take more than three; None if none fits."""
+    for points, columns in product((size, size * 0.84, size * 0.7), range(len(keys), 0, -1)):
+        legend = ax.legend(
+            handles=[artist for artist, _ in keys], labels=[shown(label) for _, label in keys], ncols=columns,
+            loc="upper left", frameon=False, labelcolor=outside(ax).quiet, fontsize=points, borderpad=0,
+            borderaxespad=0, handlelength=1.1, handleheight=0.9, handletextpad=0.5, columnspacing=1.3,
+            labelspacing=0.35,
+        )  # fmt: skip
+        fits = _width(legend) <= width and _height(legend) <= room
+        if fits and (len(keys) <= 3 * columns or points < size):
+            return legend
+    legend.remove()
+    return None
+
+
+def _place(legend: Legend, ax: Axes, x: float, y: float) -> None:
+    from matplotlib.transforms import ScaledTranslation
+
+    moved = ScaledTranslation(x / 72, y / 72, figure_of(ax).dpi_scale_trans)
+    legend.set_in_layout(False)
+    legend.set_loc("lower left")
+    legend.set_bbox_to_anchor((0, 1), ax.transAxes + moved)
+
+
+def _wrap(line: Text, words: str, width: float) -> list[str]:
+    """The lines of a text that is not wider than this."""
+    line.set_text(shown(words))
+    long = _width(line)
+    lines = textwrap.wrap(words, max(int(0.97 * len(words) * width / long), 12)) if long > width > 0 else [words]
+    line.set_text("\n".join(map(shown, lines)))
+    return lines
+
+
+def _fill(line: Text, words: str, width: float, most: int) -> None:
+    """The text in as many lines as there is room for, with dots where it is cut."""
+    lines = _wrap(line, words, width) if words else []
+    if len(lines) > most:
+        kept = [*lines[: most - 1], lines[most - 1].rstrip(" ,;") + " …"] if most > 0 else []
+        line.set_text("\n".join(map(shown, kept)))
+
+
+def _width(artist: Text | Legend) -> float:
+    return _extent(artist)[0]
+
+
+def _height(artist: Text | Legend) -> float:
+    return _extent(artist)[1]
+
+
+def _extent(artist: Text | Legend) -> tuple[float, float]:
+    paper = artist.get_figure(root=True)
+    assert paper is not None, "measured before it was drawn on a figure"
+    box = artist.get_window_extent()
+    return box.width * 72 / paper.dpi, box.height * 72 / paper.dpi

@@ -1,0 +1,185 @@
+"""Stacks and steps drawn by matplotlib, with the names of lines at their ends; called by `charts`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ledgerframes.plot.contents import Floats, Stack, Steps
+from ledgerframes.plot.palette import inside, mixed
+from ledgerframes.plot.static.label_layout import spread
+from ledgerframes.plot.static.layout import Key, measured, plain, settle, shown, text_size
+from ledgerframes.plot.static.scales import across, places, upward
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
+
+_MARKED: Final = 25  # lines of fewer values have a marker at each
+_SHAPES: Final = ("o", "s", "^", "D", "v", "P", "X")
+_FEW: Final = 5  # from so many lines on, shapes tell them apart too
+_NARROW: Final = 260.0  # points: no room for names beside the lines
+
+
+def bar_key(hue: str, words: str) -> Key:
+    """A legend entry of something filled."""
+    from matplotlib.patches import Patch
+
+    return Patch(facecolor=hue), words
+
+
+def stack(ax: Axes, content: Stack, size: float) -> list[Key]:
+    """Series in bins, one upon the other, the bins that are covered in part hatched."""
+    tones = inside(ax)
+    edges = places(content.x, content.edges)
+    up: Floats = np.zeros(len(edges) - 1)
+    down: Floats = np.zeros(len(edges) - 1)
+    for series in content.series:
+        base = np.where(series.values < 0, down, up)
+        ax.stairs(
+            base + series.values, edges, baseline=base, fill=True, color=tones.hue(series.hue), linewidth=0,
+            label=shown(series.label), gid="series",
+        )  # fmt: skip
+        up, down = up + np.maximum(series.values, 0), down + np.minimum(series.values, 0)
+    for place in sorted(content.partial):
+        for top in {float(up[place]), float(down[place])} - {0.0}:
+            ax.stairs(
+                [top], edges[place : place + 2], baseline=0, fill=True, facecolor="none", edgecolor=tones.ground,
+                hatch="////", linewidth=0, gid="partial",
+            )  # fmt: skip
+    plain(ax, size)
+    low, high = float(down.min()), float(up.max())
+    upward(ax, content.y, 1.06 * low, (1.22 if content.marks else 1.06) * high or (0.0 if low < 0 else 1.0), size)
+    across(ax, content.x, *_air(content, edges), size)
+    _mark(ax, content.marks, size)
+    keyed = len(content.series) > 1 or any(series.total for series in content.series)
+    return [bar_key(tones.hue(series.hue), series.key) for series in content.series] if keyed else []
+
+
+def _air(content: Stack, edges: Floats) -> tuple[float, float]:
+    """The ends of the axis: a single round is not as wide as the axes."""
+    air = max(0.0, (8 * (edges[1] - edges[0]) - (edges[-1] - edges[0])) / 2) if content.x.scale == "round" else 0.0
+    # A tick at the very end would name the next day, or month.
+    end = edges[-1] - (1e-9 * abs(edges[-1]) if content.x.scale == "time" else 0.0)
+    return float(edges[0] - air), float(end + air)
+
+
+def steps(ax: Axes, content: Steps, size: float, *, named: bool = True) -> list[Key]:
+    """Lines of values that hold until the next one, each with its name and last value at its end if `named`."""
+    tones, alone = inside(ax), len(content.series) == 1
+    ends = []
+    values = np.concatenate([series.values for series in content.series])
+    for number, series in reversed(list(enumerate(content.series))):  # the largest is drawn last, on top
+        x, y, hue = places(content.x, series.at), series.values, tones.hue(series.hue)
+        if content.end is not None:
+            x, y = np.append(x, places(content.x, np.array([content.end]))), np.append(y, y[-1])
+        if alone and content.y.limits is None and not content.y.logarithmic:
+            ax.fill_between(x, y, step="post", color=hue, alpha=0.16, linewidth=0)
+        shape = _SHAPES[number % len(_SHAPES)] if len(content.series) >= _FEW else "o"
+        every = 1 if len(series.values) < _MARKED else max(len(y) // 7, 1)
+        marked = not content.marks and (len(series.values) < _MARKED or len(content.series) >= _FEW)
+        ax.plot(
+            x, y, color=hue, linewidth=0.2 * size, drawstyle="steps-post", gid="series", label=shown(series.label),
+            marker=shape if marked else "none", markersize=0.5 * size, markevery=every, solid_joinstyle="round",
+        )  # fmt: skip
+        ends.append((float(y[-1]), series.total if alone else series.key, hue, float(x[-1])))
+    plain(ax, size)
+    low, high = float(values.min()), float(values.max())
+    upward(ax, content.y, *_reach(content, low, high), size)
+    across(ax, content.x, *_places_of(content), size)
+    _mark(ax, content.marks, size)
+    return _ends(ax, content, ends[::-1], size) if named else []
+
+
+def _reach(content: Steps, low: float, high: float) -> tuple[float, float]:
+    if content.y.scale == "percent":
+        return 0.0, 1.22
+    if content.y.logarithmic:
+        return low * 0.85, high * (high / low) ** 0.14
+    air = 0.08 * (max(high, 0.0) - min(low, 0.0)) or 1.0
+    return (low - air if low < 0 else 0.0), (high + air if high > 0 or low >= 0 else 0.0)
+
+
+def _places_of(content: Steps) -> tuple[float, float]:
+    at = np.concatenate([places(content.x, series.at) for series in content.series])
+    end = at.max() if content.end is None else places(content.x, np.array([content.end]))[0]
+    if content.x.scale == "duration":
+        return float(at.min()), float(end)
+    least = 1 / 24 if content.x.scale == "time" else 1.0
+    air = 0.02 * (end - at.min()) or least / 2
+    return float(at.min() - air), float(end + (air if content.end is None else 0.0))
+
+
+def _ends(ax: Axes, content: Steps, ends: list[tuple[float, str, str, float]], size: float) -> list[Key]:
+    """What the lines are: words at their right ends, or a legend where there is no room beside them."""
+    from matplotlib.lines import Line2D
+
+    tones = inside(ax)
+    if len(ends) == 1 and not content.marks:
+        value, words, hue, at = ends[0]
+        ax.plot(at, value, marker="o", color=hue, markersize=0.6 * size, clip_on=False)
+        ax.annotate(
+            shown(words), (at, value), xytext=(0.7 * size, 0), textcoords="offset points", va="center", weight="bold",
+            color=tones.text, gid="total", annotation_clip=False, fontsize=size,
+        )  # fmt: skip
+    elif len(ends) > 1 and measured(ax)[0] >= _NARROW:
+        _name_ends(ax, ends, size)
+    elif len(ends) > 1:
+        shapes = _SHAPES if len(ends) >= _FEW else ("o",)
+        return [
+            (Line2D([], [], color=hue, marker=shapes[number % len(shapes)], markersize=0.5 * size), words)
+            for number, (_, words, hue, _) in enumerate(ends)
+        ]
+    return []
+
+
+def _name_ends(ax: Axes, ends: list[tuple[float, str, str, float]], size: float) -> None:
+    """Names beside the right ends, in their colours, moved apart as little as it takes."""
+    line = 1.15 * size
+    names = _names(ax, ends, line, size)
+    settle(ax)
+    for name in names:  # they took room from the axes
+        name.remove()
+    _names(ax, ends, line, size)
+
+
+def _names(ax: Axes, ends: list[tuple[float, str, str, float]], line: float, size: float) -> list[Annotation]:
+    height = measured(ax)[1]
+    low, high = ax.transAxes.transform((0, 0))[1], ax.transAxes.transform((0, 1))[1]
+    placed = sorted(((ax.transData.transform((0, at))[1] - low) / (high - low), name, hue) for at, name, hue, _ in ends)
+    wanted = [min(max(at, 0.0), 1.0) for at, _, _ in placed]
+    points = min(0.85 * size, max(5.0, 0.8 * height / len(ends)))
+    centres = spread(wanted, line / height, low=-line / 2 / height, high=1 + line / 2 / height)
+    tones = inside(ax)
+    return [
+        ax.annotate(
+            shown(name), (1, at), (14, (centre - at) * height), xycoords="axes fraction", textcoords="offset points",
+            va="center", ha="left", color=mixed(hue, tones.text, 0.72), fontsize=points, annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": hue, "linewidth": 1.0, "shrinkA": 0, "shrinkB": 0,
+                        "relpos": (0, 0.5)}, gid="series name",
+        )
+        for at, centre, (_, name, hue) in zip(wanted, centres, placed, strict=True)
+    ]  # fmt: skip
+
+
+def _mark(ax: Axes, marks: tuple[tuple[float, str], ...], size: float) -> None:
+    """Lines at places to point out, each with its words on a line of its own above the data."""
+    from matplotlib.transforms import blended_transform_factory
+
+    tones, place = inside(ax), blended_transform_factory(ax.transData, ax.transAxes)
+    step = 1.35 * size / measured(ax)[1]
+    for number, (at, words) in enumerate(marks):
+        height = 0.985 - step * (len(marks) - number - 0.5)
+        ax.axvline(
+            at, ymax=height, color=tones.text, linewidth=1.1, linestyle=("-", (0, (4, 2)))[number % 2], gid="mark line"
+        )
+        label = ax.annotate(
+            words, (at, height), xycoords=place, xytext=(-5, 0), ha="right", va="center", textcoords="offset points",
+            color=tones.text, gid="mark", fontsize=0.95 * size,
+            bbox={"facecolor": tones.ground, "edgecolor": "none", "pad": 1},
+        )  # fmt: skip
+        room = ax.transAxes.inverted().transform(ax.transData.transform((at, 0)))[0] * measured(ax)[0]
+        if text_size([label])[0] + 8 > room:
+            label.set_horizontalalignment("left")
+            label.xyann = (5, 0)

@@ -1,0 +1,179 @@
+"""Times in bins and in words, all in UTC; called by charts over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ledgerframes.errors import InputError
+from ledgerframes.plot.contents import Floats, Micros
+
+DAY: Final = 86_400_000_000
+_SECOND: Final = 1_000_000
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST: Final = -62_135_510_400 * _SECOND  # the second day of year 1: matplotlib writes no earlier date
+_LAST: Final = 253_402_214_400 * _SECOND  # the last day of year 9999
+_MONDAY: Final = 4 * DAY  # 1970 began on a Thursday
+_MOST: Final = 20_000
+
+_STEPS: Final = (
+    (100_000, "100 milliseconds"), (_SECOND, "second"),
+    (5 * _SECOND, "5 seconds"), (15 * _SECOND, "15 seconds"), (60 * _SECOND, "minute"), (300 * _SECOND, "5 minutes"),
+    (900 * _SECOND, "15 minutes"), (3600 * _SECOND, "hour"), (3 * 3600 * _SECOND, "3 hours"),
+    (6 * 3600 * _SECOND, "6 hours"), (DAY, "day"), (7 * DAY, "week"),
+)  # fmt: skip
+_MONTHS: Final = ((1, "month"), (3, "quarter"), (12, "year"), (120, "decade"), (1200, "century"), (12000, "millennium"))
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Intervals of time, each inclusive of its start.
+
+    Attributes:
+        edges: microseconds since 1970, one more than there are bins.
+        name: what one bin is: minute, 5 minutes, day.
+        partial: the first bin and the last, where the data begins or ends inside of them.
+    """
+
+    edges: Micros
+    name: str
+    partial: frozenset[int] = frozenset()
+
+    def note(self) -> str:
+        """What the subtitle says of bins that are hatched; empty where none is."""
+        return partial_words(len(self.edges) - 1, self.partial)
+
+    def spans(self) -> tuple[str, ...]:
+        """Each bin in words."""
+        words = [moment_words(edge) for edge in self.edges.tolist()]
+        return tuple(f"{start} to {end} UTC" for start, end in pairwise(words))
+
+    def sums(self, times: Micros, codes: Micros, count: int, values: Floats | None = None) -> Floats:
+        """How many of each series fall into each bin, or the sum of their values: one row per series."""
+        wide = len(self.edges) - 1
+        place = np.searchsorted(self.edges, times, side="right") - 1 + codes * wide
+        weights = None if values is None else np.nan_to_num(values)
+        return np.bincount(place, weights, count * wide).reshape(count, wide).astype(np.float64)
+
+
+def partial_words(count: int, partial: frozenset[int]) -> str:
+    """The end of a subtitle that says which bars are hatched."""
+    if not partial:
+        return ""
+    if count == 1:
+        return "; the only bar is incomplete"
+    ends = ["last" if place else "first" for place in sorted(partial)]
+    return f"; the {' and the '.join(ends)} bar {'is' if len(ends) == 1 else 'are'} incomplete"
+
+
+def bins(times: Micros, *, every: str | None = None, most: int = 72, begins: bool = False) -> Bins:
+    """Intervals that cover these times, of a length that people count in.
+
+    Args:
+        times: at least one.
+        every: the length, as pandas writes it (`"5min"`, `"1h"`); chosen from the times by default.
+        most: how many intervals to choose at most.
+        begins: whether the ledger itself begins with these times, so that the first interval is not cut.
+
+    Raises:
+        InputError: `every` is not a duration, or would give too many intervals.
+    """
+    low, high = int(times.min()), int(times.max())
+    if every is not None:
+        length = _length(every, high - low)
+        return _cut(_fixed(low, high, length, _name(length)), times, begins=begins)
+    if high - low < _SECOND:
+        return _fixed(low - 300 * _SECOND, high + 300 * _SECOND, 60 * _SECOND, "minute")
+    for step, name in _STEPS:
+        if (high - low) // step < most:
+            return _cut(_fixed(low, high, step, name), times, begins=begins)
+    return _cut(_calendar(low, high, most), times, begins=begins)
+
+
+def within_years(times: Micros) -> npt.NDArray[np.datetime64]:
+    """Times kept within the years that a chart can write."""
+    return np.clip(times, _FIRST, _LAST).astype("M8[us]")
+
+
+def moment_words(micros: int) -> str:
+    """An instant to the second, or to the millisecond where it has those."""
+    text = str(np.datetime_as_string(within_years(np.array([micros], dtype=np.int64)), unit="ms")[0])
+    return text.replace("T", " ").removesuffix(".000")
+
+
+def moment_text(micros: int) -> str:
+    """An instant to the minute: 2025-03-03 09:30."""
+    moment = _EPOCH + timedelta(microseconds=int(np.clip(micros, _FIRST, _LAST)))
+    return f"{moment.year:04}-{moment:%m-%d %H:%M}"
+
+
+def between(times: Micros) -> str:
+    """From when to when, in words; empty for no times."""
+    if not len(times):
+        return ""
+    first, last = moment_text(int(times.min())), moment_text(int(times.max()))
+    if first == last:
+        return f"{first} UTC"
+    return f"{first} to {last[11:] if first[:10] == last[:10] else last} UTC"
+
+
+def _cut(whole: Bins, times: Micros, *, begins: bool) -> Bins:
+    """The bins with those at the ends that the data covers in part only, if much of them is missing and not by chance.
+
+    Times say nothing of what was asked for, so the usual distance between them decides: one of three times the mean
+    has, where times are random, a probability of 5 %.
+    """
+    low, high = int(times.min()), int(times.max())
+    usual = (high - low) / max(len(times) - 1, 1)
+    widths, last = np.diff(whole.edges), len(whole.edges) - 2
+    missing = (
+        {last: int(whole.edges[-1]) - high}
+        if begins
+        else {0: low - int(whole.edges[0]), last: int(whole.edges[-1]) - high}
+    )
+    cut = {place for place, gap in missing.items() if gap > max(3 * usual, widths[place] / 10)}
+    return replace(whole, partial=frozenset(cut)) if high > low else whole
+
+
+def _calendar(low: int, high: int, most: int) -> Bins:
+    first, last = np.array([low, high]).astype("M8[us]").astype("M8[M]").astype(np.int64)
+    count, name = next((step for step in _MONTHS if (last - first) // step[0] + 2 <= most), _MONTHS[-1])
+    edges = np.arange(first // count * count, last + count + 1, count)
+    return Bins(edges.astype("M8[M]").astype("M8[us]").astype(np.int64), name)
+
+
+def _fixed(low: int, high: int, step: int, name: str) -> Bins:
+    origin = _MONDAY if step % (7 * DAY) == 0 else 0
+    start = (low - origin) // step * step + origin
+    return Bins(np.arange(start, high + step + 1, step, dtype=np.int64)[: (high - start) // step + 2], name)
+
+
+def _name(length: int) -> str:
+    """A length in words, to be read after "per": day, 2 weeks, 90 minutes, 1.5 seconds."""
+    known = dict(_STEPS)
+    if length in known:
+        return known[length]
+    unit = next((unit for unit in (7 * DAY, DAY, 3600 * _SECOND, 60 * _SECOND) if length % unit == 0), _SECOND)
+    return f"{length / unit:g} {known[unit]}s"
+
+
+def _length(every: str, span: int) -> int:
+    if every != every:  # not a number, of whichever library
+        raise InputError(f'every={every!r} is not a duration; write for example "5min", "1h" or "1D"')
+    try:
+        step = int(pd.Timedelta(every) / pd.Timedelta("1us"))
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(
+            f'every={every!r} is not a duration: {error}; write for example "5min", "1h" or "1D"'
+        ) from error
+    if step < 1:
+        raise InputError(f"every={every!r} is not above 0; leave it out to let the chart choose")
+    if span // step >= _MOST:
+        raise InputError(f"every={every!r} cuts this range into {span // step:,} intervals; give at most {_MOST:,}")
+    return step

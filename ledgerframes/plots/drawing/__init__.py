@@ -1,1 +1,0 @@
-"""What pictures share: layout, scales, labels, colours, styles."""

@@ -1,0 +1,307 @@
+"""Every chart in both libraries: usual, many, one row, empty, negative, null, extreme, long names, small, dark."""
+
+import builtins
+import inspect
+import json
+from decimal import Decimal
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from matplotlib.colors import to_rgb, to_rgba
+
+import ledgerframes as lf
+from ledgerframes.plot.contents import Bars, Flows, Matrix, Nothing, Panels, Stack, Steps
+from ledgerframes.plot.palette import luminance
+from tests.plots import frames
+from tests.plots.seen import drawn, outside_of_the_figure, overlapping, words
+
+go = pytest.importorskip("plotly.graph_objects")
+
+USUAL = {
+    "reassignment_flows": frames.flows(6, 300), "reassignment_matrix": frames.flows(6, 300),
+    "reassignment_timeline": frames.flows(6, 300), "in_flight": frames.flows(6, 300),
+    "holdings": frames.holdings(9), "holding_fees": frames.holdings(9), "updates": frames.updates(600),
+    "validators": frames.licenses(20), "license_growth": frames.growth(20),
+    "instrument_supply": frames.instruments(5, loads=4), "coin_supply": frames.rounds(60),
+    "rewards": frames.rewards(400), "burn": frames.burns(90), "balances": frames.balances(9, days=30),
+    "transfers": frames.transfers(9, 300),
+}  # fmt: skip
+MANY = {
+    "reassignment_flows": frames.flows(40, 3000), "reassignment_matrix": frames.flows(40, 3000),
+    "reassignment_timeline": frames.flows(40, 3000), "in_flight": frames.flows(40, 3000),
+    "holdings": frames.holdings(60), "holding_fees": frames.holdings(60, snapshots=3), "updates": frames.updates(3000),
+    "validators": frames.licenses(300), "license_growth": frames.growth(400),
+    "instrument_supply": frames.instruments(30, loads=9), "coin_supply": frames.rounds(3000),
+    "rewards": frames.rewards(3000, parties=40), "burn": frames.burns(3000), "balances": frames.balances(40, days=90),
+    "transfers": frames.transfers(40, 3000),
+}  # fmt: skip
+KINDS = {
+    "reassignment_flows": Flows, "reassignment_matrix": Matrix, "reassignment_timeline": Stack, "in_flight": Stack,
+    "holdings": Bars, "holding_fees": Bars, "updates": Stack, "validators": Steps, "license_growth": Stack,
+    "instrument_supply": Panels, "coin_supply": Panels, "rewards": Stack, "burn": Stack, "balances": Steps,
+    "transfers": Flows,
+}  # fmt: skip
+GIVERS = {
+    "holdings": "load_holdings_summary", "holding_fees": "load_holdings_summary", "updates": "load_updates",
+    "validators": "license_growth", "license_growth": "license_growth", "instrument_supply": "load_instruments",
+    "coin_supply": "supply_per_round", "rewards": "reward_flows", "burn": "mint_burn",
+    "balances": "balances_over_time", "transfers": r"lf\.transfers",
+}  # fmt: skip
+LONG = "a-validator-of-a-consortium-with-an-exceedingly-long-name-that-does-not-end-"
+IDS = {"source_synchronizer", "target_synchronizer", "party_id", "party", "sender", "receiver", "synchronizer_id"}
+each = pytest.mark.parametrize("name", USUAL)
+
+
+def amounts_of(frame):
+    known = {"amount", "minted", "burned", "total", "total_supply"}
+    return [name for name in frame if name in known or name.startswith(("burned_", "total_", "accumulated_"))]
+
+
+def changed(frame, change):
+    """The frame with its amounts changed by place and value."""
+    return frame.assign(
+        **{name: [change(place, value) for place, value in enumerate(frame[name])] for name in amounts_of(frame)
+           if not isinstance(frame[name].iloc[0], pd.Timestamp)}
+    )  # fmt: skip
+
+
+CASES = {
+    "one row": lambda frame: frame.iloc[:1],
+    "empty": lambda frame: frame.iloc[:0],
+    "no columns": lambda _: pd.DataFrame(),
+    "negative": lambda frame: changed(frame, lambda place, value: value if place % 3 else -value),
+    "null": lambda frame: changed(frame, lambda place, value: value if place % 3 else None),
+    "all null": lambda frame: changed(frame, lambda *_: None),
+    "extreme": lambda frame: changed(frame, lambda place, value: value * Decimal("1e-4" if place % 7 else "1e9")),
+    "long names": lambda frame: frame.assign(**{name: LONG + frame[name] for name in IDS & set(frame.columns)}),
+}
+
+
+def texts_of(figure):
+    """Every text of a figure of plotly."""
+    return json.dumps(json.loads(figure.to_json()), ensure_ascii=False)
+
+
+def series_of(content):
+    """All series of a content, of its panels too."""
+    return [one for part in getattr(content, "panels", (content,)) for one in getattr(part, "series", ())]
+
+
+@pytest.mark.long(quick=12)
+@each
+@pytest.mark.parametrize("case", CASES)
+def test_a_case_is_one_content_that_both_libraries_draw(name, case):
+    chart, frame = getattr(lf.plot, name), CASES[case](USUAL[name])
+
+    content = chart.__wrapped__(frame)
+    ax, figure = chart(frame), chart(frame, backend="plotly")
+
+    if case in {"empty", "no columns"}:
+        assert isinstance(content, Nothing)
+        assert [text.get_text() for text in drawn(ax, "nothing")] == [content.why]
+        assert [note.name for note in figure.layout.annotations] == ["nothing"]
+    elif case != "all null":
+        assert isinstance(content, KINDS[name])
+        assert np.isfinite([value for series in series_of(content) for value in series.values]).all()
+    assert ax._left_title.get_text().replace("\n", " ") == content.title
+    assert content.title in figure.layout.title.text
+    assert overlapping(words(ax)) == []
+    assert outside_of_the_figure(ax, words(ax)) == []
+
+
+@pytest.mark.long(quick=6)
+@each
+@pytest.mark.parametrize("size", [(3, 2), (7.5, 5.6), None], ids=["3 by 2 inches", "plain", "own figure"])
+def test_labels_lie_apart_and_within_the_figure_however_many_there_are(name, size):
+    ax = None if size is None else plt.subplots(figsize=size)[1]
+    ax = getattr(lf.plot, name)(MANY[name] if size != (3, 2) else USUAL[name], ax=ax)
+
+    assert overlapping(words(ax)) == []
+    assert outside_of_the_figure(ax, words(ax)) == []
+
+
+@pytest.mark.long(quick=4)
+@each
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_words_can_be_read_on_the_ground_of_the_style(name, theme):
+    with lf.plot.style(theme) as look:
+        ax, figure = getattr(lf.plot, name)(USUAL[name]), getattr(lf.plot, name)(USUAL[name], backend="plotly")
+
+    ground = luminance(to_rgb(look.rc["figure.facecolor"]))
+    for text in words(ax):
+        if text.get_gid() != "count" or name != "reassignment_matrix":  # those lie on cells of their own colour
+            ink = luminance(to_rgb(text.get_color()))
+            assert (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05) > 2.8, text.get_text()
+    assert figure.layout.paper_bgcolor == {"light": "rgba(255,255,255,1)", "dark": "rgba(20,24,29,1)"}[theme]
+
+
+@pytest.mark.long(quick=4)
+@each
+def test_the_axes_given_is_returned_with_the_title_given_and_no_figure_is_made(name):
+    figure, ax = plt.subplots()
+
+    assert getattr(lf.plot, name)(USUAL[name], ax=ax, title="Mine") is ax
+    assert plt.get_fignums() == [figure.number]
+    assert ax._left_title.get_text() == "Mine"
+    assert "<b>Mine</b>" in getattr(lf.plot, name)(USUAL[name], backend="plotly", title="Mine").layout.title.text
+
+
+@each
+def test_only_the_frame_is_positional_and_all_have_the_same_last_arguments(name):
+    parameters = list(inspect.signature(getattr(lf.plot, name)).parameters.values())
+
+    assert {one.kind for one in parameters[1:]} == {inspect.Parameter.KEYWORD_ONLY}
+    assert [one.name for one in parameters[-3:]] == ["backend", "ax", "title"]
+
+
+@each
+def test_wrong_frames_axes_backends_and_titles_are_refused_with_the_remedy(name, monkeypatch):
+    chart = getattr(lf.plot, name)
+    with pytest.raises(lf.errors.InputError, match=GIVERS.get(name, "reassignment_flows")) as caught:
+        chart(pd.DataFrame({"apple": [1]}))
+    assert name in str(caught.value)
+    assert "apple" in str(caught.value)
+    with pytest.raises(lf.errors.InputError, match="needs a DataFrame, not list"):
+        chart([1, 2])
+    with pytest.raises(lf.errors.InputError, match="not a matplotlib Axes"):
+        chart(USUAL[name], ax=plt.figure())
+    with pytest.raises(lf.errors.InputError, match="ax= is for matplotlib"):
+        chart(USUAL[name], ax=plt.subplots()[1], backend="plotly")
+    with pytest.raises(lf.errors.InputError, match="backend='bokeh' is not valid: give one of 'matplotlib', 'plotly'"):
+        chart(USUAL[name], backend="bokeh")
+    with pytest.raises(lf.errors.InputError, match="title=3 is not valid"):
+        chart(USUAL[name], title=3)
+    there = builtins.__import__
+
+    def missing(module, *rest, **named):
+        if module.partition(".")[0] == "plotly":
+            raise ImportError("No module named 'plotly'")
+        return there(module, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(lf.errors.ConfigurationError, match=r"pip install 'ledgerframes\[interactive\]'"):
+        chart(USUAL[name], backend="plotly")
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [("updates", "by"), ("reassignment_timeline", "by"), ("holding_fees", "show"), ("in_flight", "kind"),
+     ("coin_supply", "show"), ("rewards", "by"), ("rewards", "event"), ("balances", "show")],
+)  # fmt: skip
+def test_an_unknown_word_is_refused_with_the_known_ones(name, option):
+    with pytest.raises(lf.errors.InputError, match=f"{option}='pear' is not valid: give one of '"):
+        getattr(lf.plot, name)(USUAL[name], **{option: "pear"})
+
+
+@pytest.mark.parametrize("form", [pa.Table.from_pandas, pl.from_pandas], ids=["arrow", "polars"])
+def test_frames_of_other_libraries_are_drawn_alike(form):
+    for name in ("holdings", "in_flight"):
+        chart = getattr(lf.plot, name).__wrapped__
+        one, other = chart(form(USUAL[name])), chart(USUAL[name])
+        assert one.subtitle == other.subtitle
+        assert [list(a.values) for a in one.series] == [list(b.values) for b in other.series]
+
+
+def test_a_history_and_a_store_are_drawn_as_the_frames_computed_from_them(tmp_path):
+    with lf.sandbox(seed=3, updates=300) as net:
+        history, store = lf.load_history(net), lf.open_store(tmp_path / "lake")
+        store.sync(net, progress=False)
+        store.sync(net, tables=["instruments"], progress=False)
+    frames_of = {
+        "reassignment_flows": lf.reassignment_flows(history.reassignments), "updates": history.updates,
+        "coin_supply": lf.supply_per_round(history), "rewards": lf.reward_flows(history), "burn": lf.mint_burn(history),
+        "transfers": lf.transfers(history), "license_growth": lf.license_growth(history.events),
+        "holdings": lf.holdings_from_events(history.events, history.reassignments),
+    }  # fmt: skip
+    for name, frame in frames_of.items():
+        chart = getattr(lf.plot, name).__wrapped__
+        from_frame = chart(frame)
+        for source in (history, store):
+            content = chart(source)
+            assert content.subtitle == from_frame.subtitle, name
+            for one, other in zip(series_of(content), series_of(from_frame), strict=True):
+                assert one.values == pytest.approx(other.values, rel=1e-12), name
+    holders = lf.holdings_from_events(history.events, history.reassignments)["party_id"].nunique()
+    assert f"the 7 largest of {holders} parties" in lf.plot.balances.__wrapped__(history).subtitle
+    assert isinstance(lf.plot.instrument_supply.__wrapped__(store), Panels)
+    with pytest.raises(lf.errors.InputError, match="cannot be drawn from a History"):
+        lf.plot.instrument_supply(history)
+
+
+def test_a_name_has_one_colour_in_every_chart_and_in_both_libraries():
+    rows = USUAL["updates"]
+    static = {
+        patch.get_label(): patch.get_facecolor()
+        for patch in drawn(lf.plot.updates(rows, by="synchronizer_id"), "series")
+    }
+    figure = lf.plot.updates(rows.iloc[3:], by="synchronizer_id", backend="plotly")
+
+    assert {trace.name.partition("  ")[0]: to_rgba(trace.marker.color) for trace in figure.data} == static
+
+
+def test_names_from_a_ledger_stay_text():
+    figure = lf.plot.updates(
+        frames.updates(9).assign(synchronizer_id="<a href='x'>%{y}</a>::1220"), by="synchronizer_id", backend="plotly"
+    )
+
+    assert "<a" not in texts_of(figure)
+    assert "&lt;a href=" in figure.data[0].name
+    assert figure.data[0].hovertemplate is None
+
+
+def test_aliases_are_labels_and_the_whole_id_is_under_the_pointer():
+    with lf.aliases({frames.party(1): "Alice"}):
+        figure = lf.plot.balances(frames.balances(2, days=2), backend="plotly")
+
+    assert figure.data[0].name.startswith("Alice  ")
+    assert figure.data[0].hovertext[0].startswith(f"<b>Alice</b><br>{frames.party(1)}<br>")
+
+
+@pytest.mark.parametrize("way", ["to_html", "write_html", "notebook", "plotly.io"])
+def test_a_figure_offers_no_upload_no_link_and_no_idle_button(way, tmp_path, monkeypatch):
+    import plotly.io as pio
+
+    monkeypatch.setattr(pio.renderers, "default", "plotly_mimetype")  # as in JupyterLab
+    figure = lf.plot.rewards(USUAL["rewards"], backend="plotly")
+    figure.write_html(tmp_path / "figure.html", include_plotlyjs=False)
+    page = {
+        "to_html": lambda: figure.to_html(include_plotlyjs=False),
+        "write_html": lambda: (tmp_path / "figure.html").read_text(encoding="utf-8"),
+        "notebook": lambda: json.dumps(figure._repr_mimebundle_()["application/vnd.plotly.v1+json"]),
+        "plotly.io": lambda: pio.to_html(figure, include_plotlyjs=False),
+    }[way]().replace(" ", "")
+
+    # plotly.io's own functions know the layout alone: there the buttons are gone, and the logo stays.
+    assert '"modebar":{"remove":["sendChartToCloud","sendDataToCloud","editInChartStudio","select2d","lasso2d"' in page
+    assert way == "plotly.io" or '"displaylogo":false,"showSendToCloud":false' in page
+
+
+def test_a_caller_may_set_what_a_figure_is_shown_with():
+    html = lf.plot.rewards(USUAL["rewards"], backend="plotly").to_html({"displaylogo": True}).replace(" ", "")
+
+    assert '"displaylogo":true,"showSendToCloud":false' in html
+
+
+def test_four_charts_share_a_figure_without_their_words_colliding():
+    _, grid = plt.subplots(2, 2, figsize=(14, 11), layout="constrained")
+    names = ["reassignment_flows", "reassignment_matrix", "holdings", "balances"]
+
+    for name, ax in zip(names, grid.flat, strict=True):
+        getattr(lf.plot, name)(USUAL[name], ax=ax)
+
+    assert [overlapping(words(ax)) for ax in grid.flat] == [[], [], [], []]
+
+
+def test_a_chart_that_fails_leaves_no_figure(monkeypatch):
+    def failing(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("ledgerframes.plot.static.charts.finish", failing)
+    with pytest.raises(ZeroDivisionError):
+        lf.plot.updates(USUAL["updates"])
+
+    assert plt.get_fignums() == []

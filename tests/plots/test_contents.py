@@ -1,0 +1,243 @@
+"""What charts say: sums, ranks, bins, panels and words, read from the content that both libraries draw."""
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.plot.contents import Nothing
+from tests.plots import frames
+from tests.plots.seen import drawn, legend
+
+
+def content(name, frame, **options):
+    return getattr(lf.plot, name).__wrapped__(frame, **options)
+
+
+def sums(made):
+    return {series.name: float(series.values.sum()) for series in made.series}
+
+
+def test_bars_hold_the_counts_of_their_bins_and_a_cut_last_one_is_hatched():
+    made = content("updates", frames.updates(100), every="1min")
+
+    assert sums(made) == {"transaction": 34, "assignment": 33, "unassignment": 33}
+    assert made.partial == {1}
+    assert made.subtitle.endswith("; the last bar is incomplete")
+    assert made.spans[0] == "2026-11-01 00:00:00 to 2026-11-01 00:01:00 UTC"
+    assert len(drawn(lf.plot.updates(frames.updates(100), every="1min"), "partial")) == 1
+    figure = lf.plot.updates(frames.updates(100), every="1min", backend="plotly")
+    assert [list(trace.marker.pattern.shape) for trace in figure.data] == [["", "/"]] * 3
+
+
+def test_a_first_bin_that_the_data_covers_in_part_is_hatched_unless_the_ledger_begins_there():
+    rows = frames.updates(100).iloc[30:]
+    begun = rows.copy()
+    begun.attrs["from_beginning"] = True
+
+    assert content("updates", rows, every="1min").partial == {0, 1}
+    assert content("updates", begun, every="1min").partial == {1}
+
+
+def test_kinds_have_fixed_colours_whichever_there_are():
+    made = content("updates", frames.updates(9).query("kind != 'transaction'"))
+
+    assert [(series.label, series.hue) for series in made.series] == [("assignments", 1), ("unassignments", 2)]
+
+
+def test_rewards_are_drawn_by_when_they_were_claimed_or_expired():
+    rows = frames.rewards(400)
+    made = content("rewards", rows)
+
+    by_event = rows.groupby("event")["amount"].sum().astype(float)
+    assert sums(made) == pytest.approx(by_event.drop("created").to_dict())
+    assert [series.label for series in made.series] == ["claimed", "expired"]
+    assert f"{by_event['created']:,.0f} created" in made.subtitle
+    kinds = content("rewards", rows, by="kind")
+    assert sum(sums(kinds).values()) == pytest.approx(by_event["claimed"])
+    assert "super validators" in [series.label for series in kinds.series]
+
+
+def test_open_coupons_are_counted_where_all_were_seen():
+    rows = frames.rewards(400)
+    assert "open" not in content("rewards", rows).subtitle
+    rows.attrs["from_beginning"] = True
+    more = pd.concat(
+        [rows, rows[rows["event"] == "created"], rows[rows["event"] == "created"], rows[rows["event"] == "created"]]
+    )
+    more.attrs["from_beginning"] = True
+    assert "100 coupons open" in content("rewards", more).subtitle
+
+
+def test_coupons_are_drawn_as_what_happened_to_them():
+    with lf.sandbox(seed=3, updates=300) as net:
+        history = lf.load_history(net)
+    flows, coupons = content("rewards", lf.reward_flows(history)), content("rewards", lf.rewards(history))
+
+    assert sums(coupons)["claimed"] == pytest.approx(sums(flows)["claimed"])
+
+
+def test_minted_and_burned_have_panels_and_linear_scales_of_their_own():
+    rows = frames.rounds(60)
+    made = content("coin_supply", rows.assign(minted=rows["minted"] * 1000))
+
+    total, minted, burned = made.panels
+    assert list(total.series[0].values) == [float(value) for value in rows["total"]]
+    assert (minted.y.logarithmic, burned.y.logarithmic) == (False, False)
+    assert (burned.series[0].values >= 0).all()
+    assert minted.title == "minted  768 M CC"
+    flows = content("coin_supply", rows, show="flows")
+    assert [panel.title.partition("  ")[0] for panel in flows.panels] == ["minted", "burned"]
+
+
+def test_rounds_in_part_are_hatched():
+    rows = frames.rounds(131, first=101)
+
+    assert content("coin_supply", rows, show="flows").panels[0].partial == {0}
+    whole = frames.rounds(5).assign(whole=[True, True, False, True, False])
+    assert content("coin_supply", whole, show="flows").panels[0].partial == {2, 4}
+
+
+def test_what_is_not_known_of_the_supply_is_said():
+    rows = frames.rounds(5).assign(total=None, unexplained=Decimal(1))
+
+    made = content("coin_supply", rows)
+    assert "changes unexplained in 5, the supply is not known" in made.subtitle
+    assert len(made.panels) == 2
+    assert isinstance(content("coin_supply", rows, show="total"), Nothing)
+
+
+def test_balances_are_steps_with_a_marker_shape_each_from_five_lines_on():
+    ax = lf.plot.balances(frames.balances(6, days=40), top=6)
+
+    assert {line.get_drawstyle() for line in drawn(ax, "series")} == {"steps-post"}
+    assert len({line.get_marker() for line in drawn(ax, "series")}) == 6
+    figure = lf.plot.balances(frames.balances(6, days=40), top=6, backend="plotly")
+    assert {trace.line.shape for trace in figure.data} == {"hv"}
+    assert len({trace.marker.symbol for trace in figure.data}) == 6
+
+
+def test_the_subtitle_counts_all_holders_also_where_the_frame_holds_the_largest():
+    rows = frames.balances(9, days=2)
+    assert content("balances", rows).subtitle.startswith("the 7 largest of 9 parties")
+    rows.attrs["holders"] = 59
+    assert content("balances", rows).subtitle.startswith("the 7 largest of 59 parties")
+
+
+def test_far_apart_balances_have_a_logarithmic_axis():
+    rows = pd.concat([frames.balances(2, days=3), frames.balances(1, days=3).assign(party_id="whale::1220")])
+    rows.loc[rows["party_id"] == "whale::1220", "total_coin_holdings"] = Decimal(10**6)
+
+    assert content("balances", rows).y.logarithmic
+    assert lf.plot.balances(rows).get_yscale() == "log"
+
+
+def test_holdings_are_ranked_and_the_others_are_one_bar_that_is_cut():
+    made = content("holdings", frames.holdings(20), top=3)
+
+    assert made.labels[0] == ("party-1", "party-2", "party-3", "17 others")
+    assert made.rest
+    assert made.totals[0] == "110"
+    assert "//" in drawn(lf.plot.holdings(frames.holdings(60), top=3), "total")[-1].get_text()
+
+
+def test_fees_as_a_share_are_in_percent_or_basis_points():
+    assert content("holding_fees", frames.holdings(5), show="share").totals[0] == "1%"
+    small = frames.holdings(5)
+    for name in ("accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked"):
+        small[name] /= 100
+    assert content("holding_fees", small, show="share").totals[0] == "1 bp"
+
+
+def test_fees_that_a_server_does_not_state_are_said_to_be_not_served():
+    rows = frames.holdings(3).assign(accumulated_holding_fees_unlocked=None, accumulated_holding_fees_locked=None)
+
+    assert "fees not served for 3 parties" in content("holding_fees", rows).why
+    assert len(content("holdings", rows).names) == 3
+
+
+def test_ribbons_add_up_and_both_libraries_write_counts_and_headings():
+    rows = frames.flows(6, 300)
+    made = content("reassignment_flows", rows)
+
+    assert sum(ribbon.size for ribbon in made.ribbons) == 300
+    assert made.sizes(0) == rows["source_synchronizer"].value_counts().reindex(made.names).dropna().to_dict()
+    trace = lf.plot.reassignment_flows(rows, backend="plotly")
+    heads = [note.text for note in trace.layout.annotations if note.name == "head"]
+    assert heads == ["<i>unassigned from</i>", "<i>assigned to</i>"]
+    assert any(label.endswith(f"  {int(made.sizes(0)[made.names[0]])}") for label in trace.data[0].node.label)
+    assert legend(lf.plot.reassignment_flows(rows))[0] == f"completed  {int((rows.status == 'completed').sum())}"
+
+
+def test_rows_of_legs_are_refused_since_they_count_twice():
+    with pytest.raises(lf.errors.InputError, match="are legs and would count twice"):
+        lf.plot.reassignment_matrix(frames.flows(2, 9).drop(columns="status"))
+
+
+def test_counts_of_a_flow_matrix_are_drawn_as_the_flows_they_count():
+    rows = frames.flows(4, 200)
+    made, counted = content("reassignment_matrix", rows), content("reassignment_matrix", lf.flow_matrix(rows))
+
+    assert made.names == counted.names
+    assert np.array_equal(made.grid, counted.grid)
+    assert made.grid.sum() == 200
+
+
+def test_status_is_words_in_the_timeline_and_not_another_stack():
+    made = content("reassignment_timeline", frames.flows(3, 300))
+
+    assert sum(sums(made).values()) == 300
+    assert "in flight" in made.subtitle
+    assert len(made.series) == 3
+
+
+def test_durations_of_zero_or_less_lie_at_the_left_end():
+    rows = pd.DataFrame([frames.flow(seconds=seconds) for seconds in (-3, 0, 5, 10, 600)])
+    made = content("in_flight", rows)
+
+    assert made.series[0].values[0] >= 3
+    assert "2 took 0 s or less, drawn at the left end" in made.subtitle
+    assert made.marks[0][1].startswith("median")
+
+
+def test_what_a_party_pays_itself_or_without_an_amount_is_counted_and_left_out():
+    rows = pd.concat([frames.transfers(3, 30), frames.transfers(2, 2).assign(amount=None, receiver="x::1220")])
+    made = content("transfers", rows)
+
+    assert "payments of a party to itself left out" in made.subtitle
+    assert "2 others without an amount" in made.subtitle
+    assert "CC in" in made.subtitle
+
+
+def test_several_instruments_or_steps_in_one_chart_are_refused():
+    rows = frames.transfers(3, 30).assign(instrument_id=["a", "b"] * 15)
+
+    with pytest.raises(lf.errors.InputError, match="column instrument_id holds 2: choose one"):
+        lf.plot.transfers(rows)
+
+
+def test_instruments_are_small_multiples_with_scales_of_their_own():
+    made = content("instrument_supply", frames.instruments(9, loads=3), top=4)
+
+    assert [panel.title for panel in made.panels] == ["S8  10.8 k", "S7  9,600", "S6  8,400", "S5  7,200"]
+    assert "the 4 largest of 9 instruments, each in its own unit" in made.subtitle
+    assert len(lf.plot.instrument_supply(frames.instruments(9, loads=3), top=4).child_axes) == 4
+
+
+def test_validators_by_first_round_and_by_time():
+    rounds = content("validators", frames.licenses(20))
+    assert (rounds.x.scale, rounds.series[0].total) == ("round", "20")
+    timed = content("validators", frames.growth(20))
+    assert (timed.x.scale, timed.series[0].values[-1]) == ("time", 20)
+    assert sums(content("license_growth", frames.growth(20))) == {"new": 20}
+
+
+def test_amounts_on_both_axes_are_written_alike():
+    figure = lf.plot.coin_supply(frames.rounds(60), backend="plotly")
+    ax = lf.plot.coin_supply(frames.rounds(60))
+
+    assert figure.layout.yaxis2.labelalias["20k"] == "20 k"
+    ax.figure.draw_without_rendering()
+    assert any(tick.get_text().endswith(" k") for tick in ax.child_axes[1].get_yticklabels())
