@@ -68,7 +68,7 @@ def _flows(frame: pd.DataFrame, counted: pd.DataFrame, top: int) -> Content:
     return Flows(
         name, ", ".join(filter(None, [plural(int(counted["count"].sum()), "reassignment"), _span(frame)])), _HEADS,
         "reassignments", ranking.names, tuple(ranking.labels(level=level) for level in range(NORMAL, -1, -1)),
-        ranking.hues(), tuple(Ribbon(*map(str, row[:3]), size=float(row[3])) for row in sums.to_numpy()),  # type: ignore[misc]
+        ranking.hues(), tuple(Ribbon(str(a), str(b), str(status), float(n)) for a, b, status, n in sums.to_numpy()),
         _by_status(counted),
     )  # fmt: skip
 

@@ -37,7 +37,7 @@ def test_pictures_are_there_in_both_themes_with_their_words(page):
         "Reassignments between",
         "Balances over time",
         "Rewards by what became",
-        "Coin minted",
+        "Coin supply, minted and burned",
     ):
         assert any(words in title for title in titles), words
     assert page.count("<figure class='chart'>") == len(specs) // 2
