@@ -80,6 +80,7 @@ from ledgerframes.objects.opening import open_objects as open_objects
 from ledgerframes.recording import record as record
 from ledgerframes.recording import replay as replay
 from ledgerframes.session_names import aliases as aliases
+from ledgerframes.showing import show as show
 from ledgerframes.store.opening import open_store as open_store
 from ledgerframes.tables.descriptions import describe as describe
 from ledgerframes.tables.descriptions import tables as tables

@@ -20,9 +20,12 @@ LedgerframesError
 
 from __future__ import annotations
 
+import sys
 import inspect
 import warnings
 from collections.abc import Mapping
+from copy import copy
+from types import TracebackType
 
 
 class LedgerframesError(Exception):
@@ -30,6 +33,31 @@ class LedgerframesError(Exception):
 
     def __init__(self, message: str = "") -> None:
         super().__init__(visible(message))
+
+    def _render_traceback_(self) -> list[str]:
+        """The lines that IPython shows: the caller's own frames and the message; all in the modes Plain and Verbose."""
+        shell = sys.modules["IPython"].get_ipython()
+        if shell.InteractiveTB.mode in {"Plain", "Verbose"}:
+            lines = shell.InteractiveTB.structured_traceback(type(self), self, self.__traceback__, tb_offset=1)
+        else:
+            bare = copy(self)  # without its causes, whose frames are all inside
+            bare.__cause__, bare.__suppress_context__ = None, True
+            lines = shell.InteractiveTB.structured_traceback(
+                type(self), bare, _outside(self.__traceback__), tb_offset=1
+            )
+        return list(lines)
+
+
+def _outside(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of this package and of what it calls."""
+    frames = []
+    while trace is not None and not trace.tb_frame.f_globals.get("__name__", "").startswith("ledgerframes."):
+        frames.append(trace)
+        trace = trace.tb_next
+    kept: TracebackType | None = None
+    for frame in reversed(frames):
+        kept = TracebackType(kept, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    return kept
 
 
 class ConfigurationError(LedgerframesError):

@@ -50,7 +50,7 @@ ECONOMICS = {
     "token_transfers", "model", "models",
 }  # fmt: skip
 PICTURES = {
-    "plot",
+    "plot", "show",
 }  # fmt: skip
 ERRORS = {
     "ConfigurationError", "InputError", "RequestError", "NoAnswerError", "StatusError",

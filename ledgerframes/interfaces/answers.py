@@ -62,6 +62,10 @@ class Contract(Struct, frozen=True):
         """The payload as Python values."""
         return msgspec.json.decode(self.payload)
 
+    def __repr__(self) -> str:
+        name = self.template_id.partition(":")[2] or self.template_id
+        return f"Contract({name} {self.contract_id[:16]}…, created {self.created_at})"
+
 
 class ContractWithState(Struct, frozen=True):
     """A contract and the synchronizer it is assigned to; the contract is absent when a cache hint held."""
@@ -241,6 +245,11 @@ class UpdatesPage:
             return update_item(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise DecodeError(f"{ENDPOINT}: item {row}: {error}", endpoint=ENDPOINT, item=str(row)) from error
+
+    def __repr__(self) -> str:
+        cursors = self.glimpse.cursors
+        span = f", {cursors[0]} to {cursors[-1]}" if cursors else ""
+        return f"UpdatesPage({len(cursors)} update{'' if len(cursors) == 1 else 's'}{span})"
 
     def __len__(self) -> int:
         return len(self.glimpse.cursors)

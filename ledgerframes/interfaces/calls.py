@@ -173,6 +173,9 @@ class Calls(Runner, Generic[PreviewT, RawT]):
     _preview: type[PreviewT]
     _raw: type[RawT]
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {', '.join(self._sender.servers(self.interface)) or 'not connected'}>"
+
     @property
     def preview(self) -> PreviewT:
         """The same methods, run without sending: each returns its request as a `Prepared`, the token masked.

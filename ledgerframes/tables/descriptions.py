@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from ledgerframes.showing import Reference
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
 from ledgerframes.tables.derived import DERIVED
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TIME
@@ -20,7 +21,7 @@ def tables() -> pd.DataFrame:
         >>> tables().table[0]
         'updates'
     """
-    return pd.DataFrame(
+    return Reference(
         [
             {
                 "table": table.name,
@@ -51,7 +52,7 @@ def describe(table: str) -> pd.DataFrame:
         >>> lf.describe("updates").columns.to_list()
         ['column', 'kind', 'unit', 'nullable', 'meaning', 'source']
     """
-    return pd.DataFrame(
+    return Reference(
         [
             {
                 "column": column.name,

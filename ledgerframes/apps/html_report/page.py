@@ -7,17 +7,14 @@ import html
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Final, Literal
 
-import numpy as np
 import pandas as pd
 
 from ledgerframes.errors import visible
-from ledgerframes.number_format import amount_text, duration_text
 from ledgerframes.plot.themes import style
-from ledgerframes.session_names import alias_of
 from ledgerframes.short_ids import short_names
+from ledgerframes.showing import cell, ids_in, is_number
 
 _MOST_ROWS: Final = 25
 _STYLE: Final = """
@@ -83,8 +80,8 @@ def text(words: str, *, quiet: bool = False) -> str:
 
 def table(frame: pd.DataFrame, caption: str = "", *, most: int = _MOST_ROWS) -> str:
     """A frame as a table, its first rows at most."""
-    numbers = {name for name in frame.columns if _is_number(frame[name])}
-    ids = short_names(value for name in frame.columns for value in _ids(frame[name].head(most)))
+    numbers = {name for name in frame.columns if is_number(frame[name])}
+    ids = short_names(value for name in frame.columns for value in ids_in(frame[name].head(most)))
     head = "".join(_cell("th", name.replace("_", " "), number=name in numbers) for name in frame.columns)
     rows = "".join(
         "<tr>" + "".join(_value(str(name), value, ids, number=name in numbers) for name, value in row.items()) + "</tr>"
@@ -129,61 +126,5 @@ def _cell(tag: str, words: str, *, number: bool, title: str = "", identifier: bo
 
 def _value(column: str, value: Any, ids: Mapping[str, str], *, number: bool) -> str:
     """A cell: an amount with two decimals and the exact one as its title, an id by its name with the whole as title."""
-    if isinstance(value, Decimal) and value.is_finite():
-        return _cell("td", _amount(value), number=True, title=f"{value:,f}")
-    if isinstance(value, float) and column == "share" and value == value:
-        return _cell("td", _share(value), number=True)
-    if isinstance(value, str) and value in ids:
-        return _cell("td", ids[value], number=False, title=value, identifier=True)
-    words = _said(value)
-    whole = value if isinstance(value, str) and words != value else ""
-    return _cell("td", words, number=number, title=whole, identifier=bool(whole))
-
-
-def _amount(value: Decimal) -> str:
-    """Two decimals, or four digits of what is less than 1."""
-    if value == 0 or abs(value) >= 1:
-        return f"{value:,.2f}" if value % 1 else f"{value:,.0f}"
-    return amount_text(float(value))
-
-
-def _share(value: float) -> str:
-    """In percent, or in basis points where that is less than a tenth of one."""
-    return f"{value * 1e4:.2g} bp" if 0 < abs(value) < 0.001 else f"{value:.1%}"
-
-
-def _ids(column: pd.Series) -> list[str]:
-    return [value for value in column if isinstance(value, str) and "::" in value]
-
-
-def _is_number(column: pd.Series) -> bool:
-    if pd.api.types.is_bool_dtype(column):
-        return False
-    return pd.api.types.is_numeric_dtype(column) or any(isinstance(value, Decimal) for value in column.head(5))
-
-
-def _said(value: Any) -> str:
-    """A cell's text: times to the second, names as people shorten them, nothing for what is missing."""
-    if isinstance(value, tuple | list):
-        return ", ".join(map(_said, value))
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_said(member)}" for name, member in list(value.items())[:6])
-    if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value):
-        return ""
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if isinstance(value, pd.Timedelta):
-        return duration_text(value.total_seconds())
-    if isinstance(value, float):
-        return f"{value:,.6g}"
-    if isinstance(value, pd.Timestamp):
-        return f"{value:%Y-%m-%d %H:%M:%S}"
-    if isinstance(value, Decimal):
-        return format(value, ",f")
-    if isinstance(value, int):
-        return f"{value:,}"
-    words = str(value)
-    name, mark, _ = words.partition("::")
-    if mark and " " not in words:
-        return alias_of(words) or name
-    return words if len(words) <= 60 else f"{words[:24]}…"
+    shown = cell(value, column, ids)
+    return _cell("td", shown.words, number=number, title=shown.whole, identifier=bool(shown.whole) and not number)

@@ -1,0 +1,268 @@
+"""`show`: a frame as people read it; reports write their cells alike, and `tables` and `describe` are wrapped."""
+
+from __future__ import annotations
+
+import html
+import shutil
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from itertools import zip_longest
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.arguments import refuse, whole_number
+from ledgerframes.errors import visible
+from ledgerframes.number_format import amount_text, duration_text
+from ledgerframes.session_names import alias_of
+from ledgerframes.short_ids import short_names
+
+_WRAPPED: Final = 20  # characters: texts of columns that are longer are wrapped
+_LONGEST: Final = 60  # characters of a text in a cell
+_CONSTANT: Final = 3  # rows from which on a column of one value goes to the caption
+# What an element's ::before holds is seen and not copied; a text without size is copied and not seen.
+_STYLE: Final = """<style>.lf-table { border-collapse: collapse; }
+.lf-table caption { caption-side: top; text-align: left; }
+.lf-table th, .lf-table td { text-align: left; vertical-align: top; padding: .2em .8em .2em 0; }
+.lf-table .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.lf-table i { font-style: normal; white-space: nowrap; } .lf-table i::before { content: attr(data-hint); }
+.lf-table s { font-size: 0; text-decoration: none; }</style>"""
+
+
+class Cell(NamedTuple):
+    """What is written in a cell, and the whole of it where that is shorter."""
+
+    words: str
+    whole: str = ""
+
+
+class Shown:
+    """A frame in a form to be read: in a notebook, in a shell at the width of the terminal, whole in a pipe.
+
+    Attributes:
+        frame: the frame itself, unchanged.
+    """
+
+    def __init__(self, frame: pd.DataFrame, rows: int) -> None:
+        self.frame = frame
+        self._rows = rows
+
+    def __repr__(self) -> str:
+        if not sys.stdout.isatty():
+            return str(self.frame.to_string(index=False))
+        return self.text(shutil.get_terminal_size().columns)
+
+    def text(self, width: int) -> str:
+        """Lines of this many characters; the columns that have no room are named below."""
+        constant, columns, numbers = _arranged(self.frame)
+        ids = _ids_of(self.frame, self._rows)
+        cells = {name: [cell(value, str(name), ids).words for value in self.frame[name].head(self._rows)]
+                 for name in columns}  # fmt: skip
+        lines, left = [""] * (min(len(self.frame), self._rows) + 1), list(columns)
+        while left:
+            name = left[0]
+            rows = [str(name), *cells[name]]
+            wide = max(map(len, rows))
+            if lines[0] and len(lines[0]) + 2 + wide > width:
+                break
+            rows = [row.rjust(wide) if name in numbers else row.ljust(wide) for row in rows]
+            lines = [f"{line}  {row}" if line else row for line, row in zip(lines, rows, strict=True)]
+            left.pop(0)
+        notes = [_caption(self.frame, constant, self._rows, ids)]
+        notes += [f"not shown for want of room: {', '.join(map(str, left))}"] if left else []
+        return "\n".join([*(line.rstrip() for line in lines), *filter(None, notes)])
+
+    def _repr_html_(self) -> str:
+        constant, columns, numbers = _arranged(self.frame)
+        ids = _ids_of(self.frame, self._rows)
+        caption = html.escape(_caption(self.frame, constant, self._rows, ids))
+        head = "".join(f"<th{_kind(name, numbers)}>{_escaped(str(name).replace('_', ' '))}</th>" for name in columns)
+        rows = "".join(
+            "<tr>" + "".join(_td(cell(row[name], str(name), ids), _kind(name, numbers)) for name in columns) + "</tr>"
+            for row in self.frame.head(self._rows).to_dict("records")
+        )
+        return (
+            f"{_STYLE}<table class='lf-table'><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
+            f"<tbody>{rows}</tbody></table>"
+        )
+
+
+def show(frame: Any, *, rows: int = 20) -> Shown:
+    """Show a frame to be read: ids as their aliases or hints, amounts with two decimals, the widest columns last.
+
+    A column that has one value in all rows goes to the caption. In a notebook the whole id is under the pointer, and is
+    what is copied. A shell gets lines of the terminal's width, a pipe the whole frame.
+
+    Args:
+        frame: a frame of pandas, Arrow or polars; it stays as it is.
+        rows: how many rows to show, the first ones.
+
+    Returns:
+        What a notebook and a shell display; `.frame` is the frame, `.text(width)` the lines.
+
+    Raises:
+        InputError: it is not a frame, or `rows` is not 1 or more.
+
+    Example:
+        >>> import ledgerframes as lf, pandas as pd
+        >>> parties = pd.DataFrame({"party": ["alice::1220ab", "bob::1220cd"], "amount": [1234.5, 2.0]})
+        >>> print(lf.show(parties).text(40))
+        party    amount
+        alice  1,234.50
+        bob           2
+    """
+    whole_number(rows, "rows", least=1)
+    if not isinstance(frame, pd.DataFrame) and hasattr(frame, "to_pandas"):
+        frame = frame.to_pandas()
+    if not isinstance(frame, pd.DataFrame):
+        refuse("frame", frame, "give a frame, such as lf.load_updates(net)")
+    return Shown(frame, rows)
+
+
+class Reference(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
+    """A frame of texts to be read, such as `describe` returns: whole, wrapped, left; what is taken from it is plain."""
+
+    @property
+    def _constructor(self) -> Any:
+        return pd.DataFrame
+
+    def __repr__(self) -> str:
+        width = shutil.get_terminal_size().columns
+        return wrapped([(str(name), [cell(value, str(name), {}, whole=True).words for value in self[name]])
+                        for name in self.columns], width)  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{_escaped(str(name))}</th>" for name in self.columns)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{_escaped(cell(row[name], str(name), {}, whole=True).words)}</td>" for name in row)
+            + "</tr>" for row in self.to_dict("records")
+        )  # fmt: skip
+        return f"{_STYLE}<table class='lf-table'><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def wrapped(columns: Sequence[tuple[str, Sequence[str]]], width: int) -> str:
+    """Columns of texts in lines of a width: long texts are wrapped, and the last that have no room are named below."""
+    sizes = {name: max(map(len, (name, *cells)), default=0) for name, cells in columns}
+    left_out: list[str] = []
+    while True:
+        kept = {name: size for name, size in sizes.items() if name not in left_out}
+        long = [name for name, size in kept.items() if size > _WRAPPED]
+        room = width - sum(size for name, size in kept.items() if name not in long) - 2 * (len(kept) - 1)
+        if len(long) < 2 or room >= 1.5 * _WRAPPED * len(long):
+            break
+        left_out.append(long[-1])
+    kept |= dict.fromkeys(long, max(room // max(len(long), 1), _WRAPPED))
+    lines = []
+    shown = [(name, cells) for name, cells in columns if name in kept]
+    for row in [tuple(name for name, _ in shown), *zip(*(cells for _, cells in shown), strict=True)]:
+        parts = [textwrap.wrap(text, kept[name]) or [""] for text, (name, _) in zip(row, shown, strict=True)]
+        for line in zip_longest(*parts, fillvalue=""):
+            padded = [text.ljust(kept[name]) for text, (name, _) in zip(line, shown, strict=True)]
+            lines.append("  ".join(padded).rstrip())
+    return "\n".join([*lines, *([f"not shown for want of room: {', '.join(left_out)}"] if left_out else [])])
+
+
+def cell(value: Any, column: str, ids: Mapping[str, str], *, whole: bool = False) -> Cell:
+    """A value as it is read: an amount with two decimals, an id by its label, a long text cut unless `whole`."""
+    if isinstance(value, Decimal) and value.is_finite():
+        return Cell(_amount(value), f"{value:,f}")
+    if isinstance(value, float) and column == "share" and value == value:
+        return Cell(f"{value * 1e4:.2g} bp" if 0 < abs(value) < 0.001 else f"{value:.1%}")
+    if isinstance(value, str) and value in ids:
+        return Cell(ids[value], value)
+    words = said(value, whole=whole)
+    return Cell(words, value if isinstance(value, str) and words != value else "")
+
+
+def ids_in(column: pd.Series) -> list[str]:
+    """The party, synchronizer and instrument ids among these values."""
+    return [value for value in column if isinstance(value, str) and "::" in value]
+
+
+def is_number(column: pd.Series) -> bool:
+    """Whether a column is set to the right."""
+    if pd.api.types.is_bool_dtype(column):
+        return False
+    return pd.api.types.is_numeric_dtype(column) or any(isinstance(value, Decimal) for value in column.head(5))
+
+
+def said(value: Any, *, whole: bool = False) -> str:
+    """A cell's text: times to the second, names as people shorten them, nothing for what is missing."""
+    if isinstance(value, tuple | list):
+        return ", ".join(said(one, whole=whole) for one in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {said(member)}" for name, member in list(value.items())[:6])
+    if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value):
+        return ""
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, pd.Timedelta):
+        return duration_text(value.total_seconds())
+    if isinstance(value, float):
+        return _amount(Decimal(repr(value))) if np.isfinite(value) else str(value)
+    if isinstance(value, pd.Timestamp):
+        return f"{value:%Y-%m-%d %H:%M:%S}"
+    if isinstance(value, Decimal):
+        return format(value, ",f")
+    if isinstance(value, int | np.integer):
+        return f"{value:,}"
+    words = str(value)
+    if whole:
+        return words
+    name, mark, _ = words.partition("::")
+    if mark and " " not in words:
+        return alias_of(words) or name
+    return words if len(words) <= _LONGEST else f"{words[:24]}…"
+
+
+def _amount(value: Decimal) -> str:
+    """Two decimals, or four digits of what is less than 1."""
+    if value == 0 or abs(value) >= 1:
+        return f"{value:,.2f}" if value % 1 else f"{value:,.0f}"
+    return amount_text(float(value))
+
+
+def _arranged(frame: pd.DataFrame) -> tuple[dict[str, Any], list[Any], set[Any]]:
+    """Columns of one value, the others with the widest last, and which are numbers."""
+    constant = {}
+    for name in frame.columns if len(frame) >= _CONSTANT else ():
+        values = {said(value, whole=True) for value in frame[name].head(1_000)}
+        if len(values) == 1 and said(frame[name].iloc[-1], whole=True) in values:
+            constant[name] = frame[name].iloc[0]
+    varied = [name for name in frame.columns if name not in constant]
+    numbers = {name for name in varied if is_number(frame[name])}
+    wide = {name: max((len(said(value)) for value in frame[name].head(50)), default=0) for name in varied}
+    return constant, sorted(varied, key=lambda name: (wide[name] > 24, wide[name] if wide[name] > 24 else 0)), numbers
+
+
+def _ids_of(frame: pd.DataFrame, rows: int) -> dict[str, str]:
+    return short_names(value for name in frame.columns for value in ids_in(frame[name].head(rows)))
+
+
+def _caption(frame: pd.DataFrame, constant: Mapping[str, Any], rows: int, ids: Mapping[str, str]) -> str:
+    """How many rows there are, what is the same in all of them, and as of when a snapshot is."""
+    parts = [f"the first {rows:,} of {len(frame):,} rows"] if len(frame) > rows else []
+    parts += [
+        f"{str(name).replace('_', ' ')}: {cell(value, name, ids).words or 'none'}" for name, value in constant.items()
+    ]
+    parts += [f"as of {frame.attrs['as_of']}"] if frame.attrs.get("as_of") else []
+    parts += ["not complete"] if frame.attrs.get("complete") is False else []
+    return "; ".join(parts)
+
+
+def _kind(name: Any, numbers: set[Any]) -> str:
+    return " class='number'" if name in numbers else ""
+
+
+def _td(shown: Cell, kind: str) -> str:
+    title = f" title='{_escaped(shown.whole)}'" if shown.whole else ""
+    if shown.whole and not kind:
+        return f"<td{title}><i data-hint='{_escaped(shown.words)}'></i><s>{_escaped(shown.whole)}</s></td>"
+    return f"<td{kind}{title}>{_escaped(shown.words)}</td>"
+
+
+def _escaped(text: str) -> str:
+    return html.escape(visible(text, lines=True))

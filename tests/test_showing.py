@@ -1,0 +1,117 @@
+"""Frames, answers and errors as people read them: in a notebook, in a shell, in a pipe."""
+
+import re
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+
+ALICE, BOB = "alice::1220ab" + "0" * 60, "bob::1220cd" + "0" * 60
+
+
+@pytest.fixture
+def frame():
+    rows = pd.DataFrame(
+        {
+            "update_id": [f"1220{number:064x}" for number in range(4)],
+            "migration_id": 4,
+            "party": [ALICE, BOB, ALICE, BOB],
+            "amount": [Decimal("4870624.048646"), Decimal("857580.1254171983"), None, Decimal("0.00012")],
+        }
+    )
+    rows.attrs["complete"] = False
+    return rows
+
+
+def test_a_notebook_shows_hints_with_the_whole_id_under_the_pointer_and_on_copy(frame):
+    shown = lf.show(frame)._repr_html_()
+
+    assert f"<td title='{ALICE}'><i data-hint='alice'></i><s>{ALICE}</s></td>" in shown
+    assert "<td class='number' title='4,870,624.048646'>4,870,624.05</td>" in shown
+    assert "migration id: 4; not complete" in shown
+    assert "<th>migration id</th>" not in shown
+    assert (
+        shown.index("<th>party</th>")
+        < shown.index("<th class='number'>amount</th>")
+        < shown.index("<th>update id</th>")
+    )
+
+
+def test_aliases_stand_in_place_of_hints_and_names_from_a_ledger_stay_text():
+    rows = pd.DataFrame({"party": [ALICE, "<b>x</b>::1220"]})
+    with lf.aliases({ALICE: "Alice & Co"}):
+        shown = lf.show(rows)._repr_html_()
+
+    assert "data-hint='Alice &amp; Co'" in shown
+    assert "<b>" not in shown
+
+
+def test_a_shell_gets_its_width_and_names_the_columns_that_have_no_room(frame):
+    lines = lf.show(frame).text(30).splitlines()
+
+    assert lines[:3] == ["party        amount", "alice  4,870,624.05", "bob      857,580.13"]
+    assert lines[-1] == "not shown for want of room: update_id"
+    assert max(map(len, lines[:5])) <= 30
+
+
+def test_a_pipe_gets_the_whole_frame(frame, capsys):
+    print(lf.show(frame, rows=1))
+
+    printed = capsys.readouterr().out
+    assert printed.count(BOB) == 2
+    assert "857580.1254171983" in printed
+
+
+def test_rows_are_counted_and_what_is_no_frame_is_refused(frame):
+    assert "the first 2 of 4 rows" in lf.show(frame, rows=2)._repr_html_()
+    assert lf.show(frame).frame is frame
+    with pytest.raises(lf.InputError, match="frame=3 is not valid: give a frame"):
+        lf.show(3)
+    with pytest.raises(lf.InputError, match="rows"):
+        lf.show(frame, rows=0)
+
+
+def test_tables_and_descriptions_are_shown_whole_and_are_frames():
+    described, listed = lf.describe("events"), lf.tables()
+
+    meaning = described.meaning[described.column == "record_month"].iloc[0]
+    assert meaning in described._repr_html_()
+    assert " ".join(meaning.split()[:4]) in repr(described)
+    assert repr(described).endswith("not shown for want of room: source")
+    assert isinstance(listed, pd.DataFrame)
+    assert type(described[described.nullable]) is pd.DataFrame
+    assert max(map(len, repr(described).splitlines())) <= 80
+
+
+def test_answers_interfaces_and_styles_say_what_they_are():
+    with lf.sandbox(updates=40) as net:
+        page, contract = net.scan.updates(page_size=2), net.scan.dso().latest_mining_round.contract
+        assert repr(page).startswith("UpdatesPage(2 updates, (migration 0, 2025-")
+        assert repr(contract).startswith("Contract(Splice.Round:OpenMiningRound 00")
+        assert len(repr(contract)) < 120
+        assert repr(net.scan) == f"<Scan {net.sandbox.scan_url}>"
+        assert repr(net.ledger).startswith("<Ledger http://127.0.0.1:")
+    assert repr(lf.plot.style("dark")) == "style('dark', scale=1)"
+
+
+@pytest.mark.parametrize(
+    ("mode", "inside"), [("Context", False), ("Minimal", False), ("Plain", True), ("Verbose", True)]
+)
+def test_a_notebook_shows_the_line_that_was_called_and_the_message(mode, inside, capsys):
+    shells = pytest.importorskip("IPython.core.interactiveshell")
+    shell = shells.InteractiveShell.instance()
+    try:
+        shell.run_line_magic("xmode", mode)
+        capsys.readouterr()
+        shell.run_cell("import ledgerframes as lf\nlf.describe('updats')")
+        printed = capsys.readouterr()
+    finally:
+        shells.InteractiveShell.clear_instance()
+
+    words = re.sub(r"\x1b\[[0-9;]*m", "", printed.out + printed.err)
+    assert "InputError: " in words
+    assert "did you mean 'updates'?" in words
+    assert ("descriptions.py" in words) == inside
+    assert mode == "Minimal" or "lf.describe('updats')" in words or "line 2" in words
