@@ -20,8 +20,17 @@ $(READY): pyproject.toml constraints.txt $(COMPILED)
 
 setup: $(READY)  ## make the virtual environment
 
-demo: $(READY)  ## load the embedded ledger, write Parquet, say where the results are
-	$(BIN)/ledgerframes demo
+# What a user needs, without the tools of developers; where those are installed, they suffice.
+USABLE := $(if $(wildcard $(READY)),$(READY),$(VENV)/.usable)
+$(VENV)/.usable: pyproject.toml constraints.txt $(COMPILED)
+	@echo "installing ledgerframes into $(VENV), which takes about two minutes"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ledgerframes needs Python 3.11 or newer; set PYTHON=")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[all]"
+	@touch $@
+
+demo: $(USABLE)  ## load the simulated ledger, write Parquet, a lake, charts and a report
+	@$(BIN)/ledgerframes demo
 
 # xdist runs one process per processor; PYTEST_XDIST_AUTO_NUM_WORKERS=1 sets another number.
 SPREAD := -n logical --dist worksteal

@@ -9,6 +9,7 @@ from typing import Any, Final
 import pandas as pd
 
 from ledgerframes import plot
+from ledgerframes.apps.html_report.report import report
 from ledgerframes.embedded import sandbox
 from ledgerframes.frames import shape
 from ledgerframes.loaders.history import History, load_history
@@ -28,7 +29,7 @@ def demonstrate(folder: Path, say: Callable[[str], None], *, seed: int = 7, upda
         updates: its length.
 
     Returns:
-        Where the results are: "tables" (Parquet), "lake", "bi" (Parquet for BI tools) and each chart by its name.
+        Where the results are: "tables" (Parquet), "lake", "bi" (Parquet for BI tools), "report", each chart by its name.
     """
     places = {name: folder / name for name in ("tables", "lake", "bi")}
     with sandbox(seed=seed, updates=updates) as net:
@@ -43,7 +44,9 @@ def demonstrate(folder: Path, say: Callable[[str], None], *, seed: int = 7, upda
         say(f"And once more, for what is new: {store.sync(net, progress=False).requests} requests\n")
     _export(store, places, say)
     places |= _draw(store, folder / "charts", say)
+    places["report"] = report(store, folder / "report.html", title="A simulated ledger", overwrite=True)
     say("\nNext: `make lab` opens the notebooks; `ledgerframes sync lake --scan-url …` keeps a lake of a real ledger.")
+    say(f"Open this file: {places['report'].absolute()}")
     return places
 
 

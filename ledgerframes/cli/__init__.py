@@ -12,5 +12,8 @@ from ledgerframes.cli import (  # noqa: F401 - each adds its commands
     verification,
 )
 from ledgerframes.cli.app import app, main
+from ledgerframes.cli.help import arrange
+
+arrange(app)
 
 __all__ = ["app", "main"]

@@ -6,6 +6,7 @@ None of them shows a traceback.
 from __future__ import annotations
 
 import logging
+import os
 import re
 import shutil
 import signal
@@ -22,6 +23,7 @@ import typer
 
 from ledgerframes import __version__
 from ledgerframes.cli import options as opt
+from ledgerframes.cli.help import Group
 from ledgerframes.cli.log_lines import log_handler
 from ledgerframes.cli.options import say
 from ledgerframes.cli.output import say_frame
@@ -30,13 +32,14 @@ from ledgerframes.waiting import SLICE
 
 app = typer.Typer(
     name="ledgerframes",
-    help="Canton Network and Splice data as tables, a lake, pictures and reports."
+    cls=Group,
+    help="Canton Network and Splice data as tables, a lake, charts and reports."
     " Data goes to standard output, progress to standard error."
     " Tokens come from LEDGERFRAMES_TOKEN or a profile, never from the command line.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help", "--help-all"]},
 )
 
 
@@ -52,7 +55,8 @@ def main() -> None:
             app(prog_name="ledgerframes")
         except LedgerframesError as error:
             # Python's True is a shell's option of the same word.
-            said = re.sub(r"\b([a-z_]+)=True\b", lambda flag: f"--{flag[1].replace('_', '-')}", str(error))
+            said = re.sub(r"\bconnect\(([a-z_]+)=\.\.\.\)", lambda name: f"--{name[1].replace('_', '-')}", str(error))
+            said = re.sub(r"\b([a-z_]+)=True\b", lambda flag: f"--{flag[1].replace('_', '-')}", said)
             say(f"error: {said}", err=True)
             sys.exit(2 if isinstance(error, InputError | ConfigurationError) else 1)
         except Signalled:
@@ -180,7 +184,7 @@ def sandbox(
         str | None, typer.Option(help='What goes wrong how often, such as "429:0.1,reset:0.05,latency:80ms".')
     ] = None,
 ) -> None:
-    """Serve a simulated ledger until Ctrl-C, and say where and with which token (it opens nothing but this sandbox).
+    """Serve a simulated ledger until Ctrl-C; print its URLs and a token valid only for it.
 
     Example: ledgerframes sandbox --port 8080, then in another shell
     ledgerframes load history -o lake --limit 500 --scan-url http://127.0.0.1:8080/api/scan
@@ -253,8 +257,16 @@ def demo(
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path("demo-output"),
 ) -> None:
-    """Do the main job on the embedded ledger: load, write Parquet, show what there is."""
+    """Do the main job on a simulated ledger: load, keep a lake, write Parquet, charts and a report."""
     from ledgerframes.apps.demo import demonstrate
 
     opt.check_folder(output)
-    demonstrate(output, say)
+    demonstrate(output, _say_while_read)
+
+
+def _say_while_read(text: str) -> None:
+    """Print, and go on in silence once nobody reads any more: the results are in files."""
+    try:
+        say(text)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -73,7 +73,7 @@ def sync(
     failover: opt.Failover = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Bring a lake up to date: what is missing is read, nothing is lost and nothing twice, whatever ended it before.
+    """Bring a lake up to date; nothing is lost or duplicated, however the previous sync ended.
 
     Examples:
     ledgerframes sync lake --scan-url https://HOST/api/scan

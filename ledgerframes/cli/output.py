@@ -19,6 +19,8 @@ import pyarrow as pa
 
 from ledgerframes.cli.options import check_folder, say
 from ledgerframes.errors import InputError, visible
+from ledgerframes.short_ids import short_names
+from ledgerframes.showing import cell
 
 #: Names of standard output, for `--output`.
 STDOUT: Final = ("-", "/dev/stdout")
@@ -99,19 +101,27 @@ def write_tables(tables: Mapping[str, pa.Table], output: Path) -> None:
 
 
 def _say_columns(columns: Columns) -> None:
-    """Print columns to be read by people; a terminal gets lines that fit it."""
-    say(table_text(columns, width=shutil.get_terminal_size().columns if sys.stdout.isatty() else None))
+    """Print columns to be read by people; a terminal gets lines that fit it, a pipe whole ids and all digits."""
+    if sys.stdout.isatty():
+        say(table_text(columns, width=shutil.get_terminal_size().columns, short=True))
+    else:
+        say(table_text(columns, width=None))
 
 
-def table_text(columns: Columns, *, width: int | None) -> str:
+def table_text(columns: Columns, *, width: int | None, short: bool = False) -> str:
     """Columns as plain text; what is missing is left empty.
 
     Args:
         columns: all of one length.
         width: characters per line; longer cells are wrapped, and with too many columns each row becomes a list.
             None: one line per row, however long.
+        short: ids by their aliases or hints, amounts with two decimals.
     """
     shown = [(visible(name), [visible(_text(value)) for value in values]) for name, values in columns]
+    if short:
+        texts = (value for _, values in columns for value in values if isinstance(value, str))
+        ids = short_names(text for text in texts if "::" in text)
+        shown = [(visible(name), [visible(cell(one, name, ids).words) for one in values]) for name, values in columns]
     right = [_numbers(values) for _, values in columns]
     if width is None:
         return _lines(shown, right, rule="")

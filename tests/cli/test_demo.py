@@ -15,17 +15,18 @@ def test_demo_loads_syncs_exports_draws_and_says_where(shell, tmp_path):
     assert ended.code == 0, ended.err
     assert ended.err == ""
     output = tmp_path / "demo-output"
-    assert {path.name for path in output.iterdir()} == {"tables", "lake", "bi", "pictures"}
+    assert {path.name for path in output.iterdir()} == {"tables", "lake", "bi", "charts", "report.html"}
     files = sorted([*(output / "tables").iterdir(), *(output / "bi").iterdir()])
     assert len(files) == 10
     for path in files:
         table = pq.read_table(path)
         assert f"{path.relative_to(tmp_path)}  {table.num_rows:,} rows" in ended.out
         assert not any(pa.types.is_nested(field.type) for field in table.schema) or "tables" in path.parts
-    for path in (output / "pictures").iterdir():
+    for path in (output / "charts").iterdir():
         assert path.read_bytes().startswith(b"\x89PNG")
         assert str(path.relative_to(tmp_path)) in ended.out
     assert "The two legs of one reassignment:" in ended.out
+    assert ended.out.endswith(f"Open this file: {output / 'report.html'}\n")
     assert "for what is new: 3 requests" in ended.out
 
 

@@ -1,0 +1,114 @@
+"""How `--help` reads: commands in groups, types as words, what few need only in `--help-all`; `cli` applies it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
+
+#: The commands in the order of their groups.
+_GROUPS: Final = {
+    "Start": ("sandbox", "demo", "doctor", "profile"),
+    "Load": ("plan", "migrations", "load"),
+    "Lake": ("sync", "derive", "coverage", "syncs", "sql", "export"),
+    "Tables and charts": (
+        "flows", "holdings", "rewards", "plot", "report", "tables", "describe", "model", "dictionary",
+    ),
+    "Care": ("check", "verify", "repair", "cross-check", "compact"),
+}  # fmt: skip
+_WORDS: Final = {
+    "TIME": ("start", "end", "at", "as_of", "record_time", "prune_before", "forget_before"),
+    "DURATION": ("last", "every", "settle", "prune"),
+    "PATH": ("output", "ca_file", "load", "save"),
+    "TABLES": ("tables", "derive"),
+    "COLUMNS": ("columns",),
+    "PARTY": ("party", "owner", "validator"),
+    "NUMBER": (
+        "rate",
+        "limit",
+        "workers",
+        "top",
+        "port",
+        "seed",
+        "updates",
+        "days",
+        "rounds_per_day",
+        "migration_id",
+        "as_of_round",
+        "parts",
+        "parallel",
+    ),
+    "URL": ("scan_url", "validator_url", "registry_url", "ledger_url"),
+}
+#: What few need of a network.
+_RARE: Final = ("validator_url", "registry_url", "ledger_url", "rate", "ca_file", "insecure_http", "failover")
+_ARGS: Final = "ledgerframes.args"
+
+
+class Command(TyperCommand):
+    """A command whose help shows what most need; `--help-all` shows everything."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Note what was typed, before help is shown."""
+        ctx.meta[_ARGS] = list(args)
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, with words in place of Python's types."""
+        typed = ctx.meta.get(_ARGS, [])
+        left_out = 0
+        for option in self.get_params(ctx):
+            if isinstance(option, TyperOption):
+                option.metavar = _word(option)
+                if not option.hidden and "--help-all" not in typed and _is_rare(option, typed):
+                    option.hidden, left_out = True, left_out + 1
+        if left_out:
+            self.epilog = f"{left_out} more options: {ctx.command_path} --help-all"
+        super().format_help(ctx, formatter)
+
+
+class Group(TyperGroup):
+    """Commands whose options have words in place of Python's types."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        for option in self.get_params(ctx):
+            if isinstance(option, TyperOption):
+                option.metavar = _word(option)
+        super().format_help(ctx, formatter)
+
+
+def arrange(app: typer.Typer) -> None:
+    """Put the commands in their groups, and every one in the order of its group."""
+    order = [name for names in _GROUPS.values() for name in names]
+    groups = {name: group for group, names in _GROUPS.items() for name in names}
+    infos: list[Any] = [*app.registered_commands, *app.registered_groups]
+    for info in infos:
+        info.rich_help_panel = groups[_name(info)]
+    app.registered_commands.sort(key=lambda info: order.index(_name(info)))
+    within = [info for group in app.registered_groups for info in (group.typer_instance or app).registered_commands]
+    for info in {id(info): info for info in [*app.registered_commands, *within]}.values():
+        info.cls = Command
+
+
+def _name(info: Any) -> str:
+    return str(info.name or info.callback.__name__)
+
+
+def _word(option: TyperOption) -> str:
+    """What stands for the value; nothing for a flag."""
+    if option.is_flag:
+        return ""
+    name = str(option.name)
+    word = next((word for word, names in _WORDS.items() if name in names), None)
+    return word or "TEXT"
+
+
+def _is_rare(option: TyperOption, typed: list[str]) -> bool:
+    """Whether few need it: of the network, or of a single table that was not named."""
+    if option.name in _RARE:
+        return True
+    tables, mark, _ = (option.help or "").partition(": ")
+    known = bool(mark) and tables.replace("_", "").replace(", ", "").islower() and tables not in typed
+    return option.rich_help_panel is None and known and not set(tables.split(", ")) & set(typed)

@@ -1,0 +1,33 @@
+"""Help as it is read: groups, words for types, a screen per command, everything on demand."""
+
+import pytest
+
+from ledgerframes.cli.app import app
+
+
+def test_commands_stand_in_groups(command):
+    words = command("--help").out
+
+    groups = ["Start", "Load", "Lake", "Tables and charts", "Care"]
+    assert sorted(groups, key=words.index) == groups
+    assert words.index(" sync ") < words.index(" sql ") < words.index(" plot ") < words.index(" repair ")
+    assert "<bool>" not in words
+
+
+@pytest.mark.parametrize("name", [info.name or info.callback.__name__ for info in app.registered_commands])
+def test_help_fits_a_screen_and_says_no_type_of_python(command, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "120")
+    words = command(name, "--help").out
+
+    assert len(words.splitlines()) <= 55
+    assert not any(kind in words for kind in ("<bool>", "list[", "<float>"))
+
+
+def test_options_of_a_single_table_are_shown_with_that_table_or_when_everything_is_asked_for(command):
+    assert "--as-of-round" not in command("load", "--help").out
+    assert "more options: ledgerframes load --help-all" in command("load", "--help").out
+    assert "--as-of-round" in command("load", "holdings_summary", "--help").out
+    assert "--synchronizer" not in command("load", "holdings_summary", "--help").out
+    everything = command("load", "--help-all").out
+    assert "--as-of-round" in everything
+    assert "--ca-file" in everything
