@@ -20,8 +20,8 @@ LedgerframesError
 
 from __future__ import annotations
 
-import sys
 import inspect
+import sys
 import warnings
 from collections.abc import Mapping
 from copy import copy

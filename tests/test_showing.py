@@ -67,9 +67,9 @@ def test_a_pipe_gets_the_whole_frame(frame, capsys):
 def test_rows_are_counted_and_what_is_no_frame_is_refused(frame):
     assert "the first 2 of 4 rows" in lf.show(frame, rows=2)._repr_html_()
     assert lf.show(frame).frame is frame
-    with pytest.raises(lf.InputError, match="frame=3 is not valid: give a frame"):
+    with pytest.raises(lf.errors.InputError, match="frame=3 is not valid: give a frame"):
         lf.show(3)
-    with pytest.raises(lf.InputError, match="rows"):
+    with pytest.raises(lf.errors.InputError, match="rows"):
         lf.show(frame, rows=0)
 
 

@@ -29,7 +29,7 @@ def demonstrate(folder: Path, say: Callable[[str], None], *, seed: int = 7, upda
         updates: its length.
 
     Returns:
-        Where the results are: "tables" (Parquet), "lake", "bi" (Parquet for BI tools), "report", each chart by its name.
+        Where the results are: "tables" (Parquet), "lake", "bi" (Parquet for BI tools), "report", charts by name.
     """
     places = {name: folder / name for name in ("tables", "lake", "bi")}
     with sandbox(seed=seed, updates=updates) as net:
