@@ -184,11 +184,12 @@ def _bars(read: Amounts, show: str, top: int) -> Content:
         table, unit = (table * 100, " bp") if 0 < largest < 0.1 else (table, "%")
     absent = f", {plural(read.absent, 'other')} without holdings" if read.absent else ""
     unstated = f", fees not served for {plural(withheld, 'other')}" if withheld else ""
+    levels = [ranking.labels(level=level) for level in range(NORMAL, -1, -1)]
     label = _LABELS[show].format(unit="basis points" if unit == " bp" else "%")
     return Bars(
         title, f"{plural(len(rows), 'party', 'parties')}{absent}{unstated}, {when}",
         Axis(label, "percent" if unit else "amount", unit or "CC"), ranking.names,
-        tuple(tuple(ranking.labels(level=level).values()) for level in range(NORMAL, -1, -1)),
+        tuple(tuple(labels[name] for name in ranking.names) for labels in levels),
         tuple(Series(name, name, table[name].to_numpy(np.float64), hue) for hue, name in enumerate(table.columns)),
         tuple(_total(float(total), unit) for total in table.sum(axis=1)),
         rest=ranking.rest is not None,
