@@ -56,7 +56,7 @@ def style(theme: Literal["light", "dark"] = "light", *, scale: float = 1.0) -> S
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=50) as net, lf.plot.style("dark"):
         ...     lf.plot.updates(lf.load_updates(net)).get_ylabel()
-        'updates per 5 seconds'
+        'updates per 15 seconds'
     """
     themes = {"light": LIGHT, "dark": DARK}
     if not isinstance(theme, str) or theme not in themes:

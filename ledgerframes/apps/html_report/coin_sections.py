@@ -15,6 +15,7 @@ from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, table, text
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.models.coin_stocks import balances_over_time, coin_history
+from ledgerframes.number_format import amount_text, plural
 
 _FROM_BEGIN: Final = 'they need the history from ledger begin: sync or load with start="begin"'
 _HOLDERS: Final = 12
@@ -53,7 +54,7 @@ def balances(material: Material) -> list[str]:
         return [text("Nobody holds coin in this range.", quiet=True)]
     holders = _sums(held, "owner", "amount")["owner"].tolist()
     step = _step(material.events if len(material.events) else material.whole.events)
-    known = balances_over_time(material.whole, every=step, parties=holders[:_HOLDERS], decimals="exact")
+    known = balances_over_time(material.models, every=step, parties=holders[:_HOLDERS], decimals="exact")
     over_time = known[known["time"] >= material.period.start] if material.period.start is not None else known
     over_time.attrs["holders"] = len(holders)
     return [
@@ -98,6 +99,7 @@ def rewards(material: Material) -> list[str]:
             partial(plot.rewards, rows), "Rewards over time, by what became of them", interactive=material.interactive
         ),
         table(_largest(sums.agg({"coupons": "sum", "amount": _total, "amount_usd": _total}), "amount"), title),
+        *_edges(material.rewards, "coupons"),
         *_not_understood(rows),
     ]
 

@@ -15,6 +15,8 @@ from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.loaders.history import History
 from ledgerframes.models.coin_flows import mint_burn, transfers
 from ledgerframes.models.coin_stocks import supply_per_round
+from ledgerframes.models.computing import together
+from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.rounds_and_rewards import reward_flows, rewards
 from ledgerframes.store.store import Store
 
@@ -55,6 +57,7 @@ class Material:
         period: the part of record time that the report is about.
         end: for a store: where its reading ends, as the caller gave it.
         interactive: whether charts can be zoomed into.
+        opened: what is closed once the report is made.
     """
 
     updates: pd.DataFrame
@@ -118,9 +121,16 @@ class Material:
         return rows
 
     @cached_property
+    def rewards_then(self) -> pd.DataFrame:
+        """Reward coupons that ended in the period, whenever they began, and those that are open and began in it."""
+        ended = self.period.of(self.rewards, "ended_at")
+        begun = self.period.of(self.rewards, "created_at")
+        return pd.concat([ended, begun[begun["outcome"] == "open"]])
+
+    @cached_property
     def reward_flows(self) -> pd.DataFrame:
         """Rewards by the time at which they were created or ended, of the whole history."""
-        rows: pd.DataFrame = reward_flows(self.whole, decimals="exact")
+        rows: pd.DataFrame = reward_flows(self.models, decimals="exact")
         return rows
 
     @cached_property

@@ -40,7 +40,8 @@ def across(ax: Axes, axis: Axis, low: float, high: float, size: float) -> None:
 
     few = int(min(max(measured(ax)[0] / (6.4 * size), 2), 8))
     if axis.scale == "time":
-        _time(ax, low, high, few)
+        first, last = places(axis, np.array([-(2**62), 2**62]))  # the years that matplotlib can write
+        _time(ax, max(low, float(first)), min(high, float(last)), few)
     elif axis.scale == "duration":
         ax.set_xscale("log")
         ax.set_xlim(low, high)
