@@ -124,10 +124,9 @@ def test_overloads_take_the_same_keywords_and_say_what_as_gives(name):
         assert forms == FORMS
 
 
-def test_connect_and_record_take_every_setting():
+def test_connect_takes_every_setting():
     settings = {*inspect.signature(Settings).parameters, "token", "token_oauth", "profile"}
-    assert set(inspect.signature(lf.connect).parameters) == settings | {"network"}
-    assert set(inspect.signature(lf.record).parameters) == settings | {"folder", "net"}
+    assert set(inspect.signature(lf.connect).parameters) == settings | {"network", "transport"}
 
 
 def test_the_sandbox_takes_what_its_server_takes():
