@@ -108,7 +108,9 @@ def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decima
 
     A row of `rewards` is placed by its creation; a week's claims are mostly of coupons that began before it. Here they
     are rows of that week, whatever part of the history the events are: the sums of claims are those that the payments
-    state, as in `mint_burn`, and the sums of expiries are what became unclaimed.
+    state, as in `mint_burn`, and the sums of expiries are what became unclaimed. A payment states one sum for
+    applications' coupons and those of `RewardCouponV2`, whose kind is in their creates alone: its kind is null if one
+    of these is not known.
 
     Args:
         events: events of `load_events`, a `History` or a `Store`.
