@@ -92,10 +92,10 @@ def inputs_of(events: Any, *, opening: Any = None) -> Inputs:
     elif isinstance(events, str | Path):
         folder = Path(events)
         saved = folder / f"{EVENTS.name}.parquet"  # of History.save, or of an export
-        give = _files(saved if saved.exists() else folder)
+        give = _files(saved if saved.exists() else folder, EVENTS)
         proof = give.schema.empty_table()
         if saved.exists() and (beside := folder / f"{REASSIGNMENTS.name}.parquet").exists():
-            legs = _files(beside)
+            legs = _files(beside, REASSIGNMENTS)
     elif is_ledger_frame(columns_of(events)):
         give = _frame(scan_events(events, columns_of(events)), EVENTS)
     elif hasattr(events, "column_names") or hasattr(events, "columns"):
@@ -150,28 +150,30 @@ def _stored(store: Any, table: Table) -> Give:
 
 @dataclass(frozen=True)
 class _Files:
-    """Parquet files of events, which DuckDB reads itself: only the columns, and of those the rows, that a step needs.
+    """Parquet files of a table, which DuckDB reads itself: only the columns, and of those the rows, that a step needs.
 
     Attributes:
         files: their paths.
         schema: of all of them.
+        table: the declaration of what they hold.
     """
 
     files: tuple[str, ...]
     schema: pa.Schema
+    table: Table
 
     def __call__(self, needed: set[str], listed: set[str], _: int) -> str:
-        missing = [name for name in _among(EVENTS, needed | listed) if name not in self.schema.names]
+        missing = [name for name in _among(self.table, needed | listed) if name not in self.schema.names]
         if missing:
-            raise InputError(f"events: the files have no column {', '.join(missing)}; {_GIVER}")
+            raise InputError(f"{self.table.name}: the files have no column {', '.join(missing)}; {_GIVER}")
         return f"select * from read_parquet([{', '.join(map(literal, self.files))}], union_by_name = true)"
 
 
-def _files(path: str | Path) -> _Files:
+def _files(path: str | Path, table: Table) -> _Files:
     if not Path(path).exists():
         raise InputError(f"events={str(path)!r} does not exist: {_GIVER}")
     found = ds.dataset(path, format="parquet")
-    return _Files(tuple(found.files), found.schema)
+    return _Files(tuple(found.files), found.schema, table)
 
 
 def _empty(table: Table) -> Give:
