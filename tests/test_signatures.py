@@ -15,7 +15,16 @@ import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.loaders.history_tables import LoadEvents, LoadTable
 from ledgerframes.loaders.signatures import LoadContracts, LoadSnapshot
-from ledgerframes.models.signatures import AtMoment, Balances, ByInterval, ByIntervalAndSeen, FromEvents, FromOpening
+from ledgerframes.models.signatures import (
+    ActiveContracts,
+    AtMoment,
+    Balances,
+    ByInterval,
+    ByIntervalAndSeen,
+    FromEvents,
+    FromOpening,
+    FromReassignments,
+)
 from ledgerframes.sandbox.server import start as start_sandbox
 
 FUNCTIONS = {
@@ -78,6 +87,8 @@ def expanded(overload):
 PROTOCOLS = {
     **dict.fromkeys(["load_updates", "load_reassignments"], LoadTable),
     "load_events": LoadEvents,
+    "active_contracts": ActiveContracts,
+    "reassignment_flows": FromReassignments,
     **dict.fromkeys(["load_name_entries", "load_users"], LoadSnapshot),
     **dict.fromkeys(["load_scans", "load_super_validators"], LoadSnapshot),
     **dict.fromkeys(["load_name_rules", "load_transfer_offers", "load_rounds", "load_featured_apps"], LoadContracts),

@@ -45,7 +45,7 @@ def flows(
 
     Example: ledgerframes flows lake --last 7d
     """
-    from ledgerframes.analysis.flows import flow_matrix, reassignment_flows
+    from ledgerframes.models.reassignments import flow_matrix, reassignment_flows
 
     part: dict[str, Any] = {"start": opt.bound(start), "end": opt.bound(end), "last": last}
     legs = existing(store).load("reassignments", **part)
@@ -66,7 +66,7 @@ def holdings(
 
     Example: ledgerframes holdings lake --top 10
     """
-    from ledgerframes.analysis.holdings import holdings_from_events
+    from ledgerframes.models.holdings import holdings_from_events
 
     history = history_of(existing(store), None, None, None)
     held = holdings_from_events(history.events, history.reassignments, at=opt.bound(at), decimals="exact")

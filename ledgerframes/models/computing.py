@@ -71,7 +71,7 @@ def computed(
         notes: what else the provenance says of the rows.
 
     Raises:
-        InputError: an argument is not valid, or columns are missing.
+        InputError: an argument is not valid, columns are missing, or a sum has more digits than an amount can have.
     """
     with _engine(inputs, until) as engine:
 
@@ -159,7 +159,7 @@ def _check_opening(engine: Engine, inputs: Inputs, table: Table) -> None:
 
 #: Reads of contracts that may have begun before the events and matter to them.
 _BEGUN_EARLIER: Final = {
-    name for name, read in READS.items() if read.rows == "creates" and read.templates and name != "unclaimed_amounts"
+    name for name, read in READS.items() if read.templates and not read.choices and name != "unclaimed_amounts"
 }
 
 

@@ -79,6 +79,23 @@ COUPONS: Final = (
     "Splice.Amulet:RewardCouponV2",
 )
 _EXPIRIES: Final = tuple(f"{template.rpartition(':')[2]}_DsoExpire" for template in COUPONS)
+#: The terms of a coin, which a locked one holds in a record of its own.
+_TERMS: Final = (
+    Member("owner", "plain", ("owner", "amulet.owner"), required=True),
+    Member("amount", "amount", ("amount.initialAmount", "amulet.amount.initialAmount"), required=True),
+    Member(
+        "created_round",
+        "whole",
+        ("amount.createdAt.number", "amulet.amount.createdAt.number"),
+        required=True,
+    ),
+    Member(
+        "rate_per_round",
+        "amount",
+        ("amount.ratePerRound.rate", "amulet.amount.ratePerRound.rate"),
+        required=True,
+    ),
+)
 
 
 def _in_results(path: str) -> tuple[str, ...]:
@@ -128,24 +145,21 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             "creates",
             (*PLACE, "shown_by", "created_at", "parent_event_id", "contract_id"),
             (
-                Member("owner", "plain", ("owner", "amulet.owner"), required=True),
-                Member("amount", "amount", ("amount.initialAmount", "amulet.amount.initialAmount"), required=True),
-                Member(
-                    "created_round",
-                    "whole",
-                    ("amount.createdAt.number", "amulet.amount.createdAt.number"),
-                    required=True,
-                ),
-                Member(
-                    "rate_per_round",
-                    "amount",
-                    ("amount.ratePerRound.rate", "amulet.amount.ratePerRound.rate"),
-                    required=True,
-                ),
+                *_TERMS,
                 Member("lock_holders", "texts", ("lock.holders",)),
                 Member("lock_expires_at", "instant", ("lock.expiresAt",)),
             ),
             templates=(AMULET, LOCKED_AMULET),
+        ),
+        "held_coin_terms": Read(
+            "held_coins", ("contract_id",), _TERMS, templates=(AMULET, LOCKED_AMULET), json="payload"
+        ),
+        "open_round_numbers": Read(
+            "open_rounds",
+            ("contract_id",),
+            (Member("round", "whole", ("round.number",)),),
+            templates=("Splice.Round:OpenMiningRound",),
+            json="payload",
         ),
         "coupon_contracts": Read(
             "creates",

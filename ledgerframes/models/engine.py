@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from tempfile import TemporaryDirectory
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _FILES: Final = files("ledgerframes.models")
-#: What the caller's history gives.
+#: What the caller gives: a history, or other tables.
 INPUTS: Final = ("events", "reassignments", "opening")
 #: No extensions, no Python variables under the names of tables; files and network only for the inputs.
 _SETTINGS: Final = {
@@ -69,19 +69,19 @@ def _words(name: str) -> set[str]:
     return set(re.findall(r"\w+", _bare(name)))
 
 
-def _needed(name: str) -> set[str]:
+def _needed(name: str, given: Collection[str]) -> set[str]:
     """What may be columns of the inputs that a relation needs; one that reads other models alone needs none."""
     if name in READS:
         return READS[name].needed
-    return _words(name) if {*below(name)} & {*INPUTS, *_VIEWS} else set()
+    return _words(name) if {*below(name)} & {*given, *_VIEWS} else set()
 
 
-def steps(name: str) -> Iterator[str]:
+def steps(name: str, given: Collection[str] = INPUTS) -> Iterator[str]:
     """A model and everything below it, but for the inputs; what is read comes before what reads it."""
     seen: set[str] = set()
 
     def visit(step: str) -> Iterator[str]:
-        if step in seen or step in INPUTS:
+        if step in seen or step in given:
             return
         seen.add(step)
         for lower in below(step):
@@ -114,7 +114,7 @@ class Engine:
     """A connection over one history, in which each step is computed once however many models need it.
 
     Args:
-        inputs: for each input, what gives its columns by their names.
+        inputs: for each input, what gives its columns by their names. A model can be given likewise, with its rows.
         until: the moment up to which the history counts: a cursor, or microseconds in every migration.
 
     Raises:
@@ -180,7 +180,7 @@ class Engine:
         parts = [
             f"select template_name, {'null' if READS[read].rows == 'creates' else 'choice'} as choice,"
             f" nullif(unnest(wrong), '') as member from {read} where wrong is not null"
-            for read in steps(name)
+            for read in self._steps(name)
             if read in READS
         ]
         for model in unknown:
@@ -196,7 +196,7 @@ class Engine:
         return dict(rows[:_MOST]) | ({"others": rest} if rest else {})
 
     def _build(self, name: str) -> None:
-        order = [step for step in steps(name) if step not in self._built]
+        order = [step for step in self._steps(name) if step not in self._built]
         self._register(order)
         for step in order:
             self._run(f"create temp {kind_of(step)} {step} as {text_of(step)}")
@@ -214,9 +214,12 @@ class Engine:
             self._connection.execute(f"set memory_limit = '{_HALF}'")
             self._connection.execute(statement)
 
+    def _steps(self, name: str) -> Iterator[str]:
+        return steps(name, {*INPUTS, *self._inputs})
+
     def _register(self, order: list[str]) -> None:
         """Give the connection the columns of the inputs that the steps name; views list columns that few steps need."""
-        needed = {name for step in order if step not in _VIEWS for name in _needed(step)}
+        needed = {name for step in order if step not in _VIEWS for name in _needed(step, self._inputs)}
         listed = {name for step in order if step in _VIEWS for name in _words(step)}
         for name, give in self._inputs.items():
             wanted, optional = self._given.setdefault(name, ({*_PLACE}, set()))
@@ -224,7 +227,7 @@ class Engine:
                 wanted |= needed
                 optional |= listed
                 self._give(name, give(wanted, optional, self._room))
-                where = self._until if name != "opening" else "true"
+                where = self._until if name in _HISTORY else "true"
                 self._connection.execute(f"create or replace temp view {name} as from given_{name} where {where}")
 
     def _give(self, name: str, rows: Any) -> None:
@@ -267,6 +270,8 @@ _MACROS_ASK: Final = {
 _MOST: Final = 100
 #: Selections of the inputs, which are not worth a copy.
 _VIEWS: Final = ("creates", "exercises")
+#: The inputs whose rows have a place in the history.
+_HISTORY: Final = ("events", "reassignments")
 #: What every step may need: where an item is, and which kind it is.
 _PLACE: Final = {"migration_id", "record_time", "event_type", "choice", "kind"}
 

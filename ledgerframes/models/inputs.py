@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from ledgerframes.analysis.contracts import ACTIVE
 from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import attrs_of, to_arrow
@@ -19,6 +18,7 @@ from ledgerframes.loaders.opening import Opening, opening_of
 from ledgerframes.models.ledger_frames import is_ledger_frame, scan_events
 from ledgerframes.models.reads import literal
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
+from ledgerframes.tables.replayed import ACTIVE
 from ledgerframes.tables.table import Table
 
 if TYPE_CHECKING:
@@ -68,12 +68,13 @@ class Inputs:
             self.store.load(name, as_="arrow")
 
 
-def inputs_of(events: Any, *, opening: Any = None) -> Inputs:
+def inputs_of(events: Any, *, reassignments: Any = None, opening: Any = None) -> Inputs:
     """Read what a caller gives.
 
     Args:
         events: a frame of events, of the ledger interface too, a `History`, a `Store`, the path of a Parquet file or
             folder of events, or `Inputs`.
+        reassignments: a frame of them, beside one of events.
         opening: an `Opening`, a frame of contracts that says what it is, `"nothing"`, or None.
 
     Raises:
@@ -83,7 +84,8 @@ def inputs_of(events: Any, *, opening: Any = None) -> Inputs:
         if opening is not None and opening is not events.given:
             raise InputError("opening= is another than that of the history that the tables are computed from together")
         return events
-    legs, proof, store = None, events, None
+    legs = None if reassignments is None else _frame(reassignments, REASSIGNMENTS)
+    proof, store = events, None
     if isinstance(events, History):
         give, legs, proof = _frame(events.events, EVENTS), _frame(events.reassignments, REASSIGNMENTS), events.events
     elif hasattr(events, "load") and hasattr(events, "coverage"):
@@ -111,6 +113,34 @@ def inputs_of(events: Any, *, opening: Any = None) -> Inputs:
     opened = opening_of(opening, attrs)
     gives = {"events": give, "reassignments": legs or _empty(REASSIGNMENTS), "opening": _opening(opened)}
     return Inputs(gives, attrs, proof, store, opened, opening)
+
+
+def inputs_of_table(rows: Any, table: Table) -> Inputs:
+    """Read one table that a caller gives.
+
+    Args:
+        rows: a frame of it, a `History` or a `Store` that has it, or a path of Parquet: of its file, or of a folder
+            of exported tables.
+        table: its declaration.
+
+    Raises:
+        InputError: the path does not exist.
+    """
+    proof, store = rows, None
+    give: Give
+    if isinstance(rows, History) and table.name in History._fields:
+        proof = getattr(rows, table.name)
+        give = _frame(proof, table)
+    elif hasattr(rows, "load") and hasattr(rows, "coverage"):
+        give, store = _stored(rows, table), rows
+        proof = rows.load(table.name, columns=[table.names[0]], as_="arrow").slice(0, 0)
+    elif isinstance(rows, str | Path):
+        saved = Path(rows) / f"{table.name}.parquet"  # of History.save, or of an export
+        give = _files(saved if saved.exists() else rows, table)
+        proof = give.schema.empty_table()
+    else:
+        give = _frame(rows, table)
+    return Inputs({table.name: give}, attrs_of(proof), proof, store)
 
 
 def _frame(frame: Any, table: Table) -> Give:
@@ -169,9 +199,9 @@ class _Files:
         return f"select * from read_parquet([{', '.join(map(literal, self.files))}], union_by_name = true)"
 
 
-def _files(path: str | Path, table: Table) -> _Files:
+def _files(path: str | Path, table: Table = EVENTS) -> _Files:
     if not Path(path).exists():
-        raise InputError(f"events={str(path)!r} does not exist: {_GIVER}")
+        raise InputError(f"{table.name}={str(path)!r} does not exist: {_GIVER}")
     found = ds.dataset(path, format="parquet")
     return _Files(tuple(found.files), found.schema, table)
 
@@ -182,8 +212,11 @@ def _empty(table: Table) -> Give:
 
 def _opening(opening: Opening | None) -> Give:
     if opening is None:
-        return lambda *_: pa.schema([ACTIVE.schema.field(name) for name in OPENING]).empty_table()
-    rows = to_arrow(opening.contracts, ACTIVE, OPENING, name="opening")
+        return _empty(ACTIVE)
+    there = [name for name in ACTIVE.names if name in OPENING or name in opening.contracts.column_names]
+    rows = to_arrow(opening.contracts, ACTIVE, there, name="opening")
+    for name in set(ACTIVE.names) - set(there):
+        rows = rows.append_column(name, pa.nulls(rows.num_rows, ACTIVE.schema.field(name).type))
     return lambda *_: rows
 
 

@@ -57,3 +57,11 @@ create or replace macro reward_kind(stated) as case
   when stated is null then 'app'
   when regexp_matches(coalesce(plain(stated), try(json_extract_string(stated, '$.tag'))), '(?i)validator') then 'validator'
   when regexp_matches(coalesce(plain(stated), try(json_extract_string(stated, '$.tag'))), '(?i)app') then 'app' end;
+-- The beginning of the period in which a time lies: of a week, a month or longer in UTC, or of an interval.
+create or replace macro period(time) as case
+  when getvariable('calendar') is null then bucket(time)
+  else date_trunc(getvariable('calendar'), time at time zone 'UTC') at time zone 'UTC' end;
+-- Whether the history is known to begin where the ledger does.
+create or replace macro begun() as coalesce(getvariable('begun')::boolean, false);
+-- Whether a template is asked for.
+create or replace macro asked(name) as getvariable('template') is null or name = getvariable('template');

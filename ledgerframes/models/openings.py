@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.analysis.contracts import ACTIVE, active_contracts
 from ledgerframes.arguments import suggesting
 from ledgerframes.errors import InputError, NotFoundError, PartialResultError
 from ledgerframes.frames import attrs_of
@@ -16,9 +15,11 @@ from ledgerframes.loaders.active_contracts import load_active_contracts
 from ledgerframes.loaders.extent import first_cursors
 from ledgerframes.loaders.history import load_history
 from ledgerframes.loaders.opening import Opening
+from ledgerframes.models.contracts import active_contracts
 from ledgerframes.models.declared_reads import AMULET, COUPONS, LICENSE, LOCKED_AMULET, ROUNDS
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
+from ledgerframes.tables.replayed import ACTIVE
 from ledgerframes.timestamps import LATEST, format_timestamp
 
 if TYPE_CHECKING:
@@ -39,11 +40,12 @@ _HISTORY: Final = {
     "events": [
         *("migration_id", "record_time", "contract_id", "template_id", "template_name", "package_name", "created_at"),
         *("signatories", "observers", "payload", "synchronizer_id", "event_type", "consuming"),
+        *("update_id", "node_index", "choice"),
     ],
     "reassignments": [
         *("migration_id", "record_time", "contract_id", "template_id", "template_name", "package_name", "created_at"),
         *("signatories", "observers", "payload", "kind", "source_synchronizer", "target_synchronizer"),
-        "reassignment_counter",
+        *("reassignment_counter", "update_id"),
     ],
 }
 
@@ -95,7 +97,7 @@ def load_opening(net: Network, *, at: Bound) -> Opening:
             f"at={at!r}: the network shows no update at or after it yet, so more may come before it; give an earlier"
             " time"
         )
-    active = active_contracts(history.events, history.reassignments, opening=before)
+    active = active_contracts(history, opening=before, as_="arrow")
     kept = active.filter(pc.is_in(active["template_name"], pa.array(TEMPLATES, pa.string())))
     return Opening(kept.select(ACTIVE.names).replace_schema_metadata(None), _end(moment, place, history), TEMPLATES)
 

@@ -54,6 +54,14 @@ class BalanceOptions(OpeningOptions, total=False):
     parties: Iterable[str] | None
 
 
+class ActiveOptions(TypedDict, total=False):
+    """Likewise for active contracts, whatever they are of."""
+
+    at: Bound | None
+    template: str | None
+    opening: Any
+
+
 class FromEvents(Protocol):
     """A table of events alone."""
 
@@ -138,6 +146,38 @@ class Balances(Protocol):
     def __call__(self, events: Any, *, as_: Literal["polars"], **form: Unpack[BalanceOptions]) -> Any: ...
 
 
+class FromReassignments(Protocol):
+    """A table of reassignments."""
+
+    @overload
+    def __call__(self, reassignments: Any, *, as_: Literal["pandas"] = ...) -> pd.DataFrame: ...
+
+    @overload
+    def __call__(self, reassignments: Any, *, as_: Literal["arrow"]) -> pa.Table: ...
+
+    @overload
+    def __call__(self, reassignments: Any, *, as_: Literal["polars"]) -> Any: ...
+
+
+class ActiveContracts(Protocol):
+    """The table of active contracts."""
+
+    @overload
+    def __call__(
+        self, events: Any, reassignments: Any = ..., *, as_: Literal["pandas"] = ..., **options: Unpack[ActiveOptions]
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def __call__(
+        self, events: Any, reassignments: Any = ..., *, as_: Literal["arrow"], **options: Unpack[ActiveOptions]
+    ) -> pa.Table: ...
+
+    @overload
+    def __call__(
+        self, events: Any, reassignments: Any = ..., *, as_: Literal["polars"], **options: Unpack[ActiveOptions]
+    ) -> Any: ...
+
+
 def from_events(function: Callable[..., Any]) -> FromEvents:
     """Declare the result of a table of events by its `as_`."""
     return cast("FromEvents", _checked(function))
@@ -166,6 +206,16 @@ def by_interval_and_seen(function: Callable[..., Any]) -> ByIntervalAndSeen:
 def by_party(function: Callable[..., Any]) -> Balances:
     """The same for balances."""
     return cast("Balances", _checked(function))
+
+
+def from_reassignments(function: Callable[..., Any]) -> FromReassignments:
+    """The same for a table of reassignments."""
+    return cast("FromReassignments", _checked(function))
+
+
+def active(function: Callable[..., Any]) -> ActiveContracts:
+    """The same for active contracts."""
+    return cast("ActiveContracts", _checked(function))
 
 
 def _checked(function: Callable[P, R]) -> Callable[P, R]:

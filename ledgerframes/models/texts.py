@@ -12,12 +12,16 @@ from ledgerframes.errors import InputError
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import INPUTS, below, kind_of, known, macros, steps, text_of
 from ledgerframes.models.reads import Read
-from ledgerframes.tables.derived import DERIVED
+from ledgerframes.tables.derived import COMPUTED
+from ledgerframes.tables.kinds import BOOL, INT64, TEXTS, TIME
+from ledgerframes.tables.replayed import ACTIVE
 
 #: The view that an opening is, where a caller has none.
+_TYPES: Final = {TEXTS: "varchar[]", TIME: "timestamptz", INT64: "bigint", BOOL: "boolean"}
 _NO_OPENING: Final = (
-    "create view if not exists opening as select null::varchar as contract_id, null::varchar as template_name,"
-    " null::timestamptz as created_at, null::varchar as payload where false"
+    "create view if not exists opening as select\n  "
+    + ",\n  ".join(f"null::{_TYPES.get(column.kind, 'varchar')} as {column.name}" for column in ACTIVE.columns)
+    + "\nwhere false"
 )
 _COMMENT: Final = re.compile(r"(?:--.*\n)+")
 
@@ -35,8 +39,8 @@ def models() -> pd.DataFrame:
         ['table', 'step', 'read']
     """
     reads = sorted(READS)
-    own = sorted(known() - {*INPUTS, *READS, *DERIVED})
-    tables = [name for name in DERIVED if name in known()]
+    own = sorted(known() - {*INPUTS, *READS, *COMPUTED, ACTIVE.name})
+    tables = [name for name in (*COMPUTED, ACTIVE.name) if name in known()]
     names = [*tables, *own, *reads]
     return pd.DataFrame(
         {
@@ -75,7 +79,7 @@ def model(name: str) -> str:
     *lower, last = steps(name)
     comment, statement = _divided(last)
     parts = [
-        f"{comment}-- It relies on views events and reassignments; DuckDB 2.0 or newer runs it.\n",
+        f"{comment}-- It relies on {_views(name)}; DuckDB 2.0 or newer runs it.\n",
         "-- What every model needs.",
         *(f"{macro};" for macro in macros()),
         f"-- Contracts that were active before the events, if any.\n{_NO_OPENING};",
@@ -83,6 +87,13 @@ def model(name: str) -> str:
         f"{statement};",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _views(name: str) -> str:
+    """The views that a model relies on, in words."""
+    inputs = {lower for step in steps(name) for lower in below(step)} & {*INPUTS} - {"opening"}
+    listed = [name for name in INPUTS if name in inputs] or ["events"]
+    return f"views {' and '.join(listed)}" if len(listed) > 1 else f"a view {listed[0]}"
 
 
 def _divided(name: str) -> tuple[str, str]:

@@ -27,7 +27,7 @@ from ledgerframes.store.sync.snapshots import SNAPSHOTS, snapshot_table
 from ledgerframes.store.sync.sync_log import SYNCS, find_versions
 from ledgerframes.store.table_sets import HISTORY, KNOWN_BY, NETWORK, SETS, TableSet, set_of
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
-from ledgerframes.tables.derived import DERIVED
+from ledgerframes.tables.derived import COMPUTED
 from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.tables.table import Table
 
@@ -337,7 +337,7 @@ def declared(name: str) -> Table:
     known = name if isinstance(name, str) else ""  # anything else is refused with the names that there are
     if known in KEPT:
         return KEPT[known]
-    if known in DERIVED:
+    if known in COMPUTED:
         raise InputError(f"a store does not keep {name!r}; compute it with {function_of(name)}(store)")
     table_named(name)
     if name not in STORED:

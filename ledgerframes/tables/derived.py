@@ -1,4 +1,4 @@
-"""The tables that `ledgerframes.models` computes from events, in the order in which `tables()` lists them."""
+"""The tables that `ledgerframes.models` computes, in the order in which `tables()` lists them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from typing import Final
 from ledgerframes.tables.coin_flows import MINT_BURN, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
 from ledgerframes.tables.coin_stocks import BALANCES_OVER_TIME, COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND
 from ledgerframes.tables.network_activity import ACTIVE_PARTIES, TEMPLATE_ACTIVITY, VALIDATOR_LIVENESS
+from ledgerframes.tables.reassignments import (
+    CONTRACT_JOURNEYS,
+    FLOW_MATRIX,
+    REASSIGNMENT_ANOMALIES,
+    REASSIGNMENT_FLOWS,
+)
+from ledgerframes.tables.replayed import HOLDINGS_FROM_EVENTS
 from ledgerframes.tables.rounds_and_rewards import REWARD_FLOWS, REWARDS, ROUND_HISTORY, SV_REWARDS
 from ledgerframes.tables.table import Table
 
-#: Each is returned by the function of its name; `rounds` and `coins` are loaded tables.
+#: Those of events alone. Each is returned by the function of its name; `rounds` and `coins` are loaded tables.
 DERIVED: Final[dict[str, Table]] = {
     table.name: table
     for table in (
@@ -19,4 +26,9 @@ DERIVED: Final[dict[str, Table]] = {
         *(COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND, BALANCES_OVER_TIME),
         *(ACTIVE_PARTIES, TEMPLATE_ACTIVITY, VALIDATOR_LIVENESS),
     )
+}
+#: All: those of other tables too.
+COMPUTED: Final[dict[str, Table]] = DERIVED | {
+    table.name: table
+    for table in (HOLDINGS_FROM_EVENTS, REASSIGNMENT_FLOWS, FLOW_MATRIX, CONTRACT_JOURNEYS, REASSIGNMENT_ANOMALIES)
 }

@@ -6,8 +6,8 @@ import pandas as pd
 
 from ledgerframes.showing import Reference
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
-from ledgerframes.tables.derived import DERIVED
-from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TIME
+from ledgerframes.tables.derived import COMPUTED
+from ledgerframes.tables.kinds import AMOUNT, BOOL, DURATION, INT64, JSON, TEXT, TEXTS, TIME
 from ledgerframes.tables.table import Table
 
 
@@ -30,7 +30,7 @@ def tables() -> pd.DataFrame:
                 "columns": len(table.columns),
                 "endpoints": ", ".join(table.endpoints),
             }
-            for table in (*CATALOGUE.values(), *DERIVED.values())
+            for table in (*CATALOGUE.values(), *COMPUTED.values())
         ]
     )
 
@@ -68,12 +68,12 @@ def describe(table: str) -> pd.DataFrame:
 
 
 def _named(name: str) -> Table:
-    return DERIVED[name] if isinstance(name, str) and name in DERIVED else table_named(name)
+    return COMPUTED[name] if isinstance(name, str) and name in COMPUTED else table_named(name)
 
 
 def dictionary_text() -> str:
     """The data dictionary as Markdown: every table with its columns and their texts."""
-    parts = [_HEAD, *map(_section, CATALOGUE.values()), _COMPUTED, *map(_section, DERIVED.values())]
+    parts = [_HEAD, *map(_section, CATALOGUE.values()), _COMPUTED, *map(_section, COMPUTED.values())]
     return "\n".join(parts)
 
 
@@ -104,6 +104,6 @@ Made from the declarations in `ledgerframes/tables` by `make docs`. A source is 
 endpoint sends, or says how the value is worked out. The kinds:
 
 """
-    + "\n".join(f"- {kind.name}: {kind.meaning}" for kind in (TEXT, INT64, BOOL, TIME, AMOUNT, JSON, TEXTS))
+    + "\n".join(f"- {kind.name}: {kind.meaning}" for kind in (TEXT, INT64, BOOL, TIME, AMOUNT, JSON, TEXTS, DURATION))
     + "\n"
 )

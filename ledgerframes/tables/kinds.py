@@ -30,3 +30,4 @@ TIME: Final = Kind("timestamp", pa.timestamp("us", "UTC"), "An instant in UTC, i
 AMOUNT: Final = Kind("amount", pa.decimal128(38, 10), "An exact decimal: 28 digits before the point, 10 after.")
 JSON: Final = Kind("json", pa.string(), "JSON as text, exactly as sent.")
 TEXTS: Final = Kind("list of text", pa.list_(pa.string()), "A list of texts, in the order sent.")
+DURATION: Final = Kind("duration", pa.duration("us"), "A span of time, in microseconds.")

@@ -8,8 +8,10 @@ from tests.analysis import brute_force
 
 COLUMNS = [
     "unassign_id", "contract_id", "template_name", "source_synchronizer", "target_synchronizer",
-    "reassignment_counter", "unassigned_at", "assigned_at", "in_flight", "status",
+    "reassignment_counter", "unassigned_at", "assigned_at", "in_flight", "status", "edge",
 ]  # fmt: skip
+
+NAMED = ("began_before", "open_at_end")
 
 
 def in_micros(value):
@@ -55,13 +57,67 @@ def test_the_order_of_the_rows_does_not_matter(normal):
 
 
 @pytest.mark.parametrize("form", ["arrow", "polars"])
-def test_what_comes_in_decides_what_comes_out(normal, form):
+def test_flows_come_from_and_in_every_form(normal, form):
     frame = lf.load_reassignments(normal.net, start=(0, "0001-01-01"), as_=form)
-    flows = lf.reassignment_flows(frame)
+    flows = lf.reassignment_flows(frame, as_=form)
     assert type(flows) is type(frame)
-    assert (flows.num_rows if form == "arrow" else flows.height) == len(
-        lf.reassignment_flows(normal.history.reassignments)
-    )
+    assert len(flows) == len(lf.reassignment_flows(frame)) == len(lf.reassignment_flows(normal.history))
+
+
+@pytest.mark.parametrize("table", [lf.flow_matrix, lf.contract_journeys])
+def test_a_table_of_flows_also_comes_from_what_flows_are_made_of(normal, table, tmp_path):
+    legs = normal.history.reassignments
+    expected = table(lf.reassignment_flows(legs))
+    lf.export({"events": normal.history.events, "reassignments": legs}, tmp_path)
+    for given in (legs, normal.history, tmp_path, tmp_path / "reassignments.parquet"):
+        pd.testing.assert_frame_equal(table(given), expected)
+
+
+def test_a_leg_beyond_the_range_is_at_its_edge(normal):
+    whole = lf.reassignment_flows(normal.history)
+    assert whole.attrs["edges"]["began_before"] == {"rows": 0}
+    # A contract that was on its way when the range began, and one that was when it ended.
+    begun = whole.unassigned_at + (whole.assigned_at - whole.unassigned_at) / 2
+    start, end = begun[whole.status == "completed"].sort_values().iloc[[20, 60]]
+    legs = lf.load_reassignments(normal.net, start=start, end=end)
+    flows = lf.reassignment_flows(legs)
+
+    key = ["source_synchronizer", "unassign_id", "contract_id", "reassignment_counter"]
+    never = pd.MultiIndex.from_frame(whole[key][whole.unassigned_at.isna()])
+    lone = flows.unassigned_at.isna() & ~pd.MultiIndex.from_frame(flows[key]).isin(never)
+    assert lone.any()
+    assert (flows.edge[lone] == "start").all()
+    assert (flows.edge[flows.status == "in flight"] == "end").all()
+    assert flows.edge[flows.status == "completed"].isna().all()
+    counted = {name: {"rows": sum(flows.edge == end)} for name, end in zip(NAMED, ("start", "end"), strict=True)}
+    assert flows.attrs["edges"] == counted
+    found = lf.reassignment_anomalies(legs)
+    assert set(found.contract_id[found.anomaly != "repaired"]) <= set(never.get_level_values("contract_id"))
+
+
+def test_a_leg_that_the_range_must_hold_is_missing_inside_of_it(normal):
+    legs = normal.history.reassignments.copy()
+    legs.attrs["from_beginning"] = False
+    legs["place"] = legs.target_synchronizer.where(legs.kind == "assignment", legs.source_synchronizer)
+    own = legs.groupby(["migration_id", "contract_id", "place"]).reassignment_counter
+    within = (own.transform("min") < legs.reassignment_counter) & (legs.reassignment_counter < own.transform("max"))
+    lost = legs[within & (legs.kind == "unassignment") & (legs.source_synchronizer != legs.target_synchronizer)].iloc[0]
+
+    def found(rows):
+        flows = lf.reassignment_flows(rows)
+        (edge,) = flows.edge[(flows.unassign_id == lost.unassign_id) & flows.unassigned_at.isna()]
+        anomalies = lf.reassignment_anomalies(rows)
+        listed = anomalies.unassign_id[anomalies.anomaly == "assigned without unassignment"]
+        return edge, lost.unassign_id in set(listed)
+
+    # The contract came to that synchronizer in this range, and left it again.
+    rest = legs[legs.update_id != lost.update_id]
+    nothing, listed = found(rest)
+    assert nothing is pd.NA or nothing != nothing
+    assert listed
+    around = (rest.contract_id == lost.contract_id) & (rest.place == lost.place)
+    assert found(rest[~(around & (rest.reassignment_counter < lost.reassignment_counter))]) == ("start", False)
+    assert found(rest[~(around & (rest.reassignment_counter > lost.reassignment_counter))]) == ("end", False)
 
 
 def test_a_key_that_occurs_twice_loses_nothing(normal):
@@ -162,8 +218,8 @@ def test_a_wrong_frame_is_refused_with_what_is_missing(normal):
         lf.reassignment_flows(normal.history.events)
     with pytest.raises(lf.errors.InputError, match="not a frame"):
         lf.reassignment_flows([1])
-    with pytest.raises(lf.errors.InputError, match="reassignment_flows gives them"):
-        lf.flow_matrix(normal.history.reassignments)
+    with pytest.raises(lf.errors.InputError, match="reassignments has no column"):
+        lf.flow_matrix(normal.history.updates)
     flows = lf.reassignment_flows(normal.history.reassignments)
     with pytest.raises(lf.errors.InputError, match="period='often'"):
         lf.flow_matrix(flows, period="often")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.analysis.holdings import AMOUNTS
+from ledgerframes.models.holdings import AMOUNTS
 from tests.economics.histories import WHOLE, archive, coin, create, frame_of, locked, opening_of, update
 
 AMULET, LOCKED, OPEN = "Splice.Amulet:Amulet", "Splice.Amulet:LockedAmulet", "Splice.Round:OpenMiningRound"

@@ -14,7 +14,10 @@ from ledgerframes.models.computing import together
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import INPUTS, Engine, known, steps, text_of
 from ledgerframes.models.inputs import inputs_of
-from ledgerframes.tables.derived import DERIVED
+from ledgerframes.tables.derived import COMPUTED, DERIVED
+from ledgerframes.tables.replayed import ACTIVE
+
+TABLES = {**COMPUTED, ACTIVE.name: ACTIVE}
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +34,7 @@ def engine(history):
 def rows_of(engine, name):
     """A model's rows in the table's columns, types and names."""
     rows = engine.rows(name)
-    schema = DERIVED[name].schema
+    schema = TABLES[name].schema
     return pa.table({column: rows[column].cast(schema.field(column).type) for column in schema.names})
 
 
@@ -48,7 +51,7 @@ def another(history, request):
             yield opened
 
 
-@pytest.mark.parametrize("name", DERIVED)
+@pytest.mark.parametrize("name", TABLES)
 def test_the_order_of_the_input_the_threads_and_the_time_zone_change_nothing(engine, another, name):
     assert rows_of(another, name).equals(rows_of(engine, name))
 

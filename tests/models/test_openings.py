@@ -37,7 +37,7 @@ def since(history, start):
 
 
 def before(history, time):
-    return lf.active_contracts(history.events, history.reassignments, at=time - US)
+    return lf.active_contracts(history, at=time - US, as_="arrow")
 
 
 def test_a_right_opening_and_the_rest_are_the_whole(history, times):

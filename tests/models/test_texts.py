@@ -10,8 +10,10 @@ import ledgerframes as lf
 from ledgerframes.cli import app
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import inputs_of
-from ledgerframes.tables.derived import DERIVED
+from ledgerframes.tables.derived import COMPUTED
+from ledgerframes.tables.replayed import ACTIVE
 
+TABLES = {**COMPUTED, ACTIVE.name: ACTIVE}
 MODELS = lf.models().set_index("model")
 #: Of these the engine reads only the columns that others name.
 WIDE = ("creates", "exercises")
@@ -25,7 +27,7 @@ def history(net):
 @pytest.fixture(scope="module")
 def folder(history, tmp_path_factory):
     made = tmp_path_factory.mktemp("exported")
-    lf.export({"events": history.events, "reassignments": history.reassignments}, made)
+    lf.export({"events": history.events, "reassignments": history.reassignments}, made, personal=True)
     return made
 
 
@@ -46,7 +48,7 @@ def test_the_text_of_a_model_runs_in_plain_duckdb_and_gives_the_same_rows(name, 
     expected = engine.rows(name).select(found.column_names)
 
     if MODELS.kind[name] == "table":
-        assert {*DERIVED[name].schema.names} <= {*found.column_names}
+        assert {*TABLES[name].schema.names} <= {*found.column_names}
         assert found.to_pylist() == expected.to_pylist()
     elif name not in WIDE:  # steps have no order
         found = found.cast(expected.schema)
@@ -54,13 +56,13 @@ def test_the_text_of_a_model_runs_in_plain_duckdb_and_gives_the_same_rows(name, 
 
 
 def test_each_table_has_its_model_and_each_model_says_what_a_row_is():
-    assert list(MODELS.index[MODELS.kind == "table"]) == list(DERIVED)
+    assert list(MODELS.index[MODELS.kind == "table"]) == [*TABLES]
     assert all(MODELS.rows.str.endswith("."))
     assert all({*reads} <= {*MODELS.index, "events", "reassignments", "opening"} for reads in MODELS.reads)
 
 
 def test_an_opening_is_a_view_of_that_name(history, folder):
-    active = lf.active_contracts(history.events, history.reassignments)
+    active = lf.active_contracts(history, as_="arrow")
     expected = lf.coin_history(history.events.slice(0, 0).replace_schema_metadata(None), opening=active, as_="arrow")
     with duckdb.connect() as plain:
         plain.register("contracts", active)

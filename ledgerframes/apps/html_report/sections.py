@@ -9,9 +9,6 @@ from typing import Final
 import pandas as pd
 
 from ledgerframes import plot
-from ledgerframes.analysis.anomalies import reassignment_anomalies
-from ledgerframes.analysis.flows import flow_matrix
-from ledgerframes.analysis.holdings import holdings_from_events
 from ledgerframes.analysis.licenses import license_versions, supply_over_time
 from ledgerframes.analysis.payloads import template_catalogue
 from ledgerframes.apps.html_report.charts import chart
@@ -20,6 +17,8 @@ from ledgerframes.apps.html_report.headlines import begins_late, summary
 from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, table, text
 from ledgerframes.errors import InputError, PartialResultError
+from ledgerframes.models.holdings import holdings_from_events
+from ledgerframes.models.reassignments import flow_matrix, reassignment_anomalies
 from ledgerframes.number_format import plural
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.analysis.anomalies import reassignment_anomalies
+from ledgerframes.models.reassignments import reassignment_anomalies
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.lake import View
@@ -44,7 +44,7 @@ _COLUMNS: Final = {
 }
 _LEGS: Final = (
     "migration_id", "record_time", "update_id", "kind", "source_synchronizer", "target_synchronizer", "unassign_id",
-    "reassignment_counter", "contract_id",
+    "reassignment_counter", "contract_id", "template_name",
 )  # fmt: skip
 _view_ids: Final = msgspec.json.Decoder(list[int])
 _KEYS: Final = ("migration_id", "record_time", "record_month", "update_id")

@@ -7,7 +7,7 @@ from typing import Final
 
 from ledgerframes.arguments import did_you_mean, names
 from ledgerframes.errors import InputError
-from ledgerframes.tables.derived import DERIVED
+from ledgerframes.tables.derived import COMPUTED, DERIVED
 from ledgerframes.tables.kinds import JSON, TEXT, TIME
 from ledgerframes.tables.table import Column, Table
 
@@ -48,7 +48,7 @@ NEEDS: Final = {"rewards": ("round_history",), "supply_per_round": ("round_histo
 
 def function_of(name: str) -> str:
     """The function that computes a table, such as `lf.coin_history`."""
-    return DERIVED[name].endpoints[0].partition("(")[0]
+    return COMPUTED[name].endpoints[0].partition("(")[0]
 
 
 def derivable(wanted: Iterable[str], argument: str) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def derivable(wanted: Iterable[str], argument: str) -> tuple[str, ...]:
         if given in DERIVABLE:
             chosen.update((given, *NEEDS.get(given, ())))
             continue
-        if given in DERIVED:
+        if given in COMPUTED:
             raise InputError(
                 f"{argument}: a store does not keep {given!r}; compute it when you need it with"
                 f" {function_of(given)}(store). It keeps {', '.join(DERIVABLE)}"

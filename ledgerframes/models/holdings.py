@@ -1,29 +1,23 @@
-"""Holdings and notional holding fees computed from the history alone, and compared with a server's summary."""
+"""`holdings_from_events`, `reconcile_holdings`, `holding_fees`: what parties hold, and what a server says of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Context, Decimal, localcontext
+from decimal import Context, Decimal
 from typing import Any, Final
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from ledgerframes.analysis.contracts import replayed
-from ledgerframes.analysis.payloads import record_fields
 from ledgerframes.arguments import names, suggesting, whole_number
 from ledgerframes.errors import InputError
-from ledgerframes.frames import Decimals, attrs_of, check_shape, hold_amounts, to_arrow, to_pandas
+from ledgerframes.frames import Decimals, check_shape, to_pandas
+from ledgerframes.models.computing import computed as computed_table
+from ledgerframes.models.contracts import whole_history
+from ledgerframes.models.engine import Engine
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
-from ledgerframes.tables.history import EVENTS
-from ledgerframes.timestamps import EPOCH, MICROSECOND
+from ledgerframes.tables.replayed import HOLDINGS_FROM_EVENTS
 
-COIN: Final = "Splice.Amulet:Amulet"
-LOCKED_COIN: Final = "Splice.Amulet:LockedAmulet"
-ROUND: Final = "Splice.Round:OpenMiningRound"
 AMOUNTS: Final = (
     "total_unlocked_coin", "total_locked_coin", "total_coin_holdings", "accumulated_holding_fees_unlocked",
     "accumulated_holding_fees_locked", "accumulated_holding_fees_total", "total_available_coin",
@@ -32,18 +26,7 @@ AMOUNTS: Final = (
 #: What depends on the round that fees are computed for, and newer servers leave out.
 _OF_A_ROUND: Final = AMOUNTS[3:]
 _KNOWN: Final = "the side knows the party"
-# decimal256, because a rate of 20 places times a number of rounds does not fit the 38 digits of decimal128.
-_WIDE: Final = pa.decimal256(70, 10)
-_ROUNDS: Final = pa.decimal256(19, 0)
-_PATHS: Final = {
-    "owner": ("owner", pa.string()),
-    "amount.initialAmount": ("amount", _WIDE),
-    "amount.createdAt.number": ("created", pa.int64()),
-    "amount.ratePerRound.rate": ("rate", pa.decimal256(48, 20)),
-}
-_EXACT: Final = Context(prec=_WIDE.precision)  # the usual 28 digits would round
-# Unlocked, locked, and the fees of both.
-_NOTHING: Final = (Decimal(0),) * 4
+_EXACT: Final = Context(prec=70)  # the usual 28 digits would round
 
 
 @suggesting
@@ -64,8 +47,9 @@ def holdings_from_events(
     transfers; do not subtract them.
 
     Args:
-        events: events from `load_events` or a store, from ledger begin.
-        reassignments: legs from the same source; needed for coins that appear first in an assignment.
+        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet, from ledger begin.
+        reassignments: legs from the same source, where `events` is a frame; needed for coins that appear first in an
+            assignment.
         at: replay up to and including this time; see `active_contracts`.
         as_of_round: round to compute fees for; the earliest mining round open at that time by default. A server
             defaults to the earliest round open when it is asked.
@@ -95,107 +79,33 @@ def holdings_from_events(
         None if as_of_round is None else whole_number(as_of_round, "as_of_round", least=-(2**63), most=2**63 - 1)
     )
     check_shape("pandas", decimals)
-    wanted = None if parties is None else names(parties, "parties")
-    contracts, _ = replayed(events, reassignments, at=at, templates=(COIN, LOCKED_COIN, ROUND), opening=opening)
-    # A locked coin is a template of its own, which holds the coin as its member `amulet`.
-    coins = pa.concat_tables([_coins(contracts, COIN, ""), _coins(contracts, LOCKED_COIN, "amulet.")])
-    # The server's default is the earliest round open when it is asked, which a replay cannot know.
-    moment = asked_round if asked_round is not None else _earliest_round(contracts)
-    if moment is None:
-        if coins.num_rows:
-            # Without coins no fee depends on the round.
-            raise InputError(f"as_of_round is needed: no {ROUND} is open at that moment")
-        moment = 0
-    sums = _summed(coins, moment)
-    named = sorted(sums) if wanted is None else list(wanted)
-    place = _place(events, at)
-    holdings = pd.DataFrame(
-        {
-            "record_time": pd.Series([place[1]] * len(named), dtype="datetime64[us, UTC]"),
-            "migration_id": pd.Series([place[0]] * len(named), dtype="int64"),
-            "computed_as_of_round": pd.Series([moment] * len(named), dtype="Int64"),
-            "party_id": pd.Series(named, dtype="str"),
-            "found": pd.Series([party in sums for party in named], dtype="boolean"),
-            **_amounts([sums.get(party, _NOTHING) for party in named]),
-        }
-    )
-    holdings.attrs.update(attrs_of(events))
-    return hold_amounts(holdings, AMOUNTS, decimals)
-
-
-def _place(events: Any, at: Bound | None) -> tuple[int, Any]:
-    """The moment that holdings are for: the caller's, else that of the last event."""
-    rows = to_arrow(events, EVENTS, ("migration_id", "record_time"), name="events")
+    wanted = None if parties is None else list(names(parties, "parties"))
     moment = bound(at, "at")
-    if isinstance(moment, Cursor):
-        return moment.migration_id, pd.Timestamp(EPOCH + moment.micros * MICROSECOND)
-    if moment is not None:
-        rows = rows.filter(pc.less_equal(rows["record_time"].cast(pa.int64()), moment))
-    if not rows.num_rows:
-        return 0, pd.NaT
-    latest = pc.max(rows["migration_id"])
-    last = pc.max(rows.filter(pc.equal(rows["migration_id"], latest))["record_time"].cast(pa.int64())).as_py()
-    return latest.as_py(), pd.Timestamp(EPOCH + (last if moment is None else moment) * MICROSECOND)
+    inputs = whole_history(events, reassignments, opening=opening, until=moment)
+    variables = {
+        "as_of_round": asked_round,
+        "parties": wanted,
+        "at_micros": moment.micros if isinstance(moment, Cursor) else moment,
+        "at_migration": moment.migration_id if isinstance(moment, Cursor) else None,
+    }
 
-
-def _amounts(sums: list[tuple[Decimal, ...]]) -> dict[str, pd.Series]:
-    columns: dict[str, list[Decimal]] = {name: [] for name in AMOUNTS}
-    with localcontext(_EXACT):
-        for unlocked, locked, fees, locked_fees in sums:
-            values = (unlocked, locked, unlocked + locked, fees, locked_fees, fees + locked_fees, unlocked - fees)
-            for name, value in zip(AMOUNTS, values, strict=True):
-                # Turns `-0` and `0E-10` into a plain zero.
-                columns[name].append(value or Decimal(0))
-    return {name: pd.Series(values, dtype=object) for name, values in columns.items()}
-
-
-def _coins(contracts: pa.Table, template: str, prefix: str) -> pa.Table:
-    """Owner, amount, round of creation and rate of a template's contracts, and whether they are locked."""
-    own = contracts.filter(pc.equal(contracts["template_name"], template))
-    amounts = record_fields(own["payload"], [prefix + path for path in _PATHS])
-    columns = {"locked": pa.array(np.full(own.num_rows, bool(prefix)))}
-    for path, (name, kind) in _PATHS.items():
-        values = amounts.get(prefix + path, pa.nulls(own.num_rows, pa.string()))
-        # A coin without its owner or amount would silently be missing from a sum.
-        if values.null_count:
-            raise InputError(f"events: a contract of {template} has no {prefix}{path}; its holdings cannot be told")
-        try:
-            columns[name] = values.cast(pa.string()).cast(kind)
-        except pa.ArrowInvalid as error:
+    def check(engine: Engine) -> None:
+        """Refuse coins that would silently be missing from a sum, and fees of a round that nobody knows."""
+        unread = engine.rows("unread_coins").slice(0, 1).to_pylist()
+        if unread:
+            name, member = unread[0]["template_name"], unread[0]["member"]
             raise InputError(
-                f"events: a contract of {template} has a {prefix}{path} that cannot be: {error}"
-            ) from error
-    return pa.table(columns)
+                f"events: a contract of {name} has no {member} that can be read; its holdings cannot be told"
+            )
+        # Without coins no fee depends on the round.
+        rounds = engine.rows("open_round_numbers")["round"]
+        if asked_round is None and rounds.null_count == len(rounds) and engine.rows("held_coin_terms").num_rows:
+            raise InputError("as_of_round is needed: no mining round is open at that moment")
 
-
-def _fees(coins: pa.Table, moment: int) -> pa.ChunkedArray:
-    """Each coin's fee; decimals of 76 digits hold every product exactly before it is rounded half even."""
-    # No lower clamp: the servers' formula gives a negative fee for a coin of a later round.
-    held = pc.subtract(pa.scalar(moment, pa.int64()).cast(_ROUNDS), coins["created"].cast(_ROUNDS))
-    fees = pc.round(pc.multiply(coins["rate"], held), ndigits=10, round_mode="half_to_even")
-    # The fee of one contract is never more than the coin itself.
-    return pc.min_element_wise(fees.cast(_WIDE), coins["amount"])
-
-
-def _summed(coins: pa.Table, moment: int) -> dict[str, tuple[Decimal, ...]]:
-    """Owner -> unlocked, locked, and their fees."""
-    zero, locked = pa.scalar(0, pa.int64()).cast(_WIDE), coins["locked"]
-    columns = {"owner": coins["owner"]}
-    for name, values in (("amount", coins["amount"]), ("fee", _fees(coins, moment))):
-        columns[name] = pc.if_else(locked, zero, values)
-        columns[f"locked_{name}"] = pc.if_else(locked, values, zero)
-    sums = ["amount", "locked_amount", "fee", "locked_fee"]
-    summed = pa.table(columns).group_by("owner").aggregate([(name, "sum") for name in sums])
-    values = zip(*(summed[f"{name}_sum"].to_pylist() for name in sums), strict=True)
-    return dict(zip(summed["owner"].to_pylist(), values, strict=True))
-
-
-def _earliest_round(contracts: pa.Table) -> int | None:
-    own = contracts.filter(pc.equal(contracts["template_name"], ROUND))
-    numbers = record_fields(own["payload"], ["round.number"]).get("round.number")
-    return (
-        None if numbers is None or not len(numbers.drop_null()) else int(min(map(int, numbers.drop_null().to_pylist())))
+    holdings: pd.DataFrame = computed_table(
+        HOLDINGS_FROM_EVENTS, inputs, as_="pandas", decimals=decimals, until=moment, variables=variables, check=check
     )
+    return holdings
 
 
 @suggesting

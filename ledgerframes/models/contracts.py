@@ -1,0 +1,122 @@
+"""`active_contracts`: which contracts are active at a moment and on which synchronizer, by replay of the history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from ledgerframes.analysis.coverage import check_same_range, check_whole
+from ledgerframes.arguments import refuse, text
+from ledgerframes.frames import As, to_arrow
+from ledgerframes.loaders.history import History
+from ledgerframes.loaders.opening import Opening, end_of, proof
+from ledgerframes.models.computing import computed
+from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import OPENING, Inputs, columns_of, inputs_of
+from ledgerframes.models.signatures import active
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.window import Bound, bound
+from ledgerframes.tables.replayed import ACTIVE
+from ledgerframes.timestamps import format_timestamp
+
+
+@active
+def active_contracts(
+    events: Any,
+    reassignments: Any = None,
+    *,
+    at: Bound | None = None,
+    template: str | None = None,
+    opening: Any = None,
+    as_: As = "pandas",
+) -> Any:
+    """Replay creates, consuming exercises and reassignments (contract: States and transitions).
+
+    Args:
+        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet, from ledger begin.
+        reassignments: legs from the same source, where `events` is a frame; None if no contract is reassigned.
+        at: replay up to and including this time (in every migration) or pair (migration id, time); to the end of the
+            frames by default.
+        template: only contracts of this `Module:Entity`.
+        opening: the contracts active before the frames begin: an `Opening` of `load_opening`, a frame that this
+            function or `load_active_contracts` returned, or `"nothing"`.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+
+    Returns:
+        One row per active contract, in the order of creation: contract_id, template_id,
+        template_name, package_name, created_at, signatories, observers, payload, synchronizer_id (null
+        while in flight), source_synchronizer and target_synchronizer (only while in flight), reassignment_counter
+        (0 at creation), in_flight, migration_id and record_time (of its creation, or of the assignment that showed it
+        first).
+
+    Raises:
+        InputError: columns are missing, `at` is not valid, or the provenance of the two frames names different ranges.
+        PartialResultError: the provenance of the frames does not prove that they begin at ledger begin without a gap.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     active = lf.active_contracts(lf.load_history(net))
+        >>> active.contract_id.is_unique, int(active.in_flight.sum())
+        (True, 1)
+    """
+    if template is not None:
+        text(template, "template", "Module:Entity, as the column template_name has it")
+    moment = bound(at, "at")
+    inputs = whole_history(events, reassignments, opening=opening, until=moment)
+
+    def notes(engine: Engine, rows: pa.Table) -> dict[str, Any]:
+        """What proves that the contracts are the opening of what comes after."""
+        end = _end(engine, moment, inputs.attrs)
+        cursor = {} if end is None else {"cursor": [end.migration_id, format_timestamp(end.micros)]}
+        templates = None if template is None else (template,)
+        return {"at": _said(moment), **cursor, **proof(rows, templates=templates, parties=None)}
+
+    variables = {"template": template}
+    return computed(ACTIVE, inputs, as_=as_, decimals=None, until=moment, variables=variables, notes=notes)
+
+
+def whole_history(events: Any, reassignments: Any, *, opening: Any, until: Cursor | int | None) -> Inputs:
+    """Read a history that is whole: from ledger begin or an opening, without a gap, all of its tables as far.
+
+    Raises:
+        InputError: `reassignments` is given beside a history that has them, or their ranges differ.
+        PartialResultError: the provenance does not prove that nothing is missing.
+    """
+    if reassignments is not None and (isinstance(events, History) or not len(columns_of(events))):
+        refuse("reassignments", reassignments, "leave it out: they are taken from what is given as events")
+    legs = events.reassignments if isinstance(events, History) else reassignments
+    inputs = inputs_of(events, reassignments=reassignments, opening=_opening(opening))
+    check_whole(inputs.proof, name="events", opening=opening)
+    if legs is not None:
+        check_whole(legs, name="reassignments", opening=opening)
+        check_same_range(inputs.proof, legs, until)
+    return inputs
+
+
+def _opening(given: Any) -> Any:
+    """What a caller gives, where a frame may hold contracts that the history shows too: they count once."""
+    if given is None or isinstance(given, str | Opening):
+        return given
+    there = [name for name in ACTIVE.names if name in OPENING or name in columns_of(given)]
+    return Opening(to_arrow(given, ACTIVE, there, name="opening"))
+
+
+def _end(engine: Engine, moment: Cursor | int | None, attrs: Mapping[str, Any]) -> Cursor | None:
+    """The last place that the contracts reach to."""
+    if moment is None:
+        return end_of(attrs)
+    if isinstance(moment, Cursor):
+        return moment
+    last = engine.rows("last_place").to_pylist()
+    return Cursor(last[0]["migration_id"], moment) if last else None
+
+
+def _said(moment: Cursor | int | None) -> Any:
+    if moment is None:
+        return None
+    return (
+        format_timestamp(moment) if isinstance(moment, int) else [moment.migration_id, format_timestamp(moment.micros)]
+    )

@@ -1,0 +1,5 @@
+-- One row: how many reassignments have a leg that may lie before the range, and after it.
+select
+  count(*) filter (edge = 'start') as start,
+  count(*) filter (edge = 'end') as "end"
+from reassignment_flows

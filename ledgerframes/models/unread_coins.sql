@@ -1,0 +1,5 @@
+-- One row per coin contract of `held_coins` that cannot be read: which of its members.
+select contract_id, template_name, wrong[1] as member
+from held_coin_terms
+where wrong is not null
+order by contract_id
