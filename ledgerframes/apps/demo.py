@@ -14,8 +14,6 @@ from ledgerframes.embedded import sandbox
 from ledgerframes.frames import shape
 from ledgerframes.loaders.history import History, load_history
 from ledgerframes.loaders.planning import migrations, plan
-from ledgerframes.models.holdings import holdings_from_events
-from ledgerframes.models.reassignments import reassignment_flows
 from ledgerframes.store.opening import open_store
 from ledgerframes.store.store import Store
 from ledgerframes.tables.catalogue import table_named
