@@ -9,8 +9,8 @@ from typing import Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from ledgerframes.analysis.flows import reassignment_flows as joined_legs
 from ledgerframes.errors import InputError
+from ledgerframes.models.reassignments import reassignment_flows as joined_legs
 from ledgerframes.number_format import count_text, duration_text, plural
 from ledgerframes.plot.contents import Axis, Content, Floats, Flows, Matrix, Nothing, Ribbon, Series, Stack, Steps
 from ledgerframes.plot.drawing import chart, rows_in

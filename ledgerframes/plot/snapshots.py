@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from ledgerframes.analysis.holdings import holdings_from_events
+from ledgerframes.models.holdings import holdings_from_events
 from ledgerframes.plot.reading import floats, frame_of, micros, part, texts
 from ledgerframes.plot.time_bins import moment_text
 
