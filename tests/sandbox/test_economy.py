@@ -33,7 +33,7 @@ CHOICES = {
 
 @pytest.fixture(scope="module")
 def world():
-    return generate(11, 6_000)
+    return generate(11, 9_000)
 
 
 @pytest.fixture(scope="module")
