@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ledgerframes.arguments import refuse, whole_number
+from ledgerframes.arguments import refuse, suggesting, whole_number
 from ledgerframes.errors import visible
 from ledgerframes.number_format import amount_text, duration_text
 from ledgerframes.session_names import alias_of
@@ -90,6 +90,7 @@ class Shown:
         )
 
 
+@suggesting
 def show(frame: Any, *, rows: int = 20) -> Shown:
     """Show a frame to be read: ids as their aliases or hints, amounts with two decimals, the widest columns last.
 

@@ -205,7 +205,12 @@ def _requests_of_load(wanted: Window, extent: Extent, rows: int, planning: int) 
 def _requests_of_sync(windows: Sequence[Window], extent: Extent, rows: list[float], parts: list[_Part]) -> int:
     """Requests of a sync: who the servers are and what migrations there are, then each migration by itself."""
     requests = 2 + len(extent.firsts)
-    requests += sum(_migrations_in(wanted, extent) + (0 if wanted.has_end else 2) for wanted in windows)
+    # What an earlier migration shows late is settled by another look at the newest one.
+    newest = extent.firsts[-1].micros
+    for wanted in windows:
+        reached = _migrations_in(wanted, extent)
+        again = reached > 1 and (wanted.until is None or wanted.until > newest)
+        requests += reached + 2 * (not wanted.has_end) + 2 * again * (reached - 1)
     for part, count in zip(parts, rows, strict=True):
         pages = -(-round(count) // MAXIMUM)
         if count < MAXIMUM:

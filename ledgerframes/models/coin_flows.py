@@ -38,7 +38,7 @@ def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | N
         >>> with lf.sandbox(updates=200) as net:
         ...     purchases = lf.traffic_purchases(lf.load_events(net))
         >>> purchases.columns.to_list()[2:6]
-        ['provider', 'member_id', 'synchronizer_id', 'migration_id']
+        ['record_time', 'provider', 'member_id', 'synchronizer_id']
     """
     return computed(TRAFFIC_PURCHASES, inputs_of(events), as_=as_, decimals=decimals)
 

@@ -87,7 +87,9 @@ class Wire(httpx.BaseTransport):
         way.answered = True
         pieces = "pieces" in request.extensions or not 200 <= answer.status < 300  # of an error what comes is enough
         body = _Body(answer, pieces=pieces)
-        return httpx.Response(answer.status, headers=list(answer.headers.items()), stream=body)
+        # Servers may send any byte in a head; http.client reads them as Latin-1.
+        headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()]
+        return httpx.Response(answer.status, headers=headers, stream=body)
 
     def close(self) -> None:
         """Close every connection that is at rest; one that is under way is closed when it ends."""

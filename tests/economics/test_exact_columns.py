@@ -36,8 +36,8 @@ def test_a_worth_is_the_product_rounded_half_to_even(engine, pairs):
     for (left, right), worth in zip(pairs, found, strict=True):
         exact = None if left is None or right is None else EXACT.multiply(left, right)
         # What 18 digits before the point do not hold is not known.
-        known = exact is not None and abs(exact) < Decimal(10) ** 18
-        assert worth == (exact.quantize(Decimal("1e-10"), context=EXACT) if known else None)
+        rounded = None if exact is None else exact.quantize(Decimal("1e-10"), context=EXACT)
+        assert worth == (rounded if rounded is not None and abs(rounded) < Decimal(10) ** 18 else None)
 
 
 SPELLINGS = {

@@ -45,7 +45,7 @@ def test_the_captured_summary_is_a_row(captures):
 def test_a_list_that_scan_finds_too_long_is_split(net, owners):
     place = {"record_time": "9999-01-01", "migration_id": net.sandbox.world.updates[-1].migration_id}
     wanted = lf.load_holdings_summary(net, owners, **place)
-    with net.sandbox.replica(holdings_limit=90) as server, lf.connect(scan_url=server.scan_url) as alone:
+    with net.sandbox.replica(holdings_limit=30) as server, lf.connect(scan_url=server.scan_url) as alone:
         pd.testing.assert_frame_equal(lf.load_holdings_summary(alone, owners, **place), wanted)
         assert server.requests["POST /api/scan/v0/holdings/summary"] > 1
 

@@ -104,6 +104,8 @@ def test_a_file_without_a_column_is_refused_by_its_name(history, tmp_path):
 
 
 def test_a_running_query_ends_soon_after_an_interrupt(history):
+    # A shell's background job ignores SIGINT, and so would Python.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with Engine(inputs_of(history).gives) as engine:
         timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
         timer.start()
@@ -115,3 +117,4 @@ def test_a_running_query_ends_soon_after_an_interrupt(history):
                 ).fetchall()
             )
         assert time.thread_time() - begun < 2
+    signal.signal(signal.SIGINT, before)

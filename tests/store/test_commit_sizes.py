@@ -27,7 +27,7 @@ class Noting:
         return Counter()
 
 
-ROWS = pa.record_batch({"n": pa.array([0] * 1_000_000, pa.int64())})  # 8 MB
+ROWS = pa.record_batch({name: pa.array([0] * 500_000, pa.int64()) for name in ("template_name", "choice")})  # 8 MB
 PAGE = Decoded({"events": ROWS}, Interval(0, 0, 1), Advance(0, Interval(0, 0, 1), 0))
 
 
