@@ -130,12 +130,10 @@ class Engine:
         self._held: dict[str, int | None] = {}
         self._spill = TemporaryDirectory(prefix="ledgerframes-", ignore_cleanup_errors=True)
         try:
-            self._connection = _database(self._spill.name, inputs.values())
+            self._connection, self._room = _database(self._spill.name, inputs.values())
         except BaseException:
             self._spill.cleanup()
             raise
-        limit = "select parse_formatted_bytes(current_setting('memory_limit')) // 2"
-        ((self._room,),) = self._connection.execute(limit).fetchall()
 
     def __enter__(self) -> Self:
         return self
@@ -242,22 +240,30 @@ class Engine:
             self._connection.execute(f"set memory_limit = '{max(sum(sizes) // 2 - _BESIDE, _LEAST)}B'")
 
 
-def _database(spill: str, inputs: Iterable[Give]) -> duckdb.DuckDBPyConnection:
-    """A database that spills into a folder, reads the files of the inputs and no others, and has the macros."""
+def _database(spill: str, inputs: Iterable[Give]) -> tuple[duckdb.DuckDBPyConnection, int]:
+    """A database that spills into a folder, reads the files of the inputs and no others, and has the macros.
+
+    Also returns how many bytes the inputs may take: half of its memory.
+    """
     import duckdb
 
     database = duckdb.connect(config={**_SETTINGS, "temp_directory": spill})
     limit = os.environ.get(VARIABLE, _HALF)
-    try:
-        database.execute(f"set memory_limit = {literal(limit)}")
-    except duckdb.Error as error:
-        raise ConfigurationError(f"{VARIABLE}={limit!r} is not valid: give a size such as 4GB") from error
     allowed = [literal(file) for give in inputs for file in getattr(give, "files", ())]
-    database.execute(f"set allowed_paths = [{', '.join(allowed)}]")
-    database.execute("set enable_external_access = false")
-    database.execute("set timezone = 'UTC'")
-    database.execute(";".join(macros()))
-    return database
+
+    def prepare() -> int:
+        try:
+            database.execute(f"set memory_limit = {literal(limit)}")
+        except duckdb.Error as error:
+            raise ConfigurationError(f"{VARIABLE}={limit!r} is not valid: give a size such as 4GB") from error
+        database.execute(f"set allowed_paths = [{', '.join(allowed)}]")
+        database.execute("set enable_external_access = false")
+        database.execute("set timezone = 'UTC'")
+        database.execute(";".join(macros()))
+        half = "select parse_formatted_bytes(current_setting('memory_limit')) // 2"
+        return int(database.execute(half).fetchall()[0][0])
+
+    return database, interruptible(database, prepare)
 
 
 #: Macros that ask for settings.
