@@ -1,5 +1,6 @@
 """Networks that many tests read, and how Hypothesis runs."""
 
+import sys
 from collections import Counter
 
 import pytest
@@ -38,3 +39,11 @@ def net():
 def truth(net):
     """Its items, in the server's order."""
     return list(net.sandbox.world.items())
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    """What a test drew does not stay open, as matplotlib warns of more than twenty figures."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -8,10 +8,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
+#: Files that lie there for one who reads alone: the one that is read, and the next.
+_AHEAD: Final = 2
 #: Writes an object to a file, which appears once it is whole.
 Get = Callable[[Path], object]
 
@@ -28,13 +30,16 @@ class KeptFiles:
     folder: Path
     kept: int = 0
     _read: deque[Path] = field(default_factory=deque)
+    _ahead: deque[Path] = field(default_factory=deque)
     _locks: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
 
     def fetch(self, name: str, get: Get) -> None:
-        """Have a file at hand."""
+        """Have a file at hand, also where its reader ends before it is opened: of these, the last ones stay."""
         target = self.folder / name
         with self._locks[name]:
             _get(target, get)
+        self._ahead.append(target)
+        self._remove(self._ahead, self.kept + _AHEAD)
 
     @contextmanager
     def opened(self, name: str, get: Get) -> Iterator[Any]:
@@ -44,16 +49,18 @@ class KeptFiles:
         with self._locks[name]:
             _get(target, get)
             file = pa.OSFile(str(target), "rb")
-        with file:
-            yield file
-        self._read.append(target)
-        self._remove()
+        try:
+            with file:
+                yield file
+        finally:  # also where a reader stops in the middle
+            self._read.append(target)
+            self._remove(self._read, self.kept)
 
-    def _remove(self) -> None:
-        """Remove the files that were read, but for the last ones."""
-        while len(self._read) > self.kept:
+    def _remove(self, files: deque[Path], most: int) -> None:
+        """Remove files but for the last ones."""
+        while len(files) > most:
             with suppress(IndexError):  # another reader was quicker
-                target = self._read.popleft()
+                target = files.popleft()
                 with self._locks[target.name]:
                     target.unlink(missing_ok=True)
 

@@ -139,7 +139,7 @@ def test_balances_are_those_of_the_coins_at_the_end_of_each_day(weeks):
     assert len(days) >= 15
     for day in (days[0], days[7], days[-1]):
         end = f"{day}T23:59:59.999999Z"
-        coins = lf.coin_history(store, at=end)
+        coins = lf.coin_history(store, at=end, decimals="exact")
         coins = coins[coins.ended_at.isna()]
         found = {
             party: (unlocked, locked, total)

@@ -152,7 +152,7 @@ def test_a_damaged_computed_table_is_computed_again(store, net):
 @pytest.mark.long
 def test_a_table_of_older_rules_is_computed_again(store, net, monkeypatch):
     store.sync(net, progress=False, derive=["mint_burn", "transfers"])
-    monkeypatch.setitem(kept.VERSIONS, "transfers", 2)
+    monkeypatch.setitem(kept.VERSIONS, "transfers", kept.VERSIONS["transfers"] + 1)
 
     assert store.derive().again == {"transfers": "the rules of an older version computed it"}
     assert_equal_to_one_go(store, ["mint_burn", "transfers"])

@@ -25,7 +25,7 @@ MAY = 1_746_057_600_000_000
 @pytest.fixture(scope="module", autouse=True)
 def small_chunks():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunks, "EVENTS_AT_ONCE", 2_500)
+        patch.setattr(chunks, "EVENTS_AT_ONCE", 4_000)
         yield
 
 
@@ -111,8 +111,8 @@ def test_what_lies_before_the_change_is_not_read(store, whole, tmp_path):
 
 def test_a_month_read_again_after_a_repair_keeps_the_months_before(store, net):
     store.derive()
-    file = next(path for path in data_files(store, "events") if "2025-04" in str(path))
-    file.write_bytes(file.read_bytes()[:-40])
+    for file in (path for path in data_files(store, "events") if "2025-04" in str(path)):
+        file.write_bytes(file.read_bytes()[:-40])
     assert store.repair()
     first = store.derive()
     assert set(first.kept) == CHUNKED
@@ -136,7 +136,8 @@ def test_a_repair_and_a_sync_in_one_go_keep_the_months_before(store, net, caplog
     monkeypatch.setattr(world, "updates", other)
     before = (store.load("traffic_purchases").bytes == 77).sum()
     for name in ("updates", "events", "reassignments"):
-        next(path for path in data_files(store, name) if "2025-04" in str(path)).unlink()
+        for path in (path for path in data_files(store, name) if "2025-04" in str(path)):
+            path.unlink()
     store.repair()
     with caplog.at_level("INFO", logger="ledgerframes.store"):
         store.sync(net, progress=False)

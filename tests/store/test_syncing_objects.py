@@ -4,7 +4,7 @@ import logging
 import re
 import tempfile
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -185,13 +185,18 @@ def test_what_a_killed_sync_has_downloaded_is_not_downloaded_again(store, ledger
         store.sync(ledger, source="objects", page_size=PAGE, workers=1, end="2025-03-07", progress=False)
     kept = [path for path in own_folder.rglob("*.zstd") if not path.name.startswith(".")]
     assert len(kept) >= 3
+    for path in own_folder.glob("*"):
+        with suppress(OSError):  # what is empty is not of the kill
+            path.rmdir()
     part = kept[0].parent / ".something.zstd.abc.part"
     part.write_bytes(b"half")
     store.repair(unsettled=True)
-    before = downloads(ledger)
+    before = fetched(ledger)
     other = lf.open_store(store._lake.url)
     other.sync(ledger, source="objects", page_size=PAGE, workers=1, progress=False)
-    assert downloads(ledger) - before <= 14
+    new = fetched(ledger) - before
+    assert new
+    assert not new.keys() & before.keys()
     assert_equal(store, ledger)
 
 

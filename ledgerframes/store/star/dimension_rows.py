@@ -81,7 +81,9 @@ def round_rows(dimensions: Dimensions, history: pa.Table) -> Iterator[pa.RecordB
         yield pa.record_batch(columns, schema=schema)
     known = set(history["round"].to_pylist())
     others = ((key, int(member.natural)) for key, member in dimensions.rounds.by_key.items())
-    yield from _batches("dim_round", ({"round_key": key, "round": own} for key, own in others if own not in known))
+    yield from _batches(
+        "dim_round", ({"round_key": key, "round": own, "whole": False} for key, own in others if own not in known)
+    )
 
 
 def validator_rows(dimensions: Dimensions, latest: pa.Table, listed: pa.Table) -> Iterator[pa.RecordBatch]:
