@@ -128,6 +128,13 @@ def test_a_sample_is_drawn_again_by_its_seed(filled, net):
         filled.verify(net, sample=0)
 
 
+def test_an_update_in_several_samples_is_counted_once(store, net):
+    store.sync(net, end=(0, "2025-03-03T09:20:00Z"))
+    stored = len(store.load("updates", columns=["update_id"]))
+    for sample in (1, 5, 20, 100):
+        assert 0 < store.verify(net, sample=sample).compared <= stored
+
+
 def test_markup_in_a_difference_is_escaped():
     with lf.sandbox(updates=200) as net, lf.sandbox(updates=200) as other:
         change(other.sandbox.world, lambda item: _created(item)["create_arguments"].update(note="<script>"), rank=9)

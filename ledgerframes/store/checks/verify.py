@@ -18,7 +18,7 @@ from ledgerframes.loaders.normalized import Canonical, canonical_updates
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
-from ledgerframes.store.coverage import Interval, intersection, missing, rows_of, wanted_in, window_of
+from ledgerframes.store.coverage import Interval, intersection, merged, missing, rows_of, wanted_in, window_of
 from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.lake import View, declared
 from ledgerframes.store.read.ranges import ranges_of
@@ -107,7 +107,7 @@ def verify(
             )
         )  # fmt: skip
     return CrossCheck(
-        names[0], names[1], f"{part}, {'all of it' if sample is None else f'{len(windows)} samples'}",
+        names[0], names[1], f"{part}, {'all of it' if sample is None else f'{samples} samples'}",
         sum(check.compared for check in checks), sum(check.differing for check in checks),
         tuple(difference for check in checks for difference in check.differences),
         max((check.up_to for check in checks if check.up_to is not None), default=None),
@@ -143,19 +143,22 @@ def _covered(view: View, part: Window) -> tuple[Interval, ...]:
 
 
 def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]:
-    """Windows drawn at random, each from the record time of one stored update to that of the 50th after it."""
+    """Windows drawn at random, from the record time of a stored update to that of the 50th after it, without overlap."""
     read = Part.of(view, "updates", part, allow_partial=True)
     cursors = read.load(["migration_id", "record_time"])
     if not cursors.num_rows:
         return
     rng = random.Random(seed)  # noqa: S311 - a sample, no secret
+    drawn: list[Interval] = []
     for _ in range(sample):
         first = rng.randrange(cursors.num_rows)
         rows = cursors.slice(first, _UPDATES_PER_SAMPLE)
         # A window by cursors of two migrations would also hold whatever lies between them.
         rows = rows.filter(pc.equal(rows["migration_id"], rows["migration_id"][0]))
         migration_id, times = rows["migration_id"][0].as_py(), rows["record_time"].cast(pa.int64())
-        yield Window(Cursor(migration_id, times[0].as_py()), Cursor(migration_id, times[-1].as_py() + 1))
+        drawn.append(Interval(migration_id, times[0].as_py() - 1, times[-1].as_py()))
+    # Samples that overlap are one, so that each update is read and counted once.
+    yield from map(window_of, merged(drawn))
 
 
 def _stored(view: View, window: Window) -> Iterator[Canonical]:
