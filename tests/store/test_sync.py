@@ -72,6 +72,16 @@ def test_ranges_synced_in_any_order_make_one_history(store, net, history):
     assert len(store.coverage()) == history.updates.migration_id.nunique()
 
 
+@pytest.mark.parametrize("parts", [(0, 2, 1), (2, 0, 1), (0, 1, 2), (1, 0, 2)], ids=str)
+def test_parts_of_migrations_far_apart_are_synced(parts, store, net, history):
+    for migration_id in parts:
+        times = history.updates[history.updates.migration_id == migration_id].record_time
+        report = store.sync(net, start=(migration_id, times.iloc[20]), end=(migration_id, times.iloc[60]))
+        assert report.rows["updates"] == (times < times.iloc[60]).sum() - (times < times.iloc[20]).sum() > 0
+    store.sync(net)
+    assert_whole(store, net)
+
+
 def test_a_gap_between_parts_is_filled_though_nothing_is_final_yet(store):
     with lf.sandbox(seed=21, updates=40, migrations=2) as short:  # all of it lies within settle
         times = lf.load_updates(short).record_time

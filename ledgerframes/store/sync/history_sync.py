@@ -157,15 +157,20 @@ class HistorySync:
             begins = [known.first for known in self.agreement.beginnings.known.values()]
             return {cursor.migration_id for cursor in (min(begins), *migrations_after(self.servers, None))}
         later_ones = self._look(max(stored))
-        return stored | later_ones | self._before(min(stored)) if self._recognised else set()
+        if not self._recognised:
+            return set()
+        unstored = takewhile(lambda cursor: cursor.migration_id not in stored, self._where_it_begins())
+        return stored | later_ones | self._before(min(stored)) | {cursor.migration_id for cursor in unstored}
 
     def _look(self, newest: int) -> set[int]:
         """Look at every server where the newest stored migration ends; gives the migrations that are new."""
         intervals = self._missing(newest)
         settled = self.history.slots.settled
         ended = any(interval.migration_id == newest and interval.hi >= CLOSED for interval in settled)
-        if ended and wanted_in(self.request.window, newest + 1) is not None:
-            interval = Interval(newest, CLOSED, CLOSED)  # a sync was killed before it stored anything of the next one
+        unwanted = wanted_in(self.request.window, newest) is None
+        if (ended and wanted_in(self.request.window, newest + 1) is not None) or (unwanted and self._begins_apart()):
+            # A sync was killed before it stored anything of the next one, or only others are wanted.
+            interval = Interval(newest, CLOSED, CLOSED)
         elif intervals:
             interval = intervals[-1]
         else:
@@ -196,8 +201,8 @@ class HistorySync:
 
     def _before(self, first: int) -> set[int]:
         """The migrations before the first one stored, and where servers begin, if something older may be had."""
-        begin = self.history.slots.begin
-        whole = (begin is not None and begin.proven) or wanted_in(self.request.window, first - 1) is None
+        begin, start = self.history.slots.begin, self.request.window.start
+        whole = (begin is not None and begin.proven) or (start is not None and start.migration_id >= first)
         gaps = [gap for one in self.agreement.stored_migrations for gap in self._missing(one) if gap.hi < CLOSED]
         older = [*gaps, *([] if whole else [Interval(first - 1, BEGINNING, CLOSED)])]
         # Only what servers show first says whether older items may be had: asked once an hour, objects at every sync.
@@ -213,6 +218,17 @@ class HistorySync:
             return set()
         later = chain([min(begins)], migrations_after(self.servers, Cursor(min(begins).migration_id - 1, LATEST)))
         return {cursor.migration_id for cursor in takewhile(lambda cursor: cursor.migration_id < first, later)}
+
+    def _begins_apart(self) -> bool:
+        """Whether the window begins in a migration of which nothing is stored, behind the first one that is."""
+        start, stored = self.request.window.start, self.agreement.stored_migrations
+        return start is not None and start.migration_id not in stored and start.migration_id > stored[0]
+
+    def _where_it_begins(self) -> Iterator[Cursor]:
+        """The first cursors of the migrations from there on."""
+        start = self.request.window.start
+        if start is not None and self._begins_apart():
+            yield from migrations_after(self.servers, Cursor(start.migration_id - 1, LATEST))
 
     def _ask_beginnings(self) -> None:
         """Ask every server where its history begins now."""
