@@ -168,11 +168,14 @@ class _History:
         kind = choices.weighted("window", 40, 20, 20, 20)
         low = choices.pick("window", 10) * U
         high = low + (1 + choices.pick("window", 6)) * U
-        if kind == 1:
-            return format_timestamp(BASE + low), None
-        if kind == 2:
-            return None, format_timestamp(BASE + high)
-        return (format_timestamp(BASE + low), format_timestamp(BASE + high)) if kind == 3 else (None, None)
+        start, end = (format_timestamp(BASE + low) if kind in {1, 3} else None), None
+        if kind in {2, 3}:
+            end = format_timestamp(BASE + high)
+        # In every migration, or from or to a place in one of them.
+        migration_id = choices.pick("window-migration", 5) - 2
+        if migration_id < 0:
+            return start, end
+        return start and (migration_id, start), end and (migration_id, end)
 
     def _set_clock(self) -> None:
         newest = max((server.newest for server in self.fleet.servers), default=0)
