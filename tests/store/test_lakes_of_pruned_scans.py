@@ -6,6 +6,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.errors import BeginsLateWarning
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.timestamps import format_timestamp
 from tests.moving_window import MovingWindow, place
 
 UPDATES = 600
@@ -233,6 +234,18 @@ def test_what_is_pruned_while_a_first_sync_reads_is_covered_by_nothing(page, to,
     assert store.coverage().from_beginning.iloc[0] == begun
     assert store.coverage().begins_late.isna().iloc[0] == begun
     assert store.check(full=True)
+
+
+@pytest.mark.parametrize("step", [1, 7, 20])
+@pytest.mark.parametrize("page_size", [50, 1000])
+def test_a_lake_of_a_window_that_moves_before_every_page_says_where_it_begins(page_size, step, store, net):
+    net.sandbox.prune(before=place(net, 450))
+    with MovingWindow(net, lambda page: net.sandbox.prune(before=place(net, min(450 + step * page, 595)))) as scan:
+        report = store.sync(lf.connect(scan_url=scan.scan_url), page_size=page_size)
+
+    first = store.load("updates", allow_partial=True).record_time.iloc[0]
+    assert (report.begins_late, store.coverage().begins_late.iloc[0]) == (format_timestamp(int(first.value // 1000)), first)
+    assert not any(store.coverage().from_beginning)
 
 
 @pytest.mark.parametrize("beside", [-1, 0, 1, 2])

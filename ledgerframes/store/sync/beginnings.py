@@ -31,12 +31,14 @@ class Beginnings:
         proofs: takes note of what they show.
         known: by server, where its history began when it was asked last.
         firsts: what was ever shown first in this sync, and whether the ledger begins there.
+        oldest: the oldest item among what was shown so.
     """
 
     servers: AgreedServers
     proofs: Proofs
     known: dict[str, Beginning] = field(default_factory=dict)
     firsts: dict[Cursor, bool | None] = field(default_factory=dict)
+    oldest: Cursor | None = None
     _proven: dict[str, bool | None] = field(default_factory=dict)  # by the id of a first update
 
     def ask(self, server: str, *, insist: bool = False) -> HistoryPage:
@@ -57,6 +59,7 @@ class Beginnings:
             return
         if ids[0] not in self._proven:
             self._proven[ids[0]] = proven_by(page, self.servers.history)
+        self.oldest = cursors[0] if self.oldest is None else min(self.oldest, cursors[0])
         first, proven, held = cursors[0], self._proven[ids[0]], self.servers.begins_after
         if held is not None and held > EARLIEST and not proven:
             # Objects hold everything from where their names say that they begin.
@@ -66,6 +69,14 @@ class Beginnings:
         self.servers.begins[server] = begin.at
         final = self.proofs.now().of(server)
         self.servers.lately.begins[server] = Began(begin.at, final, self.servers.lately.clock())
+
+    def proof_of(self, place: Cursor) -> bool | None:
+        """Whether the ledger begins at an item; False where a server has shown an older one, None if that is not known.
+
+        A scan may prune between the request that finds out where it begins and the first page.
+        """
+        proven = self.firsts.get(place)
+        return False if proven is None and self.oldest is not None and self.oldest < place else proven
 
     def before(self, place: Cursor) -> bool:
         """Whether every server, asked in this sync or within the last hour, begins after a place."""

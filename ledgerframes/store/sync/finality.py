@@ -102,7 +102,7 @@ class Finality:
             if begin is not None:
                 shown += [begin.first.micros] if begin.first.migration_id == migration_id else []
             at = min(shown, default=CLOSED + 1)  # of a part that no server has any more nothing is known
-            proven = self.agreement.beginnings.firsts.get(Cursor(migration_id, at))
+            proven = self.agreement.beginnings.proof_of(Cursor(migration_id, at))
             genesis = proven is True and first == at and lo <= BEGINNING  # it may have been pruned since
             low, proof = (lo, 2) if genesis else (max(lo, at - 1), int(proven is False))
         if key in self._sure or lo > self._los.setdefault(key, lo):  # inside of its shard, or what it begins is stored
