@@ -304,10 +304,12 @@ class ObjectPages:
             page = self.index.older(after, Cursor(migration_id, LATEST), size)
         if page is not None and len(page) >= size and page.glimpse.cursors[0] != page.glimpse.cursors[-1]:
             return page
-        # The objects, which are in the order of the history, may go on with the first item that a server has.
+        # Within a migration objects that hold the first item of a server hold all before it; what they hold of a later
+        # one says nothing about this one, as a writer may go by record time alone.
+        same = begin.migration_id == migration_id
         last = before(begin) or BEFORE_ALL
         if not self.index.broken and (
-            self._reaches(begin, migration_id) or self.index.older(last, begin, 1) is not None
+            self._reaches(begin, migration_id) or (same and self.index.older(last, begin, 1) is not None)
         ):
             # So that no group of equal times is the last one: the servers' items continue it.
             most = min(

@@ -675,6 +675,18 @@ SCRIPTS = {
         faults=("late", "catching-up"),
         choices={"moves": [0, 1, 3, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 1], "plan": [2], "sync": [0, 1, 1]},
     ),
+    # Objects that held a later migration's first item that a server has were taken to hold all of the one before.
+    "objects-by-time-end-before-an-overlap-does": Script(
+        items=(
+            Item(0, 8 * U, "A", "h"),
+            Item(0, 9 * U, "A", "d"),
+            Item(1, 7 * U, "A", "r"),
+            Item(1, 18 * U, "A", "k"),
+        ),
+        faults=("pruned",),
+        choices={"moves": [15, 1, 1, 1, 1], "prune": [0, 0, 0, 1, 0, 1]},
+        objects=True,
+    ),
 }
 
 
