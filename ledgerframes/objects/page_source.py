@@ -296,8 +296,7 @@ class ObjectPages:
         if begin is None or after >= begin:
             return None
         page = self.index.older(after, Cursor(begin.migration_id, begin.micros - 1), size)
-        ended = after.micros >= LATEST
-        migration_id = page.glimpse.cursors[0].migration_id if page else after.migration_id + ended
+        migration_id = after.migration_id + (after.micros >= LATEST)
         later = [cursor for cursor in (page.glimpse.cursors if page else ()) if cursor.migration_id > migration_id]
         # It ends the migration only where objects hold all of that.
         if later and not self._reaches(later[0], migration_id):

@@ -382,8 +382,9 @@ class _History:
         faults, self.faults = self.faults, self.faults - {"windows", "long-settle"}
         order = self._order()
         self.faults = faults
-        # At the end every sync has to go to its end, also where a server has no objects.
-        return replace(order, source="auto") if order.source == "objects" else order
+        # At the end every sync has to go to its end, also where a server has no objects; and all read the same, as a
+        # sync by pages alone leaves what only objects still have to the next one.
+        return replace(order, source="auto") if self.script.objects else order
 
     def _quiet(self) -> None:
         """With no news a sync changes no table, and asks for no more than DESIGN allows.
@@ -446,6 +447,8 @@ class _History:
             return servers
         for migration in migrations:
             between = max(sum(span.migration == migration for span in spans) for spans in done) - 1
+            # What was pruned between two parts stays a gap, also where nothing of them is final yet: each server is
+            # asked by every sync what it has first now, as another one, or the same one, may have it after all.
             parts = (covered(self.watch.numbers(name)) for name in self.stored_as.order)
             gaps += max(between, *(sum(span.migration == migration for span in spans) - 1 for spans in parts), 0)
             if between <= 0 and all(inside((migration, LATEST), spans) for spans in done):
@@ -468,7 +471,9 @@ class _History:
         # Where the newest migration shows nothing that could be stored, each server is recognised by its beginning.
         nameless = not any(self.stored_as.has_row(item) or item.kind == "broken" for item in self._tail(migrations[-1]))
         # A gap that syncs of parts left ends inside a page: one more to where it ends, and the servers confirm it.
-        return due + servers * nameless + (gaps + 1) * servers * bool(gaps)
+        due += servers * nameless + (gaps + 1) * servers * bool(gaps)
+        # What was pruned before it was final may still come from objects that are written later: looked for every time.
+        return 2 * due if self.script.objects and self._pruned() else due
 
     def _tail(self, migration: int) -> list[Item]:
         """What a sync looks at: all that is not settled, from the last stored update on if none of it is stored."""

@@ -244,7 +244,10 @@ def test_a_lake_of_a_window_that_moves_before_every_page_says_where_it_begins(pa
         report = store.sync(lf.connect(scan_url=scan.scan_url), page_size=page_size)
 
     first = store.load("updates", allow_partial=True).record_time.iloc[0]
-    assert (report.begins_late, store.coverage().begins_late.iloc[0]) == (format_timestamp(int(first.value // 1000)), first)
+    assert (report.begins_late, store.coverage().begins_late.iloc[0]) == (
+        format_timestamp(int(first.value // 1000)),
+        first,
+    )
     assert not any(store.coverage().from_beginning)
 
 

@@ -143,7 +143,7 @@ def _covered(view: View, part: Window) -> tuple[Interval, ...]:
 
 
 def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]:
-    """Windows drawn at random, from the record time of a stored update to that of the 50th after it, without overlap."""
+    """Windows drawn at random, each from one stored update to the 50th after it; those that overlap are one."""
     read = Part.of(view, "updates", part, allow_partial=True)
     cursors = read.load(["migration_id", "record_time"])
     if not cursors.num_rows:
