@@ -313,13 +313,14 @@ class _History:
         return [item for item in self.script.items if item in shown]
 
     def _is_strange(self, server: Server) -> bool:
-        """Whether a server has pruned all that is stored, and names nobody whom the store's first page named."""
+        """Whether a server has pruned all that is stored, and its first page names nobody of the store's first page."""
         history = self.lake.history(self.stored_as.of, {}).refresh()
         if not server.pruned or history.network is None:
             return False
         known = {history.network.partition("/")[2], *(row[0] for row in self.watch.stored(self.stored_as.index))}
-        named = {item.synchronizer for item in server.shown if self.stored_as.has_row(item)}
-        named |= {f"DSO::{network_of(item)}" for item in server.shown if item.events}
+        first = sorted(server.shown)[: min(server.cap, server.maximum)]
+        named = {item.synchronizer for item in first if self.stored_as.has_row(item)}
+        named |= {f"DSO::{network_of(item)}" for item in first if item.events}
         shown = {item.update_id for item in server.shown}
         return not shown & known and named.isdisjoint(history.known_by)
 
