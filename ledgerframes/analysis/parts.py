@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 
-from ledgerframes.waiting import together
+from ledgerframes.threads import together
 
 T = TypeVar("T")
 _LEAST: Final = 10_000  # rows of a part; with fewer, to wake a thread takes as long as it saves

@@ -28,7 +28,8 @@ from ledgerframes.cli.log_lines import log_handler
 from ledgerframes.cli.options import say
 from ledgerframes.cli.output import say_frame
 from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError
-from ledgerframes.waiting import SLICE
+from ledgerframes.signals import Signalled, leave
+from ledgerframes.threads import SLICE
 
 app = typer.Typer(
     name="ledgerframes",
@@ -41,10 +42,6 @@ app = typer.Typer(
     add_completion=True,
     context_settings={"help_option_names": ["-h", "--help", "--help-all"]},
 )
-
-
-class Signalled(SystemExit):
-    """Ctrl-C or SIGTERM ended the command; the exit code is 128 and the signal's number, as shells have it."""
 
 
 def main() -> None:
@@ -73,7 +70,7 @@ def _signals_as_exits() -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:  # a shell's background job ignores Ctrl-C, which is meant for another
-            signal.signal(number, _leave)
+            signal.signal(number, leave)
     try:
         yield
     finally:
@@ -84,10 +81,6 @@ def _signals_as_exits() -> Iterator[None]:
 def _show_warning(message: Warning | str, *_where: object, **_line: object) -> None:
     """Show a warning without the line of source that Python adds: that line is ours, and of no use to a shell."""
     say(f"warning: {message}", err=True)
-
-
-def _leave(number: int, _frame: object) -> None:
-    raise Signalled(128 + number)
 
 
 def _version(asked: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -14,11 +15,12 @@ from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Ask, Outcome, Probing, Reading
+from ledgerframes.signals import held_back
+from ledgerframes.threads import ended, result, spawn
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
-from ledgerframes.waiting import Coming, in_background
 
 _log = logging.getLogger("ledgerframes.history")
 
@@ -97,17 +99,18 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
         PartialResultError: the servers that answer lag behind another one, or have pruned what follows.
     """
     stop = Stop()
-    coming: Coming[tuple[PageRows, bool]] | None = None
+    coming: Future[tuple[PageRows, bool]] | None = None
     try:
         session = HistorySession(source.stoppable(stop), reader)
         # In a thread of its own, because waiting for it can be interrupted while a socket cannot.
-        coming = in_background(session.step, _THREAD)
+        coming = spawn(session.step, _THREAD)
         while True:
-            rows, more = coming.result()
+            with held_back(stop.set):
+                rows, more = result(coming)
             if rows.outcome is Outcome.BEHIND and (not more or len(source.servers) == 1):
                 session.check_pruned()
             if more:
-                coming = in_background(session.step, _THREAD)
+                coming = spawn(session.step, _THREAD)
             if rows.rows:
                 yield rows
             if not more:
@@ -116,7 +119,7 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
         # Also where the caller stops iterating early: the request under way must not outlive the read.
         stop.set()
         if coming is not None:
-            coming.wait(_LEAVING)
+            ended(coming, _LEAVING)
 
 
 class HistorySession:

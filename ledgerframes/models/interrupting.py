@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from ledgerframes.waiting import SLICE, in_background
+from ledgerframes.threads import SLICE, ended, result, spawn
 
 if TYPE_CHECKING:
     import duckdb
@@ -20,13 +20,13 @@ def interruptible(connection: duckdb.DuckDBPyConnection, call: Callable[[], T]) 
     """What a call returns that queries a connection; in the main thread DuckDB makes an error of its own of Ctrl-C."""
     import duckdb
 
-    coming = in_background(call, "ledgerframes-sql")
+    running = spawn(call, "ledgerframes-sql")
     try:
-        return coming.result()
+        return result(running)
     except BaseException:
         for _ in range(_INTERRUPTS):  # one that comes before the query begins is lost
             with suppress(duckdb.Error):
                 connection.interrupt()
-            if coming.wait(SLICE):
+            if ended(running, SLICE):
                 break
         raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,9 +26,10 @@ from ledgerframes.paging.modes import Ask, Outcome
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.paging.window import Window
+from ledgerframes.signals import held_back
+from ledgerframes.threads import ended, result, spawn
 from ledgerframes.timestamps import EARLIEST, LATEST
 from ledgerframes.transport import Stop
-from ledgerframes.waiting import Coming, in_background
 
 _log = logging.getLogger("ledgerframes.objects")
 #: Bytes of lines that are decoded at once; a page of 1,000 is about as large.
@@ -179,22 +181,23 @@ def object_lines(source: ObjectSource, stored: Sequence[StoredObject], *, lines:
     """
     stop = Stop()
     fetching = source.stoppable(stop)
-    coming: Coming[None] | None = None
+    coming: Future[None] | None = None
     try:
         for place, one in enumerate(stored):
             if coming is not None:
-                coming.result()
+                with held_back(stop.set):
+                    result(coming)
             coming = None
             following = stored[place + 1 : place + 2]
             fetching.fetch(one)
             if following:
-                coming = in_background(partial(fetching.fetch, following[0]), "ledgerframes-object")
+                coming = spawn(partial(fetching.fetch, following[0]), "ledgerframes-object")
             yield from _lines_of(fetching, one, lines)
     finally:
         # Also where the caller stops early: the download under way must not outlive the read.
         stop.set()
         if coming is not None:
-            coming.wait(_LEAVING)
+            ended(coming, _LEAVING)
 
 
 def listed_times(window: Window) -> tuple[int, int]:

@@ -26,12 +26,12 @@ from ledgerframes.objects.segments import Ahead, Segment, SegmentReader, segment
 from ledgerframes.objects.sources import ObjectSource
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.proofs import OVERLAP
+from ledgerframes.threads import spawn
 from ledgerframes.timestamps import EARLIEST, LATEST
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
-from ledgerframes.waiting import in_background
 
 _log = logging.getLogger("ledgerframes.objects")
 #: What follows a server's URL where its objects gave a page: their pages say nothing about how large the server's are.
@@ -73,7 +73,7 @@ class ObjectIndex:
     settle: int
     required: bool = False
     listed: tuple[int, int] = (EARLIEST, LATEST)
-    ahead: Ahead = in_background
+    ahead: Ahead = spawn
     pages: int = 0
     server: str = ""
     _segments: list[Segment] | None = None

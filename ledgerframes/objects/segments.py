@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, islice, pairwise
@@ -15,10 +16,10 @@ from ledgerframes.objects.history import page_of_lines
 from ledgerframes.objects.lines import read_lines
 from ledgerframes.objects.sources import ObjectSource, StoredObject
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.waiting import Coming, in_background
+from ledgerframes.threads import result, spawn
 
 #: Begins a call whose result is wanted later, in a thread of the given name.
-Ahead = Callable[[Callable[[], None], str], Coming[None]]
+Ahead = Callable[[Callable[[], None], str], Future[None]]
 
 #: Lines that are looked at together while a reader looks for its place.
 _LOOKED_AT: Final = 1_000
@@ -67,7 +68,7 @@ class SegmentReader:
 
     source: ObjectSource
     segment: Segment
-    ahead: Ahead = in_background
+    ahead: Ahead = spawn
     passed: Cursor | None = None
     at: int = 0
     _lines: Generator[bytes] | None = None
@@ -148,10 +149,10 @@ class SegmentReader:
 
     def _read(self) -> Generator[bytes]:
         """The lines of all objects; the next object is fetched while one is read."""
-        coming: Coming[None] | None = None
+        coming: Future[None] | None = None
         for place, stored in enumerate(self.segment.objects):
             if coming is not None:
-                coming.result()
+                result(coming)
             self.source.fetch(stored)
             following = self.segment.objects[place + 1 : place + 2]
             coming = self.ahead(partial(self.source.fetch, *following), "ledgerframes-object") if following else None

@@ -23,8 +23,8 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError
 from urllib3.util.ssltransport import SSLTransport
 
+from ledgerframes.threads import SLICE, spawn
 from ledgerframes.transport.outcome import Attempt
-from ledgerframes.waiting import SLICE, in_background
 
 if TYPE_CHECKING:
     import socket
@@ -92,11 +92,11 @@ class Bounded(HTTPConnection):
                 raise ConnectTimeoutError(self, _NO_CONNECTION) from error
 
         until = time.monotonic() + min(attempt.left(), float(self.timeout or KEEPALIVE))
-        coming = in_background(opening, "ledgerframes-connect")
+        coming = spawn(opening, "ledgerframes-connect")
         while not attempt.over() and (left := until - time.monotonic()) > 0:
             with suppress(TimeoutError):
                 return coming.result(min(SLICE, left))
-        coming.drop(lambda _: self.close())  # it may come about later
+        coming.add_done_callback(lambda _: self.close())  # it may come about later
         raise ConnectTimeoutError(self, _NO_CONNECTION)
 
 

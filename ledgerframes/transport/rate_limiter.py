@@ -6,10 +6,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ledgerframes.threads import SLICE
 from ledgerframes.transport.clock import Clock
 from ledgerframes.transport.stats import Stats
 from ledgerframes.transport.stopping import Stop
-from ledgerframes.waiting import SLICE, Places
 
 
 class RateLimiter:
@@ -26,7 +26,7 @@ class RateLimiter:
     def __init__(self, *, rate: float, burst: int, parallel: int, clock: Clock, stats: Stats) -> None:
         self._rate = rate
         self._burst = burst
-        self._places = Places(parallel)
+        self._places = threading.Semaphore(parallel)
         self._clock = clock
         self._stats = stats
         self._lock = threading.Lock()
@@ -42,12 +42,17 @@ class RateLimiter:
         """
         began = self._clock.monotonic()
         # The place before the rate: tokens taken while waiting for a place would be spent in one burst.
-        with self._places.held(stop.check, SLICE):
+        stop.check()
+        while not self._places.acquire(timeout=SLICE):
+            stop.check()
+        try:
             queued = self._clock.monotonic() - began
             pause = self._reserve()
             stop.sleep(self._clock, pause)
             self._stats.waited(queued + pause)
             yield
+        finally:
+            self._places.release()
 
     def _reserve(self) -> float:
         """Take one token, which may be a future one, and say how long until it is there."""

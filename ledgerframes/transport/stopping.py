@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ledgerframes.errors import StoppedError
+from ledgerframes.threads import SLICE
 from ledgerframes.transport.clock import Clock, SystemClock
-from ledgerframes.waiting import SLICE
 
 
 class Stop:

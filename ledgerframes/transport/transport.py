@@ -15,6 +15,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, is_loopback, source_of
 from ledgerframes.errors import InputError, NoAnswerError
+from ledgerframes.signals import held_back
 from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.clock import Clock, SystemClock
 from ledgerframes.transport.downloads import DOWNLOAD, Download, origin_of, why_refused
@@ -192,11 +193,13 @@ class Transport:
         sender = self._sender
         candidates = (request, *alternatives) if request.endpoint.safe else (request,)
         servers = self._chosen(request.endpoint, server)
-        ending = self._stop if stop is None else Stop(self._stop, stop)
+        ending = Stop(self._stop, *(() if stop is None else (stop,)))
         retrying = RetryingRequest(
             sender, candidates, servers, read=read, revise=revise, stop=ending, attempts=attempts
         )
-        return retrying.run()
+        # A command is not ended, so there Ctrl-C is raised at once.
+        with held_back(ending.set) if request.endpoint.safe else nullcontext():
+            return retrying.run()
 
     def download(self, url: str, sink: Sink, *, stop: Stop | None = None) -> None:
         """Fetch a file that a scan refers to; the limit on answers does not apply, and no other host gets a token.
@@ -218,7 +221,7 @@ class Transport:
         server = next((scan for scan in scans if origin_of(scan) == origin_of(url)), None)
         secret = None if server is None else self._secret("scan", server)
         prepared = Prepared(DOWNLOAD.method, url, {"Accept-Encoding": "identity", "User-Agent": self._agent})
-        ending = self._stop if stop is None else Stop(self._stop, stop)
+        ending = Stop(self._stop, *(() if stop is None else (stop,)))
 
         def attempt(seconds: float) -> Received | Broken:
             def send(own: Credential | None) -> Received | Broken:
@@ -227,7 +230,8 @@ class Transport:
             with self._passing(server or url, ending):
                 return self._authorized(DOWNLOAD, secret, send)
 
-        Download(sender, attempt, url, ending).run()
+        with held_back(ending.set):
+            Download(sender, attempt, url, ending).run()
 
     def pause(self, seconds: float, *, stop: Stop | None = None) -> None:
         """Wait, by the clock that every other wait goes by; counted in `stats`.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future
 from typing import TypeVar
 
 from ledgerframes.store.sync.driving import Background, Drive, Idle
-from ledgerframes.waiting import Coming
 from tests.simulation.choices import Choices
 
 T = TypeVar("T")
@@ -72,12 +72,15 @@ class SeededDrive(Drive):
         self._jobs.append(_Queue())
         return self._jobs[-1]
 
-    def ahead(self, call: Callable[[], T], name: str) -> Coming[T]:
+    def ahead(self, call: Callable[[], T], name: str) -> Future[T]:
         """Make the call at once."""
         del name
-        coming: Coming[T] = Coming()
-        coming.run(call)
-        return coming
+        future: Future[T] = Future()
+        try:
+            future.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
+            future.set_exception(error)
+        return future
 
     def _maybe_commit(self) -> None:
         for queue in self._jobs:

@@ -11,10 +11,8 @@ from ledgerframes.interfaces.history import read_pages
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.window import Window
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.sync import gathering
 from ledgerframes.store.sync.fetched import Fetched
 from ledgerframes.store.sync.gathering import Gathering, PageDecoder
-from tests.interrupted import everywhere
 from tests.store.conftest import BEGIN, assert_same
 
 
@@ -174,13 +172,3 @@ def test_a_load_keeps_the_small_pages_before_a_broken_item():
         assert part.update_id.tolist() == whole.update_id.tolist()[: len(part)]
         last = part.record_time.iloc[-1].isoformat(timespec="microseconds").replace("+00:00", "Z")
         assert part.attrs["cursor"] == [int(part.migration_id.iloc[-1]), last]
-
-
-def test_what_a_signal_breaks_off_is_given_as_far_as_it_is_whole(pages):
-    def use(trace):
-        given = []
-        with trace:
-            given.extend(Gathering(PageDecoder(), 100_000).decoded(results(pages, ended=True)))
-        assert ids(given) == ids_of(pages)[: len(ids(given))]
-
-    assert everywhere(use, gathering) >= 10

@@ -16,7 +16,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.fs as pa_fs
 
-from ledgerframes.waiting import together
+from ledgerframes.threads import together
 
 _LOG: Final = "_delta_log"
 _AT_ONCE: Final = 8

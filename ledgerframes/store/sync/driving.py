@@ -9,11 +9,13 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from enum import Enum
 from functools import partial
 from typing import Final, Generic, Protocol, TypeVar
 
-from ledgerframes.waiting import SLICE, Bounded, Coming, in_background, together
+from ledgerframes.threads import SLICE, ended, result, spawn, together
 
 T = TypeVar("T")
 
@@ -68,7 +70,7 @@ class Drive(Protocol):
     def background(self, name: str) -> Background:
         """A queue for jobs that run concurrently with the workers."""
 
-    def ahead(self, call: Callable[[], T], name: str) -> Coming[T]:
+    def ahead(self, call: Callable[[], T], name: str) -> Future[T]:
         """Make a call whose result is wanted later."""
 
 
@@ -78,10 +80,10 @@ class ThreadDrive:
     def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
         """Run each worker in a thread of its own."""
         pool: _WorkerThreads[T] = _WorkerThreads(len(workers))
-        threads: list[Coming[None]] = []
+        threads: list[Future[None]] = []
         try:
             for number, worker in enumerate(workers):
-                threads.append(in_background(partial(pool.work, worker), f"ledgerframes-fetch-{number}"))
+                threads.append(spawn(partial(pool.work, worker), f"ledgerframes-fetch-{number}"))
             yield from pool.results()
         except BaseException:
             ending()  # before the threads are waited for: they may wait for a silent server
@@ -94,12 +96,12 @@ class ThreadDrive:
         return together(calls, "ledgerframes-probe")
 
     def background(self, name: str) -> Background:
-        """Threads that take turns."""
+        """A thread for each."""
         return _Jobs(name)
 
-    def ahead(self, call: Callable[[], T], name: str) -> Coming[T]:
+    def ahead(self, call: Callable[[], T], name: str) -> Future[T]:
         """Make the call in a thread of its own."""
-        return in_background(call, name)
+        return spawn(call, name)
 
 
 class OneByOne(ThreadDrive):
@@ -121,15 +123,18 @@ class _WorkerThreads(Generic[T]):
     """The threads of one run, and their results."""
 
     def __init__(self, size: int) -> None:
-        self._results: Bounded[tuple[T | None, BaseException | None]] = Bounded(size + _ROOM)
-        self._size = self._running = size
+        self._results: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(size + _ROOM)
+        self._running = size
         self._steps = 0
         self._stopped = False
         self._change = threading.Condition()
 
     def results(self) -> Generator[T]:
         while self._running:
-            result, error = self._results.get()
+            try:
+                result, error = self._results.get(timeout=SLICE)
+            except queue.Empty:
+                continue
             if error is not None:
                 raise error
             if result is None:
@@ -148,23 +153,26 @@ class _WorkerThreads(Generic[T]):
                 if isinstance(result, Idle):
                     self._wait(before)
                 else:
-                    self._results.put((result, None))
+                    self._put((result, None))
                     self._stepped()
         except BaseException as error:  # noqa: BLE001 - a worker's bug must end the run, not leave it waiting
-            self._results.put((None, error))
+            self._put((None, error))
         finally:
             worker.close()
             self._stepped()
-            self._results.put((None, None))
+            self._put((None, None))
 
-    def stop(self, threads: Sequence[Coming[None]]) -> None:
-        # Without the condition: it is Python code around a lock, and this runs in the main thread. Idle workers look.
+    def stop(self, threads: Sequence[Future[None]]) -> None:
         self._stopped = True
-        # A worker may wait for room, also one that is not in the list, as a signal came while it was begun: it has at
-        # most a page, an error and its end to give.
-        self._results.widen(3 * self._size)
         for thread in threads:
-            thread.wait()
+            ended(thread)
+
+    def _put(self, item: tuple[T | None, BaseException | None]) -> None:
+        """Hand over a result once there is room; after the end nobody takes it."""
+        while not self._stopped:
+            with suppress(queue.Full):
+                self._results.put(item, timeout=SLICE)
+                return
 
     def _stepped(self) -> None:
         with self._change:
@@ -178,41 +186,18 @@ class _WorkerThreads(Generic[T]):
 
 
 class _Jobs:
-    """Jobs in a queue, and threads that run what is in it: one at a time, and each ends when the queue is empty.
-
-    No thread is kept: one whose start a signal broke off would be nobody's, and would take what is another one's.
-    """
+    """One job at a time, each in a thread."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._turn = threading.Lock()  # no main thread takes it
-        self._error: BaseException | None = None
+        self._last: Future[None] | None = None
 
     def put(self, job: Callable[[], None]) -> None:
-        # None waits behind another one: rows would pile up in memory when the disk is slow.
+        # None waits behind another one: rows would pile up in memory when the disk is slow. Coverage of a later commit
+        # builds on a failed one, whose rows are not stored.
         self.wait()
-        self._jobs.put(job)
-        self._begin()
+        self._last = spawn(job, self._name)
 
     def wait(self) -> None:
-        # A thread of its own gets its turn behind those before it, and runs what a signal left in the queue.
-        self._begin().result()
-        if self._error is not None:
-            raise self._error
-
-    def _begin(self) -> Coming[None]:
-        return in_background(self._run, self._name)
-
-    def _run(self) -> None:
-        with self._turn:
-            while not self._jobs.empty():
-                job = self._jobs.get()
-                try:
-                    # Coverage of a later commit builds on a failed one, whose rows are not stored.
-                    if self._error is None:
-                        job()
-                except BaseException as error:  # noqa: BLE001 - it is raised where the jobs come from
-                    self._error = error
-                finally:
-                    del job  # it holds the rows
+        if self._last is not None:
+            result(self._last)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from ledgerframes.arguments import enough_memory
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
 from ledgerframes.store.sync.report import SyncReport
-from ledgerframes.waiting import SLICE
+from ledgerframes.threads import SLICE
 
 _log = logging.getLogger("ledgerframes.store")
 
@@ -30,6 +30,6 @@ def follow(sync: Callable[[], SyncReport], seconds: float, stop: threading.Event
         # A StoreError is not among them: no later sync would mend the store by itself.
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
             _log.warning("the sync ended early and is tried again in %g s: %s", seconds, error)
-        # Not `stop.wait`: see `waiting`.
+        # A wait for an event is not told of a signal that another thread received.
         while not stop.is_set() and (left := began + seconds - time.monotonic()) > 0:
             time.sleep(min(left, SLICE))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,7 @@ from ledgerframes.loaders.progress import Progress, progress_of
 from ledgerframes.models.unknown_movers import unknown_movers
 from ledgerframes.objects.page_source import ObjectIndex, ObjectPages
 from ledgerframes.paging.proofs import Proofs
+from ledgerframes.signals import held_back
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.deriving import derive_tables, derived_tables
 from ledgerframes.store.lake import Lake, View
@@ -105,7 +107,9 @@ class _Run:
                 objects_for(self._lake, self._net, request, of, stop) as objects,
             ):
                 self._syncs.append(_history_sync(self._lake, self._net, request, shown, of, properties, stop, objects))
-                self._syncs[-1].run()
+                # The wait for a cluster does not look at the flag.
+                with nullcontext() if request.engine is not None else held_back(stop.set):
+                    self._syncs[-1].run()
         network = network_for(self._net, self._lake) if request.snapshots else {}
         for name in request.snapshots:
             self._append(name, network)

@@ -1,0 +1,99 @@
+"""Threads and waits for them; whatever has threads uses these.
+
+All are daemons: neither Ctrl-C nor the end of the program waits for a server that is silent. The system may hand a
+signal to any thread, and Python runs its handler once the main thread is back, so every wait is one of short ones.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+
+#: Seconds that a thread waits at a time: far below the two that Ctrl-C may take.
+SLICE: Final = 0.2
+
+
+def spawn(call: Callable[[], T], name: str) -> Future[T]:
+    """Make a call in a daemon thread of this name."""
+    future: Future[T] = Future()
+    threading.Thread(target=_run, args=(call, future), name=name, daemon=True).start()
+    return future
+
+
+def _run(call: Callable[[], T], future: Future[T]) -> None:
+    try:
+        future.set_result(call())
+    except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited
+        future.set_exception(error)
+    finally:
+        del call, future  # the error's traceback holds this frame
+
+
+def ended(future: Future[T], seconds: float = float("inf")) -> bool:
+    """Whether a call ends within so many seconds; False also where the program itself ends."""
+    end = time.monotonic() + seconds
+    while not future.done():
+        left = min(SLICE, end - time.monotonic())
+        if left <= 0 or sys.is_finalizing():  # other threads stand still then
+            return False
+        with suppress(TimeoutError):
+            future.exception(left)
+    return True
+
+
+def result(future: Future[T]) -> T:
+    """The result of a call, once it has ended.
+
+    Raises:
+        BaseException: the call raised it.
+    """
+    ended(future)
+    return future.result(0)
+
+
+def together(calls: Sequence[Callable[[], T]], name: str, *, at_once: int | None = None) -> list[T]:
+    """Make calls concurrently; returns their results in order.
+
+    Args:
+        calls: what to run.
+        name: of each thread.
+        at_once: calls that run at a time; None runs all of them.
+
+    Raises:
+        BaseException: a call raised it, and those that were running have ended. No other call is begun.
+    """
+    if len(calls) == 1:
+        return [calls[0]()]
+    left = deque(enumerate(calls))
+    results: dict[int, T] = {}
+
+    def work() -> None:
+        try:
+            while left:
+                try:
+                    place, call = left.popleft()
+                except IndexError:  # another thread took the last one
+                    return
+                results[place] = call()
+        except BaseException:
+            left.clear()
+            raise
+
+    try:
+        threads = [spawn(work, name) for _ in range(min(len(calls), at_once or len(calls)))]
+        for thread in threads:
+            ended(thread)
+    except BaseException:
+        left.clear()
+        raise
+    for thread in threads:
+        thread.result(0)
+    return [results[place] for place in range(len(calls))]

@@ -1,0 +1,168 @@
+"""Threads, waits for them, and signals that are held back while one waits."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from functools import partial
+
+import pytest
+
+from ledgerframes.signals import Signalled, held_back, leave
+from ledgerframes.store.sync.driving import ThreadDrive
+from ledgerframes.threads import ended, result, spawn, together
+
+
+def test_what_a_call_returns_or_raises_comes_where_it_is_waited_for():
+    go = threading.Event()
+    running = spawn(lambda: go.wait() and 7, "call")
+    assert not ended(running, 0.01)
+    go.set()
+    assert [result(running), result(running), ended(running)] == [7, 7, True]
+    with pytest.raises(ValueError, match="invalid literal"):
+        result(spawn(partial(int, "x"), "call"))
+
+
+def test_calls_run_together_and_results_keep_their_order():
+    meeting = threading.Barrier(3)
+    calls = [lambda number=number: meeting.wait(20) >= 0 and number for number in range(3)]
+    assert together(calls, "call") == [0, 1, 2]
+    assert together([], "call") == []
+
+
+def test_so_many_calls_run_at_a_time():
+    running, most = [], []
+
+    def call():
+        running.append(1)
+        most.append(len(running))
+        time.sleep(0.001)
+        running.pop()
+
+    together([call] * 12, "call", at_once=2)
+    assert max(most) <= 2
+    assert len(most) == 12
+
+
+def test_after_a_call_that_fails_no_other_is_begun():
+    done = []
+
+    def fail():
+        raise IndexError("first")
+
+    with pytest.raises(IndexError, match="first"):
+        together([fail, *[lambda: done.append(1)] * 8], "call", at_once=1)
+    assert done == []
+
+
+def test_workers_end_where_nobody_takes_their_results():
+    drive, closed = ThreadDrive(), []
+
+    def worker():
+        try:
+            while True:
+                yield 1
+        finally:
+            closed.append(1)
+
+    with closing(drive.run([worker() for _ in range(5)], ending=lambda: None)) as results:
+        next(results)
+    assert closed == [1] * 5
+
+
+def test_a_program_ends_whatever_it_leaves_open():
+    program = """
+from ledgerframes.store.sync.driving import ThreadDrive
+
+def worker():
+    while True:
+        yield 1
+
+results = ThreadDrive().run([worker(), worker()], ending=lambda: None)
+next(results)
+kept = [results]
+kept.append(kept)  # so that it is closed once the program ends, where threads run no more
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.fixture
+def handler():
+    """Sets the handler of Ctrl-C, and sets it back."""
+    before = signal.getsignal(signal.SIGINT)
+    yield partial(signal.signal, signal.SIGINT)
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize(
+    ("own", "error"), [(signal.default_int_handler, KeyboardInterrupt), (leave, Signalled)], ids=["Python", "command"]
+)
+def test_a_signal_is_raised_once_the_call_has_ended(handler, own, error):
+    handler(own)
+    told, done = [], []
+
+    def part():
+        signal.raise_signal(signal.SIGINT)
+        done.append(1)
+        with held_back(partial(told.append, "begun later")):
+            raise ValueError("it was told to end")
+
+    with (
+        pytest.raises(error) as raised,
+        held_back(partial(told.append, "outer")),
+        held_back(partial(told.append, "in")),
+    ):
+        part()
+    assert told == ["outer", "in", "begun later"]
+    assert done == [1]
+    assert raised.value.__suppress_context__
+    assert signal.getsignal(signal.SIGINT) is own
+
+
+def test_a_second_signal_is_raised_at_once(handler):
+    handler(signal.default_int_handler)
+    with pytest.raises(KeyboardInterrupt), held_back(lambda: None):  # noqa: PT012 - where it is raised is the point
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("the second one was held back, too")
+    with held_back(lambda: None):  # the next call begins without them
+        pass
+
+
+def test_handlers_of_the_user_stay_and_other_threads_have_none(handler):
+    def own(*_):
+        came.append(1)
+
+    came, told = [], []
+    handler(own)
+    with held_back(partial(told.append, 1)):
+        signal.raise_signal(signal.SIGINT)
+    handler(signal.default_int_handler)
+
+    def elsewhere():
+        with held_back(partial(told.append, 1)):
+            return signal.getsignal(signal.SIGINT)
+
+    assert result(spawn(elsewhere, "call")) is signal.default_int_handler
+    assert came == [1]
+    assert told == []
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="Windows sends no signal to a thread")
+def test_a_signal_that_another_thread_receives_ends_a_wait(handler):
+    go = threading.Event()
+
+    def receive():
+        time.sleep(0.05)
+        # A system may hand a process's signal to any thread; this one surely does not wake the thread that waits.
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        go.wait(20)
+
+    handler(signal.default_int_handler)
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), held_back(go.set):
+        result(spawn(receive, "receive"))
+    assert time.monotonic() - began < 5
