@@ -81,7 +81,7 @@ def load_instruments(
         >>> with lf.sandbox(updates=50) as net:
         ...     instruments = lf.load_instruments(net, columns=["instrument_id", "total_supply"])
         >>> instruments.shape
-        (60, 2)
+        (1, 2)
     """
     form = Form.of(
         INSTRUMENTS,

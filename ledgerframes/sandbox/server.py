@@ -326,17 +326,16 @@ def _app(
 ) -> Any:
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
-    from starlette.routing import Mount, Route, Router
+    from starlette.routing import Mount, Router
 
     from ledgerframes.sandbox.http.ledger import Ledger
     from ledgerframes.sandbox.http.ledger_errors import LedgerError, UnreadableError, refuse_json, refuse_text
     from ledgerframes.sandbox.http.ledger_routes import LedgerRoutes
     from ledgerframes.sandbox.http.merged_routes import joined
-    from ledgerframes.sandbox.http.openapi import document
     from ledgerframes.sandbox.http.package_routes import PackageRoutes
     from ledgerframes.sandbox.http.registry import Registry
-    from ledgerframes.sandbox.http.releases import DOCUMENT, has_newest_members, served_routes
-    from ledgerframes.sandbox.http.responses import LIST_MAXIMUM, RefusalError, encode, json_answer, no_route, refuse
+    from ledgerframes.sandbox.http.releases import has_newest_members, served_routes
+    from ledgerframes.sandbox.http.responses import LIST_MAXIMUM, RefusalError, no_route, refuse
     from ledgerframes.sandbox.http.scan import Scan, ScanOptions
     from ledgerframes.sandbox.http.scan_neighbours import neighbours
     from ledgerframes.sandbox.http.validator import Validator
@@ -359,9 +358,6 @@ def _app(
         for interface, routes in every.items()
     }
 
-    async def describe(_: Any) -> Any:
-        return json_answer(encode(document(served, prefixes=prefixes, release=release)))
-
     handlers = {
         RefusalError: refuse,
         LedgerError: refuse_json,
@@ -374,9 +370,7 @@ def _app(
         if prefix
     ]
     mounts.append(Mount(_ISSUER, app=Router(Registry(world, TOKEN_RULES.entity).metadata(), redirect_slashes=False)))
-    app = Starlette(
-        routes=[*mounts, Route(DOCUMENT, describe, methods=["GET"]), *served["registry"]], exception_handlers=handlers
-    )
+    app = Starlette(routes=[*mounts, *served["registry"]], exception_handlers=handlers)
     # A redirect would hide a client's wrong path, and the client follows none.
     app.router.redirect_slashes = False
     return app

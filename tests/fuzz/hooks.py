@@ -10,9 +10,11 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from ledgerframes.sandbox.server import Sandbox
 from ledgerframes.sandbox.world.contracts import Contract
+from tests.official.answer_faults import unlike_real_servers
 
 VALUES = "LEDGERFRAMES_FUZZ_VALUES"
 
@@ -125,7 +127,21 @@ def before_call(_context: Any, case: Any, **_options: Any) -> None:
         case.query = known(case.query, values, rng)
 
 
+def official(_context: Any, response: Any, case: Any) -> None:
+    """Fail where an answer breaks its official file in a way that no real one does; called by schemathesis."""
+    values = json.loads(Path(os.environ[VALUES]).read_text(encoding="utf-8"))
+    path = urlsplit(response.request.url).path.removeprefix(urlsplit(values["base"]).path)
+    kind = response.headers.get("content-type", [""])[0].partition(";")[0]
+    if response.status_code == 405 and kind == "text/plain":
+        return  # a method that no file has
+    broken = unlike_real_servers(
+        values["interface"], case.method.upper(), path, response.status_code, kind, response.content
+    )
+    assert not broken, f"{case.method} {path} -> {response.status_code}: {sorted(broken)}"
+
+
 if VALUES in os.environ:
     import schemathesis
 
     schemathesis.hook(before_call)
+    schemathesis.check(official)

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import contextmanager
+from random import Random
 
 import pytest
 from starlette.applications import Starlette
@@ -11,8 +12,11 @@ from starlette.routing import Route
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.generator.generate import generate
+from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.serving import serve
 from tests.clocks import SkippingClock
+from tests.sandbox.instruments import invent_instruments
 
 LIST = "/registry/metadata/v1/instruments"
 COIN = {"id": "Coin", "name": "Coin", "symbol": "C", "decimals": 10, "supportedApis": {}}
@@ -20,7 +24,9 @@ COIN = {"id": "Coin", "name": "Coin", "symbol": "C", "decimals": 10, "supportedA
 
 @pytest.fixture(scope="module")
 def net():
-    with lf.sandbox(updates=50) as network:
+    world = generate(7, 50)
+    world.instruments = invent_instruments(Random(7))
+    with start(world=world) as server, lf.connect(registry_url=server.registry_url) as network:
         yield network
 
 
@@ -124,8 +130,10 @@ def test_an_incomplete_list_does_not_prove_that_an_id_is_missing():
 
 @pytest.mark.parametrize("fault", ["429", "503", "reset", "truncated"])
 def test_a_fault_on_the_way_is_asked_again(fault):
-    with lf.sandbox(updates=20) as net:
-        net.sandbox.faults = Faults.parse(f"{fault}:0.5", seed=3)
-        with lf.types.Network(net.settings, clock=SkippingClock()) as patient:
+    world = generate(7, 20)
+    world.instruments = invent_instruments(Random(7))
+    with start(world=world, faults=Faults.parse(f"{fault}:0.5", seed=3)) as server:
+        settings = Settings(registry_url=(server.registry_url,))
+        with lf.types.Network(settings, clock=SkippingClock()) as patient:
             found = lf.load_instruments(patient, ids=["Amulet", "TESSERA-FUND", "ORCHARD-POINT"])
     assert len(found) == 3

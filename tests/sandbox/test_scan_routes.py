@@ -156,6 +156,12 @@ def test_a_malformed_request_for_a_page_is_refused(sandbox, body):
     assert refusal(sandbox, "/v2/updates", body)[0] == 400
 
 
+def test_a_page_token_of_the_objects_that_is_not_text_is_refused(sandbox):
+    times = {"start_record_time": "2000-01-01T00:00:00Z", "end_record_time": "2100-01-01T00:00:00Z"}
+    body = {**times, "page_size": 10, "next_page_token": 5}
+    assert refusal(sandbox, "/v0/history/bulk/updates", body)[0] == 400
+
+
 def test_a_page_above_the_maximum_is_refused_with_the_maximum_in_the_message(sandbox):
     with sandbox.replica(page_maximum=50) as smaller:
         assert refusal(sandbox, "/v2/updates", {"page_size": 2_000}) == (400, "Exceeded limit maximum (2000 > 1000).")

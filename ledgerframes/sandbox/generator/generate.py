@@ -29,7 +29,6 @@ from ledgerframes.sandbox.generator.made_up_users import invent_accounts
 from ledgerframes.sandbox.generator.reassignment_traffic import ReassignmentTraffic
 from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.instruments import invent_instruments
 from ledgerframes.sandbox.world.parties import fingerprint, invent_parties, invent_synchronizers
 from ledgerframes.sandbox.world.reassignment_legs import Leg
 from ledgerframes.sandbox.world.snapshots import choose_period
@@ -135,9 +134,8 @@ class _Generator:
         self.sim = Simulation(self.rng, self.world, parties, packages, calendar.begin, calendar)
         self.world.simulation = self.sim
         self.traffic = ReassignmentTraffic(self.sim)
-        # Accounts and instruments have their own random generators, so that they do not change the history's bytes.
+        # Accounts have their own random generator, so that they do not change the history's bytes.
         self.world.accounts = invent_accounts(Random(f"accounts/{seed}"), parties)
-        self.world.instruments = invent_instruments(Random(f"instruments/{seed}"))
         #: The length of the history that is made at the start.
         self.planned = 0
         #: How many updates came at their time, and when the members' next duty is due.

@@ -12,7 +12,6 @@ from ledgerframes.sandbox.hostile.json_variants import SPELLINGS
 from ledgerframes.sandbox.hostile.trees import created_event, tree
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.instruments import invent_instruments
 from ledgerframes.sandbox.world.parties import fingerprint
 from ledgerframes.sandbox.world.reassignment_legs import OFFSET
 from ledgerframes.sandbox.world.templates import LICENSE, NAME_RULES
@@ -53,7 +52,6 @@ class _HostileGenerator:
         self.world.earliest_round = 2**63 - 1
         self.world.snapshot_period = (timestamps.LAST - timestamps.FIRST) // 100
         self.world.accounts = invent_hostile_accounts()
-        self.world.instruments = invent_instruments(Random(f"instruments/{seed}"))
         self.migration_id = MIGRATIONS[0]
         self.now = timestamps.FIRST
         self.tied = 0

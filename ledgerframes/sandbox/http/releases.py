@@ -21,7 +21,6 @@ from ledgerframes.sandbox.world import timestamps
 CONTRACT: Final = "contract"
 RELEASES: Final = (CONTRACT, "0.9", "0.7", "0.6", "0.5")
 SINCE: Final = timestamps.parse("2025-03-03T09:00:00Z") // timestamps.SECOND
-DOCUMENT: Final = "/openapi.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +131,9 @@ def _path(route: BaseRoute) -> str:
 def _deprecated(route: BaseRoute, lifetime: Lifetime, *, prefix: str, paths: set[str]) -> BaseRoute:
     """The same route with the headers of a deprecated one."""
     assert isinstance(route, Route)
-    links = [f'<{DOCUMENT}>; rel="deprecation"; type="application/json"']
+    headers = [(b"deprecation", b"@%d" % SINCE)]
     if lifetime.successor in paths:
-        links.append(f'<{prefix}{lifetime.successor}>; rel="successor-version"')
-    headers = [(b"deprecation", b"@%d" % SINCE), (b"link", ", ".join(links).encode())]
+        headers.append((b"link", f'<{prefix}{lifetime.successor}>; rel="successor-version"'.encode()))
     middleware = [Middleware(_ExtraHeaders, headers=headers)]
     return Route(route.path, route.endpoint, methods=list(route.methods or ()), middleware=middleware)
 

@@ -61,6 +61,8 @@ class ObjectRoutes:
         if type(size) is not int or not 1 <= size <= MAXIMUM:
             raise RefusalError(400, f"page_size must be from 1 to {MAXIMUM}, not {size!r}")
         token = body.get("next_page_token")
+        if token is not None and not isinstance(token, str):
+            raise RefusalError(400, "The request content was malformed: next_page_token must be text")
         with self.view.world.lock:
             written = self._segments()
         listed = [segment for segment in written if segment.overlaps(after, up_to)]
@@ -193,12 +195,12 @@ class ObjectRoutes:
         return self._objects[name]
 
 
-def _following(last: Segment | None, token: Any, written: list[Segment], up_to: int) -> dict[str, str]:
+def _following(last: Segment | None, token: str | None, written: list[Segment], up_to: int) -> dict[str, str]:
     """The token of the next page; a server that has not written all of the range yet repeats the last one."""
     if last is not None:
         return {"next_page_token": last.folder()} if last.up_to < up_to else {}
     behind = not written or written[-1].up_to < up_to
-    return {"next_page_token": token} if behind and isinstance(token, str) else {}
+    return {"next_page_token": token} if behind and token else {}
 
 
 def _time(body: dict[str, Any], name: str) -> int:

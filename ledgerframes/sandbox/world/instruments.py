@@ -1,15 +1,11 @@
-"""The instruments of the made-up token registry: the coin itself and what its admin has issued besides."""
+"""The instruments of the token registries: the coin, and what another issuer has; the registries' routes list them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from random import Random
 from typing import Any, Final
 
 COIN_ID: Final = "Amulet"
-PAUSED_ID: Final = "HALCYON-NOTE-2026"
-OLD_STYLE_ID: Final = "ORCHARD-POINT"
-UNCOUNTED_ID: Final = "TESSERA-FUND"
 
 SUPPORTED_APIS: Final = {
     "splice-api-token-metadata-v1": 1,
@@ -18,9 +14,6 @@ SUPPORTED_APIS: Final = {
     "splice-api-token-allocation-v1": 1,
     "splice-api-token-allocation-instruction-v1": 1,
 }
-_ISSUERS: Final = ("BLUEWATER", "COPPERFIELD", "HALCYON", "LANTERN", "MERIDIAN", "NORTHGATE", "ORCHARD", "TESSERA")
-_KINDS: Final = ("BILL", "BOND", "CREDIT", "GOLD", "SHARE", "UNIT", "VOUCHER")
-_DECIMALS: Final = (10, 10, 6, 2, 0)
 _AGO: Final = "2025-03-03T08:00:00Z"
 
 
@@ -60,34 +53,7 @@ class Instrument:
         return _AGO if self.supply is not None else None
 
 
+#: What the coin's registry lists.
+COIN: Final = Instrument(COIN_ID, COIN_ID, "CC")
 #: Issued by an app with an admin of its own, whose registry lists it.
 SECOND: Final = Instrument("HARBOR-SILVER", "Harbor silver", "HS", 2)
-
-
-def invent_instruments(rng: Random) -> tuple[Instrument, ...]:
-    """Make up a registry's sixty instruments, ordered by id."""
-    special = (
-        Instrument(COIN_ID, COIN_ID, "CC"),
-        Instrument(
-            PAUSED_ID,
-            "Halcyon note 2026",
-            "HN26",
-            2,
-            "2500000.00",
-            ("Coupon date: holders are being fixed", "2026-03-03T09:00:00Z"),
-        ),
-        Instrument(OLD_STYLE_ID, "Orchard point", "OP", 0, old_style=True),
-        Instrument(UNCOUNTED_ID, "Tessera fund", "TF", 6),
-    )
-    return tuple(sorted((*special, *_ordinary(rng)), key=lambda instrument: instrument.id))
-
-
-def _ordinary(rng: Random) -> list[Instrument]:
-    made = []
-    for issuer in _ISSUERS:
-        for kind in _KINDS:
-            decimals = rng.choice(_DECIMALS)
-            supply = f"{rng.randrange(10**9)}" + (f".{rng.randrange(10**decimals):0{decimals}}" if decimals else "")
-            name = f"{issuer.title()} {kind.lower()}"
-            made.append(Instrument(f"{issuer}-{kind}", name, f"{issuer[:2]}{kind[:2]}", decimals, supply))
-    return made

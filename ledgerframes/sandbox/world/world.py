@@ -16,7 +16,7 @@ from ledgerframes.sandbox.world.accounts import Accounts
 from ledgerframes.sandbox.world.coin_history import CoinHistory
 from ledgerframes.sandbox.world.contracts import Contract, Contracts
 from ledgerframes.sandbox.world.coupon_book import CouponBook
-from ledgerframes.sandbox.world.instruments import Instrument
+from ledgerframes.sandbox.world.instruments import COIN, Instrument
 from ledgerframes.sandbox.world.keys import KeyIndex
 from ledgerframes.sandbox.world.package_store import PackageStore
 from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentState, render_leg
@@ -68,7 +68,7 @@ class World:
         rules: the contracts of which there is one, by template entity.
         rounds: the open mining rounds, the earliest first.
         accounts: the users of the participant.
-        instruments: what the token registry lists, ordered by id.
+        instruments: what the coin's registry lists, ordered by id.
         package_store: the packages that were uploaded.
         snapshot_period: microseconds between two snapshots of the contracts.
         ans_rules: the name-service rules, if the ledger has any.
@@ -91,7 +91,7 @@ class World:
         self.rules: dict[str, Contract] = {}
         self.rounds: deque[Contract] = deque()
         self.accounts = Accounts()
-        self.instruments: tuple[Instrument, ...] = ()
+        self.instruments: tuple[Instrument, ...] = (COIN,)
         self.package_store = PackageStore()
         self.snapshot_period = SNAPSHOT_PERIOD
         self.license_rows: list[tuple[int, str]] = []
