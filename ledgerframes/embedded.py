@@ -1,4 +1,4 @@
-"""`lf.sandbox`: starts a simulated ledger in this process, or a bulk history beside it, and connects to it."""
+"""`lf.sandbox`: starts a simulated ledger in this process and connects to it."""
 
 from __future__ import annotations
 
@@ -22,19 +22,12 @@ def sandbox(
     *,
     seed: int = 7,
     updates: int = 2_000,
-    bulk: int | None = None,
     days: int | None = None,
     rounds_per_day: int | None = None,
     reward_version: Literal["markers", "traffic", "switch"] = "markers",
-    synchronizers: int = 3,
     migrations: int = 3,
-    hostile: bool = False,
     load: str | os.PathLike[str] | None = None,
     port: int = 0,
-    page_maximum: int = 1_000,
-    silent_cap: int | None = None,
-    lag: int = 0,
-    late: float = 0.0,
     latency: float = 0.0,
     faults: str | Faults | None = None,
     release: Literal["contract", "0.9", "0.7", "0.6", "0.5"] = "contract",
@@ -42,7 +35,6 @@ def sandbox(
     prune: str | None = None,
     auth: Literal["token", "none"] = "token",
     live: str | None = None,
-    holdings_limit: int = 1_000,
 ) -> Network:
     """Start an embedded, made-up ledger on a loopback port and connect to it; no network is needed.
 
@@ -59,17 +51,9 @@ def sandbox(
         reward_version: `"markers"`: apps are rewarded by coupons of the rounds. `"traffic"`: by `RewardCouponV2`, as
             after CIP-0104. `"switch"`: the super validators vote for dry runs of it after a fifth of the history and
             for the switch after two fifths, so that one range has both.
-        bulk: instead, a read-only history of this many updates in its own process, for benchmarks; of the other
-            arguments it takes `seed`, `port`, `page_maximum` and `latency`.
-        synchronizers: how many synchronizers there are.
         migrations: how many migration ids there are.
-        hostile: serve the nastiest legal data in place of a plausible ledger; the scan shows all of it.
         load: serve the ledger that `net.sandbox.save` kept in this file; it has its own seed and length.
         port: the port on 127.0.0.1; 0 takes a free one.
-        page_maximum: the largest page of updates; a request for more is refused.
-        silent_cap: silently give at most this many updates per page.
-        lag: how many of the last updates this server has not seen yet.
-        late: which share of the newest updates of synchronizers other than the main one shows up late, from 0 to 1.
         latency: seconds that every request waits.
         faults: what goes wrong how often: `"429:0.1,reset:0.05,latency:80ms"`, or a `Faults`.
         release: `"contract"` serves everything of Splice 0.9 and the contract's deprecated routes, so that every call
@@ -82,7 +66,6 @@ def sandbox(
         auth: `"token"`: ledger and validator ask for a token, as on a network. `"none"`: they answer without one, as
             participants of developers often do; the returned network has no token then.
         live: the ledger grows by itself at this rate, such as `"50/s"`.
-        holdings_limit: a holdings summary of more coin contracts than this is refused.
 
     Returns:
         A connected network, with a token of the user `validator_operator` if one is needed; a context manager, or
@@ -98,39 +81,16 @@ def sandbox(
         True
     """
     try:
-        if bulk is not None:
-            world = {
-                "synchronizers": synchronizers != 3, "migrations": migrations != 3, "hostile": hostile, "load": load,
-                "silent_cap": silent_cap, "lag": lag, "late": late, "faults": faults, "release": release != "contract",
-                "live": live, "holdings_limit": holdings_limit != 1_000, "updates": updates != 2_000,
-                "days": days is not None, "rounds_per_day": rounds_per_day is not None,
-                "reward_version": reward_version != "markers",
-                "prune_before": prune_before is not None, "prune": prune, "auth": auth != "token",
-            }  # fmt: skip
-            return _bulk_sandbox(bulk, world, seed=seed, port=port, page_maximum=page_maximum, latency=latency)
-        return _whole_sandbox(
-            seed=seed, updates=updates, days=days, rounds_per_day=rounds_per_day,
-            reward_version=reward_version, synchronizers=synchronizers, migrations=migrations, hostile=hostile,
-            load=load, port=port, page_maximum=page_maximum, silent_cap=silent_cap, lag=lag, late=late,
-            latency=latency, faults=faults, release=release, prune_before=prune_before, prune=prune, auth=auth,
-            live=live, holdings_limit=holdings_limit,
+        return _connected(
+            seed=seed, updates=updates, days=days, rounds_per_day=rounds_per_day, reward_version=reward_version,
+            migrations=migrations, load=load, port=port, latency=latency, faults=faults, release=release,
+            prune_before=prune_before, prune=prune, auth=auth, live=live,
         )  # fmt: skip
     except ValueError as error:
         raise InputError(str(error)) from error
 
 
-def _bulk_sandbox(bulk: int, world: dict[str, Any], **options: Any) -> Network:
-    """A network over the bulk server, which takes no options of a made-up ledger."""
-    from ledgerframes.sandbox.bulk.start import start_bulk
-
-    for name, given in world.items():
-        if given:
-            raise InputError(f"bulk= and {name}= do not go together: a bulk history is always the same; leave one out")
-    handle = start_bulk(bulk, **options)
-    return Network(resolve(environ={}, scan_url=handle.scan_url), sandbox=handle)
-
-
-def _whole_sandbox(*, faults: str | Faults | None, seed: int, auth: str, **options: Any) -> Network:
+def _connected(*, faults: str | Faults | None, seed: int, auth: str, **options: Any) -> Network:
     """A network over the made-up ledger with its four interfaces."""
     from ledgerframes.sandbox.faults import Faults
     from ledgerframes.sandbox.server import start

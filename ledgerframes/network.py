@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from ledgerframes.interfaces.listed_scans import Refusal
     from ledgerframes.paging.window import Window
-    from ledgerframes.sandbox.bulk.start import Bulk
     from ledgerframes.sandbox.server import Sandbox
 
 Urls = str | Sequence[str]
@@ -57,7 +56,7 @@ class Network:
         self,
         settings: Settings,
         *,
-        sandbox: Sandbox | Bulk | None = None,
+        sandbox: Sandbox | None = None,
         clock: Clock | None = None,
         transport: httpx.BaseTransport | None = None,
         refusal: Refusal = why_not_public,

@@ -171,11 +171,8 @@ def test_columns_of_a_wrong_shape_are_explained(net, columns):
     "options",
     [
         {"updates": -3}, {"updates": 1.5}, {"updates": True}, {"updates": "many"}, {"seed": "x"}, {"seed": 1.5},
-        {"synchronizers": 0}, {"migrations": 0}, {"port": 70_000}, {"port": -1}, {"page_maximum": 0},
-        {"silent_cap": 0}, {"lag": -1}, {"late": 1.5}, {"late": "some"}, {"latency": -1}, {"holdings_limit": 0},
-        {"hostile": "yes"}, {"live": "fast"}, {"live": 5}, {"release": "1.0"}, {"release": 3.5},
-        {"load": 5}, {"faults": 5}, {"faults": "429:often"}, {"bulk": 0}, {"bulk": -1}, {"bulk": "x"},
-        {"bulk": 5, "hostile": True},
+        {"migrations": 0}, {"port": 70_000}, {"port": -1}, {"latency": -1}, {"live": "fast"}, {"live": 5},
+        {"release": "1.0"}, {"release": 3.5}, {"load": 5}, {"faults": 5}, {"faults": "429:often"},
     ],
     ids=repr,
 )  # fmt: skip
@@ -186,7 +183,7 @@ def test_a_sandbox_refuses_what_it_cannot_be(options):
 
 
 def test_a_sandbox_takes_numbers_of_numpy():
-    with lf.sandbox(updates=np.int64(30), seed=np.int64(3), page_maximum=np.int64(20)) as net:
+    with lf.sandbox(updates=np.int64(30), seed=np.int64(3), port=np.int64(0)) as net:
         assert len(lf.load_updates(net, limit=100, progress=False)) == 30
         net.sandbox.advance(updates=np.int64(5))
         with pytest.raises(ValueError, match="updates=-3"):

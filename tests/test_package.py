@@ -86,7 +86,7 @@ def test_the_public_names_are_these():
     ("function", "arguments"),
     {
         "connect": ["network", "profile", "scan_url", "validator_url", "registry_url", "ledger_url", "token"],
-        "sandbox": ["seed", "updates", "bulk"],
+        "sandbox": ["seed", "updates", "days"],
         "load_history": ["net", "start", "end", "last", "limit"],
         "load_update": ["net", "update_id", "hash"],
         "rebuild_items": ["history"],

@@ -161,7 +161,6 @@ def sandbox(
     reward_version: Annotated[
         str, typer.Option(help='How apps are rewarded: "markers", "traffic", or "switch": by vote to the second.')
     ] = "markers",
-    hostile: Annotated[bool, typer.Option(help="Serve the nastiest legal data.")] = False,
     release: Annotated[
         str, typer.Option(help="Serve as this release does: 0.9, 0.7, 0.6, 0.5; contract: everything.")
     ] = "contract",
@@ -186,13 +185,13 @@ def sandbox(
 
     if load is not None:
         kept = "the kept ledger has its own"
-        own = ("seed", "updates", "days", "rounds_per_day", "reward_version", "hostile")
+        own = ("seed", "updates", "days", "rounds_per_day", "reward_version")
         _refuse_beside(context, "load", own, because=kept)
     if days is not None:
-        _refuse_beside(context, "days", ("updates", "hostile"), because="the days make a history of their own")
+        _refuse_beside(context, "days", ("updates",), because="the days make a history of their own")
     if save is not None:
         opt.check_folder(save.parent)
-    asked: dict[str, Any] = {"days": days, "port": port, "hostile": hostile, "release": release, "live": live}
+    asked: dict[str, Any] = {"days": days, "port": port, "release": release, "live": live}
     asked |= {
         "rounds_per_day": rounds_per_day,
         "reward_version": reward_version,

@@ -12,7 +12,6 @@ from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.generator.growth import LedgerGrowth, parse_rate
 from ledgerframes.sandbox.generator.made_up_users import OPERATOR
-from ledgerframes.sandbox.hostile.generate import generate_hostile
 from ledgerframes.sandbox.http.callers import Access
 from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.sandbox.serving import Served, serve
@@ -24,7 +23,6 @@ from ledgerframes.sandbox.start_options import (
     check_rounds_per_day,
     read_pruning,
     real,
-    switch,
     whole,
 )
 from ledgerframes.sandbox.world import timestamps
@@ -46,7 +44,6 @@ def start(
     reward_version: str = "markers",
     synchronizers: int = 3,
     migrations: int = 3,
-    hostile: bool = False,
     world: World | None = None,
     load: str | os.PathLike[str] | None = None,
     port: int = 0,
@@ -80,8 +77,7 @@ def start(
             switch after two fifths.
         synchronizers: the number of synchronizers.
         migrations: the number of migration ids.
-        hostile: serve extreme but valid data instead of a plausible ledger.
-        world: serve this world; what says how to make one up is ignored, from seed to hostile.
+        world: serve this world; what says how to make one up is ignored, from seed to migrations.
         load: serve the world in this file, which `Sandbox.save` wrote; the same arguments are ignored.
         port: 0 takes a free one.
         page_maximum: the largest page of updates; a request for more is refused.
@@ -113,10 +109,10 @@ def start(
     check_release(release)
     rate = None if live is None else parse_rate(live)
     seed, updates = whole(seed, "seed"), whole(updates, "updates", least=0)
-    rounds_per_day = check_rounds_per_day(rounds_per_day, hostile=hostile)
-    reward_version = check_choice(reward_version, "reward_version", REWARD_VERSIONS, hostile=hostile)
+    rounds_per_day = check_rounds_per_day(rounds_per_day)
+    reward_version = check_choice(reward_version, "reward_version", REWARD_VERSIONS)
     if days is not None:
-        updates = check_days(days, updates=updates, hostile=hostile, rounds_per_day=rounds_per_day)
+        updates = check_days(days, updates=updates, rounds_per_day=rounds_per_day)
     synchronizers = whole(synchronizers, "synchronizers", least=1)
     migrations = whole(migrations, "migrations", least=1)
     port, latency = whole(port, "port", least=0, most=65_535), real(latency, "latency")
@@ -124,7 +120,6 @@ def start(
     page_maximum = whole(page_maximum, "page_maximum", least=1)
     silent_cap = None if silent_cap is None else whole(silent_cap, "silent_cap", least=1)
     holdings_limit = whole(holdings_limit, "holdings_limit", least=1)
-    hostile = switch(hostile, "hostile")
     check_faults(faults)
     pruning = read_pruning(prune_before, prune)
     nobody = {"token": "", "none": OPERATOR}.get(auth)
@@ -136,7 +131,7 @@ def start(
     if world is None:
         asked: dict[str, Any] = {"synchronizers": synchronizers, "migrations": migrations, "days": days}
         asked |= {"rounds_per_day": rounds_per_day, "reward_version": reward_version}
-        world = generate_hostile(seed, updates) if hostile else generate(seed, updates, **asked)
+        world = generate(seed, updates, **asked)
     spoiled = SpoiledObjects()
     view = View(world, lag=lag, late=late, seed=seed, pruning=pruning)
     app = _app(

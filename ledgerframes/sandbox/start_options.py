@@ -1,4 +1,4 @@
-"""Checks the numbers, switches and faults that a sandbox is started with; `server` and `bulk` call it."""
+"""Checks the numbers, choices and faults that a sandbox is started with; the server calls it."""
 
 from __future__ import annotations
 
@@ -54,18 +54,7 @@ def real(value: Any, name: str, *, most: float = math.inf) -> float:
     return number
 
 
-def switch(value: Any, name: str) -> bool:
-    """Read True or False, or numpy's.
-
-    Raises:
-        ValueError: it is neither.
-    """
-    if not isinstance(value, bool) and type(value).__name__ not in {"bool", "bool_"}:
-        raise ValueError(f"{name}={value!r} is not valid: give True or False")
-    return bool(value)
-
-
-def check_days(days: Any, *, updates: int, hostile: Any, rounds_per_day: int | None = None) -> int:
+def check_days(days: Any, *, updates: int, rounds_per_day: int | None = None) -> int:
     """Read the number of days of a history.
 
     Returns:
@@ -77,37 +66,28 @@ def check_days(days: Any, *, updates: int, hostile: Any, rounds_per_day: int | N
     number = whole(days, "days", least=1, most=LONGEST)
     if updates != DEFAULT_UPDATES:
         raise ValueError(f"days={number} and updates={updates} do not go together: leave one out")
-    if hostile:
-        raise ValueError(f"days={number} and hostile=True do not go together: leave one out")
     return updates_of_days(number, rounds_per_day)
 
 
-def check_choice(value: Any, name: str, choices: tuple[str, ...], *, hostile: Any) -> str:
+def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     """Read which of a few things is wanted; the first is the usual one.
 
     Raises:
-        ValueError: it is none of them, or goes together with an argument that it excludes.
+        ValueError: it is none of them.
     """
     if not isinstance(value, str) or value not in choices:
         known = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
         raise ValueError(f"{name}={value!r} is not valid: give {known}")
-    if hostile and value != choices[0]:
-        raise ValueError(f"{name}={value!r} and hostile=True do not go together: leave one out")
     return value
 
 
-def check_rounds_per_day(number: Any, *, hostile: Any) -> int | None:
+def check_rounds_per_day(number: Any) -> int | None:
     """Read how many mining rounds a day has; None where the length of the history decides.
 
     Raises:
-        ValueError: it is not a whole number of 1 to 1,440, or goes together with an argument that it excludes.
+        ValueError: it is not a whole number of 1 to 1,440.
     """
-    if number is None:
-        return None
-    rounds = whole(number, "rounds_per_day", least=1, most=MOST_ROUNDS)
-    if hostile:
-        raise ValueError(f"rounds_per_day={rounds} and hostile=True do not go together: leave one out")
-    return rounds
+    return None if number is None else whole(number, "rounds_per_day", least=1, most=MOST_ROUNDS)
 
 
 def check_faults(value: Any) -> None:

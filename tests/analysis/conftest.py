@@ -3,6 +3,7 @@
 import pytest
 
 import ledgerframes as lf
+from tests.hostile.serving import simulated
 
 BEGIN = (-(2**63), "0001-01-01")
 WORLDS = {
@@ -23,7 +24,7 @@ class Served:
 
 @pytest.fixture(scope="session", params=WORLDS.values(), ids=WORLDS)
 def served(request):
-    with lf.sandbox(**request.param) as net:
+    with simulated(**request.param) as net:
         yield Served(net)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import ledgerframes as lf
 from tests.analysis import brute_force
 from tests.analysis.brute_force import EXACT
+from tests.hostile.serving import simulated
 
 
 @pytest.mark.long(quick=1)
@@ -27,7 +28,7 @@ def test_active_contracts_agree_with_a_walk_over_the_items(served):
 
 
 def test_a_contract_id_that_is_created_twice_is_one_contract():
-    with lf.sandbox(seed=1, updates=600, hostile=True) as net:
+    with simulated(seed=1, updates=600, hostile=True) as net:
         history = lf.load_history(net, start=(-(2**63), "0001-01-01"))
     creates = history.events[history.events.event_type == "created_event"]
     twice = creates[creates.contract_id.duplicated(keep=False)].sort_values(["migration_id", "record_time"])

@@ -12,6 +12,7 @@ from pathlib import Path
 import ledgerframes as lf
 from ledgerframes.decoding.pages import decode_page
 from tests.benchmarks import plain_script
+from tests.benchmarks.bulk.start import start_bulk
 from tests.benchmarks.measuring import Row, side_by_side
 from tests.benchmarks.replay_server import recorded, replayed
 
@@ -29,7 +30,7 @@ def rows() -> list[Row]:
 def _slow() -> list[Row]:
     found = []
     for page_size, aim in ((20, 12.0), (50, 12.0), (1000, None)):
-        with lf.sandbox(bulk=SLOW, latency=LATENCY) as net:
+        with start_bulk(SLOW, latency=LATENCY) as bulk, lf.connect(scan_url=bulk.scan_url) as net:
             many = _seconds(partial(sync, net, workers=16, page_size=page_size))
             one = _seconds(partial(sync, net, workers=1, page_size=page_size))
         what = f"sync of {SLOW:,} updates, {LATENCY * 1000:.0f} ms latency, pages of {page_size:,}, 16 workers"

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import ledgerframes as lf
+from tests.benchmarks.bulk.start import start_bulk
 from tests.benchmarks.measuring import Row, highest
 
 SHORT, LONG = 100_000, 1_000_000
@@ -27,8 +28,8 @@ def rows() -> list[Row]:
 
 
 def _peak(count: int) -> float:
-    with lf.sandbox(bulk=count) as net, tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "tests.benchmarks.lake_memory", net.sandbox.scan_url, folder, str(count)]
+    with start_bulk(count) as bulk, tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "tests.benchmarks.lake_memory", bulk.scan_url, folder, str(count)]
         done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
     return float(json.loads(done.stdout))
 

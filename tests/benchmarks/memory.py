@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import ledgerframes as lf
+from tests.benchmarks.bulk.start import start_bulk
 from tests.benchmarks.measuring import Row, highest
 
 READ = 20_000
@@ -18,9 +19,8 @@ ROOT = Path(__file__).parents[2]
 
 def rows() -> list[Row]:
     """The growth of the process while it loads, into pandas and into Arrow."""
-    with lf.sandbox(bulk=READ) as net:
-        url = net.sandbox.scan_url
-        return [_row(form, url) for form in ("pandas", "Arrow")]
+    with start_bulk(READ) as bulk:
+        return [_row(form, bulk.scan_url) for form in ("pandas", "Arrow")]
 
 
 def _row(form: str, url: str) -> Row:

@@ -11,6 +11,7 @@ import httpx
 import orjson
 
 import ledgerframes as lf
+from tests.benchmarks.bulk.start import start_bulk
 
 ITEMS = 1000
 CAPTURE = Path(__file__).parents[3] / "shared" / "captures" / "scan-updates-page.json"
@@ -42,17 +43,17 @@ def captured_page() -> BenchmarkPage:
 def sandbox_page() -> BenchmarkPage:
     """The sandbox's first page, as it sends it."""
     with lf.sandbox(seed=7, updates=ITEMS) as net:
-        return BenchmarkPage("sandbox page", _first_page(net))
+        return BenchmarkPage("sandbox page", _first_page(net.sandbox.scan_url))
 
 
 def bulk_page() -> BenchmarkPage:
-    """The first page of the sandbox's large history."""
-    with lf.sandbox(bulk=ITEMS) as net:
-        return BenchmarkPage("bulk page", _first_page(net))
+    """The first page of the large history."""
+    with start_bulk(ITEMS) as bulk:
+        return BenchmarkPage("bulk page", _first_page(bulk.scan_url))
 
 
-def _first_page(net: lf.types.Network) -> bytes:
-    answer = httpx.post(f"{net.sandbox.scan_url}/v2/updates", json={"page_size": ITEMS}, timeout=60)
+def _first_page(scan_url: str) -> bytes:
+    answer = httpx.post(f"{scan_url}/v2/updates", json={"page_size": ITEMS}, timeout=60)
     assert len(answer.json()["transactions"]) == ITEMS
     return answer.content
 

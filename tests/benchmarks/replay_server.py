@@ -22,6 +22,7 @@ from ledgerframes.decoding.splitting import raws_of
 from ledgerframes.interfaces.history import read_pages
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.window import Window
+from tests.benchmarks.bulk.start import start_bulk
 
 
 @contextmanager
@@ -40,8 +41,8 @@ def replayed(items: Sequence[bytes]) -> Iterator[str]:
 
 
 def recorded(count: int) -> list[bytes]:
-    """The items of the sandbox's large history, in their order."""
-    with lf.sandbox(bulk=count) as net:
+    """The items of the large history, in their order."""
+    with start_bulk(count) as bulk, lf.connect(scan_url=bulk.scan_url) as net:
         pages = read_pages(net.scan.update_pages, HistoryReader(Window()))
         return [raw for page in pages for raw in itemgetter(*page.rows, page.rows[0])(raws_of(page.page.raw))[:-1]]
 

@@ -33,7 +33,6 @@ WRONG = {
     ),
     "days beside a world to load": ("sandbox --load gone.db --days 90", "--days means nothing beside --load"),
     "days and a length": ("sandbox --days 90 --updates 2000", "--updates means nothing beside --days"),
-    "days of nasty data": ("sandbox --days 90 --hostile", "--hostile means nothing beside --days"),
     "no day": ("sandbox --days 0", "days=0 is not valid: give a whole number from 1 to 3650"),
     "nowhere to keep a world": ("sandbox --save taken/world.db", "not a writable folder"),
     "unwritable folder": ("load history -o taken/lake --scan-url URL", "not a writable folder"),

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 import pytest
 
 import ledgerframes as lf
+from tests.hostile.serving import simulated
 
 WORLDS = {
     "small": {"seed": 7, "updates": 2000},
@@ -21,7 +22,7 @@ WORLDS = {
 @pytest.fixture(scope="module", params=WORLDS, ids=WORLDS)
 def world(request):
     """A kind of world, and its history."""
-    with lf.sandbox(**WORLDS[request.param]) as net:
+    with simulated(**WORLDS[request.param]) as net:
         yield request.param, lf.load_history(net, start="begin", as_="arrow", progress=False, decimals="exact")
 
 

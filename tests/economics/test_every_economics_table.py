@@ -11,6 +11,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.tables.derived import DERIVED
 from tests.economics.histories import WHOLE, frame_of
+from tests.hostile.serving import simulated
 
 TABLES = {table.endpoints[0].removeprefix("lf.").removesuffix("(events)"): table for table in DERIVED.values()}
 every_table = pytest.mark.parametrize("name", TABLES)
@@ -131,7 +132,7 @@ def lake(net, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def hostile():
-    with lf.sandbox(updates=600, seed=9, hostile=True) as net:
+    with simulated(updates=600, seed=9, hostile=True) as net:
         yield lf.load_history(net, start="begin", progress=False)
 
 

@@ -9,6 +9,7 @@ import ledgerframes as lf
 from ledgerframes.store.derive.kept import DERIVABLE
 from ledgerframes.tables.star import RELATIONS, STAR
 from tests.export.stars import Exported, key_of, repeated, without_row
+from tests.hostile.serving import simulated
 
 WORLDS = {
     "one day": {"seed": 7, "updates": 400},
@@ -28,7 +29,7 @@ AMOUNTS = {
 
 def filled(folder, world, *, derive=None):
     store = lf.open_store(folder / "lake")
-    with lf.sandbox(**world) as net:
+    with simulated(**world) as net:
         store.sync(net, progress=False, derive=derive)
         # Nothing of the hostile world but its history is served.
         store.sync(net, progress=False, tables=["verdicts"] if "hostile" in world else ["verdicts", "licenses"])

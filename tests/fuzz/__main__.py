@@ -18,9 +18,10 @@ from typing import Any
 
 import httpx
 
-from ledgerframes.sandbox.server import Sandbox, start
+from ledgerframes.sandbox.server import Sandbox
 from ledgerframes.sandbox.world.accounts import Right, User
 from tests.fuzz.hooks import VALUES, values_of
+from tests.hostile.serving import started
 from tests.official.interface_files import FILES, document
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +49,7 @@ def main() -> int:
     arguments = parser.parse_args()
     total, failed = 0, []
     for name, (options, user) in RUNS.items():
-        with start(updates=300, **options) as sandbox:
+        with started(updates=300, **options) as sandbox:
             admit_everybody(sandbox)
             cases, code = fuzz(sandbox, user, cases=arguments.cases, seed=arguments.seed)
         total += cases

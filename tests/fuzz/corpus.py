@@ -17,8 +17,8 @@ from msgspec import Raw
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.interfaces.catalogue import CALLS
-from ledgerframes.sandbox.server import start
 from ledgerframes.transport.request import DeprecatedEndpointWarning
+from tests.hostile.serving import started
 from tests.replay import CAPTURES, PREFIXES, read_capture
 
 UPDATES = "POST /v2/updates"
@@ -149,7 +149,7 @@ def gather(updates: int = 60) -> Corpus:
     answers: dict[str, list[bytes]] = defaultdict(list)
     histories, parties = [], ["nobody::12"]
     for options in ({}, {"hostile": True}, {"release": "0.9"}, {"release": "0.6"}):
-        with start(updates=updates, **options) as sandbox:
+        with started(updates=updates, **options) as sandbox:
             names = ("scan_url", "validator_url", "registry_url", "ledger_url")
             settings = Settings(
                 **{name: (getattr(sandbox, name),) for name in names},

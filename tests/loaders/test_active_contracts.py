@@ -10,10 +10,10 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.sandbox.faults import Faults
-from ledgerframes.sandbox.server import start as start_sandbox
 from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
 from ledgerframes.tables.replayed import ACTIVE
 from tests.clocks import SkippingClock
+from tests.hostile.serving import started
 from tests.loaders.snapshot_scan import asking, created, scan
 from tests.replay import read_capture, replay
 from tests.transport.hostile_server import HostileServer, answer, text
@@ -171,7 +171,7 @@ UNTOLD += ["migration_id", "record_time"]
 )
 def test_a_snapshot_and_the_history_up_to_the_next_one_are_that_one_contract_by_contract(options):
     """Neighbours, the first and the last, and those on both sides of a migration."""
-    with start_sandbox(**options) as server, lf.connect(scan_url=server.scan_url) as net:
+    with started(**options) as server, lf.connect(scan_url=server.scan_url) as net:
         times = list(lf.snapshot_times(net, limit=24).itertuples(index=False, name=None))
         neighbours = list(pairwise(times))
         pairs = [pair for pair in neighbours if pair[0][0] != pair[1][0]] + neighbours[::8] + [(times[0], times[-1])]
@@ -314,7 +314,7 @@ def test_faults_on_the_way_lose_nothing(net, places):
 
 
 def test_the_hostile_world_is_read_whole():
-    with start_sandbox(seed=3, updates=400, hostile=True) as server, lf.connect(scan_url=server.scan_url) as net:
+    with started(seed=3, updates=400, hostile=True) as server, lf.connect(scan_url=server.scan_url) as net:
         at = lf.snapshot_times(net, limit=1).iloc[0]
         frame = lf.load_active_contracts(net)
         wanted = replayed(server.world.items(), (at.migration_id, at.record_time))

@@ -8,6 +8,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from tests.clocks import SkippingClock
+from tests.hostile.serving import simulated
 from tests.store.conftest import BEGIN, assert_same
 from tests.transport.hostile_server import HostileServer, Reply, answer, text
 
@@ -157,7 +158,7 @@ def test_follow_outlives_every_bad_answer(tmp_path):
 
 def test_a_page_maximum_is_learnt_once_for_all_readers_and_is_no_warning(caplog):
     caplog.set_level(logging.INFO, "ledgerframes")
-    with lf.sandbox(updates=300, page_maximum=17) as base, connected(base.sandbox.scan_url) as net:
+    with simulated(updates=300, page_maximum=17) as base, connected(base.sandbox.scan_url) as net:
         for _ in range(3):
             lf.load_updates(net, limit=100)
         said = [record.getMessage() for record in caplog.records if "per page at most" in record.getMessage()]

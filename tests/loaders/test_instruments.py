@@ -16,7 +16,7 @@ from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.serving import serve
 from tests.clocks import SkippingClock
-from tests.sandbox.instruments import invent_instruments
+from tests.hostile.instruments import invent_instruments
 
 LIST = "/registry/metadata/v1/instruments"
 COIN = {"id": "Coin", "name": "Coin", "symbol": "C", "decimals": 10, "supportedApis": {}}

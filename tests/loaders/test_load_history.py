@@ -15,6 +15,7 @@ from ledgerframes.loaders.history_reading import Most, read_history
 from ledgerframes.loaders.history_request import HistoryRequest
 from ledgerframes.sandbox.server import start
 from ledgerframes.tables.catalogue import CATALOGUE
+from tests.hostile.serving import simulated
 from tests.transport.hostile_server import HostileServer, answer
 
 BEGIN = (0, "0001-01-01")
@@ -50,7 +51,7 @@ def test_the_items_can_be_rebuilt_from_every_form(net, history, truth):
 
 @pytest.mark.long
 def test_ten_thousand_hostile_items_are_rebuilt_exactly():
-    with lf.sandbox(seed=3, updates=10_000, hostile=True) as net:
+    with simulated(seed=3, updates=10_000, hostile=True) as net:
         history = lf.load_history(net, limit=20_000, progress=False)
         assert len(history.updates) == 10_000
         for got, sent in zip(lf.rebuild_items(history), net.sandbox.world.items(), strict=True):

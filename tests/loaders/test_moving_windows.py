@@ -3,6 +3,7 @@
 import pytest
 
 import ledgerframes as lf
+from tests.hostile.serving import simulated
 from tests.moving_window import MovingWindow, place
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
@@ -11,7 +12,7 @@ UPDATES = 600
 
 @pytest.fixture
 def net():
-    with lf.sandbox(seed=7, updates=UPDATES, page_maximum=100) as net:
+    with simulated(seed=7, updates=UPDATES, page_maximum=100) as net:
         yield net
 
 

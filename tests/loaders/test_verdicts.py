@@ -11,6 +11,7 @@ from ledgerframes.decoding.paged_histories import EVENT_HISTORY
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.world.verdicts import events_of
 from tests.clocks import SkippingClock
+from tests.hostile.serving import simulated
 from tests.replay import read_capture, replay
 from tests.transport.hostile_server import HostileServer, answer, text
 
@@ -112,7 +113,7 @@ def test_a_real_page_comes_out_as_its_verdicts_and_views(captures):
 @pytest.mark.parametrize("page_size", [2, 7, 1000])
 @pytest.mark.parametrize("silent_cap", [None, 5])
 def test_every_request_is_read_once_whatever_the_pages(page_size, silent_cap):
-    with lf.sandbox(seed=5, updates=200, silent_cap=silent_cap) as net:
+    with simulated(seed=5, updates=200, silent_cap=silent_cap) as net:
         wanted = [verdict for event in events_in(net.sandbox.world) if (verdict := json.loads(event.body)["verdict"])]
         loaded = lf.load_verdicts(net, start="begin", page_size=page_size)
 
@@ -131,7 +132,7 @@ def test_requests_without_an_update_are_there_and_the_others_join_with_the_histo
 
 
 def test_a_hostile_history_is_read_whole():
-    with lf.sandbox(seed=3, updates=300, hostile=True) as hostile:
+    with simulated(seed=3, updates=300, hostile=True) as hostile:
         events = events_in(hostile.sandbox.world)
         truth = sorted(event.update_id for event in events if json.loads(event.body)["verdict"])
         loaded = lf.load_verdicts(hostile, start="begin", page_size=11)

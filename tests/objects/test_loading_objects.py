@@ -11,6 +11,7 @@ from ledgerframes.decoding.pages import decode_page
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.sandbox.world.objects import sorted_members
+from tests.hostile.serving import simulated
 from tests.objects.conftest import values_of
 
 BEGIN = (-(2**63), "0001-01-01")
@@ -18,7 +19,7 @@ BEGIN = (-(2**63), "0001-01-01")
 
 @pytest.fixture(scope="module", params=[{}, {"hostile": True}, {"synchronizers": 5, "migrations": 5}], ids=str)
 def ledger(request):
-    with lf.sandbox(seed=11, updates=900, **request.param) as net:
+    with simulated(seed=11, updates=900, **request.param) as net:
         yield net
 
 
@@ -34,7 +35,7 @@ def _is_hostile(net):
 
 @pytest.mark.long
 def test_every_hostile_item_has_the_same_values_as_a_line():
-    with lf.sandbox(seed=3, updates=600, hostile=True) as net:
+    with simulated(seed=3, updates=600, hostile=True) as net:
         items = [update.rendered for update in net.sandbox.world.updates]
     pages, lines = (
         decode_page(b'{"transactions":[%b]}' % b",".join(one)).batches

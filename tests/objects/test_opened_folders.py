@@ -14,6 +14,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.sandbox.world import timestamps
+from tests.hostile.serving import simulated
 from tests.objects.conftest import object_of, values_of
 
 TABLES = ("updates", "events", "reassignments")
@@ -51,7 +52,7 @@ def equal(one, other):
 
 @pytest.fixture(scope="module")
 def ledger():
-    with lf.sandbox(seed=11, updates=900, synchronizers=4) as net:
+    with simulated(seed=11, updates=900, synchronizers=4) as net:
         yield net
 
 

@@ -10,6 +10,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.timestamps import format_trimmed, parse_timestamp
+from tests.hostile.serving import simulated
 from tests.loaders.snapshot_scan import SNAPSHOT, asking, created, scan
 from tests.objects.conftest import object_of, values_of
 from tests.transport.hostile_server import HostileServer, Reply, answer
@@ -19,7 +20,7 @@ COIN = "splice-amulet:Splice.Amulet:Amulet"
 
 @pytest.fixture(scope="module", params=[{}, {"hostile": True}, {"synchronizers": 3, "migrations": 5}], ids=str)
 def ledger(request):
-    with lf.sandbox(seed=11, updates=900, **request.param) as net:
+    with simulated(seed=11, updates=900, **request.param) as net:
         yield net
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from ledgerframes.interfaces.catalogue import CALLS
-from ledgerframes.sandbox.server import start
+from tests.hostile.serving import started
 from tests.official.answer_faults import unlike_real_servers
 from tests.sandbox.asking import ask
 
@@ -21,7 +21,7 @@ BODIES = {
 
 @pytest.fixture(scope="module", params=[{}, {"release": "0.7"}, {"hostile": True}], ids=["usual", "0.7", "hostile"])
 def sandbox(request):
-    with start(updates=200, **request.param) as running:
+    with started(updates=200, **request.param) as running:
         yield running
 
 

@@ -14,6 +14,7 @@ from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, page, table
 from ledgerframes.apps.html_report.sections import SECTIONS, _releases, licenses
 from ledgerframes.number_format import amount_text
+from tests.hostile.serving import simulated
 
 TITLES = [
     "What happened", "Updates", "Reassignments", "Holdings", "Balances", "Transfers", "Rewards", "Coin supply",
@@ -91,7 +92,7 @@ def test_an_empty_range_has_a_page_too(net, tmp_path):
 
 
 def test_a_hostile_ledger_stays_text(tmp_path):
-    with lf.sandbox(seed=3, updates=300, hostile=True) as net:
+    with simulated(seed=3, updates=300, hostile=True) as net:
         history = lf.load_history(net, start=(-(2**63), "0001-01-01"))
     names = [name for name in SECTIONS if name != "activity"]  # years 1 to 9999 are no picture
     events = history.events.assign(template_name="<script>alert(1)</script>\u202e:T")
@@ -197,7 +198,7 @@ def test_what_the_figures_lack_and_what_is_not_explained_is_said(filled, net, tm
 
 
 def test_the_coin_s_sections_of_a_hostile_ledger_have_a_picture_or_a_reason(tmp_path):
-    with lf.sandbox(seed=3, updates=150, hostile=True) as net:
+    with simulated(seed=3, updates=150, hostile=True) as net:
         history = lf.load_history(net, start=(-(2**63), "0001-01-01"))
     sections = ["balances", "transfers", "rewards", "coin_supply", "burn"]
     words = lf.report(history, tmp_path / "report.html", sections=sections).read_text()

@@ -99,9 +99,8 @@ def test_quiet_hours_take_longer_than_busy_ones_and_a_week_is_a_week():
         ({"days": "90"}, "days='90' is not valid"),
         ({"days": 4_000}, "days=4000 is not valid"),
         ({"days": 9, "updates": 10}, "days=9 and updates=10 do not go together"),
-        ({"days": 9, "hostile": True}, "days=9 and hostile=True do not go together"),
     ],
-    ids=["none", "a fraction", "a switch", "text", "too many", "updates too", "hostile too"],
+    ids=["none", "a fraction", "a switch", "text", "too many", "updates too"],
 )
 def test_wrong_days_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):

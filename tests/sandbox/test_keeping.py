@@ -14,13 +14,13 @@ from dars import dar
 
 import ledgerframes as lf
 from ledgerframes.sandbox.generator.generate import generate
-from ledgerframes.sandbox.hostile.generate import generate_hostile
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import world_file
 from ledgerframes.sandbox.world.accounts import Right, User
 from ledgerframes.sandbox.world.serialization import KeepingError, rebuild, records_of
 from ledgerframes.sandbox.world.templates import LOCKED_COIN
 from ledgerframes.sandbox.world.world_file import WorldFileError, load, save
+from tests.hostile.generate import generate_hostile
 
 
 def state(world):
@@ -270,13 +270,13 @@ def test_every_sort_of_value_comes_back_as_it_was():
 STRANGE = {
     "a class of elsewhere": [["object", "subprocess:Popen", [], []]],
     "a class of the client": [["object", "ledgerframes.network:Network", [], []]],
-    "a class brought in": [["object", "ledgerframes.sandbox.bulk.start:subprocess", [], []]],
-    "a function as a class": [["object", "ledgerframes.sandbox.bulk.start:start_bulk", [], []]],
+    "a class brought in": [["object", "tests.benchmarks.bulk.start:subprocess", [], []]],
+    "a function as a class": [["object", "tests.benchmarks.bulk.start:start_bulk", [], []]],
     "a class as a function": [["function", "ledgerframes.sandbox.world.world:World"]],
     "a function of elsewhere": [["function", "os:system"]],
     "no such module": [["function", "ledgerframes.sandbox.gone:f"]],
     "a program": [["function", "ledgerframes.sandbox.__main__:f"]],
-    "a constant that is none": [["constant", "ledgerframes.sandbox.bulk.start:subprocess"]],
+    "a constant that is none": [["constant", "tests.benchmarks.bulk.start:subprocess"]],
     "a method that is none": [["method", [1], "__class__"], ["list", []]],
     "no such kind": [["pickle", "cos\nsystem\n"]],
     "another object's attributes": [["object", "ledgerframes.sandbox.world.accounts:Right", ["kind"], ["x"]]],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerframes.sandbox.server import start
+from tests.hostile.serving import started
 from tests.sandbox.asking import party_of
 from tests.sandbox.ledger_calls import BY_ID, ERROR, call
 
@@ -412,7 +413,7 @@ def test_the_newer_look_up_finds_only_the_kinds_asked_for(newer, items, included
 
 
 def test_every_update_of_a_hostile_ledger_can_be_read():
-    with start(hostile=True, updates=400, release="0.9") as sandbox:
+    with started(hostile=True, updates=400, release="0.9") as sandbox:
         for item in sandbox.world.items():
             effects = {"includeTransactions": wanted(anyone=True, shape=EFFECTS)}
             formats = {**effects, "includeReassignments": wanted(anyone=True)["eventFormat"]}

@@ -8,6 +8,7 @@ import pytest
 
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.configuration import transfer_config
+from tests.hostile.serving import started
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import (
     ACCEPTED,
@@ -257,7 +258,7 @@ def test_the_ledger_lives_on_after_commands_without_touching_what_they_made():
     ids=["hostile", "empty"],
 )
 def test_a_ledger_that_takes_no_commands_says_so(options, expected):
-    with start(**options) as sandbox:
+    with started(**options) as sandbox:
         party = sandbox.world.accounts.get("alice").primary_party
         body = {"commands": [create(IOU, {})], "commandId": "c", "actAs": [party]}
         assert refusal(Desk(sandbox).post(TREE, body)) == expected

@@ -9,8 +9,9 @@ import pytest
 
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
+from tests.hostile.instruments import invent_instruments
+from tests.hostile.serving import started
 from tests.sandbox.asking import ask
-from tests.sandbox.instruments import invent_instruments
 
 INSTRUMENTS = "/registry/metadata/v1/instruments"
 FACTORY = "/registry/allocation-instruction/v1/allocation-factory"
@@ -217,7 +218,7 @@ def test_a_disclosed_contract_in_flight_is_a_conflict_until_it_arrives(position)
 
 
 def test_a_hostile_ledger_lists_instruments_and_has_no_factory():
-    with start(hostile=True, updates=20) as sandbox:
+    with started(hostile=True, updates=20) as sandbox:
         supply = Decimal(sandbox.world.coins.units).scaleb(-10)
         assert Decimal(listed(sandbox)["Amulet"]["totalSupply"]) == supply
         assert factory(sandbox, arguments()).status == 404

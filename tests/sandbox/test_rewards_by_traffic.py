@@ -177,5 +177,3 @@ def test_rounds_that_fit_the_history_have_them_too(version, tmp_path):
 def test_other_versions_are_refused():
     with pytest.raises(lf.LedgerframesError, match="reward_version='v2'"):
         lf.sandbox(reward_version="v2")
-    with pytest.raises(lf.LedgerframesError, match="hostile"):
-        lf.sandbox(reward_version="traffic", hostile=True)

@@ -14,6 +14,7 @@ import pytest
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
+from tests.hostile.serving import started
 
 INTERNAL = "/v0/internal/reward-accounting-process/rounds/earliest-available"
 #: Python reads all of them as numbers, servers none.
@@ -216,7 +217,7 @@ def test_type_carrying_values_say_their_type_and_lose_nothing(sandbox, items):
 
 
 def test_the_hostile_world_is_served_as_it_is_in_both_encodings():
-    with start(hostile=True, updates=60) as hostile:
+    with started(hostile=True, updates=60) as hostile:
         items = list(hostile.world.items())
         assert updates(hostile, page_size=1_000) == items
         carrying = updates(hostile, page_size=1_000, daml_value_encoding="protobuf_json")

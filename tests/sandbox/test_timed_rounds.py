@@ -163,5 +163,3 @@ def test_other_numbers_of_rounds_are_other_ticks_and_nonsense_is_refused():
     for wrong in (0, -1, 1.5, True, "144", 10**6):
         with pytest.raises(lf.LedgerframesError, match="rounds_per_day"):
             lf.sandbox(rounds_per_day=wrong)
-    with pytest.raises(lf.LedgerframesError, match="hostile"):
-        lf.sandbox(rounds_per_day=144, hostile=True)

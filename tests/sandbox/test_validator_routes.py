@@ -12,6 +12,7 @@ from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.accounts import User
+from tests.hostile.serving import started
 from tests.sandbox.asking import ask, party_of
 
 OFFERS = "/v0/wallet/transfer-offers"
@@ -288,7 +289,7 @@ def test_an_unknown_route_is_answered_in_plain_text_without_a_token(sandbox, pat
 
 
 def test_a_hostile_ledger_answers_too():
-    with start(hostile=True, updates=60) as sandbox:
+    with started(hostile=True, updates=60) as sandbox:
         body = {"migration_id": 0, "record_time": sandbox.snapshots(0)[0], "owner_party_ids": ["alice::1220ab"]}
         assert len(sandbox.snapshots(0)) == 100
         assert call(sandbox, OFFERS).json == {"offers": []}

@@ -10,6 +10,7 @@ import ledgerframes as lf
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive import chunks, kept
 from ledgerframes.store.derive.dask_work import source_of
+from tests.hostile.serving import simulated
 from tests.store.test_derived import NAMES, assert_equal_to_one_go
 from tests.store.test_partial_rebuild import Killed, retry_as
 from tests.store.test_rejects import BREAKS, spoil
@@ -35,7 +36,7 @@ def small_chunks(monkeypatch):
 
 @pytest.mark.parametrize("hostile", [False, True])
 def test_a_cluster_computes_the_same_tables(store, cluster, hostile):
-    with lf.sandbox(updates=200, hostile=hostile) as net:
+    with simulated(updates=200, hostile=hostile) as net:
         store.sync(net, progress=False, derive=[])
     report = store.derive(NAMES, engine=cluster)
 

@@ -16,6 +16,7 @@ from ledgerframes.store.derive import chunks, kept
 from ledgerframes.store.derive.issuance import unissued
 from ledgerframes.store.derive.progress import Basis
 from tests.economics.histories import create, frame_of, update
+from tests.hostile.serving import simulated
 from tests.store.test_rejects import BREAKS, spoil
 
 NAMES = kept.DERIVABLE
@@ -48,7 +49,7 @@ def versions(store):
 @pytest.mark.parametrize("hostile", [False, True])
 def test_kept_tables_equal_those_computed_in_one_go(store, hostile, size, monkeypatch):
     monkeypatch.setattr(chunks, "EVENTS_AT_ONCE", size)
-    with lf.sandbox(updates=200, hostile=hostile) as net:
+    with simulated(updates=200, hostile=hostile) as net:
         store.sync(net, progress=False, derive=NAMES)
 
     assert_equal_to_one_go(store)

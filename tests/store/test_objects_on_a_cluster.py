@@ -17,6 +17,7 @@ from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
 from ledgerframes.store.sync import worker_shard
 from ledgerframes.store.sync.dask_fetching import plain_settings
 from ledgerframes.store.sync.worker_shard import ShardTask, read_shard
+from tests.hostile.serving import simulated
 from tests.store.conftest import assert_whole, by_value
 
 pytestmark = pytest.mark.filterwarnings("default")  # the cluster's own libraries warn
@@ -108,7 +109,7 @@ def test_what_a_store_has_in_part_is_not_stored_twice(store, cluster):
 
 @pytest.mark.long
 def test_several_migrations_and_synchronizers_too(store, cluster):
-    with lf.sandbox(seed=5, updates=700, synchronizers=5, migrations=4) as net:
+    with simulated(seed=5, updates=700, synchronizers=5, migrations=4) as net:
         for _ in range(2):
             store.sync(net, source="auto", engine=cluster, page_size=40, settle="1s", progress=False)
         assert_sound(store, net)

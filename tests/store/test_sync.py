@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from tests.hostile.serving import simulated
 from tests.store.conftest import BEGIN, LATE, assert_whole
 
 
@@ -23,7 +24,7 @@ def test_a_history_is_kept_whole(store, workers, page_size):
 @pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 4])
 def test_the_nastiest_history_is_kept_whole(store, workers):
-    with lf.sandbox(seed=11, updates=400, hostile=True) as net:
+    with simulated(seed=11, updates=400, hostile=True) as net:
         store.sync(net, workers=workers, page_size=50, now=LATE, settle="0s")
         assert_whole(store, net)
 
@@ -172,7 +173,7 @@ def test_a_wrong_clock_loses_nothing(store, now, caplog):
 
 
 def test_no_server_is_left_out_for_its_small_pages(store, caplog):
-    with lf.sandbox(updates=300, page_maximum=40) as net, net.sandbox.replica(page_maximum=30) as other:
+    with simulated(updates=300, page_maximum=40) as net, net.sandbox.replica(page_maximum=30) as other:
         store.sync(lf.connect(scan_url=[net.sandbox.scan_url, other.scan_url]), page_size=15)
         assert_whole(store, net)
     assert "left out" not in caplog.text

@@ -9,6 +9,7 @@ import urllib.request
 import pytest
 
 import ledgerframes as lf
+from tests.hostile.serving import simulated
 from tests.signalled import HOLDING, Holding, assert_prompt, environment, send_to_another_thread, signalled
 from tests.transport.hostile_server import Heard, HostileServer, Reply
 
@@ -19,7 +20,7 @@ PROGRAM = (sys.executable, "-m", "ledgerframes")
 @pytest.fixture(scope="module")
 def by_sandbox():
     """Answers as a sandbox with 400 updates does."""
-    with lf.sandbox(updates=400, migrations=1, page_maximum=50) as net:
+    with simulated(updates=400, migrations=1, page_maximum=50) as net:
 
         def by(heard: Heard) -> Reply:
             request = urllib.request.Request(

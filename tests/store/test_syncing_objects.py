@@ -14,6 +14,7 @@ from ledgerframes.objects.page_source import ObjectIndex
 from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.objects import segments
+from tests.hostile.serving import simulated
 from tests.objects.conftest import values_of
 
 TABLES = ("updates", "events", "reassignments")
@@ -89,7 +90,7 @@ def test_it_is_final_up_to_where_it_is_by_pages(store, tmp_path, ledger):
 @pytest.mark.long
 @pytest.mark.parametrize("options", [{"hostile": True}, {"synchronizers": 5, "migrations": 4}], ids=str)
 def test_other_ledgers_too(store, options):
-    with lf.sandbox(seed=5, updates=700, **options) as net:
+    with simulated(seed=5, updates=700, **options) as net:
         store.sync(net, source="auto", page_size=40, settle="1s", progress=False)
         store.sync(net, source="auto", page_size=40, settle="1s", progress=False)
         assert_equal(store, net, sound=not options.get("hostile"))

@@ -9,6 +9,7 @@ from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
 from ledgerframes.loaders.normalized import canonical_updates, first_difference
+from tests.hostile.serving import simulated
 from tests.store.conftest import BEGIN
 
 
@@ -24,7 +25,7 @@ def of(sandbox):
 
 @pytest.mark.parametrize("world", [{"updates": 600}, {"updates": 300, "hostile": True}], ids=["normal", "hostile"])
 def test_two_servers_of_one_ledger_agree(world):
-    with lf.sandbox(**world) as net, net.sandbox.replica(page_maximum=70) as other:
+    with simulated(**world) as net, net.sandbox.replica(page_maximum=70) as other:
         found = lf.cross_check(net, of(other), start=BEGIN)
         assert found.agree
         assert found.compared == world["updates"]

@@ -10,6 +10,7 @@ import ledgerframes as lf
 from ledgerframes.sandbox.world.verdicts import events_of
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.table_sets import VERDICTS
+from tests.hostile.serving import simulated
 
 TABLES = ("verdicts", "views", "app_activity")
 
@@ -173,7 +174,7 @@ def test_what_is_not_final_is_read_again_after_a_repair(ledger, tmp_path):
 
 @pytest.mark.long
 def test_late_verdicts_of_a_slow_synchronizer_are_not_lost(tmp_path):
-    with lf.sandbox(seed=4, updates=300, rounds_per_day=1_440, late=0.6) as net:
+    with simulated(seed=4, updates=300, rounds_per_day=1_440, late=0.6) as net:
         store = lf.open_store(tmp_path / "lake")
         for _ in range(6):
             store.sync(net, tables=["verdicts"], progress=False, page_size=50)

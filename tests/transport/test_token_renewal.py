@@ -18,6 +18,7 @@ from ledgerframes.config.settings import INTERFACES, InsecureHttpWarning
 from ledgerframes.config.token_sources import KeptToken
 from ledgerframes.errors import ConfigurationError, NoAnswerError, NotAuthorizedError
 from tests.clocks import SkippingClock
+from tests.hostile.serving import simulated
 from tests.token_server import TokenServer
 from tests.transport.hostile_server import HostileServer, Reply, answer, text
 
@@ -119,7 +120,7 @@ def test_a_token_is_kept_until_shortly_before_it_expires(token, seconds, kept):
 
 def test_a_token_may_end_in_the_middle_of_a_sync(tmp_path):
     valid = ["token-0"]
-    with lf.sandbox(seed=7, updates=400, page_maximum=40) as behind:
+    with simulated(seed=7, updates=400, page_maximum=40) as behind:
 
         def by(heard):
             if heard.headers["authorization"] != f"Bearer {valid[0]}":

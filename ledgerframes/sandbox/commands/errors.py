@@ -24,7 +24,7 @@ _SOON: Final = "1 second"
 
 def no_commands() -> LedgerError:
     """A ledger that is data only."""
-    cause = "This ledger takes no commands; start a sandbox without hostile=True"
+    cause = "This ledger takes no commands"
     return LedgerError("UNSUPPORTED_OPERATION", cause, kind=_UNSUPPORTED)
 
 

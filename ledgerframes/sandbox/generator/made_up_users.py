@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from random import Random
 from typing import Final
 
@@ -37,18 +36,6 @@ def invent_accounts(rng: Random, parties: LedgerParties) -> Accounts:
         accounts.put(User(name, primary_party=party, deactivated=name == DEACTIVATED, rights=rights))
     for number in range(SERVICES):
         accounts.put(_service(rng, parties, number))
-    return accounts
-
-
-def invent_hostile_accounts() -> Accounts:
-    """The users of a hostile ledger: the managers, one whose id has every legal character, one whose party is odd."""
-    accounts = Accounts()
-    characters = "@^$.!`-#+'~_|:()" + string.ascii_letters + string.digits
-    accounts.put(User(ADMIN, rights=frozenset({Right("ParticipantAdmin")})))
-    accounts.put(User(OPERATOR, rights=frozenset({Right("ParticipantAdmin"), Right("CanReadAsAnyParty")})))
-    accounts.put(User(characters.ljust(128, "|"), annotations={"x" * 63: "\U0001f4dc" * 1_000, "a.b/c": '"\\\n'}))
-    alice = "alice::1220ab"
-    accounts.put(User("alice", primary_party=alice, rights=frozenset({Right("CanActAs", alice)})))
     return accounts
 
 

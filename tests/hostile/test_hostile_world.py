@@ -10,9 +10,9 @@ from decimal import Decimal
 
 import pytest
 
-from ledgerframes.sandbox.hostile.generate import MIGRATIONS, generate_hostile
-from ledgerframes.sandbox.hostile.json_variants import SPELLINGS, Number
 from ledgerframes.sandbox.world import timestamps
+from tests.hostile.generate import MIGRATIONS, generate_hostile
+from tests.hostile.json_variants import SPELLINGS, Number
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z", re.ASCII)
 CREATED = {

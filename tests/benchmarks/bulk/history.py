@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from hashlib import blake2b
 
-from ledgerframes.sandbox.bulk.bodies import BLOCK, CYCLE, MARKS, Body, add, bodies
 from ledgerframes.sandbox.world import timestamps
+from tests.benchmarks.bulk.bodies import BLOCK, CYCLE, MARKS, Body, add, bodies
 
 # The record times of neighbouring migrations overlap: each begins before the one before it ends.
 MIGRATIONS = (0, 1, 3)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ledgerframes.sandbox.bulk.trees import Contract, Tree, grow
+from tests.benchmarks.bulk.trees import Contract, Tree, grow
 
 CYCLE = 400
 BLOCK = 20

@@ -7,12 +7,12 @@ import sys
 from types import TracebackType
 from typing import Self
 
-from ledgerframes.sandbox.bulk.history import item, totals
 from ledgerframes.sandbox.start_options import real, whole
+from tests.benchmarks.bulk.history import item, totals
 
 __all__ = ["Bulk", "item", "start_bulk", "totals"]
 
-SERVER = "ledgerframes.sandbox.bulk.server"
+SERVER = "tests.benchmarks.bulk.server"
 
 
 def start_bulk(updates: int, *, seed: int = 7, port: int = 0, page_maximum: int = 1000, latency: float = 0.0) -> Bulk:
@@ -37,7 +37,7 @@ def start_bulk(updates: int, *, seed: int = 7, port: int = 0, page_maximum: int 
     latency = real(latency, "latency")
     command = [sys.executable, "-m", SERVER, str(updates), "--seed", str(seed), "--port", str(port)]
     options = ["--page-maximum", str(page_maximum), "--latency", str(latency)]
-    process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
+    process = subprocess.Popen(  # our own interpreter and module
         [*command, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None

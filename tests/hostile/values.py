@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any, Final
 
-from ledgerframes.sandbox.hostile.json_variants import Number
 from ledgerframes.sandbox.world import timestamps
+from tests.hostile.json_variants import Number
 
 TEXTS: Final = (
     "",

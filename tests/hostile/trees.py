@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
-from ledgerframes.sandbox.hostile import values
+from tests.hostile import values
 
 Event = dict[str, Any]
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import string
 from random import Random
 from typing import Any, Final
 
-from ledgerframes.sandbox.generator.made_up_users import invent_hostile_accounts
-from ledgerframes.sandbox.hostile import values
-from ledgerframes.sandbox.hostile.economy import HostileEconomy
-from ledgerframes.sandbox.hostile.json_variants import SPELLINGS
-from ledgerframes.sandbox.hostile.trees import created_event, tree
+from ledgerframes.sandbox.generator.made_up_users import ADMIN, OPERATOR
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.accounts import Accounts, Right, User
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.parties import fingerprint
 from ledgerframes.sandbox.world.reassignment_legs import OFFSET
 from ledgerframes.sandbox.world.templates import LICENSE, NAME_RULES
 from ledgerframes.sandbox.world.world import Update, World
+from tests.hostile import values
+from tests.hostile.economy import HostileEconomy
+from tests.hostile.instruments import invent_instruments
+from tests.hostile.json_variants import SPELLINGS
+from tests.hostile.trees import created_event, tree
 
 # The limits of 64 bits, and the first whole number that a float cannot hold.
 MIGRATIONS: Final = (-(2**63), -1, 0, 1, 2**31, 2**53 + 1, 2**63 - 1)
@@ -52,6 +55,7 @@ class _HostileGenerator:
         self.world.earliest_round = 2**63 - 1
         self.world.snapshot_period = (timestamps.LAST - timestamps.FIRST) // 100
         self.world.accounts = invent_hostile_accounts()
+        self.world.instruments = invent_instruments(Random(f"instruments/{seed}"))
         self.migration_id = MIGRATIONS[0]
         self.now = timestamps.FIRST
         self.tied = 0
@@ -184,3 +188,15 @@ class _HostileGenerator:
                 self.world.license_rows.append((2**63 - 8 + position, contract.contract_id))
             else:
                 self.world.ans_rules = contract
+
+
+def invent_hostile_accounts() -> Accounts:
+    """The users of a hostile ledger: the managers, one whose id has every legal character, one whose party is odd."""
+    accounts = Accounts()
+    characters = "@^$.!`-#+'~_|:()" + string.ascii_letters + string.digits
+    accounts.put(User(ADMIN, rights=frozenset({Right("ParticipantAdmin")})))
+    accounts.put(User(OPERATOR, rights=frozenset({Right("ParticipantAdmin"), Right("CanReadAsAnyParty")})))
+    accounts.put(User(characters.ljust(128, "|"), annotations={"x" * 63: "\U0001f4dc" * 1_000, "a.b/c": '"\\\n'}))
+    alice = "alice::1220ab"
+    accounts.put(User("alice", primary_party=alice, rights=frozenset({Right("CanActAs", alice)})))
+    return accounts

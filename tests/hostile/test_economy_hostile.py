@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerframes.sandbox.hostile.generate import generate_hostile
+from tests.hostile.generate import generate_hostile
 from tests.sandbox.economy_books import Books
 
 PACKAGES = {

@@ -13,8 +13,8 @@ from decimal import Decimal
 
 import pytest
 
-from ledgerframes.sandbox.bulk.history import BEGINS, FIRST_ITEMS, Position, first_after, items, position
-from ledgerframes.sandbox.bulk.start import Bulk, item, start_bulk, totals
+from tests.benchmarks.bulk.history import BEGINS, FIRST_ITEMS, Position, first_after, items, position
+from tests.benchmarks.bulk.start import Bulk, item, start_bulk, totals
 
 UPDATES = 6_000
 LAST = UPDATES - 1
@@ -276,7 +276,7 @@ def test_a_port_in_use_is_an_error(bulk):
 @pytest.mark.long
 def test_the_server_ends_with_the_program_that_started_it():
     program = (
-        "import os; from ledgerframes.sandbox.bulk.start import start_bulk\n"
+        "import os; from tests.benchmarks.bulk.start import start_bulk\n"
         "bulk = start_bulk(10); print(bulk.url.rpartition(':')[2], flush=True); os.kill(os.getpid(), 9)"
     )
     killed = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, timeout=300)

@@ -1,4 +1,4 @@
-"""The program that serves the bulk history: `python -m ledgerframes.sandbox.bulk.server N`; `start_bulk` runs it.
+"""The program that serves the bulk history: `python -m tests.benchmarks.bulk.server N`; `start_bulk` runs it.
 
 It prints its port and ends with its standard input, so that it never outlives the program that started it.
 """
@@ -17,10 +17,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ledgerframes.sandbox.bulk.history import ZERO, first_after, index_of, item, items
 from ledgerframes.sandbox.http.responses import RefusalError, json_answer, no_route, read_object, refuse
 from ledgerframes.sandbox.http.scan import read_page_request
 from ledgerframes.sandbox.serving import serve
+from tests.benchmarks.bulk.history import ZERO, first_after, index_of, item, items
 
 HISTORY = "/api/scan/v2/updates"
 

@@ -1,1 +1,0 @@
-"""A scan with millions of updates, served by a process of its own."""

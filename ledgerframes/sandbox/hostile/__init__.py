@@ -1,1 +1,0 @@
-"""A ledger of the nastiest legal data."""
