@@ -36,7 +36,7 @@ FILES = {
     ),
 }  # fmt: skip
 REPLACED = {
-    "a ledger": ("world.db", lambda net, folder: net.sandbox.save(folder / "world.db")),
+    "a ledger": ("world.json", lambda net, folder: net.sandbox.save(folder / "world.json")),
     "a recording": ("recording.json", lambda net, folder: lf.record(folder, net=net).close()),
 }
 

@@ -31,8 +31,8 @@ from ledgerframes.sandbox.world.templates import COIN_RULES, TOKEN_RULES
 from ledgerframes.sandbox.world.tokens import DAY, Issuer
 from ledgerframes.sandbox.world.views import View
 from ledgerframes.sandbox.world.world import World
-from ledgerframes.sandbox.world.world_file import load as load_world
-from ledgerframes.sandbox.world.world_file import save as save_world
+from ledgerframes.sandbox.world_file import load as load_world
+from ledgerframes.sandbox.world_file import save as save_world
 
 
 def start(
@@ -112,6 +112,7 @@ def start(
     rounds_per_day = check_rounds_per_day(rounds_per_day)
     reward_version = check_choice(reward_version, "reward_version", REWARD_VERSIONS)
     if days is not None:
+        days = whole(days, "days")
         updates = check_days(days, updates=updates, rounds_per_day=rounds_per_day)
     synchronizers = whole(synchronizers, "synchronizers", least=1)
     migrations = whole(migrations, "migrations", least=1)

@@ -9,9 +9,10 @@ from decimal import Decimal
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.sandbox import world_file
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.world import timestamps, world_file
+from ledgerframes.sandbox.world import timestamps
 from tests.sandbox.economy_books import REWARD, Books, by_traffic, entity_of, preorder, round_number, rounded
 
 V1 = "Splice.Amulet:AppRewardCoupon"

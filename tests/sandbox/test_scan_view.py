@@ -8,9 +8,9 @@ from decimal import Decimal
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.sandbox import world_file
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.world import world_file
 from ledgerframes.sandbox.world.templates import TOKEN
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import Desk

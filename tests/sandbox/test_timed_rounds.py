@@ -10,10 +10,11 @@ from statistics import median
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.sandbox import world_file
 from ledgerframes.sandbox.generator.coins import PURPOSES
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.world import timestamps, world_file
+from ledgerframes.sandbox.world import timestamps
 from tests.sandbox.economy_books import Books, entity_of, preorder
 
 SECOND, MINUTE = timestamps.SECOND, 60 * timestamps.SECOND

@@ -23,12 +23,14 @@ class RequestedChange(NamedTuple):
 
     Attributes:
         period: how long the same change counts as a duplicate.
+        asked: how to ask for it again: the kind of command, the user and the body.
     """
 
     change_id: ChangeId
     submission_id: str
     workflow_id: str
     period: Period = Period()
+    asked: tuple[str, str, str] = ("", "", "")
 
 
 def admit(world: World, change: RequestedChange) -> Simulation:
@@ -77,4 +79,5 @@ def carry_out(world: World, change: RequestedChange, write: Write) -> list[str]:
             world.offset(ids[-1]),
         )
         world.submissions.accept(submission, ids)
+        world.asked.append(change.asked)
         return ids

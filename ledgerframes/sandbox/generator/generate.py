@@ -120,6 +120,8 @@ def generate(
         share = updates // migrations + (migration_id < updates % migrations)
         generator.migrate(migration_id, share, last=migration_id == migrations - 1)
     generator.world.snapshot_period = choose_period(generator.world)
+    generator.world.made = {"seed": seed, "updates": updates, "synchronizers": synchronizers, "migrations": migrations}
+    generator.world.made |= {"days": days, "rounds_per_day": rounds_per_day, "reward_version": reward_version}
     return generator.world
 
 

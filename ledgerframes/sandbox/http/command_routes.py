@@ -5,14 +5,15 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.commands.batches import Batch, write_batch
 from ledgerframes.sandbox.commands.bodies import (
-    ReassignmentCommands,
     SubmitCommands,
     SubmitReassignment,
     read_commands,
@@ -30,6 +31,10 @@ from ledgerframes.sandbox.http.ledger_requests import allowed, caller, read_body
 from ledgerframes.sandbox.http.responses import encode, json_answer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.accounts import User
+from ledgerframes.sandbox.world.world import World
+
+_TREE: Final = "tree"
+_REASSIGNMENT: Final = "reassignment"
 
 logger = logging.getLogger("ledgerframes.sandbox")
 
@@ -53,8 +58,7 @@ class CommandRoutes:
     async def submit_reassignment(self, request: Request) -> Response:
         """POST /v2/commands/async/submit-reassignment: what becomes of it shows in the history, and in the log."""
         user = caller(self.gate, request)
-        body = await read_body(request, SubmitReassignment)
-        order, write = _reassignment(user, body.reassignment_commands)
+        order, write, _ = await _reassignment(user, request)
         world = self.ledger.world
         with world.lock:
             admit(world, order)
@@ -68,8 +72,7 @@ class CommandRoutes:
     async def wait_for_reassignment(self, request: Request) -> Response:
         """POST /v2/commands/submit-and-wait-for-reassignment: events come back only where a format asks for them."""
         user = caller(self.gate, request)
-        body = await read_body(request, SubmitReassignment)
-        order, write = _reassignment(user, body.reassignment_commands)
+        order, write, body = await _reassignment(user, request)
         chosen = None if body.event_format is None else allowed(user, body.event_format)
         with self.ledger.world.lock:
             ids = carry_out(self.ledger.world, order, write)
@@ -79,25 +82,43 @@ class CommandRoutes:
         """POST /v2/commands/submit-and-wait-for-transaction-tree: what acting and reading parties see comes back."""
         user = caller(self.gate, request)
         body = await read_body(request, SubmitCommands)
-        order, batch = _batch(user, body)
+        order, batch = _batch(_user_id(user, body.user_id), body, await request.body())
+        _check_rights(user, act_as=body.act_as, read_as=body.read_as)
         with self.ledger.world.lock:
             (update_id,) = carry_out(self.ledger.world, order, partial(write_batch, batch))
             tree = self.ledger.tree(update_id, everything(batch.act_as | batch.read_as))
         return json_answer(encode({"transactionTree": tree}))
 
 
-def _reassignment(user: User, body: ReassignmentCommands) -> tuple[RequestedChange, Write]:
-    commands = read_reassignments(body.commands)
-    _check_rights(user, act_as=[body.submitter])
-    change_id = ChangeId(_user_id(user, body.user_id), frozenset({body.submitter}), body.command_id)
-    order = RequestedChange(change_id, body.submission_id or "", body.workflow_id or "")
-    return order, partial(write_reassignment, commands, body.submitter)
+def carry_out_again(world: World, kind: str, user_id: str, sent: str) -> None:
+    """Carry out a command as it was asked for before, whatever its user may do by now."""
+    if kind == _TREE:
+        order, batch = _batch(user_id, msgspec.json.decode(sent, type=SubmitCommands), sent.encode())
+        carry_out(world, order, partial(write_batch, batch))
+    else:
+        order, write = _legs(user_id, msgspec.json.decode(sent, type=SubmitReassignment), sent.encode())
+        carry_out(world, order, write)
 
 
-def _batch(user: User, body: SubmitCommands) -> tuple[RequestedChange, Batch]:
+async def _reassignment(user: User, request: Request) -> tuple[RequestedChange, Write, SubmitReassignment]:
+    body = await read_body(request, SubmitReassignment)
+    commands = body.reassignment_commands
+    order, write = _legs(_user_id(user, commands.user_id), body, await request.body())
+    _check_rights(user, act_as=[commands.submitter])
+    return order, write, body
+
+
+def _legs(user_id: str, body: SubmitReassignment, sent: bytes) -> tuple[RequestedChange, Write]:
+    asked = body.reassignment_commands
+    change_id = ChangeId(user_id, frozenset({asked.submitter}), asked.command_id)
+    again = (_REASSIGNMENT, user_id, sent.decode())
+    order = RequestedChange(change_id, asked.submission_id or "", asked.workflow_id or "", asked=again)
+    return order, partial(write_reassignment, read_reassignments(asked.commands), asked.submitter)
+
+
+def _batch(user_id: str, body: SubmitCommands, sent: bytes) -> tuple[RequestedChange, Batch]:
     commands, period = read_commands(body.commands), read_period(body.deduplication_period)
-    _check_rights(user, act_as=body.act_as, read_as=body.read_as)
-    change_id = ChangeId(_user_id(user, body.user_id), frozenset(body.act_as), body.command_id)
+    change_id = ChangeId(user_id, frozenset(body.act_as), body.command_id)
     batch = Batch(
         commands,
         act_as=frozenset(body.act_as),
@@ -108,7 +129,8 @@ def _batch(user: User, body: SubmitCommands) -> tuple[RequestedChange, Batch]:
         not_before=_instant(body.min_ledger_time_abs),
         not_before_by=body.min_ledger_time_rel.micros() if body.min_ledger_time_rel else 0,
     )
-    return RequestedChange(change_id, body.submission_id or "", batch.workflow_id, period), batch
+    again = (_TREE, user_id, sent.decode())
+    return RequestedChange(change_id, body.submission_id or "", batch.workflow_id, period, again), batch
 
 
 def _check_rights(user: User, *, act_as: list[str], read_as: list[str] | None = None) -> None:

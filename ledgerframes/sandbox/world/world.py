@@ -78,6 +78,8 @@ class World:
         submissions: the commands that have been carried out.
         after_commands: record times of the newest migration at which a snapshot was taken after a command, ascending.
         simulation: what commands work with; None where the ledger takes none.
+        made: the arguments that it was made from; empty where it was put together otherwise.
+        asked: what changed its history since then: a number of updates to add, or a command: kind, user and body.
     """
 
     def __init__(self, *, synchronizers: Sequence[str], grow: Callable[[int], None], scan_party: str = "") -> None:
@@ -102,6 +104,8 @@ class World:
         self.submissions = Submissions()
         self.after_commands: list[int] = []
         self.simulation: Simulation | None = None
+        self.made: dict[str, Any] = {}
+        self.asked: list[int | tuple[str, str, str]] = []
         # Reentrant, because growing the ledger records updates, which takes the lock again.
         self.lock = threading.RLock()
         self._grow = grow
@@ -154,6 +158,7 @@ class World:
         """Add a number of updates, all in the newest migration."""
         with self.lock:
             self._grow(updates)
+            self.asked.append(updates)
 
     def update(self, update_id: str) -> Update | None:
         """The update with that id, if the ledger has it."""
