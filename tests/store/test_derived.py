@@ -13,7 +13,7 @@ import ledgerframes as lf
 from ledgerframes.store.coverage import rows_of
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive import chunks, kept
-from ledgerframes.store.derive.issuance import unissued
+from ledgerframes.store.derive.from_kept import unissued
 from ledgerframes.store.derive.progress import Basis
 from tests.economics.histories import create, frame_of, update
 from tests.hostile.serving import simulated

@@ -9,9 +9,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.reading.models import COINS, INSTRUCTION, PREAPPROVAL
 from ledgerframes.loaders.history import History
-from ledgerframes.models.declared_reads import COUPONS
+from ledgerframes.models.declared_reads import AMULET, COUPONS, LOCKED_AMULET
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.change import Change
 from ledgerframes.store.derive.kept import OPEN_CONTRACTS
@@ -19,7 +18,11 @@ from ledgerframes.store.derive.open_rows import open_rows
 
 #: The columns of events that `Contracts.of` reads.
 EVENT_COLUMNS: Final = ("event_type", "contract_id", "template_name", "created_at", "payload", "consuming")
-_CARRIED: Final = (*COUPONS, *COINS, INSTRUCTION, PREAPPROVAL)
+_CARRIED: Final = (
+    *(*COUPONS, AMULET, LOCKED_AMULET),
+    "Splice.AmuletTransferInstruction:AmuletTransferInstruction",
+    "Splice.AmuletRules:TransferPreapproval",
+)
 #: Instructions and allocations of any instrument are told by a member of their payload.
 _STEPS: Final = r'"(transfer|allocation)"'
 _SCHEMA: Final = OPEN_CONTRACTS.schema.remove_metadata()

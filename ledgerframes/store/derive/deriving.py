@@ -27,12 +27,12 @@ from ledgerframes.store.coverage import Interval, lies_in
 from ledgerframes.store.derive.change import Change
 from ledgerframes.store.derive.chunks import HistoryReader, fresh
 from ledgerframes.store.derive.dask_work import ClusterWork, source_of
+from ledgerframes.store.derive.from_kept import supply_rows
 from ledgerframes.store.derive.kept import DERIVABLE, NEEDS, OPEN_CONTRACTS, VERSIONS, function_of
 from ledgerframes.store.derive.open_rows import files_with, rows_beside
 from ledgerframes.store.derive.progress import NEW, Basis, Progress, with_interval
 from ledgerframes.store.derive.restoring import restored
 from ledgerframes.store.derive.rules import RULES
-from ledgerframes.store.derive.supply import supply_rows
 from ledgerframes.store.derive.work import Work, work_here
 from ledgerframes.store.lake import Lake, View
 from ledgerframes.store.table_sets import HISTORY

@@ -21,7 +21,7 @@ from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.rounds_and_rewards import rewards, round_history
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.change import Change
-from ledgerframes.store.derive.issuance import unissued, with_issuance
+from ledgerframes.store.derive.from_kept import unissued, with_issuance
 from ledgerframes.store.derive.open_rows import open_rows, open_rows_where
 
 #: When a phase of a round began.
