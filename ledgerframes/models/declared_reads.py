@@ -276,7 +276,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
         ),
         "license_contracts": Read(
             "creates",
-            (*PLACE, "shown_by", "contract_id"),
+            (*PLACE, "shown_by", "created_at", "contract_id"),
             (
                 Member("validator", "plain", ("validator",), required=True),
                 Member("sponsor", "plain", ("sponsor",), required=True),
@@ -286,6 +286,32 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
                 Member("version", "plain", ("metadata.version",)),
             ),
             templates=(LICENSE,),
+        ),
+        # What contracts say of parties, for the star schema.
+        "name_service_entries": Read(
+            "creates",
+            (),
+            (Member("party", "plain", ("user",), required=True), Member("name", "plain", ("name",), required=True)),
+            templates=("Splice.Ans:AnsEntry",),
+        ),
+        "featured_rights": Read(
+            "creates",
+            (),
+            (Member("provider", "plain", ("provider",), required=True),),
+            templates=("Splice.Amulet:FeaturedAppRight",),
+        ),
+        "governance_rules": Read(
+            "creates",
+            PLACE,
+            (Member("members", "json", ("svs",), required=True),),
+            templates=("Splice.DsoRules:DsoRules",),
+        ),
+        "governance_members": Read(
+            "governance_lists",
+            PLACE,
+            (Member("party", "plain", ("[0]",), required=True), Member("name", "plain", ("[1].name",))),
+            json="members",
+            each=True,
         ),
         # That validators are alive: a record, or a coupon of older releases.
         "liveness_records": Read(

@@ -165,6 +165,12 @@ class Engine:
         self._build(name)
         return self._connection.sql(f"from {name}").to_arrow_table()
 
+    def batches(self, name: str) -> pa.RecordBatchReader:
+        """The rows of a model a batch at a time, never all of them at once; nothing else may be asked for meanwhile."""
+        for lower in below(name):
+            self._build(lower)
+        return self._connection.sql(text_of(name)).to_arrow_reader()
+
     def not_understood(self, name: str, *unknown: str) -> dict[str, int]:
         """How often a model met something that it cannot read, the most frequent first.
 

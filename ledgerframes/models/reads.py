@@ -17,7 +17,7 @@ class Member:
     Attributes:
         column: its name.
         kind: how it is read.
-        paths: where it may be, as JSON paths without `$.`; the first that is there counts.
+        paths: where it may be, as JSON paths without `$.` or `$`; the first that is there counts.
         required: whether a record without it is not understood.
     """
 
@@ -150,7 +150,8 @@ class Read:
 
 
 def _read(column: str, members: tuple[Member, ...]) -> str:
-    return f"members({column}, [{', '.join(literal(f'$.{path}') for path in _paths(members))}])"
+    paths = (literal(f"${path}" if path.startswith("[") else f"$.{path}") for path in _paths(members))
+    return f"members({column}, [{', '.join(paths)}])"
 
 
 def _lines(parts: list[str]) -> str:

@@ -154,7 +154,7 @@ def test_balances_are_those_of_the_coins_at_the_end_of_each_day(weeks):
             locked = sum(own.amount[own.locked])
             wanted[owner] = (sum(own.amount) - locked, locked, sum(own.amount))
         assert {party: sums for party, sums in found.items() if sums[2]} == wanted
-        supply = lf.supply(store, at=end).loc[0, ["unlocked", "locked", "total"]].tolist()
+        supply = lf.supply(store, at=end, decimals="exact").loc[0, ["unlocked", "locked", "total"]].tolist()
         assert [*star.ask(
             f"select unlocked, locked, total from fact_supply_daily join dim_date using (date_key) where date = '{day}'"
         )[0]] == supply  # fmt: skip

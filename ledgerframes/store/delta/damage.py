@@ -30,7 +30,9 @@ def damage_named(tables: Iterable[DeltaStoreTable]) -> Iterator[None]:
     except StoreError:
         raise
     except BaseException as error:
-        if not isinstance(error, READ_ERRORS) and not is_panic(error):
+        import duckdb
+
+        if not isinstance(error, (*READ_ERRORS, duckdb.Error)) and not is_panic(error):
             raise
         # If no file is damaged, the error has another cause and stays as it is.
         raise_damage(tables, error)

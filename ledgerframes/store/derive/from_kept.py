@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.models.engine import Engine
-from ledgerframes.store.delta.damage import damage_named, raise_damage
+from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.tables.coin_stocks import SUPPLY_PER_ROUND
 from ledgerframes.tables.kinds import AMOUNT, TEXT, TEXTS
@@ -49,15 +49,9 @@ def supply_rows(flows: DeltaStoreTable, rounds: DeltaStoreTable, *, begun: bool)
         rounds: the stored `round_history`.
         begun: whether they begin at ledger begin; the total is not known otherwise.
     """
-    import duckdb
-
     given = {"mint_burn": flows.dataset(), "round_history": rounds.dataset(), "coin_contracts": _NO_COINS}
     with damage_named([flows, rounds]):
-        try:
-            return _rows("supply_per_round", given, SUPPLY_PER_ROUND.schema.remove_metadata(), begun=begun)
-        except duckdb.Error as error:
-            raise_damage([flows, rounds], error)
-            raise
+        return _rows("supply_per_round", given, SUPPLY_PER_ROUND.schema, begun=begun)
 
 
 def _rows(model: str, given: Mapping[str, Any], schema: pa.Schema, **variables: Any) -> pa.Table:

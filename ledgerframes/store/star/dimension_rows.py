@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from itertools import islice
 from typing import Any, Final
@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from ledgerframes.store.star.dimensions import Dimensions
 from ledgerframes.store.star.members import Members
-from ledgerframes.store.star.party_facts import PartyFacts
 from ledgerframes.tables.star import STAR
 from ledgerframes.timestamps import EPOCH, MICROSECOND
 
@@ -36,19 +35,20 @@ def date_rows(dimensions: Dimensions) -> Iterator[pa.RecordBatch]:
         yield from _batches("dim_date", (_day(key, day) for key, day in zip(keys, own.tolist(), strict=True)))
 
 
-def party_rows(dimensions: Dimensions, facts: PartyFacts) -> Iterator[pa.RecordBatch]:
-    """Rows of dim_party."""
+def party_rows(dimensions: Dimensions, facts: Mapping[str, Cells]) -> Iterator[pa.RecordBatch]:
+    """Rows of dim_party.
+
+    Args:
+        dimensions: what facts named.
+        facts: what contracts say of a party.
+    """
+    unknown = {"name": None, "is_super_validator": False, "is_featured": False}
     validators = {member.natural for member in dimensions.validators.by_key.values()}
 
     def cells() -> Iterator[Cells]:
         for row in _members(dimensions.parties, "party_key", "party_id"):
             party = row["party_id"]
-            yield _split(row, party) | {
-                "name": facts.name(party),
-                "is_validator": party in validators,
-                "is_super_validator": party in facts.super_validators,
-                "is_featured": party in facts.featured,
-            }
+            yield _split(row, party) | {"is_validator": party in validators} | facts.get(party, unknown)
 
     return _batches("dim_party", cells())
 
@@ -81,9 +81,8 @@ def round_rows(dimensions: Dimensions, history: pa.Table) -> Iterator[pa.RecordB
         yield pa.record_batch(columns, schema=schema)
     known = set(history["round"].to_pylist())
     others = ((key, int(member.natural)) for key, member in dimensions.rounds.by_key.items())
-    yield from _batches(
-        "dim_round", ({"round_key": key, "round": own, "whole": False} for key, own in others if own not in known)
-    )
+    rows = ({"round_key": key, "round": own, "whole": False} for key, own in others if own not in known)
+    yield from _batches("dim_round", rows)
 
 
 def validator_rows(dimensions: Dimensions, latest: pa.Table, listed: pa.Table) -> Iterator[pa.RecordBatch]:

@@ -78,7 +78,7 @@ def export_star(
             as_of=as_of,
             reach={table.name: star.reach(table.name) for table in written},
             left_out=star.left_out,
-            not_understood=star.notes.as_attrs(),
+            not_understood=star.not_understood,
         )
 
     provenance: dict[str, Any] = {"source": lake.url, "model": "star", "as_of": as_of}

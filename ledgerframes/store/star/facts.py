@@ -186,7 +186,7 @@ READS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "fact_events": (
         "events",
         ("update_id", "event_id", "migration_id", "record_time", "synchronizer_id", "node_index", "depth", "event_type",
-         "contract_id", "template_name", "package_name", "choice", "consuming", "created_at", "payload"),
+         "contract_id", "template_name", "package_name", "choice", "consuming"),
     ),
     "bridge_event_party": ("events", ("update_id", "event_id", "record_time", *_ROLES.values())),
     "fact_verdicts": (

@@ -14,14 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.economics.reading.not_understood import NotUnderstood
 from ledgerframes.errors import StoreError
 from ledgerframes.paging.window import Window
 from ledgerframes.store.coverage import Interval, merged
 from ledgerframes.store.lake import View
 from ledgerframes.store.read.reading import Part, batches_of
 from ledgerframes.store.star import facts
-from ledgerframes.store.star.balances import CoinSpool
 from ledgerframes.store.star.computed import Computed
 from ledgerframes.store.star.dimension_rows import (
     date_rows,
@@ -34,9 +32,9 @@ from ledgerframes.store.star.dimension_rows import (
 from ledgerframes.store.star.dimensions import Days, Dimensions, whole_days
 from ledgerframes.store.star.key_index import KeyIndex
 from ledgerframes.store.star.keys import Keys, days_of
-from ledgerframes.store.star.licenses import LicenseDays
-from ledgerframes.store.star.party_facts import PartyFacts
+from ledgerframes.store.star.modelled import Modelled
 from ledgerframes.store.table_sets import HISTORY, VERDICTS
+from ledgerframes.tables.kinds import INT64, TEXT, TIME
 from ledgerframes.tables.rounds_and_rewards import ROUND_HISTORY
 from ledgerframes.tables.star import STAR
 
@@ -50,6 +48,16 @@ _COMPUTED: Final = {
     "fact_mint_burn": "mint_burn",
     "dim_round": "round_history",
 }
+#: What dim_validator reads of licenses.
+_LICENSES: Final = pa.schema(
+    {
+        **dict.fromkeys(("validator", "sponsor"), TEXT.arrow),
+        **dict.fromkeys(("first_round", "last_round", "missed"), INT64.arrow),
+        "version": TEXT.arrow,
+        "created_at": TIME.arrow,
+        "ended_at": TIME.arrow,
+    }
+)
 #: The columns of the table `licenses` as those of the latest licenses of events.
 _LISTED: Final = {"coupons_missed": "missed"}
 Batches = Iterator[pa.RecordBatch]
@@ -75,10 +83,9 @@ class Star:
         self._view = view
         tables = [*HISTORY.shown, *(VERDICTS.shown if view.has(VERDICTS) else ())]
         self._parts = {name: Part.of(view, name, Window(), allow_partial=allow_partial) for name in tables}
+        if "active_contracts" in view.stored:
+            self._parts["active_contracts"] = Part.of(view, "active_contracts", Window(), allow_partial=True)
         self._dimensions = Dimensions(keys)
-        self.notes = NotUnderstood()
-        self._facts = PartyFacts(self.notes)
-        self._licenses = LicenseDays(self._dimensions, self.notes)
         self._days: set[int] = set()
         self._scratch: Path | None = None
 
@@ -113,8 +120,13 @@ class Star:
 
     def close(self) -> None:
         """Close what is open."""
-        for index in self._indexes if self._scratch is not None else ():
-            index.close()
+        for opened in (*self._indexes, self._modelled) if self._scratch is not None else ():
+            opened.close()
+
+    @property
+    def not_understood(self) -> dict[str, int]:
+        """How often something could not be read, once all tables are written."""
+        return self._modelled.not_understood()
 
     def sources(self) -> dict[str, Callable[[], pa.RecordBatchReader]]:
         """What gives the rows of each table when its turn comes."""
@@ -123,19 +135,19 @@ class Star:
             "fact_events": self._events,
             "bridge_event_party": partial(self._read, "bridge_event_party", facts.event_parties),
             "fact_transfers": partial(self._computed_rows, "fact_transfers", self._dated(facts.transfer_rows)),
-            "fact_rewards": self._rewards,
+            "fact_rewards": partial(self._computed_rows, "fact_rewards", facts.reward_rows),
             "fact_traffic": partial(self._computed_rows, "fact_traffic", self._dated(facts.traffic_rows)),
             "fact_mint_burn": partial(self._computed_rows, "fact_mint_burn", facts.mint_burn_rows),
             "fact_verdicts": partial(self._read, "fact_verdicts", self._dated(facts.verdict_rows)),
             "bridge_verdict_party": partial(self._read, "bridge_verdict_party", facts.verdict_parties),
-            "fact_balances_daily": lambda: self._coins.balances(self._own_days()),
-            "fact_supply_daily": lambda: self._coins.supply(self._own_days()),
-            "fact_licenses_daily": lambda: self._licenses.rows(self._own_days()),
+            "fact_balances_daily": lambda: self._modelled.balances(self._own_days()),
+            "fact_supply_daily": lambda: self._modelled.supply(self._own_days()),
+            "fact_licenses_daily": lambda: self._modelled.licenses(self._own_days()),
             "dim_validator": self._validators,
             "dim_round": self._rounds,
             "dim_template": lambda: template_rows(self._dimensions),
             "dim_synchronizer": lambda: synchronizer_rows(self._dimensions),
-            "dim_party": lambda: party_rows(self._dimensions, self._facts),
+            "dim_party": lambda: party_rows(self._dimensions, self._modelled.parties()),
             "dim_date": lambda: date_rows(self._dimensions),
         }
         return {name: partial(_reader, name, made[name]) for name in self.names}
@@ -151,8 +163,8 @@ class Star:
         return updates, events
 
     @cached_property
-    def _coins(self) -> CoinSpool:
-        return CoinSpool(self._folder / "coins", self._dimensions, self.notes)
+    def _modelled(self) -> Modelled:
+        return Modelled(self._parts, self._computed, self._dimensions)
 
     @cached_property
     def _computed(self) -> Computed:
@@ -190,39 +202,15 @@ class Star:
     def _events(self) -> Batches:
         index = self._indexes[1]
         for rows in self._stored(*facts.READS["fact_events"]):
-            events = pa.Table.from_batches([rows])
-            self._coins.add_events(events)
-            self._licenses.add_events(events)
-            self._facts.add(events.filter(pc.equal(events["event_type"], "created_event")))
             made = facts.event_rows(rows, self._dimensions)
             index.add(made["event_key"])
             yield made
         index.finish()
-        needed = ("contract_id", "record_time", "template_name", "payload", "kind")
-        for rows in self._stored("reassignments", needed):
-            legs = pa.Table.from_batches([rows])
-            self._coins.add_legs(legs)
-            self._facts.add(legs)
-        self._coins.finish()
-        self._add_active_contracts()
-
-    def _add_active_contracts(self) -> None:
-        """Take what a stored snapshot says of parties, which the events may not reach back to."""
-        if "active_contracts" in self._view.stored:
-            part = Part.of(self._view, "active_contracts", Window(), allow_partial=True)
-            for rows in batches_of(part.table, part.data, part.rows, ("template_name", "payload")):
-                self._facts.add(pa.Table.from_batches([rows]))
 
     def _computed_rows(self, name: str, make: Callable[[Any, Dimensions], pa.RecordBatch]) -> Batches:
         table = self._computed.table(_COMPUTED[name])
         for rows in batches_of(table, table.dataset(), None, table.table.names):
             yield make(rows, self._dimensions)
-
-    def _rewards(self) -> Batches:
-        table = self._computed.table("rewards")
-        for rows in batches_of(table, table.dataset(), None, table.table.names):
-            self._facts.add_rewards(rows["kind"], rows["provider"], rows["featured"])
-            yield facts.reward_rows(rows, self._dimensions)
 
     def _rounds(self) -> Batches:
         table = self._computed.table("round_history")
@@ -230,8 +218,8 @@ class Star:
         return round_rows(self._dimensions, rows.sort_by("round"))
 
     def _validators(self) -> Batches:
-        latest = self._licenses.latest()
-        return validator_rows(self._dimensions, latest, self._listed(latest.schema))
+        latest = self._modelled.latest_licenses(_LICENSES)
+        return validator_rows(self._dimensions, latest, self._listed(_LICENSES))
 
     def _listed(self, schema: pa.Schema) -> pa.Table:
         """The licenses that snapshots list, in the columns of those of the events."""

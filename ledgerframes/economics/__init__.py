@@ -1,1 +1,0 @@
-"""What the star schema and computed tables of a lake still read of payloads by themselves."""

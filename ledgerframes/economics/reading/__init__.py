@@ -1,1 +1,0 @@
-"""How events, payloads and results are read for the tables of the economy."""
