@@ -181,6 +181,7 @@ class Engine:
         Returns:
             Counts by template, `template/choice`, or either with the member; beyond 100 names under `others`.
         """
+        self._build(name)
         parts = [
             f"select template_name, {'null' if READS[read].rows == 'creates' else 'choice'} as choice,"
             f" nullif(unnest(wrong), '') as member from {read} where wrong is not null"
