@@ -134,7 +134,7 @@ def test_a_function_that_needs_every_digit_refuses_floats(history):
     with lf.sandbox(updates=50) as net:
         supplies = lf.load_instruments(net)
     with pytest.raises(lf.errors.InputError, match=r'lf\.load_instruments\(…, decimals="exact"\)'):
-        lf.supply_over_time(supplies)
+        lf.instrument_supply(supplies)
 
 
 def test_exporting_floats_warns_once_and_writes_doubles(history, tmp_path):

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.analysis.coverage import check_whole
 from ledgerframes.arguments import duration, names, shown
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals
 from ledgerframes.models.computing import computed
+from ledgerframes.models.coverage import check_whole
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import inputs_of
 from ledgerframes.models.signatures import at_moment, by_party, from_opening

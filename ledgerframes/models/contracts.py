@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from ledgerframes.analysis.coverage import check_same_range, check_whole
 from ledgerframes.arguments import refuse, text
 from ledgerframes.frames import As, to_arrow
 from ledgerframes.loaders.history import History
 from ledgerframes.loaders.opening import Opening, end_of, proof
 from ledgerframes.models.computing import computed
+from ledgerframes.models.coverage import check_same_range, check_whole
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import OPENING, Inputs, columns_of, inputs_of
 from ledgerframes.models.signatures import active

@@ -18,6 +18,7 @@ from ledgerframes.models.inputs import Give
 from ledgerframes.models.interrupting import interruptible
 from ledgerframes.models.reads import literal
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
 
 if TYPE_CHECKING:
     import duckdb
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _FILES: Final = files("ledgerframes.models")
 #: What the caller gives: a history, or other tables.
-INPUTS: Final = ("events", "reassignments", "opening")
+INPUTS: Final = ("events", "reassignments", "opening", *SNAPSHOTS_READ)
 #: No extensions, no Python variables under the names of tables; files and network only for the inputs.
 _SETTINGS: Final = {
     "autoinstall_known_extensions": "false",

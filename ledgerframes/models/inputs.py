@@ -17,6 +17,7 @@ from ledgerframes.loaders.history import History
 from ledgerframes.loaders.opening import Opening, opening_of
 from ledgerframes.models.ledger_frames import is_ledger_frame, scan_events
 from ledgerframes.models.reads import literal
+from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
 from ledgerframes.tables.replayed import ACTIVE
 from ledgerframes.tables.table import Table
@@ -111,7 +112,8 @@ def inputs_of(events: Any, *, reassignments: Any = None, opening: Any = None) ->
             f"events holds only those of {said}, and a computed table needs all of a range; load them without that"
         )
     opened = opening_of(opening, attrs)
-    gives = {"events": give, "reassignments": legs or _empty(REASSIGNMENTS), "opening": _opening(opened)}
+    others = {name: _empty(table) for name, table in SNAPSHOTS_READ.items()}
+    gives = {"events": give, "reassignments": legs or _empty(REASSIGNMENTS), "opening": _opening(opened), **others}
     return Inputs(gives, attrs, proof, store, opened, opening)
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from ledgerframes.analysis.coverage import check_whole
 from ledgerframes.arguments import duration, names
 from ledgerframes.frames import As, Decimals
 from ledgerframes.loaders.opening import begin_of, end_of
 from ledgerframes.models.computing import computed
+from ledgerframes.models.coverage import check_whole
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import inputs_of
 from ledgerframes.models.signatures import by_interval, by_interval_and_seen, from_opening

@@ -13,16 +13,19 @@ from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import INPUTS, below, kind_of, known, macros, steps, text_of
 from ledgerframes.models.reads import Read
 from ledgerframes.tables.derived import COMPUTED
-from ledgerframes.tables.kinds import BOOL, INT64, TEXTS, TIME
+from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
+from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXTS, TIME
 from ledgerframes.tables.replayed import ACTIVE
 
-#: The view that an opening is, where a caller has none.
-_TYPES: Final = {TEXTS: "varchar[]", TIME: "timestamptz", INT64: "bigint", BOOL: "boolean"}
-_NO_OPENING: Final = (
-    "create view if not exists opening as select\n  "
-    + ",\n  ".join(f"null::{_TYPES.get(column.kind, 'varchar')} as {column.name}" for column in ACTIVE.columns)
-    + "\nwhere false"
-)
+#: Views that a caller need not have.
+_OPTIONAL: Final = {"opening": ACTIVE, **SNAPSHOTS_READ}
+_TYPES: Final = {
+    TEXTS: "varchar[]",
+    TIME: "timestamptz",
+    INT64: "bigint",
+    BOOL: "boolean",
+    AMOUNT: "decimal(38, 10)",
+}
 _COMMENT: Final = re.compile(r"(?:--.*\n)+")
 
 
@@ -82,16 +85,29 @@ def model(name: str) -> str:
         f"{comment}-- It relies on {_views(name)}; DuckDB 2.0 or newer runs it.\n",
         "-- What every model needs.",
         *(f"{macro};" for macro in macros()),
-        f"-- Contracts that were active before the events, if any.\n{_NO_OPENING};",
+        *(_nothing(view) for view in _OPTIONAL if view in {"opening", *_inputs(name)}),
         *(f"create or replace temp {kind_of(step)} {step} as\n{text_of(step)};" for step in lower),
         f"{statement};",
     ]
     return "\n".join(parts) + "\n"
 
 
+def _nothing(view: str) -> str:
+    """The statement that makes an optional view where a caller has none."""
+    table = _OPTIONAL[view]
+    columns = [f"null::{_TYPES.get(column.kind, 'varchar')} as {column.name}" for column in table.columns]
+    listed = ",\n  ".join(columns)
+    return f"-- {table.meaning}\ncreate view if not exists {view} as select\n  {listed}\nwhere false;"
+
+
+def _inputs(name: str) -> set[str]:
+    """The inputs that a model reads, itself or by its steps."""
+    return {lower for step in steps(name) for lower in below(step)} & {*INPUTS}
+
+
 def _views(name: str) -> str:
     """The views that a model relies on, in words."""
-    inputs = {lower for step in steps(name) for lower in below(step)} & {*INPUTS} - {"opening"}
+    inputs = _inputs(name) - {"opening"}
     listed = [name for name in INPUTS if name in inputs] or ["events"]
     return f"views {' and '.join(listed)}" if len(listed) > 1 else f"a view {listed[0]}"
 

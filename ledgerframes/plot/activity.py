@@ -8,9 +8,9 @@ from typing import Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from ledgerframes.analysis.licenses import license_growth as growth_of
 from ledgerframes.errors import InputError
 from ledgerframes.models.coin_flows import transfers as transfers_of
+from ledgerframes.models.licenses import license_growth as growth_of
 from ledgerframes.number_format import amount_text, count_text, plural
 from ledgerframes.plot.contents import Axis, Content, Flows, Micros, Nothing, Ribbon, Series, Stack, Steps
 from ledgerframes.plot.drawing import chart, rows_in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ledgerframes.tables.kinds import BOOL, INT64, JSON, TEXT, TIME
+from ledgerframes.tables.kinds import BOOL, INT64, JSON, TEXT, TEXTS, TIME
 from ledgerframes.tables.table import Column, Table
 
 _TIME: Final = Column("time", TIME, "Begin of the interval, in UTC.", source="record_time, rounded down to `every`")
@@ -70,5 +70,23 @@ VALIDATOR_LIVENESS: Final = Table(
         Column("silent_for", INT64, "Rounds since the last that it reported for, up to the last that was to close.",
                True, "rounds", "latest round that was to close by the last event, less last_round; 0 if that is later"),
         Column("version", TEXT, "Version that it last reported.", True, source=f"{_LICENSE}metadata/version"),
+    ),
+)  # fmt: skip
+
+TEMPLATE_CATALOGUE: Final = Table(
+    "template_catalogue",
+    "One row per template, the most frequent first; the function adds `fields`, the types of what its creates hold.",
+    ("lf.template_catalogue(events)",),
+    ("template_name",),
+    (
+        Column("template_name", TEXT, "Template as Module:Entity.", source="template_name"),
+        Column("package_names", TEXTS, "Packages that it is from, in order.", source="package_name"),
+        Column("creates", INT64, "Contracts created.", unit="events", source="creates"),
+        Column("exercises", INT64, "Exercises of its choices.", unit="events", source="exercises"),
+        Column("consuming", INT64, "Exercises that ended the contract.", unit="events", source="consuming exercises"),
+        Column("choices", JSON, "Exercises by choice, the most frequent first: a JSON object from choice to number.",
+               source="choice"),
+        Column("first_record_time", TIME, "When it was first seen.", source="record_time"),
+        Column("last_record_time", TIME, "When it was last seen.", source="record_time"),
     ),
 )  # fmt: skip

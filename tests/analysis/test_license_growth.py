@@ -145,7 +145,8 @@ def event(update, node, contract, *, validator=None, second=0):
     return {
         "migration_id": 0, "record_time": TIMES[0] + pd.Timedelta(hours=second), "update_id": update,
         "node_index": node, "event_type": "created_event" if made else "exercised_event", "template_name": LICENSE,
-        "contract_id": contract, "consuming": None if made else True,
+        "contract_id": contract, "consuming": None if made else True, "choice": None if made else "Archive",
+        "created_at": TIMES[0],
         "payload": json.dumps({"validator": validator}) if made else "{}",
     }  # fmt: skip
 

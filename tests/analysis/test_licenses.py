@@ -50,7 +50,7 @@ def test_supply_is_followed_over_snapshots(normal):
         total_supply=[one + Decimal("0.1") for one in first.total_supply],
         total_supply_as_of=first.total_supply_as_of + pd.Timedelta("1h"),
     )
-    supply = lf.supply_over_time(pd.concat([first, later, later], ignore_index=True))
+    supply = lf.instrument_supply(pd.concat([first, later, later], ignore_index=True))
     assert len(supply) == 2 * len(first)
     changes = [one for one in supply.change if one is not None]
     assert changes == [Decimal("0.1")] * len(first)
@@ -64,13 +64,13 @@ def test_a_change_of_38_digits_loses_none():
             "total_supply_as_of": pd.to_datetime(["2026-01-03", "2026-01-02", "2026-01-01"], utc=True),
         }
     )  # fmt: skip
-    changes = lf.supply_over_time(rows).change.tolist()
+    changes = lf.instrument_supply(rows).change.tolist()
     assert changes == [None, Decimal(0), Decimal("9" * 27 + ".9999999999")]
     assert str(changes[1]) == "0"
 
 
 def test_a_wrong_frame_is_refused(normal):
-    for function in (lf.license_growth, lf.license_activity, lf.license_versions, lf.supply_over_time):
+    for function in (lf.license_growth, lf.license_activity, lf.license_versions, lf.instrument_supply):
         with pytest.raises(lf.errors.InputError, match="no column"):
             function(normal.history.updates)
         with pytest.raises(lf.errors.InputError, match="not a frame"):

@@ -7,10 +7,10 @@ import random
 import pyarrow as pa
 import pytest
 
-from ledgerframes.analysis.payload_columns import leaves
 from ledgerframes.decoding.compiled.choice import COMPILED, choice
 from ledgerframes.decoding.members import members_of
 from ledgerframes.errors import InputError
+from ledgerframes.models.payloads.columns import leaves
 from tests.fuzz import members
 from tests.fuzz.corpus import gather
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from ledgerframes.analysis.payload_columns import leaves
 from ledgerframes.decoding.compiled.choice import PYTHON, VARIABLE
 from ledgerframes.decoding.members import members_of
+from ledgerframes.models.payloads.columns import leaves
 from tests.fuzz.mutations import NAMES, Members, containers, mutate, parse, write
 
 LONG = 20_000

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import ledgerframes as lf
 from ledgerframes.cli import app
-from ledgerframes.models.engine import Engine
+from ledgerframes.models.engine import INPUTS, Engine
 from ledgerframes.models.inputs import inputs_of
 from ledgerframes.tables.derived import COMPUTED
 from ledgerframes.tables.replayed import ACTIVE
@@ -58,7 +58,7 @@ def test_the_text_of_a_model_runs_in_plain_duckdb_and_gives_the_same_rows(name, 
 def test_each_table_has_its_model_and_each_model_says_what_a_row_is():
     assert list(MODELS.index[MODELS.kind == "table"]) == [*TABLES]
     assert all(MODELS.rows.str.endswith("."))
-    assert all({*reads} <= {*MODELS.index, "events", "reassignments", "opening"} for reads in MODELS.reads)
+    assert all({*reads} <= {*MODELS.index, *INPUTS} for reads in MODELS.reads)
 
 
 def test_an_opening_is_a_view_of_that_name(history, folder):

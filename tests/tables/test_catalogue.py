@@ -105,6 +105,12 @@ COMPUTED = {
     "flow_matrix": "period source_synchronizer target_synchronizer count contracts in_flight",
     "contract_journeys": "contract_id template_name reassignments path began_at ended_at gaps",
     "reassignment_anomalies": "anomaly contract_id unassign_id reassignment_counter update_id record_time detail",
+    "template_catalogue": "template_name package_names creates exercises consuming choices first_record_time"
+    " last_record_time",
+    "license_growth": "time new validators",
+    "license_activity": "validator sponsor version last_active_at silent_for active coupons_missed",
+    "license_versions": "version validators share",
+    "instrument_supply": "instrument_id symbol time total_supply change",
 }
 
 every_table = pytest.mark.parametrize("table", CATALOGUE.values(), ids=CATALOGUE.keys())

@@ -9,13 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from ledgerframes.analysis.licenses import license_growth
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.loaders.history import History
 from ledgerframes.models.coin_flows import mint_burn, transfers
 from ledgerframes.models.coin_stocks import supply_per_round
 from ledgerframes.models.computing import together
 from ledgerframes.models.inputs import Inputs
+from ledgerframes.models.licenses import license_growth
 from ledgerframes.models.reassignments import reassignment_flows
 from ledgerframes.models.rounds_and_rewards import reward_flows, rewards
 from ledgerframes.store.store import Store

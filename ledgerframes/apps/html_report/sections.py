@@ -9,8 +9,6 @@ from typing import Final
 import pandas as pd
 
 from ledgerframes import plot
-from ledgerframes.analysis.licenses import license_versions, supply_over_time
-from ledgerframes.analysis.payloads import template_catalogue
 from ledgerframes.apps.html_report.charts import chart
 from ledgerframes.apps.html_report.coin_sections import balances, burn, coin_supply, rewards, transfers
 from ledgerframes.apps.html_report.headlines import begins_late, summary
@@ -18,6 +16,8 @@ from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, table, text
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.models.holdings import holdings_from_events
+from ledgerframes.models.licenses import instrument_supply, license_versions
+from ledgerframes.models.payloads.catalogue import template_catalogue
 from ledgerframes.models.reassignments import flow_matrix, reassignment_anomalies
 from ledgerframes.number_format import plural
 
@@ -177,7 +177,7 @@ def supply(material: Material) -> Section:
     if snapshot is None:
         advice = "No snapshot of instruments is stored; add them: store.sync(net, tables=['instruments'])."
         return Section("Instruments", [text(advice, quiet=True)])
-    latest = supply_over_time(snapshot).drop_duplicates("instrument_id", keep="last")
+    latest = instrument_supply(snapshot).drop_duplicates("instrument_id", keep="last")
     return Section("Instruments", [table(latest, "Total supply, where the registry has it", most=15)])
 
 

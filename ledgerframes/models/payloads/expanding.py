@@ -1,4 +1,4 @@
-"""`expand` and `template_catalogue`: the payloads of one template as typed columns, and which templates there are."""
+"""`expand`: the payloads of one template as typed columns."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.analysis.declared_payloads import as_declared, declared_kinds
-from ledgerframes.analysis.parts import at_once, in_parts
-from ledgerframes.analysis.payload_columns import is_record, leaves
-from ledgerframes.analysis.type_inference import typed
 from ledgerframes.arguments import choice as one_of
-from ledgerframes.arguments import flag, names, suggesting, text, whole_number
+from ledgerframes.arguments import flag, names, suggesting, text
 from ledgerframes.decoding.personal import is_personal, without_personal
 from ledgerframes.errors import InputError
 from ledgerframes.frames import Decimals, attrs_of, check_shape, shape, shape_like, to_arrow
+from ledgerframes.models.payloads.columns import is_record, leaves
+from ledgerframes.models.payloads.declared import as_declared, declared_kinds
+from ledgerframes.models.payloads.parts import at_once, in_parts
+from ledgerframes.models.payloads.types import typed
 from ledgerframes.tables.history import EVENTS
 
 Of = Literal["create", "argument", "result"]
@@ -31,7 +31,6 @@ _MISSING: Final = pa.scalar(None, pa.string())
 #: A dot that no backslash precedes.
 _STEP: Final = re.compile(r"(?<!\\)\.")
 _REST: Final = "payload"  # the column of payloads that are not records
-_COUNTED: Final = ("template_name", "package_name", "event_type", "choice", "consuming", "record_time", "payload")
 
 
 @suggesting
@@ -193,81 +192,3 @@ def _near(name: str, chosen: pa.Table) -> str:
     known = list(leaves(chosen["payload"].slice(0, 1000), None).columns)
     near = get_close_matches(name, known, n=1, cutoff=0.4)
     return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known[:20])}"
-
-
-@suggesting
-def template_catalogue(events: Any, *, sample: int = 1000) -> pd.DataFrame:
-    """List the templates of a history: how often created and exercised, by which choices, with which fields.
-
-    Args:
-        events: events from `load_events` or a store.
-        sample: how many creates per template are read for its fields; a field that only later ones have is not listed.
-
-    Returns:
-        One row per template, the most frequent first: template_name, package_names (tuple), creates, exercises,
-        consuming (exercises that archive the contract), choices (dict of choice to count), first_record_time,
-        last_record_time, fields (dict of dotted path to type).
-
-    Raises:
-        InputError: columns are missing.
-
-    Example:
-        >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=50) as net:
-        ...     catalogue = lf.template_catalogue(lf.load_events(net))
-        >>> catalogue.set_index("template_name").fields["Splice.Amulet:Amulet"]["amount.initialAmount"]
-        'amount'
-    """
-    sampled = whole_number(sample, "sample", least=1)
-    rows = to_arrow(events, EVENTS, _COUNTED, name="events")
-    rows = rows.filter(pc.is_valid(rows["template_name"]))
-    created = pc.equal(rows["event_type"], "created_event").cast(pa.int64())
-    exercised = pc.is_valid(rows["choice"]).cast(pa.int64())
-    counted = rows.append_column("creates", created).append_column("exercises", exercised)
-    counted = counted.append_column("ends", pc.fill_null(rows["consuming"].cast(pa.int64()), 0))
-    totals = counted.group_by("template_name").aggregate(
-        [
-            ("creates", "sum"), ("exercises", "sum"), ("ends", "sum"), ("package_name", "distinct"),
-            ("record_time", "min"), ("record_time", "max"),
-        ]
-    )  # fmt: skip
-    exercises = rows.filter(pc.is_valid(rows["choice"]))
-    choices = exercises.group_by(["template_name", "choice"]).aggregate([([], "count_all")])
-    by_template: dict[Any, dict[str, int]] = {}
-    for row in choices.sort_by([("count_all", "descending"), ("choice", "ascending")]).to_pylist():
-        by_template.setdefault(row["template_name"], {})[row["choice"]] = row["count_all"]
-    creates = rows.filter(pc.equal(rows["event_type"], "created_event"))
-    rows_of_templates = [_template_row(row, by_template, creates, sampled) for row in totals.to_pylist()]
-    frame = pd.DataFrame(rows_of_templates, columns=_COLUMNS).sort_values(
-        ["creates", "exercises", "template_name"], ascending=[False, False, True], ignore_index=True
-    )
-    for name in ("first_record_time", "last_record_time"):
-        frame[name] = pd.to_datetime(frame[name], utc=True).astype("datetime64[us, UTC]")
-    frame["template_name"] = frame["template_name"].astype("str")
-    return frame
-
-
-_COLUMNS: Final = [
-    "template_name", "package_names", "creates", "exercises", "consuming", "choices", "first_record_time",
-    "last_record_time", "fields",
-]  # fmt: skip
-
-
-def _template_row(row: dict[str, Any], choices: dict[Any, dict[str, int]], creates: pa.Table, sample: int) -> list[Any]:
-    name = row["template_name"]
-    own = creates.filter(pc.equal(creates["template_name"], name)).slice(0, sample)
-    collected = leaves(own["payload"], None)
-    packages = tuple(sorted(name for name in row["package_name_distinct"] if name is not None))
-    return [
-        name, packages, row["creates_sum"], row["exercises_sum"], row["ends_sum"], choices.get(name, {}),
-        row["record_time_min"], row["record_time_max"],
-        {path: _type_name(typed(collected.column(path)).type) for path in collected.columns},
-    ]  # fmt: skip
-
-
-def _type_name(kind: pa.DataType) -> str:
-    if pa.types.is_decimal(kind):
-        return "amount"
-    if pa.types.is_timestamp(kind):
-        return "timestamp"
-    return {pa.int64(): "int64", pa.bool_(): "bool"}.get(kind, "text")

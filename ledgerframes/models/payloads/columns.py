@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw
 
-from ledgerframes.analysis.parts import in_parts
 from ledgerframes.decoding.members import members_of
 from ledgerframes.errors import InputError, visible
+from ledgerframes.models.payloads.parts import in_parts
 
 # In blocks, because the raw values of a whole history would be in memory beside its text.
 _BLOCK_ROWS: Final = 25_000

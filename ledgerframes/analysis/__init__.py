@@ -1,1 +1,0 @@
-"""Frames in, frames out: what analysts ask of a history, worked out from its tables alone."""

@@ -1,0 +1,1 @@
+"""Payloads of templates as typed columns: `expand`, and how it reads JSON."""

@@ -1,0 +1,90 @@
+"""Tables of licenses and of instruments that `ledgerframes.models` computes from snapshots, and what they read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from ledgerframes.tables.contracts import LICENSES
+from ledgerframes.tables.kinds import AMOUNT, BOOL, DURATION, INT64, TIME
+from ledgerframes.tables.snapshots import INSTRUMENTS
+from ledgerframes.tables.table import Column, Table
+
+_LOADED_AT: Final = Column("loaded_at", TIME, "When the snapshot was taken; null for a single load.", True)
+#: What models read beside a history; a lake's tables say when each of their snapshots was loaded.
+SNAPSHOTS_READ: Final = {
+    "licenses": replace(LICENSES, columns=(*LICENSES.having().columns, _LOADED_AT)),
+    "instruments": replace(INSTRUMENTS, columns=(*INSTRUMENTS.columns, _LOADED_AT)),
+    "known_rounds": Table(
+        "known_rounds",
+        "One row per round whose time is known.",
+        (),
+        ("round",),
+        (
+            Column("round", INT64, "Number of the round.", unit="rounds"),
+            Column("opens_at", TIME, "When it opened."),
+        ),
+    ),
+}
+_LICENSE: Final = {column.name: column for column in LICENSES.columns}
+_INSTRUMENT: Final = {column.name: column for column in INSTRUMENTS.columns}
+
+
+def _of(columns: dict[str, Column], name: str) -> Column:
+    """A column of a loaded table, as it is there."""
+    return replace(columns[name], source=name)
+
+
+LICENSE_GROWTH: Final = Table(
+    "license_growth",
+    "One row per period from the first new validator to the last, also those without one.",
+    ("lf.license_growth(events)",),
+    ("time",),
+    (
+        Column("time", TIME, "Begin of the period, in UTC.", source="record_time of first licenses, or first_round"),
+        Column("new", INT64, "Validators that began in it.", unit="validators", source="validator of licenses"),
+        Column("validators", INT64, "Validators that began so far.", unit="validators", source="new"),
+    ),
+)
+
+LICENSE_ACTIVITY: Final = Table(
+    "license_activity",
+    "One row per validator, those never active first, then by how long ago.",
+    ("lf.license_activity(licenses)",),
+    ("validator",),
+    (
+        *(_of(_LICENSE, name) for name in ("validator", "sponsor", "version", "last_active_at")),
+        Column("silent_for", DURATION, "How long ago it was active; null for one never active.", True,
+               source="last_active_at"),
+        Column("active", BOOL, "Whether that is within the time asked for; null for one never active.", True,
+               source="silent_for"),
+        _of(_LICENSE, "coupons_missed"),
+    ),
+)  # fmt: skip
+
+LICENSE_VERSIONS: Final = Table(
+    "license_versions",
+    "One row per version that validators run, the most frequent first.",
+    ("lf.license_versions(licenses)",),
+    ("version",),
+    (
+        replace(_of(_LICENSE, "version"), meaning="Version; null where it is not known."),
+        Column("validators", INT64, "Validators that run it.", unit="validators", source="validator"),
+        Column("share", AMOUNT, "Their share of those counted, 1 being all, to ten places.", source="validators"),
+    ),
+)
+
+INSTRUMENT_SUPPLY: Final = Table(
+    "instrument_supply",
+    "One row per instrument and time at which its supply was computed; those without a supply are left out.",
+    ("lf.instrument_supply(instruments)",),
+    ("instrument_id", "time"),
+    (
+        *(_of(_INSTRUMENT, name) for name in ("instrument_id", "symbol")),
+        Column("time", TIME, "When the supply was computed; where the registry does not say, when it was loaded.", True,
+               source="total_supply_as_of, else loaded_at"),
+        replace(_of(_INSTRUMENT, "total_supply"), nullable=False),
+        Column("change", AMOUNT, "What was added since the time before; null for the first.", True, "instrument",
+               "total_supply less that of the time before"),
+    ),
+)  # fmt: skip
