@@ -115,6 +115,33 @@ def test_a_declared_field_that_no_row_has_is_null_of_its_type():
         lf.expand(rows, template=COUPON, fields=["amounts"])
 
 
+@pytest.mark.parametrize("infer", [True, False], ids=["typed", "as text"])
+@pytest.mark.parametrize(
+    "items",
+    [
+        [update("u", 0, exercise(COUPON, "c", "Archive", {}))],
+        [update("u", 0, create(AMULET, "c", coin("alice", "5.0")))],
+        [update("u", 0, create(COUPON, "c", {"provider": "p", "round": None}))],
+    ],
+    ids=["only an exercise of it", "no event of it", "a create without the rest"],
+)
+def test_a_known_template_has_its_declared_columns_whatever_the_events_hold(items, infer):
+    full = lf.expand(table_of([update("u", 0, create(COUPON, "c", coupon(dso="d")))]), template=COUPON, infer=infer)
+
+    found = lf.expand(table_of(items), template=COUPON, infer=infer)
+
+    assert {field.name: field.type for field in found.schema} == {field.name: field.type for field in full.schema}
+
+
+def test_the_arguments_of_a_known_choice_have_their_columns_without_an_exercise_of_it():
+    options = {"template": RULES, "choice": "AmuletRules_BuyMemberTraffic"}
+
+    assert {"provider", "trafficAmount"} <= {*lf.expand(EVENTS, **options).columns}
+    assert {"amuletPaid", "round.number"} <= {*lf.expand(EVENTS, of="result", **options).columns}
+    with pytest.raises(lf.errors.InputError, match="choice='AmuletRules_Buy'"):
+        lf.expand(EVENTS, template=RULES, choice="AmuletRules_Buy")
+
+
 def test_what_does_not_fit_its_declared_type_stays_as_it_is():
     rows = table_of([update("u", 0, create(COUPON, "c", coupon(amount="plenty", provider="7")))])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from itertools import chain
@@ -23,6 +23,7 @@ from ledgerframes.models.payloads.declared import as_declared, declared_kinds
 from ledgerframes.models.payloads.parts import at_once, in_parts
 from ledgerframes.models.payloads.types import typed
 from ledgerframes.tables.history import EVENTS
+from ledgerframes.tables.kinds import BOOL, TEXT
 
 Of = Literal["create", "argument", "result"]
 _IDENTITY: Final = ("migration_id", "record_time", "update_id", "event_id", "contract_id")
@@ -52,8 +53,8 @@ def expand(
     JSON, and so do maps: records with more than 500 members.
     A column's type is inferred from all its values: decimal text becomes an exact decimal128(38, 10), whole numbers
     int64, ISO times timestamps, `true` and `false` booleans; a column whose values do not all fit one type exactly
-    stays text. Nothing is rounded. Where the template is one of the network's own, its declared types count: an
-    amount is decimal also where all are null or whole numbers, so that a column does not change with the rows.
+    stays text. Nothing is rounded. A template of the network's own has its declared columns and types, whatever the
+    rows are, also without any: an amount is decimal also where all are null or whole numbers.
 
     Args:
         events: events from `load_events` or a store.
@@ -75,8 +76,8 @@ def expand(
         only if there is such a payload and `fields` is not given.
 
     Raises:
-        InputError: an argument is not valid, columns are missing, no event has such a template, choice or field, a
-            payload is not JSON, or two columns would have one name.
+        InputError: an argument is not valid, columns are missing, no event has such a template, choice or field (and
+            it is not one of the network's own), a payload is not JSON, or two columns would have one name.
 
     Example:
         >>> import ledgerframes as lf
@@ -98,7 +99,8 @@ def expand(
         raise InputError(f"fields: {hidden[0]!r} holds personal data; pass personal=True to have it")
     needed = tuple("exercise_result" if name == "payload" and part == "result" else name for name in _NEEDED)
     rows = to_arrow(events, EVENTS, needed, name="events").rename_columns(list(_NEEDED))
-    chosen = _chosen(rows, template, choice)
+    declared = declared_kinds(template, choice, part)
+    chosen = _chosen(rows, template, choice, known=bool(declared))
     if not personal:
         position = chosen.column_names.index("payload")
         stripped = [part.chunks for part in in_parts(without_personal, chosen["payload"])]
@@ -107,11 +109,11 @@ def expand(
     others = pc.any(pc.invert(records)).as_py()
     payloads = pc.if_else(records, chosen["payload"], _MISSING) if others else chosen["payload"]
     expanded = record_fields(payloads, fields, infer=infer)
-    declared = declared_kinds(template, choice, part) if infer else {}
-    for name, kind in declared.items():
-        if name in expanded:
+    kinds = {name: kind if infer or kind is BOOL else TEXT for name, kind in declared.items()}
+    for name, kind in kinds.items():
+        if name in expanded and infer:
             expanded[name] = as_declared(expanded[name], kind)
-    paths = list(expanded) if fields is None else list(fields)
+    paths = _paths(expanded, declared) if fields is None else list(fields)
     for name in paths:
         if name not in expanded and name not in declared and chosen.num_rows:
             raise InputError(f"fields: no {choice or 'create'} of {template} has {name!r}{_near(name, chosen)}")
@@ -119,9 +121,7 @@ def expand(
     for name in paths:
         values = expanded.get(name)
         if values is None:
-            values = pa.chunked_array(
-                [pa.nulls(chosen.num_rows, declared[name].arrow if name in declared else pa.string())]
-            )
+            values = pa.chunked_array([pa.nulls(chosen.num_rows, kinds.get(name, TEXT).arrow)])
         named = _named(name, sep)
         named = named if named not in (*_IDENTITY, _REST) else f"payload{sep}{named}"
         if named in columns:
@@ -135,6 +135,13 @@ def expand(
     if isinstance(events, pd.DataFrame):
         return shape(data, decimals=decimals, attrs=attrs_of(events))
     return shape_like(data, events)
+
+
+def _paths(expanded: Mapping[str, pa.ChunkedArray], declared: Collection[str]) -> list[str]:
+    """The paths that payloads have, and those that are declared; a record that is null in all rows is its members."""
+    parents = {path.rpartition(".")[0] for path in declared}
+    there = [path for path, cells in expanded.items() if path not in parents or cells.null_count < len(cells)]
+    return list(dict.fromkeys([*there, *declared]))
 
 
 def _checked(of: str | None, choice_name: str | None) -> str:
@@ -170,21 +177,22 @@ def record_fields(
     return dict(zip(cells, values, strict=True))
 
 
-def _chosen(rows: pa.Table, template: str, choice: str | None) -> pa.Table:
+def _chosen(rows: pa.Table, template: str, choice: str | None, *, known: bool) -> pa.Table:
+    """The rows of a template or choice; of one that is not among the network's own there has to be one."""
     of_template = pc.equal(rows["template_name"], template)
-    if rows.num_rows and not pc.any(of_template).as_py():
-        known = pc.unique(rows["template_name"]).drop_null().to_pylist()
-        entity = [name for name in known if str(template) in (name.rpartition(":")[2], name.rpartition(".")[2])]
-        near = entity[:1] or get_close_matches(str(template), known, n=1)
+    if rows.num_rows and not known and not pc.any(of_template).as_py():
+        there = pc.unique(rows["template_name"]).drop_null().to_pylist()
+        entity = [name for name in there if str(template) in (name.rpartition(":")[2], name.rpartition(".")[2])]
+        near = entity[:1] or get_close_matches(str(template), there, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
         raise InputError(f"template={template!r}: no event here has it{hint} lf.template_catalogue(events) lists them")
     if choice is None:
         creates = pc.and_(of_template, pc.equal(rows["event_type"], "created_event"))
         return pa.concat_tables(in_parts(pa.Table.filter, rows.select([*_IDENTITY, _REST]), creates))
     of_choice = rows.filter(pc.and_kleene(of_template, pc.equal(rows["choice"], choice)))
-    if rows.num_rows and not of_choice.num_rows:
-        known = ", ".join(sorted(pc.unique(rows["choice"].filter(of_template)).drop_null().to_pylist())) or "none"
-        raise InputError(f"choice={choice!r}: {template} has {known} here")
+    if rows.num_rows and not known and not of_choice.num_rows:
+        there = ", ".join(sorted(pc.unique(rows["choice"].filter(of_template)).drop_null().to_pylist())) or "none"
+        raise InputError(f"choice={choice!r}: {template} has {there} here")
     return of_choice
 
 
