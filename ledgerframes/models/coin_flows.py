@@ -19,19 +19,10 @@ from ledgerframes.tables.coin_flows import MINT_BURN, TOKEN_TRANSFERS, TRAFFIC_P
 def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the purchases of traffic: who paid, for which member, how many bytes, how much in coin and in USD.
 
-    Args:
-        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            events were loaded to hold them, else `"float"`.
-
     Returns:
         One row per purchase, in the order of the events, with the columns of `lf.describe("traffic_purchases")`: what
         was paid in coin, with the fees of outputs and without other fees, and the same in USD at the price of its
         round, rounded half even to 10 places.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
 
     Example:
         >>> import ledgerframes as lf
@@ -52,19 +43,12 @@ def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
     themselves. A transfer without outputs, which only merges coins or claims rewards, has no row; see `mint_burn`.
 
     Args:
-        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
         opening: what was active before the events, an `Opening` of `load_opening`:
             instructions and preapprovals among them say who sends and receives.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per output, in the order of the events, with the columns of `lf.describe("transfers")`: amounts in
         coin. `update_id` and `event_id` lead to the time in the events.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
 
     Example:
         >>> import ledgerframes as lf
@@ -92,17 +76,11 @@ def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", dec
             of Parquet.
         opening: what was active before the events, an `Opening` of `load_opening`:
             instructions and allocations among them say who sends how much.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per leg, in the order of the events, with the columns of `lf.describe("token_transfers")`: amounts in
         units of the instrument. A pending instruction and its acceptance are two rows, whose `step` differs: sum only
         what is completed or reported.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
 
     Example:
         >>> import ledgerframes as lf
@@ -133,20 +111,10 @@ def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
     ended is that of its create, in the events or in `opening`; else, of a transfer's inputs, what its summary states;
     else `net_change`, `unexplained` and, of an expiry, `burned_expiry` are null, and never 0.
 
-    Args:
-        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
-        opening: what was active before the events, an `Opening` of `load_opening`.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            events were loaded to hold them, else `"float"`.
-
     Returns:
         One row per update that creates, ends, mints or burns coin, in the order of record time, with the columns of
         `lf.describe("mint_burn")`: amounts in coin, times in UTC. `attrs["unexplained"]` counts updates: `zero`,
         `other` and `unknown`; `attrs["edges"]` what began before the range and what is there at its end.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
 
     Example:
         >>> import ledgerframes as lf

@@ -31,12 +31,8 @@ def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", de
     then; `attrs["without_round"]` counts updates for which no round is known, which are in no row.
 
     Args:
-        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
         opening: what was active before the events, an `Opening` of `load_opening`, or
             `"nothing"` if there were none; without it `total` is null, unless the events begin at ledger begin.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per round, by number, with the columns of `lf.describe("supply_per_round")`: amounts in coin, times in
@@ -86,12 +82,7 @@ def coin_history(
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet, from ledger begin. A `History` or
             a `Store` also has the coins that only an assignment shows.
-        opening: what was active before the events, an `Opening` of `load_opening`, or
-            `"nothing"` if there were none.
         at: count events up to and including this time (in every migration) or pair (migration id, time).
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per coin contract, in the order of creation, with the columns of `lf.describe("coin_history")`:
@@ -141,13 +132,8 @@ def supply(
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet, from ledger begin; see
             `coin_history`.
-        opening: what was active before the events, an `Opening` of `load_opening`, or
-            `"nothing"` if there were none.
         at: count events up to and including this time (in every migration) or pair (migration id, time); all by
             default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row with the columns of `lf.describe("supply")`: `at` in UTC (of the last event by default), and unlocked,
@@ -191,11 +177,6 @@ def balances_over_time(
         every: the times are the multiples of it (of days: midnight in UTC) from the first event to the last, and the
             last event's.
         parties: party ids, with a row for each at each time; by default all owners, each from its first coin on.
-        opening: what was active before the events, an `Opening` of `load_opening`, or
-            `"nothing"` if there were none.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per time and party, in this order, with the columns of `lf.describe("balances_over_time")`: amounts in

@@ -283,6 +283,8 @@ def _snapshots(name: str, given: Any, *needed: str) -> Inputs:
     if hasattr(given, "load") and hasattr(given, "coverage"):
         frame = given.load(name, as_="arrow")
     elif isinstance(given, str | Path):
+        if not Path(given).exists():
+            raise InputError(f"{name}={str(given)!r} does not exist: give what lf.load_{name} returns, or a Store")
         frame = ds.dataset(given, format="parquet").to_table()
     exact = [column.name for column in table.columns if column.unit == "instrument" and column.name in needed]
     if isinstance(frame, pd.DataFrame):

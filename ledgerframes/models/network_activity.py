@@ -31,20 +31,15 @@ def active_parties(
     """Count the parties that act or are stakeholders in the events of each interval, and the new ones among them.
 
     Args:
-        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
         every: the length of the intervals, which begin at its multiples (of days: at midnight in UTC).
         seen: the parties that the history before the events names; `[]` if there are none. Without it `new` is null,
             unless the events begin at ledger begin.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts; this table has none.
 
     Returns:
         One row per interval that has events, in order, with the columns of `lf.describe("active_parties")`:
         `by_template` is JSON. New is a party that neither `seen` nor an earlier event names. `whole` says whether the
         range holds all of the interval: the first and the last are mostly cut.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
 
     Example:
         >>> import ledgerframes as lf
@@ -67,18 +62,13 @@ def template_activity(
     """Count creates, exercises and archives by interval, template and choice, and the parties in them.
 
     Args:
-        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
         every: the length of the intervals, which begin at its multiples (of days: at midnight in UTC).
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts; this table has none.
 
     Returns:
         One row per interval, template and choice, in this order, with the columns of
         `lf.describe("template_activity")`. Creates are in the row whose choice is null. Events without a template, or
         of a kind that this version does not know, are counted in `attrs["not_understood"]`.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
 
     Example:
         >>> import ledgerframes as lf
@@ -119,9 +109,6 @@ def validator_liveness(
     was cancelled or withdrawn has no row; `attrs["ended"]` counts these.
 
     Args:
-        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
-        opening: what was active before the events, an `Opening` of `load_opening`.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts; this table has none.
 
     Returns:

@@ -23,19 +23,9 @@ def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decim
     weight, rounded half even to 10 places. Total weights are those that the round's issuance was computed from; what a
     confirmation proposes is counted in `attrs["not_understood"]`.
 
-    Args:
-        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
-        opening: what was active before the events, an `Opening` of `load_opening`.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            events were loaded to hold them, else `"float"`.
-
     Returns:
         One row per round, by number, with the columns of `lf.describe("round_history")`: amounts in coin, USD or coin
         per weight, `tick_us` in microseconds, times in UTC. What lies outside the events is null.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
 
     Example:
         >>> import ledgerframes as lf
@@ -69,20 +59,10 @@ def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: D
     `UnclaimedReward` with the sum over the coupons that expired with it, rounded once, and `claims` the inputs in the
     summary of each transfer with the coupons that it claimed. Each counts what is equal, different and unknown.
 
-    Args:
-        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
-        opening: what was active before the events, an `Opening` of `load_opening`.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            events were loaded to hold them, else `"float"`.
-
     Returns:
         One row per coupon, in the order of creation, then of the end of those that began earlier, with the columns of
         `lf.describe("rewards")`: amounts in coin, times in UTC. `issuance` and `amount` are null while the round is not
         known to issue.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
 
     Example:
         >>> import ledgerframes as lf
@@ -115,16 +95,10 @@ def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decima
     Args:
         events: events of `load_events`, a `History` or a `Store`.
         opening: what was active before the events; see `rewards`. It names rounds and parties.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per update, event, kind, party and round, in the order of the history, with the columns of
         `lf.describe("reward_flows")`: amounts in coin and USD, times in UTC.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
 
     Example:
         >>> import ledgerframes as lf
@@ -150,18 +124,11 @@ def sv_rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
     """Sum the rewards of super validators by round, super validator and beneficiary.
 
     Args:
-        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
         opening: what was active before the events; see `rewards`.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            events were loaded to hold them, else `"float"`.
 
     Returns:
         One row per round, super validator and beneficiary, in this order, with the columns of
         `lf.describe("sv_rewards")`: amounts in coin, null while the round is not known to issue.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
 
     Example:
         >>> import ledgerframes as lf
