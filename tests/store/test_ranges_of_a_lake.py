@@ -133,7 +133,7 @@ def test_coins_of_a_late_lake_are_refused_with_advice_that_helps(tmp_path):
     assert 'start="begin"' not in str(refused.value)
     with lf.sandbox(seed=7, updates=1000) as net:
         late.sync(net, progress=False)  # the advice: a scan that has them
-    assert late.derive(["coin_history"]).rows["coin_history"] > 0
+    assert late.derive(["coin_history"]).written["coin_history"] > 0
 
 
 def test_the_report_and_the_command_line_have_a_line_for_a_late_beginning(late, late_place, store, place, tmp_path):

@@ -50,7 +50,8 @@ class DeriveReport(Result):
 
     Attributes:
         store: which.
-        rows: rows added or changed, by table.
+        rows: rows that each table has.
+        written: rows added or changed, by table; one that changes later is written again.
         again: the tables that were computed again, and why.
         kept: up to where earlier rows of these stayed, in words; those not named were computed from the beginning.
         settled: up to where the tables are computed, in words; one interval per migration.
@@ -59,6 +60,7 @@ class DeriveReport(Result):
 
     store: str
     rows: dict[str, int] = field(default_factory=dict)
+    written: dict[str, int] = field(default_factory=dict)
     again: dict[str, str] = field(default_factory=dict)
     kept: dict[str, str] = field(default_factory=dict)
     settled: tuple[str, ...] = ()
@@ -67,8 +69,9 @@ class DeriveReport(Result):
     def __str__(self) -> str:
         if not self.rows:
             return visible(f"{self.store}: it keeps no computed table; name some of {', '.join(DERIVABLE)}")
-        rows = ", ".join(f"{count:,} {name}" for name, count in self.rows.items() if count) or "nothing new"
-        lines = [f"{self.store}: {rows}"]
+        new = {name: count for name, count in self.written.items() if count}
+        rows = [f"{self.rows[name]:,} rows of {name} ({count:,} written)" for name, count in new.items()]
+        lines = [f"{self.store}: {', '.join(rows) or 'nothing new'}"]
         for name, why in self.again.items():
             since = f"what follows {self.kept[name]}" if name in self.kept else "from the beginning"
             lines.append(f"computed again: {name}, {since}, because {why}")
@@ -138,7 +141,7 @@ class _Run:
         # Another table's rule may read a table that is not wanted, but never one that does not exist.
         self._progress = {name: Progress.of(table) for name, table in self._tables.items()}
         self._looked: dict[tuple[Interval, ...], bool] = {}
-        self._rows: Counter[str] = Counter()
+        self._written: Counter[str] = Counter()
         self._again: dict[str, str] = {}
         self._kept: dict[str, str] = {}
         self._commits = 0
@@ -177,9 +180,11 @@ class _Run:
 
     def report(self) -> DeriveReport:
         """What was done."""
-        rows = {name: self._rows[name] for name in self._tables if name != _CARRIED}
+        tables = {name: table for name, table in self._tables.items() if name != _CARRIED}
+        rows = {name: table.dataset().count_rows() for name, table in tables.items()}
+        written = {name: self._written[name] for name in tables}
         settled = tuple(map(str, self._basis.intervals))
-        return DeriveReport(self._lake.url, rows, self._again, self._kept, settled, self._commits)
+        return DeriveReport(self._lake.url, rows, written, self._again, self._kept, settled, self._commits)
 
     def _begin_again(self) -> None:
         """Take the tables that cannot be continued back to where they can."""
@@ -262,7 +267,7 @@ class _Run:
         changing = (part for part in (change.open, *kept) if part.num_rows)
         table.change(_in_form(change.rows, empty), files, progress.numbers(), _each_in_form(changing, empty))
         self._progress[name] = progress
-        self._rows[name] += change.rows.num_rows + change.open.num_rows
+        self._written[name] += change.rows.num_rows + change.open.num_rows
         self._commits += 1
         if table.files is not None and len(table.files.listed) > _FILES:
             table.compact()
@@ -275,7 +280,7 @@ class _Run:
         files = [] if table.files is None else list(table.files.listed.values())
         self._progress[_SUMMED] = self._progress[_SUMMED].reaching(self._basis.intervals)
         table.change(rows, files, self._progress[_SUMMED].numbers())
-        self._rows[_SUMMED] += rows.num_rows
+        self._written[_SUMMED] += rows.num_rows
         self._commits += 1
 
 
