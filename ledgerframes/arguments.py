@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from datetime import timedelta
 from difflib import get_close_matches
 from functools import wraps
+from inspect import signature
 from numbers import Real
-from typing import Any, Final, NoReturn, ParamSpec, TypeVar, cast
+from typing import Any, Final, NoReturn, ParamSpec, TypeVar
 
 from pyarrow import ArrowException
 
@@ -283,8 +284,7 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
 
     The TypeError for an unknown keyword names the nearest one, as Python 3.13 does by itself.
     """
-    code = cast("Any", function).__code__
-    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    known = tuple(signature(function).parameters)
     place = known.index("net") if "net" in known else None
 
     @wraps(function)

@@ -13,8 +13,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
-from ledgerframes.loaders.history_tables import LoadEvents, LoadTable
-from ledgerframes.loaders.signatures import LoadContracts, LoadSnapshot
+from ledgerframes.loaders import public
 from ledgerframes.models.signatures import (
     ActiveContracts,
     AtMoment,
@@ -26,6 +25,7 @@ from ledgerframes.models.signatures import (
     FromReassignments,
 )
 from ledgerframes.sandbox.server import start as start_sandbox
+from tests import loader_stub
 
 FUNCTIONS = {
     **{name: getattr(lf, name) for name in lf.__all__ if inspect.isfunction(getattr(lf, name))},
@@ -85,13 +85,8 @@ def expanded(overload):
 
 #: The protocols that give loaders with one signature their overloads.
 PROTOCOLS = {
-    **dict.fromkeys(["load_updates", "load_reassignments"], LoadTable),
-    "load_events": LoadEvents,
     "active_contracts": ActiveContracts,
     "reassignment_flows": FromReassignments,
-    **dict.fromkeys(["load_name_entries", "load_users"], LoadSnapshot),
-    **dict.fromkeys(["load_scans", "load_super_validators"], LoadSnapshot),
-    **dict.fromkeys(["load_name_rules", "load_transfer_offers", "load_rounds", "load_featured_apps"], LoadContracts),
     **dict.fromkeys(["round_history", "rewards", "sv_rewards", "transfers", "token_transfers"], FromOpening),
     **dict.fromkeys(["mint_burn", "reward_flows", "supply_per_round", "validator_liveness"], FromOpening),
     **dict.fromkeys(["coin_history", "supply"], AtMoment),
@@ -112,10 +107,47 @@ def overloads_of(name):
     )
 
 
-UNTYPED = {"load_ledger_transaction"}
+LOADERS = [name for name in vars(public) if name.startswith("load_")]
 
 
-@pytest.mark.parametrize("name", [name for name in OVERLOADED if name not in UNTYPED])
+def test_the_overloads_of_loaders_are_those_of_their_signatures():
+    assert loader_stub.PATH.read_text(encoding="utf-8") == loader_stub.stub(), "run make docs"
+    returned = {name: inspect.signature(FUNCTIONS[name]).return_annotation for name in LOADERS}
+    assert {name: kind for name, kind in returned.items() if kind != "Any"} == {
+        **dict.fromkeys(["load_history", "load_update"], "History[Any]"),
+        "load_ledger_history": "LedgerHistory[Any]",
+        "load_ledger_transaction": "LedgerTransaction[Any]",
+        "load_verdicts": "Verdicts[Any]",
+    }
+
+
+FORM = "columns=None, as_='pandas', decimals=None, lists='tuple', limit=None, allow_partial=False"
+RANGE = (
+    "start=None, end=None, last=None, limit=None, columns=None, page_size=1000, as_='pandas', decimals=None,"
+    " lists='tuple', allow_partial=False, progress=None"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("load_users", f"(net, *, {FORM})"),
+        ("load_licenses", f"(net, *, personal=None, blobs=False, {FORM})"),
+        ("load_traffic", f"(net, members, *, synchronizer=None, {FORM})"),
+        ("load_update", "(net, update_id=None, *, hash=None, as_='pandas', decimals=None, lists='tuple')"),
+        ("load_history", f"(net, *, {RANGE}, source='pages')"),
+        ("load_events", f"(net, *, template=None, party=None, choice=None, {RANGE})"),
+        ("load_verdicts", f"(net, *, {RANGE})"),
+    ],
+)
+def test_a_notebook_shows_every_keyword_of_a_loader_with_its_default_and_text(name, shown):
+    signature = inspect.signature(FUNCTIONS[name])
+    bare = [one.replace(annotation=one.empty) for one in signature.parameters.values()]
+    assert str(inspect.Signature(bare)) == shown
+    assert "\n    lists: how pandas holds lists: " in inspect.getdoc(FUNCTIONS[name])
+
+
+@pytest.mark.parametrize("name", [name for name in OVERLOADED if name not in LOADERS])
 def test_overloads_take_the_same_keywords_and_say_what_as_gives(name):
     function = FUNCTIONS[name]
     wanted = set(inspect.signature(function).parameters) - {"self"}
@@ -125,14 +157,7 @@ def test_overloads_take_the_same_keywords_and_say_what_as_gives(name):
         assert set(keys) - {"self"} == wanted
         (form,) = typing.get_args(keys["as_"])
         forms[form] = typing.get_type_hints(overload, localns=NAMED)["return"]
-    if name in {"load_history", "load_update"}:
-        assert forms == {form: lf.types.History[frame] for form, frame in FORMS.items()}
-    elif name == "load_ledger_history":
-        assert forms == {form: lf.types.LedgerHistory[frame] for form, frame in FORMS.items()}
-    elif name == "load_verdicts":
-        assert forms == {form: lf.types.Verdicts[frame] for form, frame in FORMS.items()}
-    else:
-        assert forms == FORMS
+    assert forms == FORMS
 
 
 def test_connect_takes_every_setting():

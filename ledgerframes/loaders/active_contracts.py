@@ -6,60 +6,37 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
+from typing import Any, Final
 
 import msgspec
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw, Struct
 
-from ledgerframes.arguments import choice, names, suggesting, whole_number
+from ledgerframes.arguments import choice, names, whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError
-from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces import scan_snapshots as routes
 from ledgerframes.interfaces.rules import PartyId, Text, each, thousands
 from ledgerframes.loaders.acs.by_objects import Wanted, load_from_objects
 from ledgerframes.loaders.acs.pages import SnapshotReader
 from ledgerframes.loaders.acs.times import snapshot_at
-from ledgerframes.loaders.amount_form import held
+from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.history_request import SOURCES, Source
 from ledgerframes.loaders.opening import proof
 from ledgerframes.loaders.scan_routes import needing
-from ledgerframes.loaders.signatures import FormOptions
-from ledgerframes.loaders.table_loader import Form, Origin
+from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS, COINS, LOCKED_COINS, NOT_IN_SNAPSHOTS
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import format_timestamp
-
-if TYPE_CHECKING:
-    from ledgerframes.network import Network
 
 #: The most pages to read when no argument selects contracts.
 _FREE_PAGES: Final = 100
 _MAXIMUM: Final = 2**31 - 1
 _LEFT_OUT: Final = ("/event_type",)
 _ABSENT: Final = tuple(column.name for column in ACTIVE_CONTRACTS.columns if column.source == NOT_IN_SNAPSHOTS)
-
-
-class SnapshotOptions(FormOptions, total=False):
-    """The keywords of `load_active_contracts`, for its overloads; a test compares them with the signature."""
-
-    at: Bound | None
-    templates: Iterable[str] | None
-    parties: Iterable[str] | None
-    page_size: int
-    source: Source
-
-
-class CoinOptions(FormOptions, total=False):
-    """The same for `load_coins`."""
-
-    at: Bound | None
-    page_size: int
 
 
 class _Kind(Struct):
@@ -94,28 +71,14 @@ def read_contracts(
     return _plain_ids(batch, ACTIVE_CONTRACTS)
 
 
-@overload
+@loader(ACTIVE_CONTRACTS)
 def load_active_contracts(
-    net: Network, *, as_: Literal["pandas"] = ..., **options: Unpack[SnapshotOptions]
-) -> pd.DataFrame: ...
-@overload
-def load_active_contracts(net: Network, *, as_: Literal["arrow"], **options: Unpack[SnapshotOptions]) -> pa.Table: ...
-@overload
-def load_active_contracts(net: Network, *, as_: Literal["polars"], **options: Unpack[SnapshotOptions]) -> Any: ...
-@suggesting
-def load_active_contracts(
-    net: Network,
+    load: TableLoad,
     *,
     at: Bound | None = None,
     templates: Iterable[str] | None = None,
     parties: Iterable[str] | None = None,
     page_size: int = 1000,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
     source: Source = "pages",
 ) -> Any:
     """Load the contracts active at a snapshot, without replaying the history.
@@ -141,13 +104,6 @@ def load_active_contracts(
         parties: only contracts that one of these parties signs or observes. More than 1,000 of either take several
             requests, all of one snapshot.
         page_size: how many contracts to request at once; a server that allows fewer sends its maximum.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
         source: `"pages"`, or `"objects"` for the compressed files that newer scans write of some snapshots (young, and
             not on every scan). An object holds every contract, so all of them are downloaded whatever `templates` and
             `parties` say; members of payloads are in the order of their names; `page_size` is then how many contracts
@@ -176,60 +132,29 @@ def load_active_contracts(
         >>> set(coins.template_name)
         {'Splice.Amulet:Amulet'}
     """
-    form = Form.of(
-        ACTIVE_CONTRACTS,
-        columns=columns,
-        as_=as_,
-        decimals=held(net, decimals),
-        lists=lists,
-        limit=limit,
-        allow_partial=allow_partial,
-    )
     asked: dict[str, Any] = {}
     if templates is not None:
         asked["templates"] = routes.template_names(_listed(templates, "templates", Text))
     if parties is not None:
         asked["parties"] = _listed(parties, "parties")
-    narrow = bool(asked) or form.limit is not None
+    narrow = bool(asked) or load.limit is not None
     if choice(source, "source", SOURCES) == "objects":
         bound(at, "at")
         size = whole_number(page_size, "page_size", least=1, most=_MAXIMUM)
         wanted = Wanted(asked.get("templates"), asked.get("parties"), None if narrow else _FREE_PAGES * size)
         with needing(routes.SNAPSHOT_TIME, instead="give source='pages'"):
-            return load_from_objects(
-                net, form, at, wanted, size, read_contracts, partial(held_by, form=form, asked=asked)
-            )
+            return load_from_objects(load, at, wanted, size, read_contracts, partial(held_by, load=load, asked=asked))
 
     with needing_snapshots():
-        return _load(net, form, "active_contracts", at, asked, page_size, read_contracts, narrow=narrow)
+        return _pages(load, "active_contracts", at, asked, page_size, read_contracts, narrow=narrow)
 
 
-@overload
-def load_coins(
-    net: Network, owners: Iterable[str], *, as_: Literal["pandas"] = ..., **options: Unpack[CoinOptions]
-) -> pd.DataFrame: ...
-@overload
-def load_coins(
-    net: Network, owners: Iterable[str], *, as_: Literal["arrow"], **options: Unpack[CoinOptions]
-) -> pa.Table: ...
-@overload
-def load_coins(
-    net: Network, owners: Iterable[str], *, as_: Literal["polars"], **options: Unpack[CoinOptions]
-) -> Any: ...
-@suggesting
-def load_coins(
-    net: Network,
-    owners: Iterable[str],
-    *,
-    at: Bound | None = None,
-    page_size: int = 1000,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
-) -> Any:
+@loader(
+    COINS,
+    needs=(routes.COINS, routes.COINS_V1, routes.COINS_V0, routes.SNAPSHOT_TIME),
+    instead="load_active_contracts with parties= gives whole contracts, load_holdings_summary their sums",
+)
+def load_coins(load: TableLoad, owners: Iterable[str], *, at: Bound | None = None, page_size: int = 1000) -> Any:
     """Load the coins of some parties at a snapshot: one row per coin contract, locked ones too.
 
     Endpoint: POST /v2/holdings/state; older scans: POST /v1/holdings/state, POST /v0/holdings/state.
@@ -240,13 +165,6 @@ def load_coins(
             of one snapshot.
         at: a time, or a pair (migration id, time): the newest snapshot at or before it; the newest of all by default.
         page_size: how many coins to request at once; a server that allows fewer sends its maximum.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per coin: owner, amount (in coin), created_round, locked, contract_id and more;
@@ -268,43 +186,24 @@ def load_coins(
         >>> list(coins.columns[:3])
         ['owner', 'amount', 'created_round']
     """
-    form = Form.of(
-        COINS,
-        columns=columns,
-        as_=as_,
-        decimals=held(net, decimals),
-        lists=lists,
-        limit=limit,
-        allow_partial=allow_partial,
-    )
     asked = {"owners": _listed(owners, "owners")}
-    instead = "load_active_contracts with parties= gives whole contracts, load_holdings_summary their sums"
-    with needing(routes.COINS, routes.COINS_V1, routes.COINS_V0, routes.SNAPSHOT_TIME, instead=instead):
-        return _load(net, form, "coins", at, asked, page_size, _read_coins, narrow=True)
+    with needing(*load.needs, instead=load.instead):
+        return _pages(load, "coins", at, asked, page_size, _read_coins, narrow=True)
 
 
-def _load(
-    net: Network,
-    form: Form,
-    call: str,
-    at: Bound | None,
-    asked: dict[str, Any],
-    page_size: int,
-    read: Any,
-    *,
-    narrow: bool,
+def _pages(
+    load: TableLoad, call: str, at: Bound | None, asked: dict[str, Any], page_size: int, read: Any, *, narrow: bool
 ) -> Any:
     """Load all pages of a snapshot into one frame."""
     bound(at, "at")
     size = whole_number(page_size, "page_size", least=1, most=_MAXIMUM)
-    place = snapshot_at(net, at)
-    origin = Origin(personal=net.settings.personal)
-    endpoint = form.table.endpoints[0]
+    place = snapshot_at(load.net, at)
+    load.origin.personal = load.net.settings.personal
     parts = _parts(asked)
-    reader = SnapshotReader(net.scan, origin, call, place, parts, endpoint, form.table.name, size)
+    reader = SnapshotReader(load.net.scan, load.origin, call, place, parts, load.endpoint, load.table.name, size)
     batches: list[pa.RecordBatch] = []
     rows = 0
-    with origin.tolerating(allow_partial=form.allow_partial):
+    with load.origin.tolerating(allow_partial=load.allow_partial):
         for items in reader.pages(restart=batches.clear):
             rows = sum(batch.num_rows for batch in batches) if batches else 0
             if not narrow and len(batches) >= _FREE_PAGES:
@@ -313,24 +212,24 @@ def _load(
                     " or limit= with as many rows as memory holds"
                 )
             batches.append(read(items))
-            if form.limit is not None and rows + len(items) >= form.limit and len(parts) == 1:
+            if load.limit is not None and rows + len(items) >= load.limit and len(parts) == 1:
                 break
-    table = pa.Table.from_batches(batches, schema=form.table.schema)
+    table = pa.Table.from_batches(batches, schema=load.table.schema)
     if len(parts) > 1:
         table = _joined(table)
     at_place = f"({place.migration_id}, {format_timestamp(place.micros)})"
-    return form.frame(table, origin, cursor=place, at=at_place, **held_by(table, form, asked))
+    return load.frame(table, cursor=place, at=at_place, **held_by(table, load, asked))
 
 
-def held_by(table: pa.Table, form: Form, asked: Mapping[str, Any]) -> dict[str, Any]:
+def held_by(table: pa.Table, load: TableLoad, asked: Mapping[str, Any]) -> dict[str, Any]:
     """What the provenance of a snapshot says of the contracts in it, by which it can be an opening."""
     said = proof(
-        table.slice(0, form.limit),
+        table.slice(0, load.limit),
         templates=asked.get("templates"),
         parties=asked.get("parties", asked.get("owners")),
         snapshot=True,
     )
-    return said | ({} if form.limit is None or table.num_rows < form.limit else {"limit": form.limit})
+    return said | ({} if load.limit is None or table.num_rows < load.limit else {"limit": load.limit})
 
 
 def _parts(asked: dict[str, Any]) -> list[dict[str, Any]]:

@@ -3,59 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
+from typing import Any, Final
 
-import pandas as pd
 import pyarrow as pa
 from msgspec import Raw
 
-from ledgerframes.arguments import flag, names, shown, suggesting
+from ledgerframes.arguments import names
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.personal import LEFT_OUT, json_columns, strip_batch
-from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As, Decimals, Lists
-from ledgerframes.loaders.amount_form import held
-from ledgerframes.loaders.signatures import ContractOptions, contract_loader
-from ledgerframes.loaders.table_loader import Form, Origin, items_of, list_pages
+from ledgerframes.loaders.declaring import keeps_personal, loader
+from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.contracts import LICENSES, NAME_RULES, TRANSFER_OFFERS, TRANSFER_PREAPPROVALS
-
-if TYPE_CHECKING:
-    from ledgerframes.network import Network
 
 _BLOB: Final = "/created_event_blob"
 _CONTACT: Final = "/payload/metadata/contactPoint"
 
 
-@overload
-def load_licenses(
-    net: Network,
-    *,
-    personal: bool | None = ...,
-    as_: Literal["pandas"] = ...,
-    **form: Unpack[ContractOptions],
-) -> pd.DataFrame: ...
-@overload
-def load_licenses(
-    net: Network, *, personal: bool | None = ..., as_: Literal["arrow"], **form: Unpack[ContractOptions]
-) -> pa.Table: ...
-@overload
-def load_licenses(
-    net: Network, *, personal: bool | None = ..., as_: Literal["polars"], **form: Unpack[ContractOptions]
-) -> Any: ...
-@suggesting
-def load_licenses(
-    net: Network,
-    *,
-    personal: bool | None = None,
-    blobs: bool = False,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
-) -> Any:
+@loader(LICENSES)
+def load_licenses(load: TableLoad, *, personal: bool | None = None, blobs: bool = False) -> Any:
     """Load the validator licenses, one row per validator (contract: GET /v0/admin/validator/licenses).
 
     A license is created anew at every change and can move between pages while they are read, so only the newest one of
@@ -67,13 +33,6 @@ def load_licenses(
             of `connect`.
         blobs: keep `created_event_blob`, which is more than half of the bytes. It contains the contact points, so it
             needs `personal=True`.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per validator: contract_id, created_at, validator, sponsor, last_active_at, first_round, last_round,
@@ -92,40 +51,22 @@ def load_licenses(
         >>> licenses.shape
         (24, 2)
     """
-    personal = keeps_personal(net, asked=personal)
+    keeps = keeps_personal(load.net, asked=personal)
     # The blob is the whole contract in a binary form, contact point included.
-    if flag(blobs, "blobs") and not personal:
+    if blobs and not keeps:
         raise InputError(
             "blobs=True needs personal=True: the contact points of validators' operators can be read in the blobs of "
             "licenses; pass personal=True too, or to connect, or leave blobs out"
         )
-    form = Form.of(
-        LICENSES.having(*_asked(personal=personal, blobs=blobs)), columns=columns, as_=as_,
-        decimals=held(net, decimals), lists=lists, limit=limit, allow_partial=allow_partial,
-    )  # fmt: skip
-    origin = Origin(personal=personal, left_out=() if personal else (LEFT_OUT,))
-    endpoint = LICENSES.endpoints[0]
-    items = list_pages(
-        origin, net.scan.raw.validator_licenses, items="validator_licenses", following="next_page_token",
-        argument="after", endpoint=endpoint, form=form,
-    )  # fmt: skip
-    left_out = ([] if personal else [_CONTACT]) + ([] if blobs else [_BLOB])
-    batch = read_records(form.table, items, endpoint, left_out=left_out)
-    if not personal:
+    load.origin.personal, load.origin.left_out = keeps, () if keeps else (LEFT_OUT,)
+    items = load.paged(
+        load.net.scan.raw.validator_licenses, items="validator_licenses", following="next_page_token", argument="after"
+    )
+    batch = load.read(items, left_out=([] if keeps else [_CONTACT]) + ([] if blobs else [_BLOB]))
+    if not keeps:
         # `left_out` names one member; the same data may also stand elsewhere, in `extra` for example.
-        batch, _ = strip_batch(batch, json_columns(form.table))
-    return form.frame(_newest(batch), origin)
-
-
-def keeps_personal(net: Network, *, asked: bool | None) -> bool:
-    """Whether to keep personal data: what the caller of a loader gave, or the setting of `connect`.
-
-    Raises:
-        InputError: the value is neither True nor False.
-    """
-    if asked is not None and not isinstance(asked, bool):
-        raise InputError(f"personal={shown(asked)} is not valid: give True or False")
-    return net.settings.personal if asked is None else asked
+        batch, _ = strip_batch(batch, json_columns(load.table))
+    return load.frame(_newest(batch))
 
 
 def _newest(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -139,30 +80,13 @@ def _newest(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch if len(newest) == batch.num_rows else batch.take(pa.array(sorted(newest.values())))
 
 
-@contract_loader
-def load_name_rules(
-    net: Network,
-    *,
-    blobs: bool = False,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
-) -> Any:
+@loader(NAME_RULES)
+def load_name_rules(load: TableLoad, *, blobs: bool = False) -> Any:
     """Load the rules of the name service, one row (contract: POST /v0/ans-rules).
 
     Args:
         net: the network; its scan is asked.
         blobs: keep `created_event_blob`.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row: contract_id, template_id, created_at, payload and more; `lf.describe("name_rules")` lists every column
@@ -179,40 +103,17 @@ def load_name_rules(
         ...     len(lf.load_name_rules(net))
         1
     """
-    form = Form.of(
-        NAME_RULES.having(*_asked(blobs=blobs)), columns=columns, as_=as_,
-        decimals=held(net, decimals), lists=lists, limit=limit, allow_partial=allow_partial,
-    )  # fmt: skip
-    origin = Origin()
-    item = origin.body(net.scan.raw.ans_rules).get("ans_rules_update", Raw(b"null"))
-    left_out = [] if blobs else [f"/contract{_BLOB}"]
-    return form.frame(read_records(form.table, [item], NAME_RULES.endpoints[0], left_out=left_out), origin)
+    item = load.origin.body(load.net.scan.raw.ans_rules).get("ans_rules_update", Raw(b"null"))
+    return load.frame(load.read([item], left_out=[] if blobs else [f"/contract{_BLOB}"]))
 
 
-@contract_loader
-def load_transfer_offers(
-    net: Network,
-    *,
-    blobs: bool = False,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
-) -> Any:
+@loader(TRANSFER_OFFERS)
+def load_transfer_offers(load: TableLoad, *, blobs: bool = False) -> Any:
     """Load the open transfer offers of the token's user (contract: GET /v0/wallet/transfer-offers).
 
     Args:
         net: the network; its validator is asked, with a token.
         blobs: keep `created_event_blob`.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per offer: contract_id, sender, receiver, amount with its unit, description, expires_at, tracking_id and
@@ -230,58 +131,18 @@ def load_transfer_offers(
         >>> offers.shape
         (1, 2)
     """
-    form = Form.of(
-        TRANSFER_OFFERS.having(*_asked(blobs=blobs)), columns=columns, as_=as_,
-        decimals=held(net, decimals), lists=lists, limit=limit, allow_partial=allow_partial,
-    )  # fmt: skip
-    origin = Origin()
-    endpoint = TRANSFER_OFFERS.endpoints[0]
-    items = items_of(origin.body(net.validator.raw.transfer_offers), "offers", endpoint)
-    return form.frame(read_records(form.table, items, endpoint, left_out=[] if blobs else [_BLOB]), origin)
+    items = load.items("offers", load.net.validator.raw.transfer_offers)
+    return load.frame(load.read(items, left_out=[] if blobs else [_BLOB]))
 
 
-@overload
-def load_transfer_preapprovals(
-    net: Network,
-    parties: Iterable[str],
-    *,
-    as_: Literal["pandas"] = ...,
-    **form: Unpack[ContractOptions],
-) -> pd.DataFrame: ...
-@overload
-def load_transfer_preapprovals(
-    net: Network, parties: Iterable[str], *, as_: Literal["arrow"], **form: Unpack[ContractOptions]
-) -> pa.Table: ...
-@overload
-def load_transfer_preapprovals(
-    net: Network, parties: Iterable[str], *, as_: Literal["polars"], **form: Unpack[ContractOptions]
-) -> Any: ...
-@suggesting
-def load_transfer_preapprovals(
-    net: Network,
-    parties: Iterable[str],
-    *,
-    blobs: bool = False,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
-) -> Any:
+@loader(TRANSFER_PREAPPROVALS)
+def load_transfer_preapprovals(load: TableLoad, parties: Iterable[str], *, blobs: bool = False) -> Any:
     """Load parties' transfer preapprovals (contract: GET /v0/scan-proxy/transfer-preapprovals/by-party/{party}).
 
     Args:
         net: the network; its validator is asked once per party, with a token.
         parties: party ids, one row for each; `found` is False where there is no preapproval.
         blobs: keep `created_event_blob`.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per party, in the order of `parties`: party, found, and the contract where there is one;
@@ -298,34 +159,22 @@ def load_transfer_preapprovals(
         ...     lf.load_transfer_preapprovals(net, ["nobody::1220"]).found.to_list()
         [False]
     """
-    form = Form.of(
-        TRANSFER_PREAPPROVALS.having(*_asked(blobs=blobs)), columns=columns, as_=as_,
-        decimals=held(net, decimals), lists=lists, limit=limit, allow_partial=allow_partial,
-    )  # fmt: skip
     wanted = party_list(parties)
-    origin = Origin()
     items: list[Raw] = []
-    with origin.tolerating(allow_partial=form.allow_partial):
-        items.extend(_preapproval(net, party, origin) for party in wanted[: form.limit])
-    is_found = [bytes(item) != b"{}" for item in items]
-    batch = read_records(
-        form.table, items, TRANSFER_PREAPPROVALS.endpoints[0],
-        given={"party": wanted[: len(items)], "found": is_found}, left_out=[] if blobs else [f"/contract{_BLOB}"],
-    )  # fmt: skip
-    return form.frame(batch, origin)
+    with load.asking():
+        items.extend(_preapproval(load, party) for party in wanted[: load.limit])
+    found = [bytes(item) != b"{}" for item in items]
+    left_out = [] if blobs else [f"/contract{_BLOB}"]
+    return load.frame(load.read(items, left_out=left_out, party=wanted[: len(items)], found=found))
 
 
-def _preapproval(net: Network, party: str, origin: Origin) -> Raw:
+def _preapproval(load: TableLoad, party: str) -> Raw:
     """The preapproval with its state; an empty object where a 404 answers that there is none."""
-    members = origin.body(net.validator.raw.transfer_preapproval, party)
-    origin.servers[source_of(net.transport.servers("validator")[0])] = None  # the one that answered, with a 404 too
+    members = load.origin.body(load.net.validator.raw.transfer_preapproval, party)
+    answered = load.net.transport.servers("validator")[0]  # with a 404 too
+    load.origin.servers[source_of(answered)] = None
     # A 404 is the servers' normal answer for a party without one.
     return members.get("transfer_preapproval", Raw(b"null")) if members else Raw(b"{}")
-
-
-def _asked(**asked: bool) -> list[str]:
-    """The names of the keywords that are True; each adds a column."""
-    return [name for name, value in asked.items() if flag(value, name)]
 
 
 def party_list(parties: Iterable[str]) -> list[str]:

@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, overload
+from collections.abc import Iterator
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-import pandas as pd
 import pyarrow as pa
 
-from ledgerframes.arguments import did_you_mean, refuse, shown, suggesting
+from ledgerframes.arguments import did_you_mean, refuse, shown
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.history import decode_items
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
 from ledgerframes.decoding.rebuild import rebuild_rows, row_dicts
 from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import export_tables
 from ledgerframes.export.report import ExportReport
-from ledgerframes.frames import As, Decimals, Lists, attrs_of, check_shape, described, shape, to_arrow
+from ledgerframes.frames import attrs_of, described, shape, to_arrow
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
-from ledgerframes.loaders.amount_form import held
-from ledgerframes.loaders.history_reading import read_history
-from ledgerframes.loaders.history_request import NAMES, HistoryRequest, Source, SourcedOptions
+from ledgerframes.loaders.declaring import SHAPE, Read, history_loader, loader
+from ledgerframes.loaders.history_request import NAMES
 from ledgerframes.loaders.provenance import Provenance
-from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.window import Bound, Duration
+from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.results import html_frames
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.request import Endpoint
 
-if TYPE_CHECKING:
-    from ledgerframes.network import Network
-
 Frame = TypeVar("Frame")
-#: Columns to keep, by table name.
-ByTable = Mapping[str, Iterable[str]] | None
 
 
 class History(NamedTuple, Generic[Frame]):
@@ -100,35 +93,8 @@ class History(NamedTuple, Generic[Frame]):
         return html_frames("History", self._asdict())
 
 
-@overload
-def load_history(
-    net: Network, *, as_: Literal["pandas"] = ..., columns: ByTable = ..., **options: Unpack[SourcedOptions]
-) -> History[pd.DataFrame]: ...
-@overload
-def load_history(
-    net: Network, *, as_: Literal["arrow"], columns: ByTable = ..., **options: Unpack[SourcedOptions]
-) -> History[pa.Table]: ...
-@overload
-def load_history(
-    net: Network, *, as_: Literal["polars"], columns: ByTable = ..., **options: Unpack[SourcedOptions]
-) -> History[Any]: ...
-@suggesting
-def load_history(
-    net: Network,
-    *,
-    start: Bound | None = None,
-    end: Bound | None = None,
-    last: Duration | None = None,
-    limit: int | None = None,
-    columns: ByTable = None,
-    page_size: int = MAXIMUM,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    allow_partial: bool = False,
-    progress: bool | None = None,
-    source: Source = "pages",
-) -> History[Any]:
+@history_loader(UPDATE_HISTORY, NAMES, "source")
+def load_history(read: Read) -> History[Any]:
     """Load a part of the update history (contract: POST /v2/updates).
 
     Without `start`, `end`, `last` or `limit` it loads the whole history if that is not more than 100,000 updates and
@@ -136,23 +102,6 @@ def load_history(
 
     Args:
         net: the network.
-        start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"` for
-            ledger begin. Without it, from the first item there: `attrs["begins_late"]` says where, if that is later.
-        end: exclusive; a time or a pair. If no server has an update at or after it yet, `attrs["complete"]` is False,
-            and `attrs["known_to"]` holds the last place read.
-        last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
-        limit: load at most this many updates.
-        columns: the columns to keep, by table name; all by default.
-        page_size: items per request; reduced where a server takes fewer.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
-        progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
-        source: `"pages"`, or `"objects"` for the compressed files that newer scans write about once a day (young, and
-            not on every scan). Objects have nothing of the last day or two (`attrs["range"]` says where they end), and
-            members of payloads are in the order of their names; `page_size` is then how many items are decoded at once.
 
     Returns:
         History(updates, events, reassignments): one row per update, per event of a transaction and per leg of a
@@ -173,42 +122,15 @@ def load_history(
         >>> len(updates)
         100
     """
-    request = HistoryRequest(
-        columns=columns, start=start, end=end, last=last, limit=limit, page_size=page_size, as_=as_,
-        decimals=held(net, decimals), lists=lists, allow_partial=allow_partial, progress=progress, source=source,
-    )  # fmt: skip
-    return History(**read_history(net, request))
+    return History(**read())
 
 
-class UpdateOptions(TypedDict, total=False):
-    """The keywords of `load_update`, for its overloads."""
-
-    hash: str | None
-    decimals: Decimals | None
-    lists: Lists
-
-
-@overload
+@loader(UPDATES, keywords=SHAPE)
 def load_update(
-    net: Network, update_id: str | None = ..., *, as_: Literal["pandas"] = ..., **options: Unpack[UpdateOptions]
-) -> History[pd.DataFrame]: ...
-@overload
-def load_update(
-    net: Network, update_id: str | None = ..., *, as_: Literal["arrow"], **options: Unpack[UpdateOptions]
-) -> History[pa.Table]: ...
-@overload
-def load_update(
-    net: Network, update_id: str | None = ..., *, as_: Literal["polars"], **options: Unpack[UpdateOptions]
-) -> History[Any]: ...
-@suggesting
-def load_update(
-    net: Network,
+    load: TableLoad,
     update_id: str | None = None,
     *,
     hash: str | None = None,  # noqa: A002 - the contract's word
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
 ) -> History[Any]:
     """Load one update by its id, or by the hash of its prepared transaction.
 
@@ -218,10 +140,6 @@ def load_update(
         net: the network; its scan is asked.
         update_id: the update's id.
         hash: instead, the hash of the prepared transaction, as `external_transaction_hash` of the updates holds it.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
 
     Returns:
         History(updates, events, reassignments), the first with one row.
@@ -239,17 +157,15 @@ def load_update(
         >>> by_id.updates.update_id[0] == updates.update_id[0], len(by_hash.updates)
         (True, 1)
     """
-    form = held(net, decimals)
-    check_shape(as_, form, lists)
     if (update_id is None) == (hash is None):
         raise InputError(
             f"update_id={shown(update_id)} and hash={shown(hash)}: give one of them, the id of an update or the hash of"
             " its prepared transaction"
         )
+    calls = load.net.scan.raw
     if hash is not None:
-        return _single(net.scan.raw.update_by_hash(hash), net, UPDATE_BY_HASH, f"hash {hash}", as_, form, lists)
-    answer = net.scan.raw.update_by_id(cast("str", update_id))
-    return _single(answer, net, UPDATE_BY_ID, f"update {update_id}", as_, form, lists)
+        return _single(load, calls.update_by_hash(hash), UPDATE_BY_HASH, f"hash {hash}")
+    return _single(load, calls.update_by_id(cast("str", update_id)), UPDATE_BY_ID, f"update {update_id}")
 
 
 def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:
@@ -301,25 +217,20 @@ def _check_as_sent(history: History[Any]) -> None:
             )
 
 
-def _single(
-    answer: Answer[bytes] | None, net: Network, endpoint: Endpoint, what: str, as_: As, decimals: Decimals, lists: Lists
-) -> History[Any]:
+def _single(load: TableLoad, answer: Answer[bytes] | None, endpoint: Endpoint, what: str) -> History[Any]:
     assert answer is not None, "both calls raise where there is no such update"
     batches = decode_items([answer.value], endpoint=f"{endpoint.method} {endpoint.path}").batches
-    servers = (source_of(answer.server),)
-    attrs = Provenance(
-        servers, what, None, complete=True, personal=net.settings.personal, decimals=held(net, decimals)
-    ).attrs()
-    return History(
-        **{
-            name: shape(
-                pa.Table.from_batches([batch]),
-                table_named(name),
-                as_=as_,
-                decimals=held(net, decimals),
-                lists=lists,
-                attrs=attrs,
-            )
-            for name, batch in batches.items()
-        }
-    )
+    personal, servers = load.net.settings.personal, (source_of(answer.server),)
+    attrs = Provenance(servers, what, None, complete=True, personal=personal, decimals=load.decimals).attrs()
+    frames = {
+        name: shape(
+            pa.Table.from_batches([batch]),
+            table_named(name),
+            as_=load.as_,
+            decimals=load.decimals,
+            lists=load.lists,
+            attrs=attrs,
+        )
+        for name, batch in batches.items()
+    }
+    return History(**frames)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import copy
-from dataclasses import InitVar, dataclass, field
-from typing import Final, Literal, TypedDict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal
 
 from ledgerframes.arguments import choice, did_you_mean, flag, refuse, shown, whole_number
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
@@ -16,110 +15,124 @@ from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.tables.catalogue import table_named
 
+if TYPE_CHECKING:
+    from ledgerframes.network import Network
+
 #: Where a history is read from.
 Source = Literal["pages", "objects"]
 SOURCES: Final = ("pages", "objects")
 NAMES: Final = ("updates", "events", "reassignments")
+#: Columns to keep, by table name.
+ByTable = Mapping[str, Iterable[str]] | None
 
 
-class HistoryOptions(TypedDict, total=False):
-    """The keywords that the loaders of the history share, for overloads; a test compares them with the signatures."""
-
-    start: Bound | None
-    end: Bound | None
-    last: Duration | None
-    limit: int | None
-    page_size: int
-    decimals: Decimals | None
-    lists: Lists
-    allow_partial: bool
-    progress: bool | None
-
-
-class SourcedOptions(HistoryOptions, total=False):
-    """The same for a loader that reads objects, too."""
-
-    source: Source
-
-
-class TableOptions(HistoryOptions, total=False):
-    """The same for a loader of one table."""
-
-    columns: Iterable[str] | None
-
-
-class EventOptions(TableOptions, total=False):
-    """The same for the loader of events."""
-
-    template: str | Iterable[str] | None
-    party: str | Iterable[str] | None
-    choice: str | Iterable[str] | None
+#: The keywords of every loader of a history.
+KEYWORDS: Final = (
+    *("start", "end", "last", "limit", "columns", "page_size", "as_", "decimals", "lists", "allow_partial", "progress"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryRequest:
-    """One load of the history, checked when it is made; its arguments are keywords of `load_history`.
+    """One load of a history, checked.
 
     Attributes:
         history: the history to read.
-        tables: the tables to load.
         only: which events to keep; all by default.
-        bounds: `start`, `end` and `last`.
+        bounds: `start`, `end` and `last` as the caller gave them.
         window: the part of the history that they name; `last` counts back from the instant given to `counting_from`.
         counted_from: that instant, in microseconds.
         kept: the columns to keep of each table to load.
-
-    Raises:
-        InputError: an argument breaks a rule.
     """
 
-    history: PagedHistory = UPDATE_HISTORY
-    tables: tuple[str, ...] = NAMES
-    start: InitVar[Bound | None] = None
-    end: InitVar[Bound | None] = None
-    last: InitVar[Duration | None] = None
-    columns: InitVar[Mapping[str, Iterable[str] | None] | None] = None
-    limit: int | None = None
-    page_size: int = MAXIMUM
-    as_: As = "pandas"
-    decimals: Decimals = "float"
-    lists: Lists = "tuple"
-    allow_partial: bool = False
-    progress: bool | None = None
-    source: str = "pages"
-    only: EventChoice | None = None
-    bounds: tuple[Bound | None, Bound | None, Duration | None] = field(init=False)
-    window: Window = field(init=False)
-    counted_from: int | None = field(init=False, default=None)
-    kept: Mapping[str, tuple[str, ...]] = field(init=False)
+    history: PagedHistory
+    only: EventChoice | None
+    bounds: tuple[Bound | None, Bound | None, Duration | None]
+    window: Window
+    counted_from: int | None = None
+    kept: Mapping[str, tuple[str, ...]]
+    limit: int | None
+    page_size: int
+    as_: As
+    decimals: Decimals
+    lists: Lists
+    allow_partial: bool
+    progress: bool | None
+    source: str
 
-    def __post_init__(
-        self,
-        start: Bound | None,
-        end: Bound | None,
-        last: Duration | None,
-        columns: Mapping[str, Iterable[str] | None] | None,
-    ) -> None:
-        check_shape(self.as_, self.decimals, self.lists)
-        checked = {
-            "bounds": (start, end, last),
-            "window": wanted_window(start, end, last, now=0),
-            "kept": _kept(self.tables, {} if columns is None else columns),
-            "limit": None if self.limit is None else whole_number(self.limit, "limit", least=1),
-            "page_size": whole_number(self.page_size, "page_size", least=1, most=MAXIMUM),
-            "source": choice(self.source, "source", SOURCES),
-            "allow_partial": flag(self.allow_partial, "allow_partial"),
-            "progress": None if self.progress is None else flag(self.progress, "progress"),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)  # the way to set a field of a frozen dataclass
+    @classmethod
+    def of(
+        cls,
+        net: Network,
+        history: PagedHistory = UPDATE_HISTORY,
+        tables: tuple[str, ...] = NAMES,
+        *,
+        start: Bound | None = None,
+        end: Bound | None = None,
+        last: Duration | None = None,
+        limit: int | None = None,
+        columns: Iterable[str] | None = None,
+        page_size: int = MAXIMUM,
+        as_: As = "pandas",
+        decimals: Decimals | None = None,
+        lists: Lists = "tuple",
+        allow_partial: bool = False,
+        progress: bool | None = None,
+        source: Source = "pages",
+        only: EventChoice | None = None,
+    ) -> HistoryRequest:
+        """Check the keywords that loaders of a history take, before anything is sent.
+
+        Args:
+            net: the network.
+            history: the history.
+            tables: the tables to load.
+            start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`
+                for ledger begin. Without it, from the first item there: `attrs["begins_late"]` says where, if that is
+                later.
+            end: exclusive; a time or a pair. If no server has an item at or after it yet, `attrs["complete"]` is
+                False, and `attrs["known_to"]` holds the last place read.
+            last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
+            limit: load at most this many updates, or verdicts.
+            columns: the columns to keep, in this order; all by default. Where several tables are loaded, by table
+                name.
+            page_size: items per request; reduced where a server takes fewer.
+            as_: `"pandas"`, `"arrow"` or `"polars"`.
+            decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as
+                the network's `connect(decimals=)` says, else `"float"`.
+            lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
+            allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
+            progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
+            source: `"pages"`, or `"objects"` for the compressed files that newer scans write about once a day (young,
+                and not on every scan). Objects have nothing of the last day or two (`attrs["range"]` says where they
+                end), and members of payloads are in the order of their names; `page_size` is then how many items are
+                decoded at once.
+            only: which events to keep; all by default.
+
+        Raises:
+            InputError: an argument breaks a rule.
+        """
+        held = net.settings.decimals if decimals is None else decimals
+        check_shape(as_, held, lists)
+        return cls(
+            history=history,
+            only=only,
+            bounds=(start, end, last),
+            window=wanted_window(start, end, last, now=0),
+            kept=_kept(tables, {tables[0]: columns} if len(tables) == 1 else columns),
+            limit=None if limit is None else whole_number(limit, "limit", least=1),
+            page_size=whole_number(page_size, "page_size", least=1, most=MAXIMUM),
+            as_=as_,
+            decimals=held,
+            lists=lists,
+            allow_partial=flag(allow_partial, "allow_partial"),
+            progress=None if progress is None else flag(progress, "progress"),
+            source=choice(source, "source", SOURCES),
+        )
 
     def counting_from(self, now: int) -> HistoryRequest:
         """The same request, its `last` counted back from an instant."""
-        made = copy(self)
-        object.__setattr__(made, "window", wanted_window(*self.bounds, now=now))
-        object.__setattr__(made, "counted_from", now)
-        return made
+        return replace(self, window=wanted_window(*self.bounds, now=now), counted_from=now)
 
     @property
     def bounded(self) -> bool:
@@ -133,6 +146,8 @@ def _kept(tables: tuple[str, ...], columns: object) -> dict[str, tuple[str, ...]
     Raises:
         InputError: a table or a column does not exist.
     """
+    if columns is None:
+        columns = {}
     if not isinstance(columns, Mapping):
         refuse("columns", columns, f'give names by table, for example {{"{tables[0]}": ["update_id"]}}')
     for name in columns:

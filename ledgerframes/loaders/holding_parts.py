@@ -12,7 +12,7 @@ from ledgerframes.decoding.records import read_records
 from ledgerframes.decoding.structs import Int64
 from ledgerframes.errors import DecodeError, StatusError
 from ledgerframes.interfaces.rules import thousands
-from ledgerframes.loaders.table_loader import Origin, items_of
+from ledgerframes.loaders.table_loader import TableLoad, items_of
 from ledgerframes.tables.kinds import AMOUNT
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
 from ledgerframes.timestamps import format_timestamp, parse_timestamp
@@ -47,9 +47,9 @@ def summary_server(net: Network) -> Validator | Scan:
 class Parts:
     """The answers for parts of a list of parties, all of the snapshot and round that the first one is of."""
 
-    def __init__(self, net: Network, origin: Origin, asked: dict[str, Any], as_of_round: int | None) -> None:
-        self._net = net
-        self._origin = origin
+    def __init__(self, load: TableLoad, asked: dict[str, Any], as_of_round: int | None) -> None:
+        self._net = load.net
+        self._origin = load.origin
         self._asked = asked
         self._wanted = parse_timestamp(asked["record_time"])[0]
         self._round = as_of_round

@@ -6,23 +6,20 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-import pandas as pd
 import pyarrow as pa
 
-from ledgerframes.arguments import choice, suggesting, whole_number
+from ledgerframes.arguments import choice, whole_number
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY as HOLDINGS_SUMMARY_OF_SCAN
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY_V1 as HOLDINGS_SUMMARY_V1_OF_SCAN
-from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.contracts import party_list
+from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.extent import latest_migration
 from ledgerframes.loaders.holding_parts import Parts
 from ledgerframes.loaders.scan_routes import needing
-from ledgerframes.loaders.signatures import FormOptions
-from ledgerframes.loaders.table_loader import Form, Origin
+from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.paging.window import When
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
 from ledgerframes.timestamps import format_timestamp, to_micros
@@ -41,31 +38,9 @@ class SnapshotWarning(UserWarning):
     """A snapshot is not what one may take it for: far older than asked, or without the fees of its time."""
 
 
-class HoldingsOptions(FormOptions, total=False):
-    """The keywords of `load_holdings_summary`, for its overloads; a test holds both together."""
-
-    record_time: When | Sequence[When] | None
-    migration_id: int | None
-    match: Literal["exact", "at_or_before"]
-    as_of_round: int | Sequence[int] | Mapping[When, int | Sequence[int]] | None
-    missing: Literal["null", "zero", "drop"]
-
-
-@overload
+@loader(HOLDINGS_SUMMARY)
 def load_holdings_summary(
-    net: Network, parties: Iterable[str], *, as_: Literal["pandas"] = ..., **options: Unpack[HoldingsOptions]
-) -> pd.DataFrame: ...
-@overload
-def load_holdings_summary(
-    net: Network, parties: Iterable[str], *, as_: Literal["arrow"], **options: Unpack[HoldingsOptions]
-) -> pa.Table: ...
-@overload
-def load_holdings_summary(
-    net: Network, parties: Iterable[str], *, as_: Literal["polars"], **options: Unpack[HoldingsOptions]
-) -> Any: ...
-@suggesting
-def load_holdings_summary(
-    net: Network,
+    load: TableLoad,
     parties: Iterable[str],
     *,
     record_time: When | Sequence[When] | None = None,
@@ -73,12 +48,6 @@ def load_holdings_summary(
     match: Literal["exact", "at_or_before"] = "at_or_before",
     as_of_round: int | Sequence[int] | Mapping[When, int | Sequence[int]] | None = None,
     missing: Literal["null", "zero", "drop"] = "null",
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
 ) -> Any:
     """Load what parties hold at a snapshot (contract: POST /v0/scan-proxy/holdings/summary).
 
@@ -97,13 +66,6 @@ def load_holdings_summary(
             open now, not at the snapshot; so for several times the fee columns and the round are null without it.
         missing: a party without holdings has null amounts (`"null"`), zeros (`"zero"`) or no row (`"drop"`); `found`
             is False.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: how many rows at most.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per party, time and round. `attrs["snapshot_time"]` says whether `record_time` is the snapshot's own or
@@ -126,43 +88,32 @@ def load_holdings_summary(
         >>> summary.shape
         (2, 2)
     """
-    form = Form.of(
-        HOLDINGS_SUMMARY,
-        columns=columns,
-        as_=as_,
-        decimals=held(net, decimals),
-        lists=lists,
-        limit=limit,
-        allow_partial=allow_partial,
-    )
     wanted = party_list(parties)
     choice(missing, "missing", ("null", "zero", "drop"))
     choice(match, "match", ("exact", "at_or_before"))
     asks, fees_of_now = _asks(record_time, as_of_round)
     chosen = None if migration_id is None else whole_number(migration_id, "migration_id", least=0, most=2**63 - 1)
-    about = {"migration_id": _migration(net) if chosen is None else chosen, "record_time_match": match}
-    origin = Origin()
+    about = {"migration_id": _migration(load.net) if chosen is None else chosen, "record_time_match": match}
     answers: list[Parts] = []
     instead = "a validator answers too: validator_url= and a token"
     served = needing(HOLDINGS_SUMMARY_OF_SCAN, HOLDINGS_SUMMARY_V1_OF_SCAN, instead=instead)
-    lenient = origin.tolerating(allow_partial=form.allow_partial)
-    with lenient, nullcontext() if net.settings.validator_url else served:
+    with load.asking(), nullcontext() if load.net.settings.validator_url else served:
         for micros, number in asks:
-            answers.append(Parts(net, origin, {"record_time": format_timestamp(micros), **about}, number))
-            answers[-1].ask_all(wanted[: form.limit])
+            answers.append(Parts(load, {"record_time": format_timestamp(micros), **about}, number))
+            answers[-1].ask_all(wanted[: load.limit])
     for old in [answer for answer in answers if answer.age > _MONTH]:
-        warnings.warn(f"{old.said}; check record_time= and migration_id=", SnapshotWarning, stacklevel=2)
+        warnings.warn(f"{old.said}; check record_time= and migration_id=", SnapshotWarning, stacklevel=4)
     if fees_of_now:
         warnings.warn(
             f"the fees of {len(asks)} snapshots are left out: a server computes them for the round that is open now;"
             " give as_of_round= with one round for each time",
-            SnapshotWarning, stacklevel=2,
+            SnapshotWarning, stacklevel=4,
         )  # fmt: skip
-    batch = pa.concat_batches([answer.batch(wanted[: form.limit], missing, fees=not fees_of_now) for answer in answers])
+    batch = pa.concat_batches([answer.batch(wanted[: load.limit], missing, fees=not fees_of_now) for answer in answers])
     # Some servers repeat the time that was asked for, others state the snapshot's own.
     stated = all(answer.stated for answer in answers)
     said = "the snapshot's own" if stated else "as asked; the server does not say how old its snapshot is"
-    return form.frame(batch, origin, snapshot_time=said)
+    return load.frame(batch, snapshot_time=said)
 
 
 def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 import pyarrow as pa
 from msgspec import Raw, Struct
 
-from ledgerframes.arguments import names, suggesting
+from ledgerframes.arguments import names
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError
-from ledgerframes.frames import As, Decimals, Lists, check_shape
 from ledgerframes.interfaces.event_formats import whole_format
 from ledgerframes.interfaces.looking_up import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.interfaces.rules import PartyId, Text, each
-from ledgerframes.loaders.amount_form import held
 from ledgerframes.loaders.contracts import party_list
-from ledgerframes.loaders.table_loader import Form, Origin
+from ledgerframes.loaders.declaring import SHAPE, loader
+from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS
-from ledgerframes.tables.table import Table
 
-if TYPE_CHECKING:
-    from ledgerframes.network import Network
-
+Frame = TypeVar("Frame")
 _members = msgspec.json.Decoder(dict[str, Raw])
 _items = msgspec.json.Decoder(list[Raw])
 
 
-class LedgerTransaction(NamedTuple):
+class LedgerTransaction(NamedTuple, Generic[Frame]):
     """A transaction, tree or reassignment of the ledger interface.
 
     Attributes:
@@ -38,22 +34,19 @@ class LedgerTransaction(NamedTuple):
         events: one row per event.
     """
 
-    transactions: Any
-    events: Any
+    transactions: Frame
+    events: Frame
 
 
-@suggesting
+@loader(LEDGER_TRANSACTIONS, keywords=SHAPE)
 def load_ledger_transaction(
-    net: Network,
+    load: TableLoad,
     update_id: str | None = None,
     *,
     hash: str | None = None,  # noqa: A002 - the field's word
     parties: Iterable[str] | None = None,
     interfaces: Iterable[str] = (),
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-) -> LedgerTransaction:
+) -> LedgerTransaction[Any]:
     """Load one transaction or reassignment by its id (contract: POST /v2/updates/transaction-by-id, or its successor).
 
     Creations and exercises of every template are asked for, by POST /v2/updates/update-by-id. Older participants, which
@@ -68,9 +61,6 @@ def load_ledger_transaction(
             right to read as any party; with a token that has fewer rights, name the parties it may read as.
         interfaces: interfaces, such as `"#package-name:Module:Entity"`, whose views of the created contracts are to
             be computed, for `interface_views`.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts; see `load_history`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
 
     Returns:
         LedgerTransaction(transactions, events): one row for the update, and one row per event in the order of the
@@ -89,24 +79,20 @@ def load_ledger_transaction(
         >>> transactions.update_id.to_list() == [update_id]
         True
     """
-    check_shape(as_, held(net, decimals), lists)
     named = None if parties is None else each(party_list(parties), "parties", kind=PartyId, least=1)
     views = each(names(interfaces, "interfaces"), "interfaces", kind=Text)
     shown = whole_format(named, interfaces=views)
     if (update_id is None) == (hash is None):
         raise InputError(f"update_id={update_id!r:.200} and hash={hash!r:.200}: give exactly one of them")
+    net = load.net
     if hash is not None:
         answer, endpoint = net.ledger.update_by_hash(hash, transaction_format=shown), UPDATE_BY_HASH
     else:
         assert update_id is not None
         answer, endpoint = net.ledger.update_by_id(update_id, transaction_format=shown), UPDATE_BY_ID
-    origin = Origin({source_of(net.transport.servers("ledger")[0]): None})
+    load.origin.servers[source_of(net.transport.servers("ledger")[0])] = None
     transactions, events = read_ledger_items([answer.raw], str(endpoint))
-
-    def frame(table: Table, batch: pa.RecordBatch) -> Any:
-        return Form.of(table, as_=as_, decimals=held(net, decimals), lists=lists).frame(batch, origin)
-
-    return LedgerTransaction(frame(LEDGER_TRANSACTIONS, transactions), frame(LEDGER_EVENTS, events))
+    return LedgerTransaction(load.frame(transactions), load.of_table(LEDGER_EVENTS).frame(events))
 
 
 def read_ledger_items(items: Sequence[bytes], endpoint: str) -> tuple[pa.RecordBatch, pa.RecordBatch]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-import pandas as pd
 import pyarrow as pa
 from msgspec import Raw, Struct
 
-from ledgerframes.arguments import suggesting, whole_number
+from ledgerframes.arguments import whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError, PagingError
-from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces.event_formats import EventFormat, whole_format
 from ledgerframes.interfaces.ledger_pages import (
     CONTRACTS_PAGE,
@@ -22,59 +20,27 @@ from ledgerframes.interfaces.ledger_pages import (
     LedgerContractsPage,
     read_contracts_page,
 )
-from ledgerframes.loaders.amount_form import held
+from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.one_participant import OneParticipant, PageChecks, offset, parties_and_views
-from ledgerframes.loaders.signatures import FormOptions
-from ledgerframes.loaders.table_loader import Form, Origin
+from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.ledger import LEDGER_CONTRACTS
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.ledger import Ledger
-    from ledgerframes.network import Network
 
 _LARGEST_PAGE: Final = 2**31 - 1
 _ENDPOINT: Final = str(CONTRACTS_PAGE)
 _INSTEAD: Final = "take what the scan shows of the parties' contracts from lf.load_active_contracts(net, parties=…)"
 
 
-class LedgerContractOptions(FormOptions, total=False):
-    """The keywords of `load_ledger_contracts`, for its overloads; a test compares them with the signature."""
-
-    at: int | None
-    interfaces: Iterable[str]
-    page_size: int | None
-
-
-@overload
+@loader(LEDGER_CONTRACTS)
 def load_ledger_contracts(
-    net: Network,
-    parties: Iterable[str] | None,
-    *,
-    as_: Literal["pandas"] = ...,
-    **options: Unpack[LedgerContractOptions],
-) -> pd.DataFrame: ...
-@overload
-def load_ledger_contracts(
-    net: Network, parties: Iterable[str] | None, *, as_: Literal["arrow"], **options: Unpack[LedgerContractOptions]
-) -> pa.Table: ...
-@overload
-def load_ledger_contracts(
-    net: Network, parties: Iterable[str] | None, *, as_: Literal["polars"], **options: Unpack[LedgerContractOptions]
-) -> Any: ...
-@suggesting
-def load_ledger_contracts(
-    net: Network,
+    load: TableLoad,
     parties: Iterable[str] | None,
     *,
     at: int | None = None,
     interfaces: Iterable[str] = (),
     page_size: int | None = None,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
 ) -> Any:
     """Load the contracts that parties of a participant see as active, private ones included.
 
@@ -91,13 +57,6 @@ def load_ledger_contracts(
         interfaces: interfaces, such as `"#package-name:Module:Entity"`, whose views of the contracts are to be
             computed, for `interface_views`.
         page_size: contracts per request; the participant chooses by default, and refuses too large ones.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per active contract, and one per reassignment under way: contract_id, kind, synchronizer_id, payload and
@@ -119,25 +78,15 @@ def load_ledger_contracts(
         >>> set(contracts.kind), contracts.attrs["offset"]
         ({'JsActiveContract'}, 1)
     """
-    form = Form.of(
-        LEDGER_CONTRACTS,
-        columns=columns,
-        as_=as_,
-        decimals=held(net, decimals),
-        lists=lists,
-        limit=limit,
-        allow_partial=allow_partial,
-    )
     named, views = parties_and_views(parties, interfaces)
     size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)
-    reader = _Reader(
-        whole_format(named, interfaces=views).event_format, offset(net, at, "at", least=0), size, form.limit
-    )
-    origin = Origin(personal=net.settings.personal)
-    with origin.tolerating(allow_partial=form.allow_partial):
-        OneParticipant(net, origin, CONTRACTS_PAGE, _INSTEAD).run(reader.all_pages, reader.restart)
+    at = offset(load.net, at, "at", least=0)
+    reader = _Reader(whole_format(named, interfaces=views).event_format, at, size, load.limit)
+    load.origin.personal = load.net.settings.personal
+    with load.asking():
+        OneParticipant(load.net, load.origin, CONTRACTS_PAGE, _INSTEAD).run(reader.all_pages, reader.restart)
     table = pa.Table.from_batches(reader.batches, schema=LEDGER_CONTRACTS.schema)
-    return form.frame(table, origin, offset=reader.offset)
+    return load.frame(table, offset=reader.offset)
 
 
 @dataclass

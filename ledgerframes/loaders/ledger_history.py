@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
-import pandas as pd
 import pyarrow as pa
 from msgspec import Struct
 
-from ledgerframes.arguments import suggesting, whole_number
+from ledgerframes.arguments import whole_number
 from ledgerframes.errors import DecodeError, InputError, PagingError
-from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
 from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, read_updates_page
-from ledgerframes.loaders.amount_form import held
+from ledgerframes.loaders.declaring import SHAPE, loader
 from ledgerframes.loaders.ledger import read_ledger_items
 from ledgerframes.loaders.one_participant import OneParticipant, PageChecks, offset, parties_and_views
-from ledgerframes.loaders.table_loader import Form, Origin
+from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.ledger import Ledger
-    from ledgerframes.network import Network
 
 Frame = TypeVar("Frame")
 _LARGEST_PAGE: Final = 2**31 - 1
@@ -47,46 +44,9 @@ class LedgerHistory(NamedTuple, Generic[Frame]):
     events: Frame
 
 
-class LedgerHistoryOptions(TypedDict, total=False):
-    """The keywords of `load_ledger_history`, for its overloads; a test compares them with the signature."""
-
-    start: int | None
-    end: int | None
-    limit: int | None
-    interfaces: Iterable[str]
-    page_size: int | None
-    decimals: Decimals | None
-    lists: Lists
-    allow_partial: bool
-
-
-@overload
+@loader(LEDGER_TRANSACTIONS, keywords=(*SHAPE, "allow_partial"))
 def load_ledger_history(
-    net: Network,
-    parties: Iterable[str] | None,
-    *,
-    as_: Literal["pandas"] = ...,
-    **options: Unpack[LedgerHistoryOptions],
-) -> LedgerHistory[pd.DataFrame]: ...
-@overload
-def load_ledger_history(
-    net: Network,
-    parties: Iterable[str] | None,
-    *,
-    as_: Literal["arrow"],
-    **options: Unpack[LedgerHistoryOptions],
-) -> LedgerHistory[pa.Table]: ...
-@overload
-def load_ledger_history(
-    net: Network,
-    parties: Iterable[str] | None,
-    *,
-    as_: Literal["polars"],
-    **options: Unpack[LedgerHistoryOptions],
-) -> LedgerHistory[Any]: ...
-@suggesting
-def load_ledger_history(
-    net: Network,
+    load: TableLoad,
     parties: Iterable[str] | None,
     *,
     start: int | None = None,
@@ -94,10 +54,6 @@ def load_ledger_history(
     limit: int | None = None,
     interfaces: Iterable[str] = (),
     page_size: int | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    allow_partial: bool = False,
 ) -> LedgerHistory[Any]:
     """Load what parties of a participant saw: transactions, reassignments and their events, private ones included.
 
@@ -118,11 +74,6 @@ def load_ledger_history(
         interfaces: interfaces, such as `"#package-name:Module:Entity"`, whose views of the created contracts are to
             be computed, for `interface_views`.
         page_size: updates per request; the participant chooses by default, and refuses too large ones.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         LedgerHistory(transactions, events): one row per update in the order of offsets, and one row per event;
@@ -144,31 +95,23 @@ def load_ledger_history(
         >>> len(transactions), transactions.attrs["offset"]
         (75, 75)
     """
-    form = Form.of(
-        LEDGER_TRANSACTIONS,
-        as_=as_,
-        decimals=held(net, decimals),
-        lists=lists,
-        limit=limit,
-        allow_partial=allow_partial,
-    )
     named, views = parties_and_views(parties, interfaces)
-    first, stop = offset(net, start, "start", least=1), offset(net, end, "end", least=1)
+    first, stop = offset(load.net, start, "start", least=1), offset(load.net, end, "end", least=1)
     if first is not None and stop is not None and first > stop:
         raise InputError(f"start={first} is after end={stop}: give a range from old to new")
     size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)
 
-    origin = Origin(personal=net.settings.personal)
-    read = _Reader(whole_format(named, interfaces=views), first, stop, size, form.limit)
-    with origin.tolerating(allow_partial=form.allow_partial):
-        OneParticipant(net, origin, UPDATES_PAGE, _INSTEAD).run(read.all_pages, read.restart)
+    most = None if limit is None else whole_number(limit, "limit", least=1)
+    load.origin.personal = load.net.settings.personal
+    read = _Reader(whole_format(named, interfaces=views), first, stop, size, most)
+    with load.asking():
+        OneParticipant(load.net, load.origin, UPDATES_PAGE, _INSTEAD).run(read.all_pages, read.restart)
     transactions, events = read.tables()
-    of_events = Form.of(LEDGER_EVENTS, as_=as_, decimals=held(net, decimals), lists=lists)
-    after, reached = read.after, read.reached
-    return LedgerHistory(
-        form.frame(transactions, origin, after_offset=after, offset=reached),
-        of_events.frame(events, origin, after_offset=after, offset=reached),
-    )
+    frames = [
+        of_one.frame(rows, after_offset=read.after, offset=read.reached)
+        for of_one, rows in ((load, transactions), (load.of_table(LEDGER_EVENTS), events))
+    ]
+    return LedgerHistory(*frames)
 
 
 class _Placed(Struct):

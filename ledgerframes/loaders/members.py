@@ -3,64 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
+from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
-import pandas as pd
 import pyarrow as pa
 from msgspec import Raw, Struct
 
-from ledgerframes.arguments import names, suggesting, text
-from ledgerframes.decoding.records import read_records
+from ledgerframes.arguments import names, text
 from ledgerframes.errors import DecodeError, InputError, StatusError
-from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.interfaces.rules import PartyId, each
-from ledgerframes.loaders.amount_form import held
+from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.scan_routes import needing
-from ledgerframes.loaders.signatures import FormOptions
-from ledgerframes.loaders.table_loader import Form, Origin, items_of
+from ledgerframes.loaders.table_loader import TableLoad, items_of
 from ledgerframes.tables.network_now import TRAFFIC, VALIDATOR_FAUCETS
-
-if TYPE_CHECKING:
-    from ledgerframes.network import Network
 
 #: The most characters of a query; servers usually limit a whole URL to 2,048.
 _QUERY: Final = 1_800
 
 
-class TrafficOptions(FormOptions, total=False):
-    """The keywords of `load_traffic`, for its overloads; a test compares them with the signature."""
-
-    synchronizer: str | None
-
-
-@overload
-def load_traffic(
-    net: Network, members: Iterable[str], *, as_: Literal["pandas"] = ..., **options: Unpack[TrafficOptions]
-) -> pd.DataFrame: ...
-@overload
-def load_traffic(
-    net: Network, members: Iterable[str], *, as_: Literal["arrow"], **options: Unpack[TrafficOptions]
-) -> pa.Table: ...
-@overload
-def load_traffic(
-    net: Network, members: Iterable[str], *, as_: Literal["polars"], **options: Unpack[TrafficOptions]
-) -> Any: ...
-@suggesting
-def load_traffic(
-    net: Network,
-    members: Iterable[str],
-    *,
-    synchronizer: str | None = None,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
-) -> Any:
+@loader(TRAFFIC, needs=(routes.TRAFFIC,), instead="ask the validator's operator")
+def load_traffic(load: TableLoad, members: Iterable[str], *, synchronizer: str | None = None) -> Any:
     """Load the extra traffic of participants and mediators: consumed, limit and purchased.
 
     Endpoint: GET /v0/domains/{domain_id}/members/{member_id}/traffic-status, one request per member.
@@ -69,13 +33,6 @@ def load_traffic(
         net: the network; its scan is asked.
         members: member ids, `PAR::…` of a participant or `MED::…` of a mediator; one row for each, in this order.
         synchronizer: id of the synchronizer; by default that of the coin's rules, read with one GET /v0/dso.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per member: found, total_consumed, total_limit and total_purchased in bytes. `found` is False and the
@@ -94,34 +51,23 @@ def load_traffic(
         >>> bool(traffic.found.all())
         True
     """
-    form = Form.of(
-        TRAFFIC,
-        columns=columns,
-        as_=as_,
-        decimals=held(net, decimals),
-        lists=lists,
-        limit=limit,
-        allow_partial=allow_partial,
-    )
-    wanted = _listed(members, "members", routes.MemberId)[: form.limit]
+    wanted = _listed(members, "members", routes.MemberId)[: load.limit]
     chosen = None if synchronizer is None else text(synchronizer, "synchronizer", "the id of a synchronizer")
-    origin = Origin()
     items: list[Raw] = []
-    with origin.tolerating(allow_partial=form.allow_partial):
+    with load.asking():
         with needing(routes.DSO, instead="name the synchronizer: synchronizer="):
-            chosen = chosen or _main(origin, net)
-        with needing(routes.TRAFFIC, instead="ask the validator's operator"):
-            for member in wanted:
-                status = origin.body(net.scan.raw.traffic_status, synchronizer=chosen, member=member)
-                items.append(Raw(msgspec.json.encode(status)))
-    given: dict[str, list[Any]] = {
-        "member": wanted[: len(items)],
-        "synchronizer_id": [chosen] * len(items),
-        "found": [bytes(item) != b"{}" for item in items],
-    }
-    batch = read_records(TRAFFIC, items, TRAFFIC.endpoints[0], given=given)
+            chosen = chosen or _main(load)
+        for member in wanted:
+            status = load.origin.body(load.net.scan.raw.traffic_status, synchronizer=chosen, member=member)
+            items.append(Raw(msgspec.json.encode(status)))
+    batch = load.read(
+        items,
+        member=wanted[: len(items)],
+        synchronizer_id=[chosen] * len(items),
+        found=[bytes(item) != b"{}" for item in items],
+    )
     _check_found(batch)
-    return form.frame(batch, origin)
+    return load.frame(batch)
 
 
 def _check_found(batch: pa.RecordBatch) -> None:
@@ -143,9 +89,9 @@ class _Rules(Struct):
 _rules: Final = msgspec.json.Decoder(_Rules)
 
 
-def _main(origin: Origin, net: Network) -> str:
+def _main(load: TableLoad) -> str:
     """The synchronizer of the coin's rules."""
-    members = origin.body(net.scan.raw.dso)
+    members = load.origin.body(load.net.scan.raw.dso)
     try:
         synchronizer_id = _rules.decode(members.get("amulet_rules", Raw(b"{}"))).domain_id
     except msgspec.DecodeError as error:
@@ -155,30 +101,12 @@ def _main(origin: Origin, net: Network) -> str:
     return synchronizer_id
 
 
-@overload
-def load_validator_faucets(
-    net: Network, validators: Iterable[str], *, as_: Literal["pandas"] = ..., **options: Unpack[FormOptions]
-) -> pd.DataFrame: ...
-@overload
-def load_validator_faucets(
-    net: Network, validators: Iterable[str], *, as_: Literal["arrow"], **options: Unpack[FormOptions]
-) -> pa.Table: ...
-@overload
-def load_validator_faucets(
-    net: Network, validators: Iterable[str], *, as_: Literal["polars"], **options: Unpack[FormOptions]
-) -> Any: ...
-@suggesting
-def load_validator_faucets(
-    net: Network,
-    validators: Iterable[str],
-    *,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
-) -> Any:
+@loader(
+    VALIDATOR_FAUCETS,
+    needs=(routes.FAUCETS,),
+    instead="load_licenses has the first and last round, and those missed",
+)
+def load_validator_faucets(load: TableLoad, validators: Iterable[str]) -> Any:
     """Load how many rounds validators collected faucet coupons for, and which were the first and the last.
 
     Endpoint: GET /v0/validators/validator-faucets; a long list is split into several requests.
@@ -186,13 +114,6 @@ def load_validator_faucets(
     Args:
         net: the network; its scan is asked.
         validators: party ids of validators; one row for each, in this order.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per validator: found, the number of rounds collected and missed, the first and last round. `found` is
@@ -211,29 +132,16 @@ def load_validator_faucets(
         >>> bool(faucets.found.all())
         True
     """
-    form = Form.of(
-        VALIDATOR_FAUCETS,
-        columns=columns,
-        as_=as_,
-        decimals=held(net, decimals),
-        lists=lists,
-        limit=limit,
-        allow_partial=allow_partial,
-    )
-    wanted = _listed(validators, "validators", PartyId)[: form.limit]
-    origin = Origin()
     by_validator: dict[str, Raw] = {}
     asked: list[str] = []
-    instead = "load_licenses has the first and last round, and those missed"
-    with origin.tolerating(allow_partial=form.allow_partial), needing(routes.FAUCETS, instead=instead):
+    wanted = _listed(validators, "validators", PartyId)[: load.limit]
+    with load.asking():
         for part in _parts(wanted):
-            by_validator |= _faucets(origin, net, part)
+            by_validator |= _faucets(load, part)
             asked += part
     items = [by_validator.get(validator, Raw(b"{}")) for validator in asked]
-    given: dict[str, list[Any]] = {"validator": asked, "found": [validator in by_validator for validator in asked]}
-    left_out = ["/validator"]
-    batch = read_records(VALIDATOR_FAUCETS, items, VALIDATOR_FAUCETS.endpoints[0], given=given, left_out=left_out)
-    return form.frame(batch, origin)
+    found = [validator in by_validator for validator in asked]
+    return load.frame(load.read(items, left_out=["/validator"], validator=asked, found=found))
 
 
 class _Faucets(Struct):
@@ -243,15 +151,15 @@ class _Faucets(Struct):
 _validator: Final = msgspec.json.Decoder(_Faucets)
 
 
-def _faucets(origin: Origin, net: Network, validators: list[str]) -> dict[str, Raw]:
+def _faucets(load: TableLoad, validators: list[str]) -> dict[str, Raw]:
     """The answer's items by validator; where the server finds the URL too long, each half of the list is requested."""
     try:
-        members = origin.body(net.scan.raw.validator_faucets, validators)
+        members = load.origin.body(load.net.scan.raw.validator_faucets, validators)
     except StatusError as error:
         if error.status not in {413, 414, 431} or len(validators) == 1:
             raise
         middle = len(validators) // 2
-        return _faucets(origin, net, validators[:middle]) | _faucets(origin, net, validators[middle:])
+        return _faucets(load, validators[:middle]) | _faucets(load, validators[middle:])
     items = items_of(members, "validatorsReceivedFaucets", str(routes.FAUCETS))
     try:
         return {_validator.decode(item).validator: item for item in items}

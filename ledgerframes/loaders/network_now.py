@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import msgspec
 import pyarrow.compute as pc
 from msgspec import Raw, Struct
 
-from ledgerframes.arguments import flag
-from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError
-from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces import scan_now as routes
-from ledgerframes.loaders.amount_form import held
-from ledgerframes.loaders.scan_routes import needing
-from ledgerframes.loaders.signatures import contract_loader, snapshot_loader
-from ledgerframes.loaders.table_loader import Form, Origin, items_of
+from ledgerframes.loaders.declaring import loader
+from ledgerframes.loaders.table_loader import TableLoad, items_of
 from ledgerframes.tables.network_now import FEATURED_APPS, ROUNDS, SCANS, SUPER_VALIDATORS
-
-if TYPE_CHECKING:
-    from ledgerframes.network import Network
 
 _BLOB: Final = "/created_event_blob"
 _PHASES: Final = {"open_mining_rounds": "open", "issuing_mining_rounds": "issuing"}
 
 
-@contract_loader
-def load_rounds(
-    net: Network,
-    *,
-    blobs: bool = False,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
-) -> Any:
+@loader(
+    ROUNDS,
+    needs=(routes.ROUNDS, routes.CLOSED_ROUNDS),
+    instead="look for the contracts of Splice.Round in the history from lf.load_events",
+)
+def load_rounds(load: TableLoad, *, blobs: bool = False) -> Any:
     """Load the present mining rounds: open, issuing, and closed but not yet settled.
 
     They come from two requests, so a round that changes its phase in between can be missing or appear twice.
@@ -48,13 +34,6 @@ def load_rounds(
     Args:
         net: the network; its scan is asked.
         blobs: keep `created_event_blob`.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per round and phase, in the order of the rounds' numbers: round, phase, opens_at and more;
@@ -73,38 +52,23 @@ def load_rounds(
         >>> set(rounds.phase) <= {"open", "issuing", "closed"}
         True
     """
-    table = ROUNDS.having(*(["blobs"] if flag(blobs, "blobs") else []))
-    form = Form.of(
-        table,
-        columns=columns,
-        as_=as_,
-        decimals=held(net, decimals),
-        lists=lists,
-        limit=limit,
-        allow_partial=allow_partial,
-    )
-    origin = Origin()
     rounds: list[tuple[str, Raw]] = []
-    with origin.tolerating(allow_partial=form.allow_partial), needing(routes.ROUNDS, instead=_FROM_EVENTS):
-        members = origin.body(net.scan.raw.open_and_issuing_rounds)
+    with load.asking(routes.ROUNDS):
+        members = load.origin.body(load.net.scan.raw.open_and_issuing_rounds)
         for name, phase in _PHASES.items():
             rounds += [(phase, item) for item in _values_of(members, name, str(routes.ROUNDS))]
     phases = [*_PHASES.values()]
-    if net.settings.scan_url or not net.settings.validator_url:
+    settings = load.net.settings
+    if settings.scan_url or not settings.validator_url:
         phases.append("closed")
-        with origin.tolerating(allow_partial=form.allow_partial), needing(routes.CLOSED_ROUNDS, instead=_FROM_EVENTS):
-            members = origin.body(net.scan.raw.closed_rounds)
+        with load.asking(routes.CLOSED_ROUNDS):
+            members = load.origin.body(load.net.scan.raw.closed_rounds)
             closed = items_of(members, "rounds", str(routes.CLOSED_ROUNDS))
             rounds += [("closed", Raw(b'{"contract":' + bytes(item) + b"}")) for item in closed]
-    batch = read_records(
-        table, [item for _, item in rounds], table.endpoints[0],
-        given={"phase": [phase for phase, _ in rounds]}, left_out=[] if blobs else [f"/contract{_BLOB}"],
-    )  # fmt: skip
+    left_out = [] if blobs else [f"/contract{_BLOB}"]
+    batch = load.read([item for _, item in rounds], left_out=left_out, phase=[phase for phase, _ in rounds])
     order = pc.sort_indices(batch, sort_keys=[("round", "ascending"), ("contract_id", "ascending")])
-    return form.frame(batch.take(order), origin, phases=", ".join(phases))
-
-
-_FROM_EVENTS: Final = "look for the contracts of Splice.Round in the history from lf.load_events"
+    return load.frame(batch.take(order), phases=", ".join(phases))
 
 
 def _values_of(members: dict[str, Raw], name: str, endpoint: str) -> list[Raw]:
@@ -120,18 +84,12 @@ def _values_of(members: dict[str, Raw], name: str, endpoint: str) -> list[Raw]:
 _map: Final = msgspec.json.Decoder(dict[str, Raw])
 
 
-@contract_loader
-def load_featured_apps(
-    net: Network,
-    *,
-    blobs: bool = False,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
-) -> Any:
+@loader(
+    FEATURED_APPS,
+    needs=(routes.FEATURED_APPS,),
+    instead="look for the contracts of Splice.Amulet:FeaturedAppRight with lf.load_active_contracts",
+)
+def load_featured_apps(load: TableLoad, *, blobs: bool = False) -> Any:
     """Load the featured app rights, one row per right.
 
     Endpoint: GET /v0/featured-apps.
@@ -139,13 +97,6 @@ def load_featured_apps(
     Args:
         net: the network; its scan is asked.
         blobs: keep `created_event_blob`.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per right: contract_id, provider and more; a party can hold several.
@@ -162,49 +113,24 @@ def load_featured_apps(
         >>> "provider" in apps
         True
     """
-    table = FEATURED_APPS.having(*(["blobs"] if flag(blobs, "blobs") else []))
-    form = Form.of(
-        table,
-        columns=columns,
-        as_=as_,
-        decimals=held(net, decimals),
-        lists=lists,
-        limit=limit,
-        allow_partial=allow_partial,
-    )
-    origin = Origin()
     items: list[Raw] = []
-    instead = "look for the contracts of Splice.Amulet:FeaturedAppRight with lf.load_active_contracts"
-    with origin.tolerating(allow_partial=form.allow_partial), needing(routes.FEATURED_APPS, instead=instead):
-        items = items_of(origin.body(net.scan.raw.featured_apps), "featured_apps", table.endpoints[0])
-    left_out = [] if blobs else [_BLOB]
-    return form.frame(read_records(table, items, table.endpoints[0], left_out=left_out), origin)
+    with load.asking():
+        items = load.items("featured_apps", load.net.scan.raw.featured_apps)
+    return load.frame(load.read(items, left_out=[] if blobs else [_BLOB]))
 
 
-@snapshot_loader
-def load_super_validators(
-    net: Network,
-    *,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
-) -> Any:
+@loader(
+    SUPER_VALIDATORS,
+    needs=(routes.DSO,),
+    instead="look for the contracts of Splice.DsoRules:DsoRules with lf.load_active_contracts",
+)
+def load_super_validators(load: TableLoad) -> Any:
     """Load the super validators, which run the network together: weights, participants and addresses.
 
     Endpoint: GET /v0/dso.
 
     Args:
         net: the network; its scan is asked.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per super validator, in the order of the rules: party, name, reward_weight, participant_id and more. The
@@ -222,22 +148,10 @@ def load_super_validators(
         >>> len(names) > 0
         True
     """
-    table = SUPER_VALIDATORS
-    form = Form.of(
-        table,
-        columns=columns,
-        as_=as_,
-        decimals=held(net, decimals),
-        lists=lists,
-        limit=limit,
-        allow_partial=allow_partial,
-    )
-    origin = Origin()
     items: list[Raw] = []
-    instead = "look for the contracts of Splice.DsoRules:DsoRules with lf.load_active_contracts"
-    with origin.tolerating(allow_partial=form.allow_partial), needing(routes.DSO, instead=instead):
-        items = _members_of(origin.body(net.scan.raw.dso))
-    return form.frame(read_records(table, items, table.endpoints[0]), origin)
+    with load.asking():
+        items = _members_of(load.origin.body(load.net.scan.raw.dso))
+    return load.frame(load.read(items))
 
 
 class _Rules(Struct):
@@ -289,30 +203,14 @@ def _members_of(members: dict[str, Raw]) -> list[Raw]:
     return values
 
 
-@snapshot_loader
-def load_scans(
-    net: Network,
-    *,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
-) -> Any:
+@loader(SCANS, needs=(routes.SCANS,), instead="lf.load_super_validators names them too")
+def load_scans(load: TableLoad) -> Any:
     """Load the addresses of all scans of the network.
 
     Endpoint: GET /v0/scans.
 
     Args:
         net: the network; its scan is asked.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per scan and synchronizer: url, sv_name and synchronizer_id. The operator of a scan states its address:
@@ -330,26 +228,13 @@ def load_scans(
         >>> len(urls) > 0
         True
     """
-    form = Form.of(
-        SCANS,
-        columns=columns,
-        as_=as_,
-        decimals=held(net, decimals),
-        lists=lists,
-        limit=limit,
-        allow_partial=allow_partial,
-    )
-    origin = Origin()
     items: list[Raw] = []
     synchronizers: list[str] = []
-    instead = "lf.load_super_validators names them too"
-    with origin.tolerating(allow_partial=form.allow_partial), needing(routes.SCANS, instead=instead):
-        groups = items_of(origin.body(net.scan.raw.scans), "scans", SCANS.endpoints[0])
-        for synchronizer, group in _groups(groups):
+    with load.asking():
+        for synchronizer, group in _groups(load.items("scans", load.net.scan.raw.scans)):
             items += group
             synchronizers += [synchronizer] * len(group)
-    given = {"synchronizer_id": synchronizers}
-    return form.frame(read_records(SCANS, items, SCANS.endpoints[0], given=given), origin)
+    return load.frame(load.read(items, synchronizer_id=synchronizers))
 
 
 class _Group(Struct, rename="camel"):

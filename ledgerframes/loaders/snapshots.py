@@ -4,51 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Unpack, overload
+from typing import Any, Final, NoReturn
 
 import msgspec
-import pandas as pd
-import pyarrow as pa
 from msgspec import Raw, Struct
 
-from ledgerframes.arguments import names, suggesting
-from ledgerframes.decoding.records import read_records
+from ledgerframes.arguments import names
 from ledgerframes.errors import DecodeError, InputError, NotFoundError
-from ledgerframes.frames import As, Decimals, Lists
 from ledgerframes.interfaces.registry import INSTRUMENT
-from ledgerframes.loaders.amount_form import held
-from ledgerframes.loaders.signatures import FormOptions, snapshot_loader
-from ledgerframes.loaders.table_loader import Form, Origin, items_of, list_pages
+from ledgerframes.loaders.declaring import loader
+from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.snapshots import INSTRUMENTS, NAME_ENTRIES, USERS
 
-if TYPE_CHECKING:
-    from ledgerframes.network import Network
 
-
-@overload
-def load_instruments(
-    net: Network, *, ids: Iterable[str] | None = ..., as_: Literal["pandas"] = ..., **form: Unpack[FormOptions]
-) -> pd.DataFrame: ...
-@overload
-def load_instruments(
-    net: Network, *, ids: Iterable[str] | None = ..., as_: Literal["arrow"], **form: Unpack[FormOptions]
-) -> pa.Table: ...
-@overload
-def load_instruments(
-    net: Network, *, ids: Iterable[str] | None = ..., as_: Literal["polars"], **form: Unpack[FormOptions]
-) -> Any: ...
-@suggesting
-def load_instruments(
-    net: Network,
-    *,
-    ids: Iterable[str] | None = None,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
-) -> Any:
+@loader(INSTRUMENTS)
+def load_instruments(load: TableLoad, *, ids: Iterable[str] | None = None) -> Any:
     """Load the instruments of the registry's admin (contract: GET /registry/metadata/v1/instruments).
 
     Older registries leave out the supply, pause and account fields: those columns are null, and `paused` is False.
@@ -58,13 +28,6 @@ def load_instruments(
         net: the network; its registry is asked.
         ids: only these instruments, in this order, with one request each; a registry that cannot look up a single
             instrument is read whole. All by default.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per instrument: instrument_id, symbol, total_supply (in the instrument's own unit), total_supply_as_of,
@@ -83,19 +46,8 @@ def load_instruments(
         >>> instruments.shape
         (1, 2)
     """
-    form = Form.of(
-        INSTRUMENTS,
-        columns=columns,
-        as_=as_,
-        decimals=held(net, decimals),
-        lists=lists,
-        limit=limit,
-        allow_partial=allow_partial,
-    )
-    wanted = None if ids is None else _instrument_ids(ids)
-    origin = Origin()
-    items = _all_instruments(net, origin, form) if wanted is None else _instruments(net, wanted, origin, form)
-    return form.frame(read_records(INSTRUMENTS, items, INSTRUMENTS.endpoints[0]), origin)
+    items = _all_instruments(load) if ids is None else _instruments(load, _instrument_ids(ids))
+    return load.frame(load.read(items))
 
 
 def _instrument_ids(ids: Iterable[str]) -> list[str]:
@@ -110,29 +62,27 @@ def _instrument_ids(ids: Iterable[str]) -> list[str]:
     return wanted
 
 
-def _all_instruments(net: Network, origin: Origin, form: Form) -> list[Raw]:
-    return list_pages(
-        origin, net.registry.raw.instruments, items="instruments", following="nextPageToken",
-        argument="page_token", endpoint=INSTRUMENTS.endpoints[0], form=form,
-    )  # fmt: skip
+def _all_instruments(load: TableLoad) -> list[Raw]:
+    call = load.net.registry.raw.instruments
+    return load.paged(call, items="instruments", following="nextPageToken", argument="page_token")
 
 
-def _instruments(net: Network, wanted: list[str], origin: Origin, form: Form) -> list[Raw]:
+def _instruments(load: TableLoad, wanted: list[str]) -> list[Raw]:
     """The items of these instruments, in this order.
 
     Raises:
         InputError: the registry has no instrument of an id.
     """
     items: list[Raw] = []
-    chosen = wanted[: form.limit]
-    with origin.tolerating(allow_partial=form.allow_partial):
+    chosen = wanted[: load.limit]
+    with load.asking():
         try:
-            items.extend(_instrument(net, instrument_id, origin) for instrument_id in chosen)
+            items.extend(_instrument(load, instrument_id) for instrument_id in chosen)
         except NotFoundError as error:
             if not error.unknown_route:
                 raise
             # Some registries only list their instruments; part of a list cannot prove that an id is not in it.
-            whole = _all_instruments(net, origin, replace(form, limit=None, allow_partial=False))
+            whole = _all_instruments(replace(load, limit=None, allow_partial=False))
             listed = {_id_of(item): item for item in whole}
             items = [listed[name] if name in listed else _refuse_id(name) for name in chosen]
     return items
@@ -155,11 +105,11 @@ def _id_of(item: Raw) -> str:
         ) from error
 
 
-def _instrument(net: Network, instrument_id: str, origin: Origin) -> Raw:
-    answer = net.registry.raw.instrument(instrument_id)
+def _instrument(load: TableLoad, instrument_id: str) -> Raw:
+    answer = load.net.registry.raw.instrument(instrument_id)
     if answer is None:
         _refuse_id(instrument_id)
-    members = origin.body(lambda: answer)
+    members = load.origin.body(lambda: answer)
     if bytes(members.get("id", b"null")) != msgspec.json.encode(instrument_id):
         given = bytes(members.get("id", b"null")).decode()[:80]
         raise DecodeError(
@@ -175,28 +125,12 @@ def _refuse_id(instrument_id: str) -> NoReturn:
     )
 
 
-@snapshot_loader
-def load_name_entries(
-    net: Network,
-    *,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
-) -> Any:
+@loader(NAME_ENTRIES)
+def load_name_entries(load: TableLoad) -> Any:
     """Load the name-service entries of the token's user (contract: GET /v0/entry/all).
 
     Args:
         net: the network; its validator is asked, with a token.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per entry: contract_id, name, amount with its unit, expires_at, payment_interval_us and
@@ -214,43 +148,15 @@ def load_name_entries(
         >>> entries.shape
         (1, 2)
     """
-    form = Form.of(
-        NAME_ENTRIES,
-        columns=columns,
-        as_=as_,
-        decimals=held(net, decimals),
-        lists=lists,
-        limit=limit,
-        allow_partial=allow_partial,
-    )
-    origin = Origin()
-    endpoint = NAME_ENTRIES.endpoints[0]
-    items = items_of(origin.body(net.validator.raw.name_entries), "entries", endpoint)
-    return form.frame(read_records(NAME_ENTRIES, items, endpoint), origin)
+    return load.frame(load.read(load.items("entries", load.net.validator.raw.name_entries)))
 
 
-@snapshot_loader
-def load_users(
-    net: Network,
-    *,
-    columns: Iterable[str] | None = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    limit: int | None = None,
-    allow_partial: bool = False,
-) -> Any:
+@loader(USERS)
+def load_users(load: TableLoad) -> Any:
     """Load the users of the participant (contract: GET /v2/users).
 
     Args:
         net: the network; its ledger interface is asked, with a token.
-        columns: the columns to keep, in this order; all by default.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        limit: load at most this many rows.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
     Returns:
         One row per user: user_id, primary_party, is_deactivated, identity_provider_id and more; `lf.describe("users")`
@@ -268,19 +174,7 @@ def load_users(
         >>> users.shape
         (322, 2)
     """
-    form = Form.of(
-        USERS,
-        columns=columns,
-        as_=as_,
-        decimals=held(net, decimals),
-        lists=lists,
-        limit=limit,
-        allow_partial=allow_partial,
+    items = load.paged(
+        load.net.ledger.raw.list_users, items="users", following="nextPageToken", argument="page_token", optional=True
     )
-    origin = Origin()
-    endpoint = USERS.endpoints[0]
-    items = list_pages(
-        origin, net.ledger.raw.list_users, items="users", following="nextPageToken",
-        argument="page_token", endpoint=endpoint, form=form, optional=True,
-    )  # fmt: skip
-    return form.frame(read_records(USERS, items, endpoint), origin)
+    return load.frame(load.read(items))

@@ -1,12 +1,12 @@
-"""What the loaders of one table share: collecting raw items from pages, and shaping them as the caller asked."""
+"""`TableLoad`, one load of a table: what the caller wants, sending requests, collecting items, shaping the result."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Final, ParamSpec
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
 import msgspec
 import pyarrow as pa
@@ -14,13 +14,19 @@ from msgspec import Raw
 
 from ledgerframes.arguments import flag, whole_number
 from ledgerframes.config.settings import source_of
+from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, PagingError, RequestError
 from ledgerframes.frames import As, Decimals, Lists, check_shape, described, shape
 from ledgerframes.loaders.provenance import Provenance
+from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import Token, follow_tokens
 from ledgerframes.tables.table import Table
 from ledgerframes.transport import Answer
+from ledgerframes.transport.request import Endpoint
+
+if TYPE_CHECKING:
+    from ledgerframes.network import Network
 
 P = ParamSpec("P")
 #: As many rows as Arrow counts; a higher limit is all of them, too.
@@ -31,55 +37,6 @@ _members = msgspec.json.Decoder(dict[str, Raw])
 _items = msgspec.json.Decoder(list[Raw])
 # Tokens are opaque: numbers in today's licenses, text elsewhere and in later releases.
 _token = msgspec.json.Decoder(int | str | None)
-
-
-@dataclass(frozen=True)
-class Form:
-    """The checked options of a loader: the form that the caller wants a table in."""
-
-    table: Table
-    names: tuple[str, ...]
-    as_: As
-    decimals: Decimals
-    lists: Lists
-    limit: int | None
-    allow_partial: bool
-
-    @classmethod
-    def of(
-        cls,
-        table: Table,
-        *,
-        columns: Iterable[str] | None = None,
-        as_: As = "pandas",
-        decimals: Decimals = "float",
-        lists: Lists = "tuple",
-        limit: int | None = None,
-        allow_partial: bool = False,
-    ) -> Form:
-        """Check a loader's keywords before anything is sent.
-
-        Raises:
-            InputError: one of them breaks a rule.
-        """
-        check_shape(as_, decimals, lists)
-        most = None if limit is None else min(whole_number(limit, "limit", least=1), _MOST)
-        return cls(table, table.pick(columns), as_, decimals, lists, most, flag(allow_partial, "allow_partial"))
-
-    def frame(
-        self, batch: pa.RecordBatch | pa.Table, origin: Origin, *, cursor: Cursor | None = None, **said: Any
-    ) -> Any:
-        """Select the caller's columns and rows; `said` are further attributes beside the provenance."""
-        attrs = said | Provenance(
-            tuple(origin.servers), self.table.name, cursor, origin.complete, personal=origin.personal,
-            left_out=origin.left_out, decimals=self.decimals,
-        ).attrs()  # fmt: skip
-        # Cut again here, because a page can hold more than the limit.
-        whole = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
-        data = whole.slice(0, self.limit).select(list(self.names))
-        return shape(
-            described(data, attrs), self.table, as_=self.as_, decimals=self.decimals, lists=self.lists, attrs=attrs
-        )
 
 
 @dataclass
@@ -119,7 +76,160 @@ class Origin:
             _log.warning("the load ended early: %s", error)
 
 
-def items_of(members: dict[str, Raw], name: str, endpoint: str) -> list[Raw]:
+@dataclass(frozen=True)
+class TableLoad:
+    """One load of a table: the network, the form that the caller wants the table in, and who answered.
+
+    Attributes:
+        net: the network.
+        table: the table, with the columns that the caller's keywords add.
+        names: the columns to keep.
+        limit: the most rows.
+        origin: who answered.
+        needs: the routes that are requested, the newest first, if not every server has them.
+        instead: what to do where none of them is served.
+    """
+
+    net: Network
+    table: Table
+    names: tuple[str, ...]
+    as_: As
+    decimals: Decimals
+    lists: Lists
+    limit: int | None
+    allow_partial: bool
+    origin: Origin = field(default_factory=Origin)
+    needs: tuple[Endpoint, ...] = ()
+    instead: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        net: Network,
+        table: Table,
+        *,
+        columns: Iterable[str] | None = None,
+        as_: As = "pandas",
+        decimals: Decimals | None = None,
+        lists: Lists = "tuple",
+        limit: int | None = None,
+        allow_partial: bool = False,
+    ) -> TableLoad:
+        """Check the keywords that loaders of a table take, before anything is sent.
+
+        Args:
+            net: the network.
+            table: the table.
+            columns: the columns to keep, in this order; all by default.
+            as_: `"pandas"`, `"arrow"` or `"polars"`.
+            decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as
+                the network's `connect(decimals=)` says, else `"float"`.
+            lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
+            limit: load at most this many rows.
+            allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
+
+        Raises:
+            InputError: one of them breaks a rule.
+        """
+        held = net.settings.decimals if decimals is None else decimals
+        check_shape(as_, held, lists)
+        most = None if limit is None else min(whole_number(limit, "limit", least=1), _MOST)
+        return cls(net, table, table.pick(columns), as_, held, lists, most, flag(allow_partial, "allow_partial"))
+
+    @property
+    def endpoint(self) -> str:
+        """Method and path of what fills the table, for messages."""
+        return self.table.endpoints[0]
+
+    def of_table(self, table: Table) -> TableLoad:
+        """The same for a second table that comes with the first one, with all its columns and rows."""
+        return replace(self, table=table, names=table.names, limit=None)
+
+    @contextmanager
+    def asking(self, *needs: Endpoint) -> Iterator[None]:
+        """Turn an error into an incomplete result where the caller allows it, and explain a missing route.
+
+        Args:
+            needs: the routes that are requested now; by default all that the loader declares.
+        """
+        routes = needs or self.needs
+        explained = needing(*routes, instead=self.instead) if routes else nullcontext()
+        with self.origin.tolerating(allow_partial=self.allow_partial), explained:
+            yield
+
+    def items(
+        self, name: str, call: Callable[P, Answer[bytes] | None], *arguments: P.args, **options: P.kwargs
+    ) -> list[Raw]:
+        """Send a call and take the list that a member of its answer holds.
+
+        Raises:
+            DecodeError: it is missing or not a list.
+        """
+        return items_of(self.origin.body(call, *arguments, **options), name, self.endpoint)
+
+    def read(self, items: Sequence[bytes | Raw], *, left_out: Sequence[str] = (), **given: list[Any]) -> pa.RecordBatch:
+        """Decode items into the table's columns; `given` are the columns that are not in them, by name.
+
+        Raises:
+            DecodeError: an item breaks the contract.
+        """
+        return read_records(self.table, items, self.endpoint, given=given, left_out=left_out)
+
+    def frame(self, batch: pa.RecordBatch | pa.Table, *, cursor: Cursor | None = None, **said: Any) -> Any:
+        """Select the caller's columns and rows; `said` are attributes in addition to the provenance."""
+        origin = self.origin
+        attrs = said | Provenance(
+            tuple(origin.servers), self.table.name, cursor, origin.complete, personal=origin.personal,
+            left_out=origin.left_out, decimals=self.decimals,
+        ).attrs()  # fmt: skip
+        # Cut again here, because a page can hold more than the limit.
+        whole = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
+        data = described(whole.slice(0, self.limit).select(list(self.names)), attrs)
+        return shape(data, self.table, as_=self.as_, decimals=self.decimals, lists=self.lists, attrs=attrs)
+
+    def paged(
+        self,
+        call: Callable[..., Answer[bytes] | None],
+        *,
+        items: str,
+        following: str,
+        argument: str,
+        optional: bool = False,
+    ) -> list[Raw]:
+        """Collect the items of all pages, up to the caller's limit.
+
+        Args:
+            call: sends for one page, such as `net.scan.raw.validator_licenses`.
+            items: the member with the page's items.
+            following: the member with the next page's token.
+            argument: the call's argument for it.
+            optional: the contract allows a page without items to omit the member.
+        """
+
+        def fetch(token: Token | None) -> dict[str, Raw]:
+            return self.origin.body(call, **({} if token is None else {argument: token}))
+
+        def split(page: dict[str, Raw]) -> tuple[list[Raw], Token | None]:
+            try:
+                token = _token.decode(page.get(following, b"null"))
+            except msgspec.DecodeError as error:
+                raise DecodeError(
+                    f"{self.endpoint}: {following!r} is not a page token: {error}", endpoint=self.endpoint
+                ) from error
+            if optional and bytes(page.get(items, b"null")) == b"null":
+                return [], token
+            return items_of(page, items, self.endpoint), token
+
+        collected: list[Raw] = []
+        with self.asking():
+            for item in follow_tokens(fetch, split, self.endpoint):
+                collected.append(item)
+                if self.limit is not None and len(collected) >= self.limit:
+                    break
+        return collected
+
+
+def items_of(members: Mapping[str, Raw], name: str, endpoint: str) -> list[Raw]:
     """The list that a member of an answer holds.
 
     Raises:
@@ -129,48 +239,3 @@ def items_of(members: dict[str, Raw], name: str, endpoint: str) -> list[Raw]:
         return _items.decode(members[name])
     except (KeyError, msgspec.DecodeError) as error:
         raise DecodeError(f"{endpoint}: {name!r} is missing or not a list", endpoint=endpoint, column=name) from error
-
-
-def list_pages(
-    origin: Origin,
-    call: Callable[..., Answer[bytes] | None],
-    *,
-    items: str,
-    following: str,
-    argument: str,
-    endpoint: str,
-    form: Form,
-    optional: bool = False,
-) -> list[Raw]:
-    """Collect the items of all pages, up to the caller's limit.
-
-    Args:
-        origin: records which servers answered.
-        call: sends for one page, such as `net.scan.raw.validator_licenses`.
-        items: the member with the page's items.
-        following: the member with the next page's token.
-        argument: the call's argument for the token.
-        endpoint: for messages.
-        form: the caller's limit, and whether an incomplete result is allowed.
-        optional: the contract allows a page without items to omit the member.
-    """
-
-    def fetch(token: Token | None) -> dict[str, Raw]:
-        return origin.body(call, **({} if token is None else {argument: token}))
-
-    def split(page: dict[str, Raw]) -> tuple[list[Raw], Token | None]:
-        try:
-            token = _token.decode(page.get(following, b"null"))
-        except msgspec.DecodeError as error:
-            raise DecodeError(f"{endpoint}: {following!r} is not a page token: {error}", endpoint=endpoint) from error
-        if optional and bytes(page.get(items, b"null")) == b"null":
-            return [], token
-        return items_of(page, items, endpoint), token
-
-    collected: list[Raw] = []
-    with origin.tolerating(allow_partial=form.allow_partial):
-        for item in follow_tokens(fetch, split, endpoint):
-            collected.append(item)
-            if form.limit is not None and len(collected) >= form.limit:
-                break
-    return collected

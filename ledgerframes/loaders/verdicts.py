@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, Unpack, overload
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-import pandas as pd
-import pyarrow as pa
-
-from ledgerframes.arguments import suggesting
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY
-from ledgerframes.frames import As, Decimals, Lists
-from ledgerframes.loaders.amount_form import held
-from ledgerframes.loaders.history_reading import read_history
-from ledgerframes.loaders.history_request import HistoryOptions, HistoryRequest
-from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.window import Bound, Duration
+from ledgerframes.loaders.declaring import Read, history_loader
 from ledgerframes.results import html_frames
-
-if TYPE_CHECKING:
-    from ledgerframes.network import Network
 
 Frame = TypeVar("Frame")
 _TABLES: Final = ("verdicts", "views", "app_activity")
-#: Columns to keep, by table name.
-ByTable = Mapping[str, Iterable[str]] | None
 
 
 class Verdicts(NamedTuple, Generic[Frame]):
@@ -45,34 +30,8 @@ class Verdicts(NamedTuple, Generic[Frame]):
         return html_frames("Verdicts", self._asdict())
 
 
-@overload
-def load_verdicts(
-    net: Network, *, as_: Literal["pandas"] = ..., columns: ByTable = ..., **options: Unpack[HistoryOptions]
-) -> Verdicts[pd.DataFrame]: ...
-@overload
-def load_verdicts(
-    net: Network, *, as_: Literal["arrow"], columns: ByTable = ..., **options: Unpack[HistoryOptions]
-) -> Verdicts[pa.Table]: ...
-@overload
-def load_verdicts(
-    net: Network, *, as_: Literal["polars"], columns: ByTable = ..., **options: Unpack[HistoryOptions]
-) -> Verdicts[Any]: ...
-@suggesting
-def load_verdicts(
-    net: Network,
-    *,
-    start: Bound | None = None,
-    end: Bound | None = None,
-    last: Duration | None = None,
-    limit: int | None = None,
-    columns: ByTable = None,
-    page_size: int = MAXIMUM,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
-    lists: Lists = "tuple",
-    allow_partial: bool = False,
-    progress: bool | None = None,
-) -> Verdicts[Any]:
+@history_loader(EVENT_HISTORY, _TABLES)
+def load_verdicts(read: Read) -> Verdicts[Any]:
     """Load what mediators decided in a part of the history, rejected and wholly private requests included.
 
     Endpoint: POST /v0/events. Reassignments have no verdict, so they have no row; their updates, like all others, are
@@ -83,20 +42,6 @@ def load_verdicts(
 
     Args:
         net: the network; its scan is asked.
-        start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"` for
-            ledger begin. Without it, from the first item there: `attrs["begins_late"]` says where, if that is later.
-        end: exclusive; a time or a pair. If no server has an item at or after it yet, `attrs["complete"]` is False,
-            and `attrs["known_to"]` holds the last place read.
-        last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
-        limit: load at most this many verdicts.
-        columns: the columns to keep, by table name; all by default.
-        page_size: items per request; reduced where a server takes fewer.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the
-            network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
-        progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
 
     Returns:
         Verdicts(verdicts, views, app_activity): one row per request, per view of a request, and per app provider that
@@ -118,9 +63,4 @@ def load_verdicts(
         >>> sorted(verdicts.result.unique())
         ['VERDICT_RESULT_ACCEPTED', 'VERDICT_RESULT_REJECTED']
     """
-    request = HistoryRequest(
-        history=EVENT_HISTORY, tables=_TABLES, columns=columns, start=start, end=end, last=last, limit=limit,
-        page_size=page_size, as_=as_, decimals=held(net, decimals), lists=lists, allow_partial=allow_partial,
-        progress=progress,
-    )  # fmt: skip
-    return Verdicts(**read_history(net, request))
+    return Verdicts(**read())

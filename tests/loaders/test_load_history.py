@@ -282,7 +282,7 @@ def test_small_pages_do_not_stop_a_load_early(net, truth):
 def test_a_load_that_names_no_part_is_refused_before_its_second_page(net, truth):
     with net.sandbox.replica() as server, lf.connect(scan_url=server.scan_url) as other:
         with pytest.raises(lf.errors.InputError, match=r"about [\d,]+ updates.*store.sync.*start=.begin."):
-            read_history(other, HistoryRequest(page_size=100, progress=False), unbounded=Most(500, 10**9))
+            read_history(other, HistoryRequest.of(other, page_size=100, progress=False), unbounded=Most(500, 10**9))
         pages = other.stats.snapshot().requests
     assert len(truth) > 1_000
     assert pages < 20
@@ -293,7 +293,7 @@ def test_a_load_that_names_no_part_is_refused_before_its_second_page(net, truth)
 @pytest.mark.parametrize("page_size", [50, 1000])
 def test_updates_and_bytes_end_a_load_that_names_no_part(net, most, page_size):
     request = partial(
-        HistoryRequest, columns=None, end=None, last=None, page_size=page_size, as_="arrow", decimals="exact",
+        HistoryRequest.of, net, columns=None, end=None, last=None, page_size=page_size, as_="arrow", decimals="exact",
         allow_partial=True, progress=False,
     )  # fmt: skip
     with pytest.raises(

@@ -22,7 +22,7 @@ from ledgerframes.errors import DecodeError, InputError, NotFoundError
 from ledgerframes.interfaces.calls import check_text
 from ledgerframes.loaders.acs.times import at_or_before, snapshot_at
 from ledgerframes.loaders.extent import first_cursors
-from ledgerframes.loaders.table_loader import Form, Origin
+from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.objects.history import object_lines
 from ledgerframes.objects.kept_files import KeptFiles
 from ledgerframes.objects.snapshots import SnapshotObjects, newest_snapshot
@@ -121,8 +121,7 @@ class _Rows:
 
 
 def load_from_objects(
-    net: Network,
-    form: Form,
+    load: TableLoad,
     at: Bound | None,
     wanted: Wanted,
     lines: int,
@@ -132,8 +131,7 @@ def load_from_objects(
     """Load a snapshot from its objects into one frame.
 
     Args:
-        net: the network.
-        form: the form that the caller wants.
+        load: the form that the caller wants.
         at: a time or a pair (migration id, time); None is the newest snapshot.
         wanted: which contracts count.
         lines: how many to decode at once.
@@ -146,16 +144,17 @@ def load_from_objects(
         RequestError: an object could not be fetched.
         DecodeError: an object is damaged, or an item breaks the contract.
     """
+    net = load.net
     if not net.is_remote:
         raise InputError(
             "source='objects': an opened folder gives the history of updates alone. What to do: connect to a scan, or"
             " load the history of the folder and use lf.active_contracts"
         )
     snapshot, migration_id = _snapshot_of(net, at)
-    origin = Origin({snapshot.place: None}, personal=net.settings.personal)
-    rows = _Rows(wanted, form.limit, read)
+    load.origin.servers[snapshot.place], load.origin.personal = None, net.settings.personal
+    rows = _Rows(wanted, load.limit, read)
     with (
-        origin.tolerating(allow_partial=form.allow_partial),
+        load.origin.tolerating(allow_partial=load.allow_partial),
         tempfile.TemporaryDirectory(prefix="ledgerframes-", ignore_cleanup_errors=True) as folder,
         closing(object_lines(ScanObjects(net.scan, KeptFiles(Path(folder))), snapshot.objects, lines=lines)) as batches,
     ):
@@ -163,13 +162,13 @@ def load_from_objects(
             rows.add(batch, str(stored.name), first)
             if rows.full:
                 break
-    table = pa.Table.from_batches(rows.batches, schema=form.table.schema)
+    table = pa.Table.from_batches(rows.batches, schema=load.table.schema)
     time = format_timestamp(snapshot.micros)
     if migration_id is None:
         _log.info("the migration of the snapshot of %s cannot be told", time)
-        return form.frame(table, origin, at=time, **held_by(table))
+        return load.frame(table, at=time, **held_by(table))
     cursor = Cursor(migration_id, snapshot.micros)
-    return form.frame(table, origin, cursor=cursor, at=f"({migration_id}, {time})", **held_by(table))
+    return load.frame(table, cursor=cursor, at=f"({migration_id}, {time})", **held_by(table))
 
 
 def _snapshot_of(net: Network, at: Bound | None) -> tuple[SnapshotObjects, int | None]:

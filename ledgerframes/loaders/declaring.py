@@ -1,0 +1,137 @@
+"""Declares loaders: the keywords that many of them take stand once, in one function's signature and docstring."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from ledgerframes.arguments import flag, shown, suggesting
+from ledgerframes.decoding.paged_histories import PagedHistory
+from ledgerframes.errors import InputError
+from ledgerframes.loaders.history_reading import read_history
+from ledgerframes.loaders.history_request import KEYWORDS, HistoryRequest
+from ledgerframes.loaders.table_loader import TableLoad
+from ledgerframes.tables.table import Table
+from ledgerframes.transport.request import Endpoint
+
+if TYPE_CHECKING:
+    from ledgerframes.network import Network
+
+R = TypeVar("R")
+#: The keywords of every loader of a table, and of those that return one item, or several tables.
+FORM: Final = ("columns", "as_", "decimals", "lists", "limit", "allow_partial")
+SHAPE: Final = ("as_", "decimals", "lists")
+_ARGUMENT: Final = re.compile(r"(?m)^ {4}(?=\w+: )")
+
+
+def loader(
+    table: Table, *, needs: Sequence[Endpoint] = (), instead: str = "", keywords: Sequence[str] = FORM
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Declare a loader of a table.
+
+    Args:
+        table: the table. A keyword of the loader that columns of it name, such as `blobs`, adds these columns.
+        needs: the routes that are requested, the newest first, if not every server has them.
+        instead: what to do where none of them is served, a sentence without its full stop.
+        keywords: which of the keywords of `TableLoad.of` it takes.
+
+    Returns:
+        What makes the public function: it takes the network where the loader takes a `TableLoad`, then the loader's
+        own arguments, then the keywords of all loaders, which stand in its signature and docstring.
+    """
+    optional = {column.asked for column in table.columns} - {""}
+
+    def declare(load: Callable[..., R]) -> Callable[..., R]:
+        def run(net: Network, *arguments: Any, **given: Any) -> R:
+            form = {name: given.pop(name) for name in keywords if name in given}
+            wanted = [name for name in optional if _wants(net, name, given)]
+            made = TableLoad.of(net, table.having(*wanted) if optional else table, **form)
+            return load(replace(made, needs=tuple(needs), instead=instead), *arguments, **given)
+
+        return taking(run, load, TableLoad.of, keywords)
+
+    return declare
+
+
+def _wants(net: Network, name: str, given: Mapping[str, Any]) -> bool:
+    """Whether a caller's keyword adds columns."""
+    return keeps_personal(net, asked=given.get(name)) if name == "personal" else flag(given.get(name, False), name)
+
+
+def keeps_personal(net: Network, *, asked: bool | None) -> bool:
+    """Whether to keep personal data: what the caller of a loader gave, or the setting of `connect`.
+
+    Raises:
+        InputError: the value is neither True nor False.
+    """
+    if asked is not None and not isinstance(asked, bool):
+        raise InputError(f"personal={shown(asked)} is not valid: give True or False")
+    return net.settings.personal if asked is None else asked
+
+
+#: Loads the tables of a history, by name, with further fields of the request.
+Read = Callable[..., dict[str, Any]]
+
+
+def history_loader(
+    history: PagedHistory, tables: tuple[str, ...], *more: str
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Declare a loader of a part of a history.
+
+    Args:
+        history: the history.
+        tables: the tables to load; of several, `columns` is a mapping by table name.
+        more: keywords of `HistoryRequest.of` that it takes in addition to the usual ones.
+
+    Returns:
+        What makes the public function of one that takes a `Read` first, as `loader` does.
+    """
+    keywords = (*KEYWORDS, *more)
+
+    def declare(load: Callable[..., R]) -> Callable[..., R]:
+        def run(net: Network, *arguments: Any, **given: Any) -> R:
+            asked = {name: given.pop(name) for name in keywords if name in given}
+            return load(partial(_read, net, history, tables, **asked), *arguments, **given)
+
+        return taking(run, load, HistoryRequest.of, keywords, **({} if len(tables) == 1 else {"columns": "ByTable"}))
+
+    return declare
+
+
+def _read(net: Network, history: PagedHistory, tables: tuple[str, ...], **asked: Any) -> dict[str, Any]:
+    return read_history(net, HistoryRequest.of(net, history, tables, **asked))
+
+
+def taking(
+    run: Callable[..., R], load: Callable[..., Any], shared: Callable[..., Any], keywords: Sequence[str], **kinds: str
+) -> Callable[..., R]:
+    """Give `run` the name of `load`, its arguments after the first one, and keywords of `shared`, with their texts.
+
+    Args:
+        run: takes the network first.
+        load: what it calls; its docstring says what `net` is.
+        shared: the function that takes the keywords and describes them.
+        keywords: which of them.
+        kinds: the annotation of a keyword where it is another than that of `shared`.
+    """
+    own = list(inspect.signature(load).parameters.values())[1:]
+    there = inspect.signature(shared).parameters
+    net = inspect.Parameter("net", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Network")
+    common = [there[name].replace(annotation=kinds.get(name, there[name].annotation)) for name in keywords]
+    wrapper: Any = wraps(load)(run)
+    wrapper.__signature__ = inspect.signature(load).replace(parameters=[net, *own, *common])
+    if own_text := inspect.getdoc(load):  # there is none under python -OO
+        texts = _texts_of(shared)
+        head, end, tail = own_text.partition("\n\nReturns:\n")
+        wrapper.__doc__ = head + "".join(f"\n    {texts[name]}" for name in keywords) + end + tail
+    return suggesting(wrapper)
+
+
+def _texts_of(function: Callable[..., Any]) -> dict[str, str]:
+    """What a docstring says of each argument."""
+    section = (inspect.getdoc(function) or "").partition("Args:\n")[2].partition("\n\n")[0]
+    return {text.partition(":")[0]: text.rstrip() for text in _ARGUMENT.split(section)[1:]}
