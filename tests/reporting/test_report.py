@@ -61,7 +61,10 @@ def test_a_store_becomes_one_page_with_everything(filled, tmp_path):
     read = Reader(words)
     assert read.headings == TITLES
     assert read.pictures >= 9
-    assert all(one.startswith("data:image/png;base64,") for one in read.addresses)
+    assert all(one.startswith(("data:image/svg+xml;base64,", "#")) for one in read.addresses)
+    assert [one for one in read.addresses if one.startswith("#")] == [
+        f"#{one.lower().replace(' ', '-')}" for one in TITLES
+    ]
     assert read.scripts == 0
     assert path.stat().st_size < 4_000_000
     assert {one.name for one in tmp_path.iterdir()} == {"report.html"}

@@ -126,12 +126,12 @@ def _columns(material: Material, period: Period, beginning: str) -> Decimal:
 
 
 _FIGURES: Final[tuple[tuple[str, str, Callable[[Material, Period], Amount]], ...]] = (
-    ("Updates", "updates", _updates),
+    ("Updates", "transactions and legs of reassignments", _updates),
     ("Reassignments", "contracts between synchronizers", _reassigned),
-    ("Active parties", "parties that acted", _acting),
-    ("Paid between parties", "coin", _paid),
-    ("Minted", "coin, as rewards and otherwise", _minted),
-    ("Burned", "coin", _burned),
+    ("Active parties", "that acted in a transaction", _acting),
+    ("Paid between parties", "CC", _paid),
+    ("Minted", "CC, as rewards and otherwise", _minted),
+    ("Burned", "CC", _burned),
 )
 
 
@@ -145,10 +145,10 @@ def _states(material: Material) -> list[Figure]:
         start = material.period.start
         earlier = Period(None, start).of(known, "opened_at") if start is not None else until.iloc[:0]
         value = until["total"].iloc[-1] if len(until) else None
-        states.append(Figure("Supply", "coin", value, earlier["total"].iloc[-1] if len(earlier) else None))
+        states.append(Figure("Supply", "CC", value, earlier["total"].iloc[-1] if len(earlier) else None))
     except InputError:
-        states.append(Figure("Supply", "coin", None))
-    explained = Figure("Unexplained", "coin of the change of supply", _known(_unexplained, material, material.period))
+        states.append(Figure("Supply", "CC", None))
+    explained = Figure("Unexplained", "CC of the change of supply", _known(_unexplained, material, material.period))
     return [*states, explained, _validators(material)]
 
 
@@ -163,9 +163,9 @@ def _validators(material: Material) -> Figure:
     licenses = material.snapshot("licenses")
     if licenses is not None:
         newest = licenses[licenses["loaded_at"] == licenses["loaded_at"].max()]
-        return Figure("Validators", "licenses", int(newest["validator"].nunique()))
+        return Figure("Validators", "with a license", int(newest["validator"].nunique()))
     growth = material.validators
-    return Figure("Validators", "licenses", None if growth is None else int(growth["new"].sum()))
+    return Figure("Validators", "with a license", None if growth is None else int(growth["new"].sum()))
 
 
 def total(amounts: Iterable[Any]) -> Decimal:

@@ -31,13 +31,14 @@ caption { text-align: left; padding-bottom: .3rem; } th, td { text-align: left; 
   border-bottom: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 600; white-space: nowrap; } td.id { white-space: nowrap; }
 td.number, th.number { text-align: right; white-space: nowrap; }
+nav { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; margin: 1rem 0; } nav a { color: var(--quiet); }
 figure { margin: 1rem 0; } img { max-width: 100%; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .9rem; margin: 1rem 0; }
 .figure { border: 1px solid var(--line); border-radius: 6px; padding: .7rem .9rem; display: flex;
   flex-direction: column; break-inside: avoid; } .figure b { font-size: 1.6rem; line-height: 1.25; }
 .figure .name { font-weight: 600; } .figure .unit { color: var(--quiet); font-size: .85rem; }
 .figure .change { font-variant-numeric: tabular-nums; }
-@media print { body { margin: 0; max-width: none; font-size: 10px; } h2 { break-after: avoid; margin-top: 1.4rem; }
+@media print { nav { display: none; } body { margin: 0; max-width: none; font-size: 10px; } h2 { break-after: avoid; margin-top: 1.4rem; }
   figure, tr { break-inside: avoid; } thead { display: table-header-group; } .wide { overflow: visible; }
   td, th { padding-right: .5rem; } }
 @page { margin: 15mm; }
@@ -58,13 +59,23 @@ class Section:
 
 
 def page(title: str, subtitle: str, sections: Iterable[Section], *, head: str = "", foot: str = "") -> str:
-    """The whole page; `head` and `foot` are HTML that scripts need."""
-    body = "".join(f"<h2>{escape(section.title)}</h2>{''.join(section.parts)}" for section in sections)
+    """The whole page, with links to its sections; `head` and `foot` are HTML that scripts need."""
+    made = list(sections)
+    anchors = [section.title.lower().replace(" ", "-") for section in made]
+    body = "".join(
+        f"<h2 id='{escape(anchor)}'>{escape(section.title)}</h2>{''.join(section.parts)}"
+        for anchor, section in zip(anchors, made, strict=True)
+    )
+    links = "".join(
+        f"<a href='#{escape(anchor)}'>{escape(section.title)}</a>"
+        for anchor, section in zip(anchors, made, strict=True)
+    )
+    contents = f"<nav aria-label='Contents'>{links}</nav>" if len(made) > 1 else ""
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
         f"<title>{escape(title)}</title><style>{_STYLE}</style>{head}</head>"
-        f"<body><h1>{escape(title)}</h1><p class='quiet'>{escape(subtitle)}</p>{body}{foot}</body></html>\n"
+        f"<body><h1>{escape(title)}</h1><p class='quiet'>{escape(subtitle)}</p>{contents}{body}{foot}</body></html>\n"
     )
 
 
