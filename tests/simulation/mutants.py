@@ -417,6 +417,11 @@ MUTANTS: Final[dict[str, Mutant]] = {
         "objects count as what the server that listed them has shown", "objects.sources:readable",
         _nobody_in_particular, ("other-network", "lagging", "catching-up"), objects=True,
     ),
+    "objects-reach-anywhere": Mutant(
+        "objects end a migration only where they reach a day past the next one's first item",
+        "objects.page_source:ObjectPages._reaches", _constant(value=True), ("pruned", "migrations", "overlap"),
+        objects=True,
+    ),
     "any-digest": Mutant(
         "an object has the digest that is listed for it", "interfaces.object_files:hmac", _any_digest,
         ("damaged-objects",), objects=True,

@@ -481,6 +481,7 @@ FOUND_BY = {
         Script(items=SIX, choices={"moves": [7, 1, 1, 1, 1, 1, 1, 1]}, objects=True),
     ),
     "objects-of-anybody": (Holds.MIXED, SCRIPTS["objects-of-a-server-that-is-left-out"]),
+    "objects-reach-anywhere": (Holds.SETTLED, SCRIPTS["objects-by-time-end-before-an-overlap-does"]),
     "any-digest": (
         Holds.SETTLED,
         Script(
