@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 from tests.sandbox.asking import Answer, ask, party_of
 
@@ -15,10 +14,6 @@ USERS = "/v2/users"
 IOU = "#iou-app:Iou:Iou"
 RULES = "#splice-amulet:Splice.AmuletRules:AmuletRules"
 COIN = "#splice-amulet:Splice.Amulet:Amulet"
-LOCKED = "#splice-amulet:Splice.Amulet:LockedAmulet"
-OFFER = "#splice-wallet:Splice.Wallet.TransferOffer:TransferOffer"
-ACCEPTED = "#splice-wallet:Splice.Wallet.TransferOffer:AcceptedTransferOffer"
-NAMES = "#splice-amulet-name-service:Splice.Ans:AnsRules"
 
 
 def create(template, arguments):
@@ -115,39 +110,6 @@ def refusal(answer) -> tuple[int, str]:
 def iou(desk, **members):
     alice = desk.party("alice")
     return {"issuer": alice, "owner": alice, "currency": "USD", "amount": "10.0", **members}
-
-
-def offer(desk, *, amount="5.0", **members):
-    """An offer of alice's to bob."""
-    return {
-        "sender": desk.party("alice"), "receiver": desk.party("bob"), "dso": desk.sandbox.world.simulation.parties.dso,
-        "amount": {"amount": amount, "unit": "AMULETUNIT"}, "description": "", "expiresAt": "2030-01-01T00:00:00Z",
-        "trackingId": f"t-{next(desk.numbers)}", **members,
-    }  # fmt: skip
-
-
-def holdings(desk, user):
-    """A party's locked and unlocked coin at the newest snapshot."""
-    party = desk.party(user)
-    newest = desk.sandbox.world.updates[-1]
-    body = {"migration_id": newest.migration_id, "record_time": "2100-01-01T00:00:00Z", "owner_party_ids": [party]}
-    url = f"{desk.sandbox.validator_url}/v0/scan-proxy/holdings/summary"
-    answer = ask(url, {**body, "record_time_match": "at_or_before"}, token=desk.sandbox.token(user))
-    found = next(iter(answer.json["summaries"]), {})
-    return tuple(Decimal(found.get(f"total_{kind}_coin", 0)) for kind in ("locked", "unlocked"))
-
-
-def transfer(desk, coins, outputs, *, sender="alice", lock=None, ratio="0.0"):
-    terms = {
-        "sender": desk.party(sender), "provider": desk.party(sender),
-        "inputs": [{"tag": "InputAmulet", "value": one} for one in coins],
-        "outputs": [
-            {"receiver": desk.party(user), "amount": amount, "receiverFeeRatio": ratio, "lock": lock}
-            for user, amount in outputs
-        ],
-    }  # fmt: skip
-    argument = {"transfer": terms, "context": {"openMiningRound": desk.round, "validatorRights": []}}
-    return exercise(RULES, desk.rule("Splice.AmuletRules:AmuletRules"), "AmuletRules_Transfer", argument)
 
 
 def by_key(template, key, choice, argument=None):

@@ -87,29 +87,6 @@ class Commands(RuleBasedStateMachine):
         self.take(answer)
         self.minted += Decimal(amount) if answer.status == 200 else 0
 
-    @rule(first=st.integers(0, 50), second=st.integers(0, 50), amount=st.sampled_from(["1", "9.5", "20"]))
-    def pay_oneself(self, first, second, amount):
-        alice = self.desk.party("alice")
-        terms = {
-            "sender": alice, "provider": alice, "outputs": [{"receiver": alice, "amount": amount}],
-            "inputs": [{"tag": "InputAmulet", "value": self.pick(self.ids, at)} for at in (first, second)],
-        }  # fmt: skip
-        argument = {"transfer": terms, "context": {"openMiningRound": self.desk.round}}
-        rules = self.desk.rule("Splice.AmuletRules:AmuletRules")
-        self.take(self.desk.submit(exercise(RULES, rules, "AmuletRules_Transfer", argument)))
-
-    @rule(at=st.integers(0, 50))
-    def lock(self, at):
-        alice = self.desk.party("alice")
-        lock = {"holders": [alice], "expiresAt": "2030-01-01T00:00:00Z"}
-        terms = {
-            "sender": alice, "provider": alice, "outputs": [{"receiver": alice, "amount": "1", "lock": lock}],
-            "inputs": [{"tag": "InputAmulet", "value": self.pick(self.ids, at)}],
-        }  # fmt: skip
-        argument = {"transfer": terms, "context": {"openMiningRound": self.desk.round}}
-        rules = self.desk.rule("Splice.AmuletRules:AmuletRules")
-        self.take(self.desk.submit(exercise(RULES, rules, "AmuletRules_Transfer", argument)))
-
     @rule(updates=st.integers(1, 8))
     def live_on(self, updates):
         before = self.sandbox.world.coins.units

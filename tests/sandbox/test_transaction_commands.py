@@ -6,11 +6,11 @@ import pytest
 
 from ledgerframes.sandbox.http.responses import blob
 from ledgerframes.sandbox.server import start
+from tests.hostile.serving import started
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import (
     COIN,
     IOU,
-    OFFER,
     RULES,
     TREE,
     Desk,
@@ -112,17 +112,6 @@ def test_a_batch_with_one_refused_command_changes_nothing(desk):
     assert desk.submit(exercise(IOU, kept, "Iou_Settle")).status == 200
 
 
-def test_a_batch_settles_the_legs_that_its_operator_owns(desk):
-    legs = [desk.iou(), desk.iou()]
-    batch = {"operator": desk.party("alice"), "legs": legs}
-    command = {"templateId": "#iou-app:Settlement:Batch", "createArguments": batch, "choice": "Batch_Settle"}
-
-    answer = desk.submit({"CreateAndExerciseCommand": {**command, "choiceArgument": {"legCount": "2"}}})
-
-    assert len(nodes(answer)[1][1]["exerciseResult"]["settled"]) == 2
-    assert len(nodes(answer)) == 6
-
-
 def test_references_by_package_name_and_by_package_id_name_the_same_template(desk):
     answer = desk.submit(create(IOU, iou(desk)))
     exact = nodes(answer)[0][1]["templateId"]
@@ -159,14 +148,13 @@ def test_references_by_package_name_and_by_package_id_name_the_same_template(des
         (lambda d: exercise(IOU, d.iou(), "Iou_Split", {"splitAmount": "10.0"}), (400, "UNHANDLED_EXCEPTION")),
         (lambda d: exercise(IOU, on_its_way(d), "Archive"), (409, "CONTRACT_BEING_REASSIGNED")),
         (lambda _: by_key(IOU, {"_1": "a", "_2": "b"}, "Archive"), (400, "COMMAND_PREPROCESSING_FAILED")),
-        (lambda _: by_key(OFFER, {"_1": "a", "_2": "b"}, "Archive"), (404, "CONTRACT_KEY_NOT_FOUND")),
     ],
     ids=[
         "unknown template", "unknown package", "unknown package id", "no reference", "arguments missing", "a list",
         "no decimal", "too many digits", "null amount", "boolean amount", "unknown argument", "rule broken",
         "signatory missing", "coin out of nothing", "unknown contract", "unseen contract", "observer archives",
         "issuer settles", "other template", "unknown choice", "choice argument missing", "choice refuses", "in flight",
-        "template without keys", "unknown key",
+        "template without keys",
     ],
 )  # fmt: skip
 def test_what_the_rules_forbid_is_refused_and_changes_nothing(desk, command, expected):
@@ -292,3 +280,28 @@ def test_a_disclosed_contract_may_be_used_by_who_does_not_see_it(desk):
     assert nodes(seen)[0][1]["exerciseResult"] == "10.0000000000"
     assert refusal(spoilt) == (400, "INVALID_ARGUMENT")
     assert refusal(desk.submit(ask_for)) == (404, "CONTRACT_NOT_FOUND")
+
+
+def test_the_ledger_lives_on_after_commands_without_touching_what_they_made():
+    with start(seed=5, updates=400) as sandbox:
+        desk = Desk(sandbox)
+        made = [desk.iou(amount="3"), desk.coin()]
+        sandbox.advance(updates=2_000)
+
+        assert all(one in sandbox.world.contracts.active for one in made)
+        assert sandbox.world.updates == sorted(sandbox.world.updates)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"hostile": True, "updates": 50}, (501, "UNSUPPORTED_OPERATION")),
+        ({"updates": 0}, (503, "SYNCHRONIZER_NOT_READY")),
+    ],
+    ids=["hostile", "empty"],
+)
+def test_a_ledger_that_takes_no_commands_says_so(options, expected):
+    with started(**options) as sandbox:
+        party = sandbox.world.accounts.get("alice").primary_party
+        body = {"commands": [create(IOU, {})], "commandId": "c", "actAs": [party]}
+        assert refusal(Desk(sandbox).post(TREE, body)) == expected

@@ -25,7 +25,6 @@ from ledgerframes.sandbox.http.ledger_errors import invalid
 from ledgerframes.sandbox.http.responses import blob
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract, Template
-from ledgerframes.sandbox.world.keys import has_key, key_of, read_key
 from ledgerframes.sandbox.world.parties import fingerprint
 from ledgerframes.sandbox.world.transaction import Transaction
 from ledgerframes.sandbox.world.world import Update, World
@@ -90,7 +89,7 @@ def _carry_out(context: CommandContext, command: Command, authority: frozenset[s
     if isinstance(command, CreateAndExerciseCommand):
         contract = _create(context, template, command, authority)
     elif isinstance(command, ExerciseByKeyCommand):
-        contract = _by_key(context, template, command)
+        raise errors.wrong_values(f"{template.entity} has no keys such as {command.contract_key!r}")
     else:
         contract = context.fetch(command.contract_id, template)
     context.exercise(contract, command.choice, command.choice_argument, authority=authority)
@@ -112,27 +111,6 @@ def _create(
     return context.create(template, write_record(payload), authority=authority, template_id=exact)
 
 
-def _by_key(context: CommandContext, template: Template, command: ExerciseByKeyCommand) -> Contract:
-    """The newest contract with that key that the batch sees."""
-    key = read_key(command.contract_key)
-    if not has_key(template.entity) or key is None:
-        raise errors.wrong_values(f"{template.entity} has no keys such as {command.contract_key!r}")
-    new = [
-        contract
-        for contract in context.pending.created.values()
-        if key_of(contract.template.entity, contract.payload) == key
-    ]
-    known = [*context.sim.world.keys.named(key), *new]
-    seen = [
-        contract
-        for contract in known
-        if contract.contract_id not in context.pending.ended and context.sees(contract.contract_id, contract)
-    ]
-    if not seen:
-        raise errors.no_key(template.entity, command.contract_key)
-    return context.fetch(seen[-1].contract_id, template)
-
-
 def _template(sim: Simulation, reference: str) -> Template:
     if not REFERENCE.fullmatch(reference):
         raise invalid(f"templateId {reference!r} is no package reference, module and entity")
@@ -148,16 +126,8 @@ def _place(batch: Batch, world: World, main: str) -> str:
         if batch.synchronizer_id not in world.synchronizers:
             raise errors.unknown_synchronizer(batch.synchronizer_id)
         return batch.synchronizer_id
-    named = (contract for command in batch.commands for contract in _named(world, command))
-    return next((contract.synchronizer_id for contract in named if contract.synchronizer_id is not None), main)
-
-
-def _named(world: World, command: Command) -> Iterable[Contract]:
-    if isinstance(command, ExerciseCommand):
-        contract = world.contracts.active.get(command.contract_id)
-        return [] if contract is None else [contract]
-    key = read_key(command.contract_key) if isinstance(command, ExerciseByKeyCommand) else None
-    return [] if key is None else reversed(world.keys.named(key))
+    used = (world.contracts.active.get(one.contract_id) for one in batch.commands if isinstance(one, ExerciseCommand))
+    return next((one.synchronizer_id for one in used if one is not None and one.synchronizer_id is not None), main)
 
 
 def _effective(batch: Batch, now: int) -> int:

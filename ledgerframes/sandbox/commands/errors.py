@@ -80,12 +80,6 @@ def ended(contract_id: str) -> LedgerError:
     return LedgerError("CONTRACT_NOT_ACTIVE", cause, kind=_MISSING, resource=("CONTRACT_ID", contract_id))
 
 
-def no_key(template: str, key: object) -> LedgerError:
-    """A key that names no contract the submitters see."""
-    cause = f"No contract of {template} with the key {key}"
-    return LedgerError("CONTRACT_KEY_NOT_FOUND", cause, kind=_MISSING, resource=("CONTRACT_KEY", str(key)))
-
-
 def no_reassignment(reassignment_id: str) -> LedgerError:
     """A reassignment that nobody began, or that the submitter does not see."""
     cause = f"No reassignment with the id {reassignment_id!r} is known to the submitter"

@@ -1,18 +1,18 @@
-"""IOUs and batches of them as commands meet them: what one says, and its choices; `models` lists them."""
+"""IOUs as commands meet them: what one says, and its choices; `models` lists them."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Final
 
-from msgspec import Meta, field
+from msgspec import field
 
 from ledgerframes.sandbox.commands.bodies import Party, Text
 from ledgerframes.sandbox.commands.command_context import Choice, ChoiceContext, Model, Payload
 from ledgerframes.sandbox.commands.errors import failed
-from ledgerframes.sandbox.commands.values import Amount, Integer, Nothing, Record, read_record
+from ledgerframes.sandbox.commands.values import Amount, Nothing, Record, read_record
 from ledgerframes.sandbox.world.amounts import decimal
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.templates import IOU, SETTLEMENT
+from ledgerframes.sandbox.world.templates import IOU
 
 
 class Iou(Record):
@@ -24,13 +24,6 @@ class Iou(Record):
     amount: Amount
     observers: list[Party] = field(default_factory=list)
     reference: str | None = None
-
-
-class Batch(Record):
-    """IOUs to be settled together."""
-
-    operator: Party
-    legs: Annotated[list[Text], Meta(min_length=1)]
 
 
 class NewOwner(Record):
@@ -51,12 +44,6 @@ class Viewer(Record):
     viewer: Party
 
 
-class LegCount(Record):
-    """The argument of Batch_Settle."""
-
-    leg_count: Integer
-
-
 def _check_iou(iou: Iou) -> None:
     if iou.amount <= 0:
         raise failed(f"an IOU is about an amount above zero, not {decimal(iou.amount)}")
@@ -72,14 +59,6 @@ def _split(context: ChoiceContext) -> list[str]:
     if not 0 < part < whole:
         raise failed(f"an IOU of {decimal(whole)} cannot be split at {decimal(part)}")
     return [context.create(IOU, {**context.payload, "amount": decimal(units)}) for units in (part, whole - part)]
-
-
-def _settle(context: ChoiceContext) -> dict[str, Any]:
-    legs = context.payload["legs"]
-    if context.argument.leg_count != len(legs):
-        raise failed(f"the batch has {len(legs)} legs, not {context.argument.leg_count}")
-    operator = NewOwner(context.payload["operator"])
-    return {"settled": [context.exercise(context.commands.fetch(leg, IOU), "Iou_Transfer", operator) for leg in legs]}
 
 
 def _owner(contract: Contract, _: Record) -> tuple[str]:
@@ -108,10 +87,4 @@ IOU_MODEL: Final = Model(
             consuming=False,
         ),
     ),
-)
-BATCH_MODEL: Final = Model(
-    SETTLEMENT,
-    signatories=lambda payload: (payload["operator"],),
-    payload=Batch,
-    choices=(Choice("Batch_Settle", LegCount, lambda contract, _: (contract.payload["operator"],), _settle),),
 )

@@ -9,14 +9,11 @@ import msgspec
 from msgspec import Struct
 
 from ledgerframes.sandbox.commands.errors import wrong_values
-from ledgerframes.sandbox.http.responses import INT64
-from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal
 
 R = TypeVar("R", bound="Record")
 
 _DECIMAL: Final = re.compile(r"(-?)(\d{1,28})(?:\.(\d{1,10}))?", re.ASCII)
-_INTEGER: Final = re.compile(r"-?\d{1,19}", re.ASCII)
 
 
 class Record(Struct, rename="camel", forbid_unknown_fields=True):
@@ -26,14 +23,6 @@ class Record(Struct, rename="camel", forbid_unknown_fields=True):
 # A whole number of the tenth decimal place, so that sums are exact.
 class Amount(int):
     """A decimal number in ten-billionths: up to 28 digits before the point and ten after it."""
-
-
-class Integer(int):
-    """A whole number of 64 bits, which goes out as text."""
-
-
-class Moment(int):
-    """An instant in microseconds."""
 
 
 class Nothing(Record):
@@ -58,19 +47,16 @@ def read_record(value: Any, kind: type[R], *, place: str) -> R:
 
 
 def write_record(record: Record) -> dict[str, Any]:
-    """A record as the ledger spells it: numbers as text, decimals with ten places, times without trailing zeros."""
+    """A record as the ledger spells it: decimals as text with ten places."""
     return cast("dict[str, Any]", msgspec.to_builtins(record, enc_hook=_write))
 
 
 def _read(kind: type, value: Any) -> Any:
-    readers = {Amount: _amount, Integer: _integer, Moment: _moment}
-    return kind(readers[kind](value))
+    return kind(_amount(value))
 
 
-def _write(value: Any) -> str:
-    if isinstance(value, Amount):
-        return decimal(value)
-    return timestamps.trimmed(value) if isinstance(value, Moment) else str(int(value))
+def _write(value: Amount) -> str:
+    return decimal(value)
 
 
 def _amount(value: Any) -> int:
@@ -79,19 +65,6 @@ def _amount(value: Any) -> int:
         raise ValueError("Expected a decimal with up to 28 digits before the point and ten after it")
     sign, whole, fraction = match.groups()
     return int(sign + "1") * (int(whole) * UNITS + int((fraction or "").ljust(10, "0")))
-
-
-def _integer(value: Any) -> int:
-    text = _number(value)
-    if not _INTEGER.fullmatch(text) or not -INT64 <= int(text) < INT64:
-        raise ValueError("Expected a whole number of 64 bits")
-    return int(text)
-
-
-def _moment(value: Any) -> int:
-    if not isinstance(value, str):
-        raise ValueError("Expected a time as text")  # noqa: TRY004 - msgspec names the place for a ValueError only
-    return timestamps.parse(value)
 
 
 def _number(value: Any) -> str:

@@ -13,7 +13,6 @@ from ledgerframes.sandbox.commands.event_filters import Seen, Selection, Subject
 from ledgerframes.sandbox.commands.interface_views import interface_views
 from ledgerframes.sandbox.http.ledger_trees import Node, ScanEvent, nodes_of, read_transaction
 from ledgerframes.sandbox.http.responses import blob
-from ledgerframes.sandbox.world.keys import Key, has_key, key_hash, key_of, key_record
 from ledgerframes.sandbox.world.world import Update, World
 
 
@@ -210,14 +209,14 @@ def _exercised(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
 def created(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
     """A creation."""
     event = node.event
-    key = _key(event)
     return {
         "offset": offset,
         "nodeId": node.node_id,
         "contractId": event.contract_id,
         "templateId": event.template_id,
-        "contractKey": None if key is None else key_record(key),
-        "contractKeyHash": "" if key is None else key_hash(key),
+        # No template of Splice has keys.
+        "contractKey": None,
+        "contractKeyHash": "",
         "createArgument": event.create_arguments,
         "createdEventBlob": blob(event.contract_id) if seen.with_blob else "",
         "interfaceViews": _views(event, seen),
@@ -235,11 +234,6 @@ def _views(event: ScanEvent, seen: Seen) -> list[dict[str, Any]]:
     if not seen.views:
         return []
     return interface_views(seen.views, event.template_id.partition(":")[2], msgspec.json.decode(event.create_arguments))
-
-
-def _key(event: ScanEvent) -> Key | None:
-    entity = event.template_id.partition(":")[2]
-    return key_of(entity, msgspec.json.decode(event.create_arguments)) if has_key(entity) else None
 
 
 def _assigned(leg: ScanLeg, selection: Selection, offset: int) -> dict[str, Any] | None:

@@ -17,7 +17,6 @@ from ledgerframes.sandbox.world.coin_history import CoinHistory
 from ledgerframes.sandbox.world.contracts import Contract, Contracts
 from ledgerframes.sandbox.world.coupon_book import CouponBook
 from ledgerframes.sandbox.world.instruments import COIN, Instrument
-from ledgerframes.sandbox.world.keys import KeyIndex
 from ledgerframes.sandbox.world.package_store import PackageStore
 from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentState, render_leg
 from ledgerframes.sandbox.world.templates import LICENSE
@@ -73,7 +72,6 @@ class World:
         snapshot_period: microseconds between two snapshots of the contracts.
         ans_rules: the name-service rules, if the ledger has any.
         earliest_round: the first round with complete reward records, if there is one yet.
-        keys: the contracts that have a key.
         reassignments: the reassignments in flight.
         submissions: the commands that have been carried out.
         after_commands: record times of the newest migration at which a snapshot was taken after a command, ascending.
@@ -99,7 +97,6 @@ class World:
         self.license_rows: list[tuple[int, str]] = []
         self.ans_rules: Contract | None = None
         self.earliest_round: int | None = None
-        self.keys = KeyIndex()
         self.reassignments = ReassignmentState()
         self.submissions = Submissions()
         self.after_commands: list[int] = []
@@ -123,7 +120,6 @@ class World:
         self.contracts.create(contract)
         self.coins.create(contract, at)
         self.coupons.create(contract)
-        self.keys.create(contract)
         if contract.template is LICENSE:
             # Not quite in the order of creation: "newest first" of real servers is not by `created_at` either.
             insort(self.license_rows, (contract.row, contract.contract_id))
@@ -133,7 +129,6 @@ class World:
         self.contracts.archive(contract)
         self.coins.archive(contract, at)
         self.coupons.archive(contract)
-        self.keys.archive(contract)
 
     def leg(self, leg: Leg, *, update_id: str, migration_id: int, record_time: int) -> Update:
         """The update of a leg of a reassignment; the scan's party sees it of its own contracts."""
