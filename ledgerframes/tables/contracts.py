@@ -8,7 +8,7 @@ from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TIME
 from ledgerframes.tables.table import EXTRA, Column, Table
 
 
-def _contract_fields(prefix: str = "", *, nullable: bool = False) -> tuple[Column, ...]:
+def contract_columns(prefix: str = "", *, nullable: bool = False) -> tuple[Column, ...]:
     """The columns that every contract has."""
     return (
         Column("contract_id", TEXT, "Id of the contract.", nullable, source=f"{prefix}/contract_id"),
@@ -45,7 +45,7 @@ LICENSES: Final = Table(
     ("GET /v0/admin/validator/licenses",),
     ("validator",),
     (
-        *_contract_fields(),
+        *contract_columns(),
         Column("validator", TEXT, "Party of the licensed validator.", source="/payload/validator"),
         Column("sponsor", TEXT, "Party that sponsored the license.", source="/payload/sponsor"),
         Column("dso", TEXT, "Party of the governing organization.", source="/payload/dso"),
@@ -99,7 +99,7 @@ NAME_RULES: Final = Table(
     ("POST /v0/ans-rules",),
     ("contract_id",),
     (
-        *_contract_fields("/contract"),
+        *contract_columns("/contract"),
         Column("synchronizer_id", TEXT, "Synchronizer the rules are assigned to.", True, source="/domain_id"),
         Column(
             "renewal_duration_us",
@@ -128,7 +128,7 @@ TRANSFER_OFFERS: Final = Table(
     ("GET /v0/wallet/transfer-offers",),
     ("contract_id",),
     (
-        *_contract_fields(),
+        *contract_columns(),
         Column("sender", TEXT, "Party that offers.", True, source="/payload/sender"),
         Column("receiver", TEXT, "Party that may accept.", True, source="/payload/receiver"),
         Column("amount", AMOUNT, "How much is offered.", True, "as in unit", "/payload/amount/amount"),
@@ -154,7 +154,7 @@ TRANSFER_PREAPPROVALS: Final = Table(
     (
         Column("party", TEXT, "The party asked for.", source="the argument"),
         Column("found", BOOL, "Whether the party has a preapproval.", source="false on 404"),
-        *_contract_fields("/contract", nullable=True),
+        *contract_columns("/contract", nullable=True),
         Column("provider", TEXT, "Party that provides the preapproval.", True, source="/contract/payload/provider"),
         Column("valid_from", TIME, "From when it holds.", True, source="/contract/payload/validFrom"),
         Column("last_renewed_at", TIME, "When it was last renewed.", True, source="/contract/payload/lastRenewedAt"),

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ledgerframes.tables.contracts import LICENSES, NAME_RULES
+from ledgerframes.tables.contracts import contract_columns
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TIME
 from ledgerframes.tables.table import EXTRA, Column, Table
-
-#: The columns that every contract has, where it lies bare and where it lies under /contract.
-_BARE: Final = LICENSES.columns[:6]
-_WRAPPED: Final = NAME_RULES.columns[:6]
 
 
 def _issuance(name: str, member: str, kind: str) -> Column:
@@ -56,7 +52,7 @@ ROUNDS: Final = Table(
         Column(
             "synchronizer_id", TEXT, "Synchronizer of the round; null if closed.", True, source="/domain_id"
         ),
-        *_WRAPPED,
+        *contract_columns("/contract"),
         EXTRA,
     ),
 )  # fmt: skip
@@ -133,7 +129,7 @@ FEATURED_APPS: Final = Table(
     ("GET /v0/featured-apps",),
     ("contract_id",),
     (
-        *_BARE,
+        *contract_columns(),
         Column("provider", TEXT, "Party that provides the app.", True, source="/payload/provider"),
         Column("dso", TEXT, "Party of the governing organization.", True, source="/payload/dso"),
         Column(
