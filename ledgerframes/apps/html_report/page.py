@@ -38,7 +38,8 @@ figure { margin: 1rem 0; } img { max-width: 100%; }
   flex-direction: column; break-inside: avoid; } .figure b { font-size: 1.6rem; line-height: 1.25; }
 .figure .name { font-weight: 600; } .figure .unit { color: var(--quiet); font-size: .85rem; }
 .figure .change { font-variant-numeric: tabular-nums; }
-@media print { nav { display: none; } body { margin: 0; max-width: none; font-size: 10px; } h2 { break-after: avoid; margin-top: 1.4rem; }
+@media print { nav { display: none; }
+  body { margin: 0; max-width: none; font-size: 10px; } h2 { break-after: avoid; margin-top: 1.4rem; }
   figure, tr { break-inside: avoid; } thead { display: table-header-group; } .wide { overflow: visible; }
   td, th { padding-right: .5rem; } }
 @page { margin: 15mm; }
