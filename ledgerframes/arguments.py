@@ -18,6 +18,7 @@ from typing import Any, Final, NoReturn, ParamSpec, TypeVar
 from pyarrow import ArrowException
 
 from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.timestamps import DAY
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,15 +32,15 @@ _UNITS: Final = {
         ("s sec secs second seconds", 1_000_000),
         ("m min mins minute minutes", 60_000_000),
         ("h hr hrs hour hours", 3_600_000_000),
-        ("d day days", 86_400_000_000),
-        ("w week weeks", 604_800_000_000),
+        ("d day days", DAY),
+        ("w week weeks", 7 * DAY),
     )
     for unit in units.split()
 }
 _DURATION: Final = re.compile(r"\s*(?:\d+(?:\.\d+)?\s*[A-Za-z]+\s*)+", re.ASCII)
 _PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)", re.ASCII)
 #: 100 years; a lock cannot wait for 300.
-_LONGEST_DURATION: Final = 36_525 * 86_400_000_000
+_LONGEST_DURATION: Final = 36_525 * DAY
 _LESS_MEMORY: Final = "raise that limit, or ask for less at once: a shorter range, columns=, workers=1, commit_bytes="
 #: What Python and Arrow say where a thread's stack does not fit.
 _NO_THREAD: Final = re.compile(r"can't start new thread|Failed to launch worker thread")

@@ -13,6 +13,8 @@ from ledgerframes.errors import InputError
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
+#: Microseconds of a day.
+DAY: Final = 86_400_000_000
 EARLIEST: Final = (datetime.min.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
 LATEST: Final = (datetime.max.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
 

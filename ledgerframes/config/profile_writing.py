@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any, Final
 from ledgerframes.config.profiles import FILE, profiles_of, read_text, settings_of
 from ledgerframes.config.resolving import settled
 from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.write_aside import written_aside
 
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 PATIENCE: Final = 10.0
@@ -83,7 +82,8 @@ def _edit(folder: Path, change: Callable[[str, Mapping[str, Any]], tuple[str, Ma
             changed, wanted = change(text, there)
             if profiles_of(changed, path) != wanted:  # such as all profiles in one line
                 raise ConfigurationError(f"{path} is written in another way than this can change: do it by hand")
-            _write(path.resolve(), changed)
+            with written_aside(path.resolve()) as file:
+                file.write(changed.encode())
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be written: {error}; nothing was changed") from error
     return path
@@ -134,17 +134,3 @@ def _alone(folder: Path) -> Iterator[None]:
             yield
     except Timeout as error:
         raise ConfigurationError(f"another process has been changing {folder / FILE} for {PATIENCE:g} s") from error
-
-
-def _write(path: Path, text: str) -> None:
-    """Put a file in place in one step, readable by the user alone."""
-    descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # made with rights 0600
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(beside).replace(path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise

@@ -24,10 +24,9 @@ from ledgerframes.decoding.structs import NO_JSON, Item, Page
 from ledgerframes.decoding.tree import Forest, TreeError, grow
 from ledgerframes.errors import DecodeError
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
-from ledgerframes.timestamps import month_of
+from ledgerframes.timestamps import DAY, month_of
 
 ALL: Final = frozenset({"updates", "events", "reassignments"})
-_DAY: Final = 86_400_000_000
 
 _page = msgspec.json.Decoder(Page)
 _NO_REASSIGNMENTS: Final = pa.RecordBatch.from_pylist([], REASSIGNMENTS.schema)  # most pages have none
@@ -148,9 +147,9 @@ class _Places:
             raise Irregular
         self.record_time = col.canonical_times([item.record_time for item in items], SIX_DIGITS)
         # A page spans few days, so months are computed by day and not by row.
-        days = np.asarray(self.record_time.cast(pa.int64())) // _DAY
+        days = np.asarray(self.record_time.cast(pa.int64())) // DAY
         known, coded = np.unique(days, return_inverse=True)
-        months = pa.array([month_of(int(day) * _DAY) for day in known], pa.string())
+        months = pa.array([month_of(int(day) * DAY) for day in known], pa.string())
         self.columns = {
             "migration_id": pa.array(
                 [item.migration_id if item.event is UNSET else item.event.migration_id for item in items],

@@ -7,8 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ledgerframes.errors import InputError
-from ledgerframes.interfaces.rules import Count64, Nanos, Positive32, Text, each, members_fit, shown
+from ledgerframes.interfaces.rules import Count64, Nanos, Positive32, Text, each, fits, wrapped
 
 
 class CreateCommand(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -121,16 +120,7 @@ def commands_json(commands: Iterable[Command], name: str) -> list[dict[str, Comm
     Raises:
         InputError: it is empty, or an item breaks a rule.
     """
-    checked = each(commands, name, least=1)
-    for position, command in enumerate(checked):
-        place = f"{name}[{position}]"
-        if not isinstance(command, Command):
-            raise InputError(
-                f"{place}={shown(command)}; give a CreateCommand, ExerciseCommand, ExerciseByKeyCommand "
-                "or CreateAndExerciseCommand"
-            )
-        members_fit(command, place)
-    return [{type(command).__name__: command} for command in checked]
+    return [{type(command).__name__: command} for command in each(commands, name, kind=Command, least=1)]
 
 
 def deduplication_json(period: DeduplicationPeriod, name: str) -> dict[str, Any]:
@@ -139,39 +129,7 @@ def deduplication_json(period: DeduplicationPeriod, name: str) -> dict[str, Any]
     Raises:
         InputError: it is of another type, or a member is out of its range.
     """
-    if not isinstance(period, DeduplicationPeriod):
-        raise InputError(f"{name}={shown(period)}; give a DeduplicationDuration, DeduplicationOffset or the empty one")
-    members_fit(period, name)
-    match period:
-        case DeduplicationDuration():
-            return {"DeduplicationDuration": {"value": period}}
-        case DeduplicationOffset(offset):
-            return {"DeduplicationOffset": {"value": offset}}
-    # A variant of the protocol, which names no period.
-    return {"Empty": {}}
-
-
-def duration_json(duration: Duration, name: str) -> Duration:
-    """A duration, checked.
-
-    Raises:
-        InputError: it is of another type, or a member is out of its range.
-    """
-    if not isinstance(duration, Duration):
-        raise InputError(f"{name}={shown(duration)}; give a Duration(seconds, nanos)")
-    members_fit(duration, name)
-    return duration
-
-
-def prefetch_json(keys: Iterable[PrefetchContractKey], name: str) -> list[PrefetchContractKey]:
-    """Keys to be fetched ahead, checked.
-
-    Raises:
-        InputError: one is no `PrefetchContractKey`, or breaks a rule.
-    """
-    checked = each(keys, name)
-    for position, key in enumerate(checked):
-        if not isinstance(key, PrefetchContractKey):
-            raise InputError(f"{name}[{position}]={shown(key)}; give a PrefetchContractKey")
-        members_fit(key, f"{name}[{position}]")
-    return list(checked)
+    checked = fits(period, DeduplicationPeriod, name)
+    if isinstance(checked, DeduplicationOffset):
+        return {"DeduplicationOffset": {"value": checked.offset}}
+    return wrapped(checked)

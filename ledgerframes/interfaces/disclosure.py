@@ -7,8 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces.rules import Text, each, fits, shown
+from ledgerframes.interfaces.rules import Text, each, fits
 
 
 class DisclosedContract(Struct, frozen=True, kw_only=True, rename="camel"):

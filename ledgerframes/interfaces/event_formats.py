@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, get_args
 
-import msgspec
 from msgspec import Struct
 
+from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces.rules import PartyId, Text, each, fits, members_fit, shown
+from ledgerframes.interfaces.rules import PartyId, Text, each, fits, wrapped
 
 TransactionShape = Literal[
     "TRANSACTION_SHAPE_UNSPECIFIED", "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS"
@@ -150,27 +150,14 @@ def transaction_format_json(value: TransactionFormat, name: str) -> dict[str, An
 def _filters_json(value: Filters, name: str) -> dict[str, Any]:
     if not isinstance(value, Filters):
         raise InputError(f"{name}={shown(value)}; give Filters")
-    filters = each(value.cumulative, f"{name}.cumulative")
-    for position, event_filter in enumerate(filters):
-        place = f"{name}.cumulative[{position}]"
-        if not isinstance(event_filter, Filter):
-            raise InputError(
-                f"{place}={shown(event_filter)}; give a TemplateFilter, InterfaceFilter, WildcardFilter or EmptyFilter"
-            )
-        members_fit(event_filter, place)
+    filters: tuple[Filter, ...] = each(value.cumulative, f"{name}.cumulative", kind=Filter)
     # The contract says that none should occur twice, and leaves open what a server does then.
     for seen, times in Counter(
         _subject(event_filter) for event_filter in filters if not isinstance(event_filter, EmptyFilter)
     ).items():
         if times > 1:
             raise InputError(f"{name}.cumulative names {seen} {times} times; give it once")
-    return {"cumulative": [{"identifierFilter": _variant(event_filter)} for event_filter in filters]}
-
-
-def _variant(one: Filter) -> dict[str, Any]:
-    if isinstance(one, EmptyFilter):
-        return {"Empty": {}}
-    return {type(one).__name__: {"value": msgspec.to_builtins(one)}}
+    return {"cumulative": [{"identifierFilter": wrapped(event_filter)} for event_filter in filters]}
 
 
 def _subject(one: Filter) -> str:

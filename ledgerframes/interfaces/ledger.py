@@ -15,8 +15,6 @@ from ledgerframes.interfaces.commands import (
     PrefetchContractKey,
     commands_json,
     deduplication_json,
-    duration_json,
-    prefetch_json,
 )
 from ledgerframes.interfaces.disclosure import DisclosedContract, disclosed_json
 from ledgerframes.interfaces.event_formats import EventFormat, event_format_json
@@ -193,6 +191,7 @@ class LedgerCalls(LookUpCalls, LedgerPageCalls):
             StatusError: the submission failed.
         """
         preference = each(package_id_selection_preference, "package_id_selection_preference", kind=Text)
+        keys = each(prefetch_contract_keys, "prefetch_contract_keys", kind=PrefetchContractKey)
         body = given(
             commands=commands_json(commands, "commands"),
             commandId=fits(command_id, LedgerString, "command_id"),
@@ -205,13 +204,13 @@ class LedgerCalls(LookUpCalls, LedgerPageCalls):
             disclosedContracts=disclosed_json(disclosed_contracts, "disclosed_contracts") or None,
             synchronizerId=unless_none(synchronizer_id, Text, "synchronizer_id"),
             packageIdSelectionPreference=preference or None,
-            prefetchContractKeys=prefetch_json(prefetch_contract_keys, "prefetch_contract_keys") or None,
+            prefetchContractKeys=keys or None,
             tapsMaxPasses=unless_none(taps_max_passes, Count32, "taps_max_passes"),
         )
         if deduplication_period is not None:
             body["deduplicationPeriod"] = deduplication_json(deduplication_period, "deduplication_period")
         if min_ledger_time_rel is not None:
-            body["minLedgerTimeRel"] = duration_json(min_ledger_time_rel, "min_ledger_time_rel")
+            body["minLedgerTimeRel"] = fits(min_ledger_time_rel, Duration, "min_ledger_time_rel")
         return Call(SUBMIT_AND_WAIT_FOR_TREE.request(json=body), read_tree)
 
     @CallMethod

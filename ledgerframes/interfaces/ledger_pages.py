@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 from msgspec import Raw, Struct
 
+from ledgerframes.arguments import shown
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, CallMethod
@@ -32,7 +33,7 @@ from ledgerframes.interfaces.ledger_answers import (
     read_bare_update,
 )
 from ledgerframes.interfaces.one_server import OneServerCalls
-from ledgerframes.interfaces.rules import Count64, PartyId, Positive32, each, fits, given, shown, unless_none
+from ledgerframes.interfaces.rules import Count64, PartyId, Positive32, each, fits, given, unless_none
 from ledgerframes.transport.request import Endpoint
 
 LEDGER_END: Final = Endpoint(interface="ledger", method="GET", path="/v2/state/ledger-end")

@@ -7,9 +7,7 @@ import binascii
 import hashlib
 import hmac
 import logging
-import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 from ledgerframes.errors import DecodeError, StoreError
 from ledgerframes.transport import Sender
 from ledgerframes.transport.downloads import DOWNLOAD
+from ledgerframes.write_aside import written_aside
 
 _log = logging.getLogger("ledgerframes.interfaces")
 #: How often an object without its digest is downloaded in all.
@@ -56,7 +55,6 @@ def download_to(sender: Sender, url: str, digest: str, to: Path) -> Path:
                 " another scan_url=; source='pages' reads the same history without objects",
                 endpoint=str(DOWNLOAD), item=name,
             )  # fmt: skip
-        sink.finish()
     return to
 
 
@@ -92,21 +90,13 @@ def _from_base64(text: str) -> bytes:
 
 @contextmanager
 def _partial(to: Path) -> Iterator[BinaryIO]:
-    """A file beside the target, which takes its place in the end, or is removed."""
+    """The file to write, which appears once it is whole; what is wrong with the disk is a StoreError."""
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{to.name}.", suffix=".part", dir=to.parent)
-    except OSError as error:
-        raise _unwritable(to, error) from error
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
+        with written_aside(to) as file:
             yield file
-        part.replace(to)
     except OSError as error:
         raise _unwritable(to, error) from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 class _File:
@@ -142,11 +132,6 @@ class _File:
         except OSError as error:
             raise _unwritable(self._to, error) from error
         self.sha256.update(piece)
-
-    def finish(self) -> None:
-        """Write what is buffered, so that a name never stands for a part."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
 
     def _check_room(self, length: int) -> None:
         free = shutil.disk_usage(self._to.parent).free

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces.rules import shown
 
 Dar = bytes | bytearray | memoryview | os.PathLike[str]
 

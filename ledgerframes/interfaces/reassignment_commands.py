@@ -5,21 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
-from ledgerframes.errors import InputError
-from ledgerframes.interfaces.rules import (
-    LedgerString,
-    PartyId,
-    Text,
-    each,
-    fits,
-    given,
-    members_fit,
-    shown,
-    unless_none,
-)
+from ledgerframes.interfaces.rules import LedgerString, PartyId, Text, each, fits, given, unless_none, wrapped
 
 
 class AssignCommand(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -57,27 +45,6 @@ class EmptyCommand(Struct, frozen=True):
 ReassignmentCommand = AssignCommand | UnassignCommand | EmptyCommand
 
 
-def reassignments_json(commands: Iterable[ReassignmentCommand], name: str) -> list[dict[str, Any]]:
-    """Reassignment commands as the ledger interface writes them, each with its one variant.
-
-    Raises:
-        InputError: it is empty, or an item breaks a rule.
-    """
-    checked = each(commands, name, least=1)
-    for position, command in enumerate(checked):
-        place = f"{name}[{position}]"
-        if not isinstance(command, ReassignmentCommand):
-            raise InputError(f"{place}={shown(command)}; give an AssignCommand, UnassignCommand or EmptyCommand")
-        members_fit(command, place)
-    return [{"command": _variant(command)} for command in checked]
-
-
-def _variant(command: ReassignmentCommand) -> dict[str, Any]:
-    if isinstance(command, EmptyCommand):
-        return {"Empty": {}}
-    return {type(command).__name__: {"value": msgspec.to_builtins(command)}}
-
-
 def reassignment_json(
     commands: Iterable[ReassignmentCommand],
     command_id: str,
@@ -92,7 +59,7 @@ def reassignment_json(
         InputError: a rule of the contract is broken.
     """
     return given(
-        commands=reassignments_json(commands, "commands"),
+        commands=[{"command": wrapped(one)} for one in each(commands, "commands", kind=ReassignmentCommand, least=1)],
         commandId=fits(command_id, LedgerString, "command_id"),
         submitter=fits(submitter, PartyId, "submitter"),
         userId=user_id,

@@ -7,11 +7,12 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
+from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw, Runner
 from ledgerframes.interfaces.disclosure import DisclosedContract
-from ledgerframes.interfaces.rules import Positive32, Text, fits, shown, unless_none, writable
+from ledgerframes.interfaces.rules import Positive32, Text, fits, unless_none, writable
 from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.transport.request import Endpoint
 

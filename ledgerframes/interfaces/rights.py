@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Annotated, Any
 
-import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from ledgerframes.errors import InputError
-from ledgerframes.interfaces.rules import PartyId, Text, each, members_fit, shown
+from ledgerframes.interfaces.rules import PartyId, Text, each, wrapped
 
 
 class CanActAs(Struct, frozen=True):
@@ -69,28 +68,16 @@ class OtherRight(Struct, frozen=True):
 _OfParty = CanActAs | CanExecuteAs | CanReadAs
 _Plain = CanActAsAnyParty | CanExecuteAsAnyParty | CanReadAsAnyParty | IdentityProviderAdmin | ParticipantAdmin
 Right = _OfParty | _Plain | EmptyRight | OtherRight
+_Right = Annotated[Right, Meta(description="a right such as CanActAs(party), or OtherRight")]
 
 
-def right_json(right: Right) -> dict[str, Any]:
-    """A right as the ledger interface writes it (contract: Resources, Right)."""
-    match right:
-        case OtherRight(kind, body):
-            return {"kind": {kind: body}}
-        case EmptyRight():
-            return {"kind": {"Empty": {}}}
-    return {"kind": {type(right).__name__: {"value": msgspec.to_builtins(right)}}}
-
-
-def new_rights(rights: Any) -> list[dict[str, Any]]:
-    """The JSON of rights to be given.
+def new_rights(rights: Iterable[Right]) -> list[dict[str, Any]]:
+    """Rights to be given, as the ledger interface writes them (contract: Resources, Right).
 
     Raises:
         InputError: an item is not a right, or names an invalid party.
     """
-    checked = each(rights, "rights")
-    for position, right in enumerate(checked):
-        name = f"rights[{position}]"
-        if not isinstance(right, Right):
-            raise InputError(f"{name}={shown(right)}; give a right such as CanActAs(party), or OtherRight")
-        members_fit(right, name)
-    return [right_json(right) for right in checked]
+    checked: tuple[Right, ...] = each(rights, "rights", kind=_Right)
+    return [
+        {"kind": {right.kind: right.body} if isinstance(right, OtherRight) else wrapped(right)} for right in checked
+    ]

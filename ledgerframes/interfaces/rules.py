@@ -11,9 +11,9 @@ from typing import Annotated, Any, Final, get_args
 import msgspec
 from msgspec import Meta, Struct
 
+from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
 
-SHOWN: Final = 120
 # Far beyond what ledgers take. Python's own limit comes at any instruction, also in code that tidies up behind objects.
 _DEEPEST: Final = 400
 
@@ -45,12 +45,18 @@ def fits(value: Any, kind: Any, name: str) -> Any:
 
     Args:
         value: what the caller gave.
-        kind: one of the kinds above, or any type that msgspec knows.
+        kind: one of the kinds above, any type that msgspec knows, or Structs of this package, whose members are
+            checked too.
         name: the argument, for the message.
 
     Raises:
-        InputError: the value is not of the kind.
+        InputError: the value is not of the kind, or a member of it holds a number that JSON cannot write.
     """
+    if structs := _structs(kind):
+        if not isinstance(value, structs):
+            raise InputError(f"{name}={shown(value)}; give {_described(kind) or _listed(structs)}")
+        _check_members(value, name)
+        return value
     if not isinstance(value, int | str | float | Struct) and hasattr(value, "__index__"):
         # Whole numbers of numpy and pandas are taken too; msgspec knows only Python's.
         with suppress(TypeError):
@@ -70,18 +76,33 @@ def unless_none(value: Any, kind: Any, name: str) -> Any:
     return None if value is None else fits(value, kind, name)
 
 
-def members_fit(value: Struct, name: str) -> None:
-    """Check every member of a value against the type its declaration states.
+def _structs(kind: Any) -> tuple[type[Struct], ...]:
+    """The Structs that a kind names; none for every other kind."""
+    bare = get_args(kind)[0] if hasattr(kind, "__metadata__") else kind
+    kinds = get_args(bare) or (bare,)
+    return kinds if all(isinstance(one, type) and issubclass(one, Struct) for one in kinds) else ()
 
-    Raises:
-        InputError: a member is not of its kind, or holds a number that JSON cannot write.
-    """
+
+def _listed(structs: Sequence[type[Struct]]) -> str:
+    names = [one.__name__ for one in structs]
+    words = " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f"{'an' if words[0] in 'AEIOU' else 'a'} {words}"
+
+
+def _check_members(value: Struct, name: str) -> None:
+    """Check every member of a value against the type its declaration states."""
     for field in msgspec.structs.fields(value):
         member = getattr(value, field.name)
         if field.type is Any:
             writable(member, f"{name}.{field.name}")
         else:
             fits(member, field.type, f"{name}.{field.name}")
+
+
+def wrapped(value: Struct) -> dict[str, Any]:
+    """One of several variants as the ledger interface writes it: under its name, which is `Empty` for an empty one."""
+    name = type(value).__name__
+    return {"Empty": {}} if name.startswith("Empty") else {name: {"value": msgspec.to_builtins(value)}}
 
 
 def each(values: Iterable[Any], name: str, *, kind: Any = Any, least: int = 0) -> tuple[Any, ...]:
@@ -123,12 +144,6 @@ def thousands(values: Sequence[str]) -> list[list[str]]:
     return [list(values[start : start + 1_000]) for start in range(0, len(values), 1_000)]
 
 
-def shown(value: object) -> str:
-    """A value for a message, cut off where it is long."""
-    text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
-
-
 def _search(value: Any, name: str, place: str, depth: int) -> None:
     if depth > _DEEPEST:
         raise InputError(f"{name} is nested too deeply, or contains itself; give a flatter value")
@@ -144,8 +159,10 @@ def _search(value: Any, name: str, place: str, depth: int) -> None:
 
 def _words(kind: Any, error: msgspec.ValidationError) -> str:
     """The rule in words: the kind's own description, else what msgspec expected."""
-    for part in (kind, *get_args(kind)):
-        for rule in getattr(part, "__metadata__", ()):
-            if rule.description:
-                return str(rule.description)
-    return str(error).removeprefix("Expected ")
+    return _described(kind) or str(error).removeprefix("Expected ")
+
+
+def _described(kind: Any) -> str:
+    """A kind's own description, empty where it has none."""
+    rules = (rule for part in (kind, *get_args(kind)) for rule in getattr(part, "__metadata__", ()))
+    return next((str(rule.description) for rule in rules if rule.description), "")

@@ -18,9 +18,10 @@ from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw
 from ledgerframes.interfaces.history import read_pages
 from ledgerframes.interfaces.object_files import download_to
 from ledgerframes.interfaces.page_source import ScanPages
+from ledgerframes.interfaces.rules import Positive32, fits
 from ledgerframes.interfaces.scan_events import EVENTS, EventCalls, EventsPage
 from ledgerframes.interfaces.scan_now import CurrentCalls
-from ledgerframes.interfaces.scan_requests import ValueEncoding, at_least_one, cursor_of, page_request
+from ledgerframes.interfaces.scan_requests import ValueEncoding, cursor_of, page_request
 from ledgerframes.interfaces.scan_requests import value_encoding as encoding_of
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls, When
 from ledgerframes.paging.history import HistoryReader
@@ -150,8 +151,8 @@ class ScanCalls(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCall
             after: the `next_page_token` of the page before.
             limit: the most licenses to return.
         """
-        at_least_one(limit, "limit")
-        return Call(LICENSES.request(query={"after": after, "limit": limit}), reads(LicensesPage))
+        query = {"after": after, "limit": fits(limit, Positive32, "limit")}
+        return Call(LICENSES.request(query=query), reads(LicensesPage))
 
     @CallMethod
     def earliest_available_round(self) -> Call[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from ledgerframes.errors import InputError
+from ledgerframes.interfaces.rules import Positive32, fits
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.timestamps import format_timestamp
@@ -19,8 +20,7 @@ def page_request(endpoint: Endpoint, after: Cursor | None, page_size: int, encod
     Raises:
         InputError: the page size or the encoding is not valid.
     """
-    at_least_one(page_size, "page_size")
-    body: dict[str, Any] = {"page_size": page_size, **value_encoding(encoding)}
+    body: dict[str, Any] = {"page_size": fits(page_size, Positive32, "page_size"), **value_encoding(encoding)}
     if after is not None:
         body["after"] = {
             "after_migration_id": after.migration_id,
@@ -49,13 +49,3 @@ def value_encoding(encoding: ValueEncoding | None) -> dict[str, str]:
         return {}
     # Servers ignore a name that they do not know and then silently answer compact_json, so both are sent.
     return {"contract_value_encoding": encoding, "daml_value_encoding": encoding}
-
-
-def at_least_one(value: int, name: str) -> None:
-    """Refuse what is not a positive whole number of 32 bits.
-
-    Raises:
-        InputError: it is not.
-    """
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**31:
-        raise InputError(f"{name}={value!r} is not a whole number from 1 to {2**31 - 1}")

@@ -13,22 +13,12 @@ from urllib.parse import quote
 
 from msgspec import UNSET, Meta, Raw, Struct
 
-from ledgerframes.arguments import choice
+from ledgerframes.arguments import choice, shown
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, CallMethod
 from ledgerframes.interfaces.one_server import OneServerCalls
-from ledgerframes.interfaces.rules import (
-    PartyId,
-    Positive32,
-    Text,
-    Whole64,
-    each,
-    fits,
-    given,
-    shown,
-    writable,
-)
+from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits, given, writable
 from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch, snapshot_of_holdings, summary_call
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
-from ledgerframes.interfaces.rules import UserId, fits, given, shown, unless_none
+from ledgerframes.interfaces.rules import UserId, fits, given, unless_none
 
 ANNOTATIONS_BYTES: Final = 256 * 1024
 PREFIX_LENGTH: Final = 253
@@ -96,7 +97,8 @@ def new_user(user: User) -> dict[str, Any]:
     """
     if not isinstance(user, User):
         raise InputError(f"user={shown(user)}; give a User")
-    metadata = unless_none(user.metadata, ObjectMeta, "user.metadata") or ObjectMeta()
+    # As JSON has it, a mapping is taken too.
+    metadata = fits(user.metadata, ObjectMeta | None, "user.metadata") or ObjectMeta()
     # The contract: left empty when creating, since the server fills it in.
     if metadata.resource_version:
         raise InputError(

@@ -15,7 +15,7 @@ from ledgerframes.interfaces.rules import thousands
 from ledgerframes.loaders.table_loader import TableLoad, items_of
 from ledgerframes.tables.kinds import AMOUNT
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
-from ledgerframes.timestamps import format_timestamp, parse_timestamp
+from ledgerframes.timestamps import DAY, format_timestamp, parse_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.scan import Scan
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _ENDPOINT: Final = HOLDINGS_SUMMARY.endpoints[0]
 _ZERO: Final = '"0.0000000000"'
-_DAY: Final = 86_400_000_000
 _AMOUNTS: Final = tuple(column.name for column in HOLDINGS_SUMMARY.columns if column.kind is AMOUNT)
 #: What depends on the round; newer servers state none of it.
 _OF_A_ROUND: Final = ("computed_as_of_round", *_AMOUNTS[3:])
@@ -76,7 +75,7 @@ class Parts:
         """How old the snapshot is, in words."""
         return (
             f"the newest snapshot up to {format_timestamp(self._wanted)} is of {format_timestamp(self._record_time)},"
-            f" {self.age // _DAY} days before"
+            f" {self.age // DAY} days before"
         )
 
     def ask_all(self, parties: list[str]) -> None:

@@ -22,14 +22,14 @@ from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.paging.window import When
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
-from ledgerframes.timestamps import format_timestamp, to_micros
+from ledgerframes.timestamps import DAY, format_timestamp, to_micros
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 _ENDPOINT: Final = HOLDINGS_SUMMARY.endpoints[0]
 # Snapshots are usually hours apart; a month means a wrong migration or a server that stands still.
-_MONTH: Final = 31 * 86_400_000_000
+_MONTH: Final = 31 * DAY
 #: A snapshot's time, and the round to compute fees for; None is the server's choice.
 _Ask = tuple[int, int | None]
 

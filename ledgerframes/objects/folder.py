@@ -26,6 +26,7 @@ from ledgerframes.objects.lines import read_lines
 from ledgerframes.objects.names import UPDATES, ObjectName, read_name
 from ledgerframes.objects.sources import StoredObject
 from ledgerframes.transport import Stop
+from ledgerframes.write_aside import written_aside
 
 #: A list of digests beside the objects, in the form of `sha256sum`.
 DIGESTS: Final = "SHA256SUMS"
@@ -69,7 +70,7 @@ class FolderObjects:
             self.kept.fetch(_file(stored), self._copier(stored))
         elif stored.digest and stored.location not in self._checked:
             with _readable(stored, self.place):
-                digest = self._copy(stored, None)
+                digest = self._copy(stored, lambda _: None)
             self._check(stored, digest)
             self._checked.add(stored.location)
 
@@ -108,20 +109,14 @@ class FolderObjects:
             DecodeError: it is gone, cannot be read or does not have its digest.
             StoreError: the disk has no room for it.
         """
-        part = target.with_name(f".{target.name}.part")
-        try:
-            with _readable(stored, self.place):
-                _check_room(target.parent, self.files.get_file_info(stored.location).size or 0, stored)
-                digest = self._copy(stored, part)
-            self._check(stored, digest)
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
+        with _readable(stored, self.place), written_aside(target) as part:
+            _check_room(target.parent, self.files.get_file_info(stored.location).size or 0, stored)
+            self._check(stored, self._copy(stored, part.write))
 
-    def _copy(self, stored: StoredObject, target: Path | None) -> bytes:
-        """Read an object to its end, into a file if one is named; gives its SHA-256."""
+    def _copy(self, stored: StoredObject, write: Callable[[bytes], object]) -> bytes:
+        """Read an object to its end, and write it; returns its SHA-256."""
         sha256 = hashlib.sha256()
-        with self.files.open_input_file(stored.location) as file, _written(target) as write:
+        with self.files.open_input_file(stored.location) as file:
             while piece := file.read(_CHUNK):
                 self.stop.check()
                 sha256.update(piece)
@@ -280,15 +275,6 @@ def _readable(stored: StoredObject, place: str) -> Iterator[None]:
             " the folder anew",
             item=stored.location,
         ) from error
-
-
-@contextmanager
-def _written(target: Path | None) -> Iterator[Callable[[bytes], object]]:
-    if target is None:
-        yield lambda _: None
-        return
-    with target.open("wb") as file:
-        yield file.write
 
 
 def _check_room(folder: Path, length: int, stored: StoredObject) -> None:

@@ -27,7 +27,7 @@ from ledgerframes.objects.sources import ObjectSource
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.threads import spawn
-from ledgerframes.timestamps import EARLIEST, LATEST
+from ledgerframes.timestamps import DAY, EARLIEST, LATEST
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.request import Request
@@ -38,7 +38,6 @@ _log = logging.getLogger("ledgerframes.objects")
 _OBJECTS: Final = "#objects"
 #: Where less than this share of a segment is wanted, pages are quicker than its objects.
 _WORTHWHILE: Final = 8
-_A_DAY: Final = 86_400_000_000
 #: Before every item of a history.
 BEFORE_ALL: Final = Cursor(-(2**63), EARLIEST)
 
@@ -212,7 +211,7 @@ class ObjectIndex:
                 self._readers.remove(reader)
         # Where a reader is in the segment, the rest of it is read, however short.
         # The first segment of a network begins in the year 1.
-        length = min(segment.up_to - segment.after, _A_DAY)
+        length = min(segment.up_to - segment.after, DAY)
         worthwhile = (self._end(segment) - after.micros) * _WORTHWHILE >= length
         return SegmentReader(self.source, segment, self.ahead) if worthwhile else None
 

@@ -21,11 +21,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.timestamps import DAY
 
 #: Before everything: what is proven of a server that has shown nothing.
 NOTHING: Final = -(2**62)
 #: How long after the first update of a migration the one before may still get some: a day, in microseconds.
-OVERLAP: Final = 86_400_000_000
+OVERLAP: Final = DAY
 
 
 @dataclass(frozen=True)

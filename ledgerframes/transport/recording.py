@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +23,7 @@ from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.transport.body import DamagedError, collect
 from ledgerframes.transport.http import Refused
 from ledgerframes.transport.outcome import ERROR_BODY, Broken
+from ledgerframes.write_aside import written_aside
 
 FORMAT: Final = 1
 ABOUT: Final = "recording.json"
@@ -243,11 +243,8 @@ def digest_of(request: httpx.Request) -> str:
 
 def write_json(target: Path, data: Any) -> None:
     """Write a file whole or not at all, and through no link: what is there under its names is replaced itself."""
-    beside = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}")
-    beside.unlink(missing_ok=True)
-    with beside.open("x", encoding="utf-8") as file:
-        json.dump(data, file, ensure_ascii=False)
-    beside.replace(target)
+    with written_aside(target) as file:
+        file.write(json.dumps(data, ensure_ascii=False).encode())
 
 
 def _read(body: Mapping[str, str]) -> bytes:

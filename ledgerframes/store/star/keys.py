@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.timestamps import DAY
+
 #: What JSON does not write as it is.
 _ESCAPED: Final = r'["\\\x00-\x1f]'
-DAY: Final = 86_400_000_000
 
 
 @dataclass(frozen=True)

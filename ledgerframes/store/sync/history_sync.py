@@ -32,13 +32,12 @@ from ledgerframes.store.sync.gathering import PageDecoder
 from ledgerframes.store.sync.looks import DisagreesError, Look
 from ledgerframes.store.sync.probing import MIGRATIONS, Prober, migrations_after
 from ledgerframes.store.sync.request import SyncRequest
-from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
+from ledgerframes.timestamps import DAY, EARLIEST, LATEST, format_timestamp
 from ledgerframes.transport.stopping import Stop
 
 _log = logging.getLogger("ledgerframes.store")
-_A_DAY: Final = 86_400_000_000
 # Old test networks stand still for years; no network records a day ahead of now.
-_YEARS: Final = 5 * 365 * _A_DAY
+_YEARS: Final = 5 * 365 * DAY
 
 
 @dataclass
@@ -391,7 +390,7 @@ class HistorySync:
     def _check_clock(self) -> None:
         """Warn if this machine's clock is wrong: servers show record times that are years away from it."""
         newest, now = self.proofs.newest, self.request.now_micros
-        if newest is not None and not -_YEARS < newest - now < _A_DAY:
+        if newest is not None and not -_YEARS < newest - now < DAY:
             _log.warning(
                 "the newest update seen was recorded at %s, this machine's clock says %s",
                 format_timestamp(newest), format_timestamp(min(max(now, EARLIEST), LATEST)),
