@@ -68,7 +68,7 @@ def test_a_store_becomes_one_page_with_everything(filled, tmp_path):
     assert read.scripts == 0
     assert path.stat().st_size < 4_000_000
     assert {one.name for one in tmp_path.iterdir()} == {"report.html"}
-    for part in ("March", "(the end of what is stored)", "2000", "Iou:Iou", "completed", lf.__version__):
+    for part in ("March", "(the end of what is stored)", "2000", "Splice.Amulet:Amulet", "completed", lf.__version__):
         assert part in words
 
 
@@ -397,7 +397,7 @@ def test_validators_are_those_of_the_history_where_no_snapshot_is_stored(synced)
     figures = re.sub(r"<[^>]*>", " ", "".join(SECTIONS["summary"](Material(*history_of(synced), synced)).parts))
     section = "".join(SECTIONS["licenses"](Material(*history_of(synced), synced)).parts)
 
-    assert re.search(rf"Validators\s+{growth.validators.iloc[-1]}\s+licenses", figures)
+    assert re.search(rf"Validators\s+{growth.validators.iloc[-1]}\s+with a license", figures)
     assert "<img alt='Validators over time'" in section
     assert "Validators that received a license, from the history" in section
 
