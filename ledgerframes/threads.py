@@ -6,6 +6,7 @@ signal to any thread, and Python runs its handler once the main thread is back, 
 
 from __future__ import annotations
 
+import atexit
 import sys
 import threading
 import time
@@ -19,12 +20,18 @@ T = TypeVar("T")
 
 #: Seconds that a thread waits at a time: far below the two that Ctrl-C may take.
 SLICE: Final = 0.2
+#: Seconds that the program's end waits for threads.
+_LEAVING: Final = 1.0
+_THREADS: Final[set[threading.Thread]] = set()
 
 
 def spawn(call: Callable[[], T], name: str) -> Future[T]:
     """Make a call in a daemon thread of this name."""
     future: Future[T] = Future()
-    threading.Thread(target=_run, args=(call, future), name=name, daemon=True).start()
+    thread = threading.Thread(target=_run, args=(call, future), name=name, daemon=True)
+    thread.start()
+    _THREADS.difference_update([other for other in tuple(_THREADS) if not other.is_alive()])
+    _THREADS.add(thread)
     return future
 
 
@@ -35,6 +42,14 @@ def _run(call: Callable[[], T], future: Future[T]) -> None:
         future.set_exception(error)
     finally:
         del call, future  # the error's traceback holds this frame
+
+
+@atexit.register
+def _leave() -> None:
+    """Let threads end that are about to: until Python 3.14, one that is back from C++ or Rust too late is an abort."""
+    until = time.monotonic() + _LEAVING
+    for thread in tuple(_THREADS):
+        thread.join(max(0.0, until - time.monotonic()))
 
 
 def ended(future: Future[T], seconds: float = float("inf")) -> bool:

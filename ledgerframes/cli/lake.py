@@ -47,7 +47,7 @@ def sync(
     last: opt.Last = None,
     tables: Annotated[str | None, typer.Option(help="Snapshots or history, with commas; by default history.")] = None,
     party: Annotated[list[str] | None, typer.Option(help="For holdings_summary and transfer_preapprovals.")] = None,
-    workers: Annotated[int, typer.Option(min=1, max=256, help="Requests at once.")] = 4,
+    workers: Annotated[int | None, typer.Option(min=1, max=256, help="Requests at once, 4 by default.")] = None,
     settle: Annotated[str, typer.Option(help="How long after newer updates older ones may appear.")] = "60s",
     reject: Annotated[bool, typer.Option("--reject", help="Put broken items aside and continue.")] = False,
     replicas: Annotated[

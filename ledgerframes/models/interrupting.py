@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from ledgerframes.threads import SLICE, ended, result, spawn
@@ -18,15 +21,23 @@ _INTERRUPTS: Final = 6
 
 def interruptible(connection: duckdb.DuckDBPyConnection, call: Callable[[], T]) -> T:
     """What a call returns that queries a connection; in the main thread DuckDB makes an error of its own of Ctrl-C."""
-    import duckdb
-
     running = spawn(call, "ledgerframes-sql")
+    end = partial(_end, connection, running)
+    # Until Python 3.14 a thread that comes out of DuckDB while the program ends takes the process down by an abort.
+    atexit.register(end)
+    running.add_done_callback(lambda _: atexit.unregister(end))
     try:
         return result(running)
     except BaseException:
-        for _ in range(_INTERRUPTS):  # one that comes before the query begins is lost
-            with suppress(duckdb.Error):
-                connection.interrupt()
-            if ended(running, SLICE):
-                break
+        end()
         raise
+
+
+def _end(connection: duckdb.DuckDBPyConnection, running: Future[T]) -> None:
+    import duckdb
+
+    for _ in range(_INTERRUPTS):  # one that comes before the query begins is lost
+        with suppress(duckdb.Error):
+            connection.interrupt()
+        if ended(running, SLICE):
+            return

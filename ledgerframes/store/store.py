@@ -69,7 +69,7 @@ class Store:
         start: Bound | None = None,
         end: Bound | None = None,
         last: Duration | None = None,
-        workers: int = 4,
+        workers: int | None = None,
         tables: Iterable[str] | None = None,
         parties: Iterable[str] | None = None,
         settle: Duration = "60s",
@@ -94,7 +94,7 @@ class Store:
             start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
             end: exclusive; likewise.
             last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
-            workers: how many requests are sent at once.
+            workers: how many requests are sent at once, by default `parallel` of `connect`, 4; more than that wait.
             tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; so are
                 `verdicts`, `views` and `app_activity`; snapshots (`licenses`, `instruments`, …) are appended with their
                 time of loading. `active_contracts` is streamed: the newest snapshot before `end`, unless the store has
@@ -137,6 +137,7 @@ class Store:
             ...     store.sync(net).rows
             {'events': 285, 'reassignments': 9, 'updates': 50}
         """
+        workers = net.settings.parallel if workers is None else workers
         request = SyncRequest(
             start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle, now=now,
             page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine,

@@ -30,7 +30,7 @@ def follow(
     start: Bound | None = None,
     end: Bound | None = None,
     last: Duration | None = None,
-    workers: int = 4,
+    workers: int | None = None,
     tables: Iterable[str] | None = None,
     parties: Iterable[str] | None = None,
     settle: Duration = "60s",
@@ -54,7 +54,7 @@ def follow(
         start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
         end: exclusive; likewise.
         last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
-        workers: how many requests are sent at once.
+        workers: how many requests are sent at once, by default `parallel` of `connect`, 4; more than that wait.
         tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; so are
             `verdicts`, `views` and `app_activity`; snapshots (`licenses`, `instruments`, …) are appended with their
             time of loading. Without it: the history.
@@ -87,6 +87,7 @@ def follow(
         True
     """
     seconds = duration(every, "every") / 1e6
+    workers = net.settings.parallel if workers is None else workers
     request = SyncRequest(
         start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle,
         page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine,
