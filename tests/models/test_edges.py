@@ -1,5 +1,6 @@
 """What a range cuts: `attrs["edges"]`, and one warning of what the figures lack."""
 
+import warnings
 from decimal import Decimal
 
 import pytest
@@ -18,6 +19,14 @@ def part(net):
     return lf.load_history(net, start=start, progress=False, decimals="exact"), lf.load_opening(net, at=start)
 
 
+@pytest.fixture(scope="module")
+def days():
+    """A network, and a range that cuts rounds at both of its ends."""
+    with lf.sandbox(days=8) as net:
+        times = lf.load_updates(net, start="begin", progress=False).record_time
+        yield net, times[len(times) // 3], times[2 * len(times) // 3]
+
+
 def test_edges_sum_what_began_before_and_what_is_open(part, net):
     history, opening = part
     whole = lf.rewards(lf.load_history(net, start="begin", progress=False, decimals="exact"))
@@ -34,6 +43,22 @@ def test_edges_sum_what_began_before_and_what_is_open(part, net):
     assert Decimal(edges["open_at_end"]["coin"]) == left.amount.dropna().sum()
     total = lf.supply(history, opening=opening)
     assert Decimal(total.attrs["edges"]["open_at_end"]["coin"]) == total.total[0]
+
+
+@pytest.mark.parametrize("opened", [True, False], ids=["opening", "no opening"])
+def test_rounds_that_a_range_cuts_are_marked_and_the_others_are_those_of_the_whole_history(days, opened):
+    net, start, end = days
+    key, range_ = ["round", "sv", "beneficiary", "weight"], {"start": start, "end": end, "progress": False}
+    whole = lf.sv_rewards(lf.load_history(net, start="begin", progress=False))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IncompleteFiguresWarning)
+        opening = lf.load_opening(net, at=start) if opened else None
+        rows = lf.sv_rewards(lf.load_history(net, **range_), opening=opening)
+
+    held = rows[rows.whole]
+
+    assert 0 < held["round"].nunique() < rows["round"].nunique()
+    assert held[key].to_numpy().tolist() == whole[whole["round"].isin(held["round"])][key].to_numpy().tolist()
 
 
 @pytest.mark.parametrize("table", [lf.rewards, lf.reward_flows, lf.mint_burn], ids=lambda table: table.__name__)
