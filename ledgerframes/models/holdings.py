@@ -14,8 +14,10 @@ from ledgerframes.frames import Decimals, check_shape, to_pandas
 from ledgerframes.models.computing import computed as computed_table
 from ledgerframes.models.contracts import whole_history
 from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import columns_of, inputs_of_snapshot
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
+from ledgerframes.tables.from_snapshots import HOLDING_FEES
 from ledgerframes.tables.replayed import HOLDINGS_FROM_EVENTS
 
 AMOUNTS: Final = (
@@ -165,12 +167,13 @@ def holding_fees(summary: Any) -> pd.DataFrame:
     """Reshape notional holding fees to long form, for tables and pictures.
 
     Args:
-        summary: from `load_holdings_summary`, `holdings_from_events` or a store, with `decimals="exact"`.
+        summary: from `load_holdings_summary` or `holdings_from_events`, with `decimals="exact"`, or a `Store`.
 
     Returns:
-        Two rows per row of the summary: its record_time, migration_id and computed_as_of_round where it has them,
-        party_id, lock ("unlocked" or "locked"), holdings (at reception) and notional_fees, both in coin; null where
-        the server does not state them. Fees are notional: charged only when a contract expires, not on transfers.
+        Two rows per row of the summary, by time, migration, round and party, with the columns of
+        `lf.describe("holding_fees")`: of the first three those that it has, and party_id, lock ("unlocked" or
+        "locked"), holdings (at reception) and notional_fees, both in coin; null where the server does not state them.
+        Fees are notional: charged only when a contract expires, not on transfers.
 
     Raises:
         InputError: columns are missing, or amounts are floats.
@@ -183,28 +186,16 @@ def holding_fees(summary: Any) -> pd.DataFrame:
         >>> sorted(set(fees.lock))
         ['locked', 'unlocked']
     """
-    frame = _summary_frame(summary, "summary")
-    keys = [
-        name for name in ("record_time", "migration_id", "computed_as_of_round", "party_id") if name in frame.columns
-    ]
-    parts = [
-        frame[keys].assign(
-            lock=lock, holdings=frame[f"total_{lock}_coin"], notional_fees=frame[f"accumulated_holding_fees_{lock}"]
-        )
-        for lock in ("unlocked", "locked")
-    ]
-    fees = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
-    fees["lock"] = fees["lock"].astype("str")
-    fees.attrs.update(getattr(frame, "attrs", {}))
-    return fees
-
-
-def _summary_frame(summary: Any, name: str) -> pd.DataFrame:
-    return to_pandas(summary, ("party_id", *AMOUNTS), name=name, giver="lf.load_holdings_summary", exact=AMOUNTS)
+    keys = ("record_time", "migration_id", "computed_as_of_round")
+    inputs = inputs_of_snapshot("holdings_summary", summary, "party_id", *AMOUNTS)
+    form: Decimals = inputs.attrs.get("decimals") or "exact"
+    fees: pd.DataFrame = computed_table(HOLDING_FEES, inputs, as_="pandas", decimals=form)
+    there = columns_of(summary) or keys  # a store has all of them
+    return fees.drop(columns=[name for name in keys if name not in there])
 
 
 def _by_party(one: Any, name: str) -> pd.DataFrame:
-    frame = _summary_frame(one, name)
+    frame = to_pandas(one, ("party_id", *AMOUNTS), name=name, giver="lf.load_holdings_summary", exact=AMOUNTS)
     if frame["party_id"].duplicated().any():
         raise InputError(f"{name} has several rows for a party; reconcile one record time and round at a time")
     if "computed_as_of_round" not in frame.columns:

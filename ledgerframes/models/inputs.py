@@ -7,18 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 
 from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError, PartialResultError
-from ledgerframes.frames import attrs_of, to_arrow
+from ledgerframes.frames import attrs_of, to_arrow, to_pandas
 from ledgerframes.loaders.history import History
 from ledgerframes.loaders.opening import Opening, opening_of
 from ledgerframes.models.ledger_frames import is_ledger_frame, scan_events
 from ledgerframes.models.reads import literal
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
+from ledgerframes.tables.kinds import AMOUNT
 from ledgerframes.tables.replayed import ACTIVE
 from ledgerframes.tables.table import Table
 
@@ -143,6 +145,35 @@ def inputs_of_table(rows: Any, table: Table) -> Inputs:
     else:
         give = _frame(rows, table)
     return Inputs({table.name: give}, attrs_of(proof), proof, store)
+
+
+def inputs_of_snapshot(name: str, given: Any, *needed: str) -> Inputs:
+    """Read a loaded or stored table of which some columns are needed; others are null where they are not there.
+
+    Args:
+        name: the table, among `SNAPSHOTS_READ`.
+        given: a frame of it, a `Store` that has it, or a path of Parquet.
+        needed: its columns.
+
+    Raises:
+        InputError: it is none of them, columns are missing, or amounts are floats.
+    """
+    table, frame = SNAPSHOTS_READ[name], given
+    if hasattr(given, "load") and hasattr(given, "coverage"):
+        frame = given.load(name, as_="arrow")
+    elif isinstance(given, str | Path):
+        if not Path(given).exists():
+            raise InputError(f"{name}={str(given)!r} does not exist: give what lf.load_{name} returns, or a Store")
+        frame = ds.dataset(given, format="parquet").to_table()
+    if isinstance(frame, pd.DataFrame):
+        exact = [column.name for column in table.columns if column.kind is AMOUNT and column.name in needed]
+        to_pandas(frame, needed, name=name, giver=f"lf.load_{name}", exact=exact)
+    there = [column for column in table.names if column in needed or column in columns_of(frame)]
+    rows = to_arrow(frame, table, there, name=name)
+    for field_ in table.schema:
+        if field_.name not in there:
+            rows = rows.append_column(field_.name, pa.nulls(len(rows), field_.type))
+    return Inputs({name: lambda *_: rows}, attrs_of(frame), rows)
 
 
 def _frame(frame: Any, table: Table) -> Give:

@@ -11,16 +11,15 @@ from typing import Any, Final
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from ledgerframes.arguments import duration, suggesting
 from ledgerframes.errors import InputError
-from ledgerframes.frames import Decimals, attrs_of, to_arrow, to_pandas
+from ledgerframes.frames import Decimals, to_pandas
 from ledgerframes.loaders.history import History
 from ledgerframes.models.computing import computed
 from ledgerframes.models.coverage import check_whole
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import Inputs, columns_of, inputs_of
+from ledgerframes.models.inputs import Inputs, columns_of, inputs_of, inputs_of_snapshot
 from ledgerframes.models.reassignments import period_variables
 from ledgerframes.paging.window import When
 from ledgerframes.tables.from_snapshots import (
@@ -113,7 +112,7 @@ def _check_starts(starts: pa.Table) -> None:
 
 def _dated(licenses: Any, rounds: Any) -> tuple[Inputs, dict[str, Any]]:
     """When listed validators began, and what that rests on."""
-    inputs = _snapshots("licenses", licenses, "validator", "first_round")
+    inputs = inputs_of_snapshot("licenses", licenses, "validator", "first_round")
     validators = len(pc.unique(inputs.proof["validator"]))
     if rounds is None and validators:
         raise InputError(
@@ -204,7 +203,9 @@ def license_activity(licenses: Any, *, now: When | None = None, within: str | ti
         >>> activity.validator.is_unique
         True
     """
-    inputs = _snapshots("licenses", licenses, "validator", "sponsor", "version", "last_active_at", "coupons_missed")
+    inputs = inputs_of_snapshot(
+        "licenses", licenses, "validator", "sponsor", "version", "last_active_at", "coupons_missed"
+    )
     variables = {"within_us": duration(within, "within"), "now_us": None if now is None else to_micros(now, "now")}
     activity: pd.DataFrame = computed(LICENSE_ACTIVITY, inputs, as_="pandas", decimals=None, variables=variables)
     return activity
@@ -237,14 +238,14 @@ def license_versions(
         (['version', 'validators', 'share'], 1.0)
     """
     needed = ("validator", "version") if active_within is None else ("validator", "version", "last_active_at")
-    inputs = _snapshots("licenses", licenses, *needed)
+    inputs = inputs_of_snapshot("licenses", licenses, *needed)
     if active_within is None and now is not None:
         raise InputError(f"now={now!r} needs active_within=: without it all validators count")
     variables = {
         "within_us": None if active_within is None else duration(active_within, "active_within"),
         "now_us": None if now is None else to_micros(now, "now"),
     }
-    versions: pd.DataFrame = computed(LICENSE_VERSIONS, inputs, as_="pandas", decimals=None, variables=variables)
+    versions: pd.DataFrame = computed(LICENSE_VERSIONS, inputs, as_="pandas", decimals="float", variables=variables)
     return versions
 
 
@@ -255,7 +256,8 @@ def instrument_supply(instruments: Any, *, decimals: Decimals | None = None) -> 
     Args:
         instruments: the stored table (several snapshots), a `Store`, or the result of `load_instruments`, with
             `decimals="exact"`.
-        decimals: how amounts are held: `"float"`, `"exact"` (`Decimal`, the default), `"arrow"`, `"string"`.
+        decimals: how amounts are held: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as in the
+            frame, else exact.
 
     Returns:
         One row per instrument and time at which its supply was computed, with the columns of
@@ -272,26 +274,9 @@ def instrument_supply(instruments: Any, *, decimals: Decimals | None = None) -> 
         >>> supply.columns.to_list()
         ['instrument_id', 'symbol', 'time', 'total_supply', 'change']
     """
-    inputs = _snapshots("instruments", instruments, "instrument_id", "symbol", "total_supply", "total_supply_as_of")
-    supply: pd.DataFrame = computed(INSTRUMENT_SUPPLY, inputs, as_="pandas", decimals=decimals or "exact")
+    inputs = inputs_of_snapshot(
+        "instruments", instruments, "instrument_id", "symbol", "total_supply", "total_supply_as_of"
+    )
+    form: Decimals = decimals or inputs.attrs.get("decimals") or "exact"
+    supply: pd.DataFrame = computed(INSTRUMENT_SUPPLY, inputs, as_="pandas", decimals=form)
     return supply
-
-
-def _snapshots(name: str, given: Any, *needed: str) -> Inputs:
-    """A loaded or stored table of which some columns are needed; the others are null where they are not there."""
-    table, frame = SNAPSHOTS_READ[name], given
-    if hasattr(given, "load") and hasattr(given, "coverage"):
-        frame = given.load(name, as_="arrow")
-    elif isinstance(given, str | Path):
-        if not Path(given).exists():
-            raise InputError(f"{name}={str(given)!r} does not exist: give what lf.load_{name} returns, or a Store")
-        frame = ds.dataset(given, format="parquet").to_table()
-    exact = [column.name for column in table.columns if column.unit == "instrument" and column.name in needed]
-    if isinstance(frame, pd.DataFrame):
-        to_pandas(frame, needed, name=name, giver=f"lf.load_{name}", exact=exact)
-    there = [column for column in table.names if column in needed or column in columns_of(frame)]
-    rows = to_arrow(frame, table, there, name=name)
-    for field in table.schema:
-        if field.name not in there:
-            rows = rows.append_column(field.name, pa.nulls(len(rows), field.type))
-    return Inputs({name: lambda *_: rows}, attrs_of(frame), rows)

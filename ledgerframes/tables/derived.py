@@ -6,7 +6,13 @@ from typing import Final
 
 from ledgerframes.tables.coin_flows import MINT_BURN, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
 from ledgerframes.tables.coin_stocks import BALANCES_OVER_TIME, COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND
-from ledgerframes.tables.from_snapshots import INSTRUMENT_SUPPLY, LICENSE_ACTIVITY, LICENSE_GROWTH, LICENSE_VERSIONS
+from ledgerframes.tables.from_snapshots import (
+    HOLDING_FEES,
+    INSTRUMENT_SUPPLY,
+    LICENSE_ACTIVITY,
+    LICENSE_GROWTH,
+    LICENSE_VERSIONS,
+)
 from ledgerframes.tables.network_activity import (
     ACTIVE_PARTIES,
     TEMPLATE_ACTIVITY,
@@ -38,6 +44,6 @@ COMPUTED: Final[dict[str, Table]] = DERIVED | {
     table.name: table
     for table in (
         *(HOLDINGS_FROM_EVENTS, REASSIGNMENT_FLOWS, FLOW_MATRIX, CONTRACT_JOURNEYS, REASSIGNMENT_ANOMALIES),
-        *(TEMPLATE_CATALOGUE, LICENSE_GROWTH, LICENSE_ACTIVITY, LICENSE_VERSIONS, INSTRUMENT_SUPPLY),
+        *(TEMPLATE_CATALOGUE, LICENSE_GROWTH, LICENSE_ACTIVITY, LICENSE_VERSIONS, INSTRUMENT_SUPPLY, HOLDING_FEES),
     )
 }

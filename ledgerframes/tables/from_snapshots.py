@@ -1,4 +1,4 @@
-"""Tables of licenses and of instruments that `ledgerframes.models` computes from snapshots, and what they read."""
+"""Tables of licenses, instruments and fees that `ledgerframes.models` computes from snapshots, and what they read."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from ledgerframes.tables.contracts import LICENSES
-from ledgerframes.tables.kinds import AMOUNT, BOOL, DURATION, INT64, TIME
-from ledgerframes.tables.snapshots import INSTRUMENTS
+from ledgerframes.tables.kinds import AMOUNT, BOOL, DURATION, INT64, TEXT, TIME
+from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY, INSTRUMENTS
 from ledgerframes.tables.table import Column, Table
 
 _LOADED_AT: Final = Column("loaded_at", TIME, "When the snapshot was taken; null for a single load.", True)
@@ -15,6 +15,7 @@ _LOADED_AT: Final = Column("loaded_at", TIME, "When the snapshot was taken; null
 SNAPSHOTS_READ: Final = {
     "licenses": replace(LICENSES, columns=(*LICENSES.having().columns, _LOADED_AT)),
     "instruments": replace(INSTRUMENTS, columns=(*INSTRUMENTS.columns, _LOADED_AT)),
+    "holdings_summary": HOLDINGS_SUMMARY,
     "known_rounds": Table(
         "known_rounds",
         "One row per round whose time is known.",
@@ -28,6 +29,7 @@ SNAPSHOTS_READ: Final = {
 }
 _LICENSE: Final = {column.name: column for column in LICENSES.columns}
 _INSTRUMENT: Final = {column.name: column for column in INSTRUMENTS.columns}
+_SUMMARY: Final = {column.name: column for column in HOLDINGS_SUMMARY.columns}
 
 
 def _of(columns: dict[str, Column], name: str) -> Column:
@@ -86,5 +88,20 @@ INSTRUMENT_SUPPLY: Final = Table(
         replace(_of(_INSTRUMENT, "total_supply"), nullable=False),
         Column("change", AMOUNT, "What was added since the time before; null for the first.", True, "instrument",
                "total_supply less that of the time before"),
+    ),
+)  # fmt: skip
+
+HOLDING_FEES: Final = Table(
+    "holding_fees",
+    "Two rows per row of a holdings summary: what the party holds unlocked and locked, and the notional fees of both.",
+    ("lf.holding_fees(summary)",),
+    ("record_time", "migration_id", "computed_as_of_round", "party_id", "lock"),
+    (
+        *(replace(_of(_SUMMARY, name), nullable=True) for name in ("record_time", "migration_id")),
+        *(_of(_SUMMARY, name) for name in ("computed_as_of_round", "party_id")),
+        Column("lock", TEXT, "unlocked or locked.", source="which of the amounts"),
+        Column("holdings", AMOUNT, "Coin at reception.", True, "coin", "total_unlocked_coin or total_locked_coin"),
+        Column("notional_fees", AMOUNT, "Fees that are charged only when a contract expires; null where they are not"
+               " stated.", True, "coin", "accumulated_holding_fees_unlocked or accumulated_holding_fees_locked"),
     ),
 )  # fmt: skip

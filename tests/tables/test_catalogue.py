@@ -111,6 +111,7 @@ COMPUTED = {
     "license_activity": "validator sponsor version last_active_at silent_for active coupons_missed",
     "license_versions": "version validators share",
     "instrument_supply": "instrument_id symbol time total_supply change",
+    "holding_fees": "record_time migration_id computed_as_of_round party_id lock holdings notional_fees",
 }
 
 every_table = pytest.mark.parametrize("table", CATALOGUE.values(), ids=CATALOGUE.keys())
