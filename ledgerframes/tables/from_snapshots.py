@@ -97,8 +97,7 @@ HOLDING_FEES: Final = Table(
     ("lf.holding_fees(summary)",),
     ("record_time", "migration_id", "computed_as_of_round", "party_id", "lock"),
     (
-        *(replace(_of(_SUMMARY, name), nullable=True) for name in ("record_time", "migration_id")),
-        *(_of(_SUMMARY, name) for name in ("computed_as_of_round", "party_id")),
+        *(_of(_SUMMARY, name) for name in ("record_time", "migration_id", "computed_as_of_round", "party_id")),
         Column("lock", TEXT, "unlocked or locked.", source="which of the amounts"),
         Column("holdings", AMOUNT, "Coin at reception.", True, "coin", "total_unlocked_coin or total_locked_coin"),
         Column("notional_fees", AMOUNT, "Fees that are charged only when a contract expires; null where they are not"
