@@ -1,16 +1,11 @@
 -- One row per contract that is active at the end of the history, in the order of creation, and where it is.
 -- A contract that only an assignment shows was created where this history does not reach.
 with
--- There is no archived event: a consuming exercise ends a contract, whatever its choice is called.
-ended as (
-  select contract_id from events where consuming
-),
 created as (
   select
     0 as stage, contract_id, template_id, template_name, package_name, created_at, signatories, observers, payload,
     synchronizer_id, 0 as reassignment_counter, migration_id, record_time, update_id, node_index
   from events
-  anti join ended using (contract_id)
   where event_type = 'created_event' and asked(template_name)
 ),
 assigned as (
@@ -18,7 +13,6 @@ assigned as (
     1 as stage, contract_id, template_id, template_name, package_name, created_at, signatories, observers, payload,
     target_synchronizer as synchronizer_id, reassignment_counter, migration_id, record_time, update_id
   from reassignments
-  anti join ended using (contract_id)
   where kind = 'assignment' and asked(template_name)
 ),
 opened as (
@@ -29,15 +23,21 @@ opened as (
     synchronizer_id, source_synchronizer, target_synchronizer, reassignment_counter, in_flight,
     migration_id, record_time
   from opening
-  anti join ended using (contract_id)
   where asked(template_name)
 ),
 shown as (
-  from created union all by name from assigned union all by name from opened
+  from (from created union all by name from assigned union all by name from opened)
+  -- There is no archived event: a consuming exercise ends a contract, whatever its choice is called.
+  anti join (select contract_id from events where consuming) using (contract_id)
 ),
--- A create that the history holds twice is one contract.
+-- A create that the history holds twice is one contract. Most are there once, and are not sorted.
+repeated as (
+  select contract_id from shown group by contract_id having count(*) > 1
+),
 contracts as (
-  from shown
+  from shown anti join repeated using (contract_id)
+  union all
+  from shown semi join repeated using (contract_id)
   qualify row_number() over (
     partition by contract_id order by stage, migration_id, record_time, update_id, node_index) = 1
 ),

@@ -3,14 +3,6 @@
 -- Of a coupon that began before the events, only what the ledger states at its end is there: an expiry the weight and
 -- the round's contract, a claim the sum of its kind in the payment's summary.
 with
-terms as (
-  select
-    contract_id, kind, in_coin, round, provider, coalesce(beneficiary, provider) as beneficiary,
-    case kind when 'validator_faucet' then 1::decimal(38, 10) else weight end as weight,
-    featured, created_at,
-    instant(mint_after) as mint_after, instant(expires_at) as expires_at, true as begun, migration_id, record_time, update_id, node_index
-  from usable_coupons
-),
 -- Which payment claimed a coupon.
 claims as (
   select above.event_id, above_id as payment_id
@@ -22,6 +14,17 @@ others_ended as (
   from above
   where does in ('expires below', 'shares')
   group by above.event_id
+),
+ended as (
+  select * from exercises where consuming and template_name in (select template_name from coupon_kinds)
+),
+-- Of a contract that ended twice the first end counts. Most ended once, and are not sorted.
+repeated as (select contract_id from ended group by contract_id having count(*) > 1),
+first_ended as (
+  select * from ended anti join repeated using (contract_id)
+  union all
+  select * from ended semi join repeated using (contract_id)
+  qualify row_number() over (partition by contract_id order by migration_id, record_time, update_id, node_index) = 1
 ),
 ends as (
   select
@@ -36,59 +39,63 @@ ends as (
       when choice = 'Archive' and others_ended.does = 'expires below' then 'expired'
       when choice = 'Archive' and others_ended.does = 'shares' then 'shared'
     end as outcome
-  from exercises
+  from first_ended
   join coupon_kinds as kinds using (template_name)
   left join choices using (choice)
   left join claims using (event_id)
   left join others_ended using (event_id)
-  where consuming
-  qualify row_number() over (partition by contract_id order by migration_id, record_time, update_id, node_index) = 1
+),
+-- Both, joined once: a coupon that has no terms began before the events.
+joined as (
+  select
+    contract_id, coalesce(terms.kind, ends.kind) as kind, coalesce(terms.in_coin, ends.in_coin) as in_coin,
+    round, provider, coalesce(beneficiary, provider) as beneficiary,
+    case terms.kind when 'validator_faucet' then 1::decimal(38, 10) else weight end as weight,
+    featured, created_at, instant(mint_after) as mint_after, instant(expires_at) as expires_at,
+    terms.contract_id is not null as begun, migration_id, record_time, update_id, node_index,
+    ended_at, ended_in, ended_below, ended_migration, ended_index, payment_id,
+    case when ends.contract_id is null then 'open' else outcome end as outcome
+  from usable_coupons as terms
+  full join ends using (contract_id)
 ),
 -- Coupons that expire together are of one round.
 together as (
   select ended_below, max(round) as round
-  from terms
-  join ends using (contract_id)
-  where outcome = 'expired' and not terms.in_coin
+  from joined
+  where begun and outcome = 'expired' and not in_coin
   group by ended_below
 ),
 round_of as (select distinct contract_id, round from round_contracts where round is not null),
-ended_only as (
-  select
-    ends.contract_id, ends.kind, ends.in_coin, false as begun,
+coupons as (
+  select * from joined where begun
+  union all
+  select joined.* replace (
     coalesce(
       round_of.round, together.round, case outcome when 'claimed' then claims_of_round end) as round,
     case
-      when ends.in_coin then unclaimed_amounts.amount
-      when ends.kind = 'validator_faucet' then 1::decimal(38, 10)
+      when in_coin then unclaimed_amounts.amount
+      when kind = 'validator_faucet' then 1::decimal(38, 10)
       else coupon_endings.weight
     end as weight,
-    coupon_endings.featured
-  from ends
-  anti join terms using (contract_id)
+    coupon_endings.featured as featured)
+  from joined
   left join coupon_endings using (contract_id)
   left join round_of on round_of.contract_id = round_contract
   left join together using (ended_below)
   left join unclaimed_amounts on unclaimed_amounts.contract_id = becomes
   left join payments on payments.event_id = payment_id
-),
-coupons as (
-  select * from terms
-  union all by name
-  select * from ended_only
+  where not begun
 ),
 valued as (
   select
-    coupons.*, ends.* exclude (contract_id, kind, in_coin, outcome),
-    case when ends.contract_id is null then 'open' else outcome end as outcome,
+    coupons.*,
     issuance,
     -- Both of 20 places: decimals of two scales in one column would be cut to the fewer, silently.
-    case when coupons.in_coin then try_cast(weight as decimal(38, 20)) else worth(weight, issuance) end as worth
+    case when in_coin then try_cast(weight as decimal(38, 20)) else worth(weight, issuance) end as worth
   from coupons
-  left join ends using (contract_id)
   -- An application that is not known to be featured or not has no issuance.
   left join issuance
-    on issuance.round = coupons.round and issuance.kind = coupons.kind and not coupons.in_coin
+    on issuance.round = coupons.round and issuance.kind = coupons.kind and not in_coin
     and issuance.featured = case when coupons.kind = 'app' then coupons.featured else false end
 ),
 -- A payment's summary states the sum of each kind: if one coupon's is not known, it is the rest.
@@ -125,5 +132,3 @@ from valued
 left join claimed using (payment_id, kind)
 left join payment_rewards using (payment_id, kind)
 left join alone using (ended_below)
-order by
-  migration_id nulls first, record_time nulls first, update_id, node_index, ended_at, ended_in, ended_index, contract_id

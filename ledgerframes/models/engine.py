@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import pyarrow as pa
@@ -16,28 +15,22 @@ from ledgerframes.errors import ConfigurationError
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.inputs import Give
 from ledgerframes.models.interrupting import interruptible
-from ledgerframes.models.reads import literal
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
 
 if TYPE_CHECKING:
     import duckdb
 
+    from ledgerframes.models.databases import Database
+
 T = TypeVar("T")
 _FILES: Final = files("ledgerframes.models")
 #: What the caller gives: a history, or other tables.
 INPUTS: Final = ("events", "reassignments", "opening", *SNAPSHOTS_READ)
-#: No extensions, no Python variables under the names of tables; files and network only for the inputs.
-_SETTINGS: Final = {
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "python_enable_replacements": "false",
-    "preserve_insertion_order": "false",
-}
 #: How much memory models take, such as `4GB`; the rest goes to disk.
 VARIABLE: Final = "LEDGERFRAMES_MEMORY_LIMIT"
 #: Without it: half of the machine's memory, and beside frames so much that all is one and a half times the frames.
-_HALF: Final = "50%"
+HALF: Final = "50%"
 _BESIDE: Final = 300_000_000
 _LEAST: Final = 256_000_000
 
@@ -127,21 +120,18 @@ class Engine:
         self._until = _until(until)
         self._given: dict[str, tuple[set[str], set[str]]] = {}
         self._built: dict[str, str] = {}
+        self._rows: dict[str, pa.Table] = {}
         self._settings: dict[str, Any] = {}
         self._held: dict[str, int | None] = {}
-        self._spill = TemporaryDirectory(prefix="ledgerframes-", ignore_cleanup_errors=True)
-        try:
-            self._connection, self._room = _database(self._spill.name, inputs.values())
-        except BaseException:
-            self._spill.cleanup()
-            raise
+        self._database, self._connection, self._room = _opened(inputs.values())
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._connection.close()
-        self._spill.cleanup()
+        # After an error it may be damaged, or still be busy.
+        (self._database.close if kind else self._database.keep)()
 
     def interruptible(self, call: Callable[[], T]) -> T:
         """What a call returns that asks for rows; Ctrl-C ends it at once."""
@@ -160,11 +150,20 @@ class Engine:
         self._settings = dict(settings)
         for step in [step for step in self._built if settings_of(step) & changed]:
             self._connection.execute(f"drop {self._built.pop(step)} {step}")
+        self._rows = {step: rows for step, rows in self._rows.items() if not settings_of(step) & changed}
 
     def rows(self, name: str) -> pa.Table:
         """The rows of a model, in its order."""
-        self._build(name)
-        return self._connection.sql(f"from {name}").to_arrow_table()
+        if name in self._built or kind_of(name) == "view":
+            self._build(name)
+            return self._arrow(f"from {name}")
+        if name not in self._rows:
+            # Not made a table first: what is asked for is often large, and no other step reads it.
+            *lower, own = self._missing(name)
+            self._register([*lower, own])
+            self._make(lower)
+            self._rows[name] = self._arrow(text_of(name))
+        return self._rows[name]
 
     def batches(self, name: str) -> pa.RecordBatchReader:
         """The rows of a model a batch at a time, never all of them at once; nothing else may be asked for meanwhile."""
@@ -202,23 +201,37 @@ class Engine:
         return dict(rows[:_MOST]) | ({"others": rest} if rest else {})
 
     def _build(self, name: str) -> None:
-        order = [step for step in self._steps(name) if step not in self._built]
+        order = self._missing(name)
         self._register(order)
-        for step in order:
-            self._run(f"create temp {kind_of(step)} {step} as {text_of(step)}")
-            self._built[step] = kind_of(step)
+        self._make(order)
 
-    def _run(self, statement: str) -> None:
+    def _missing(self, name: str) -> list[str]:
+        return [step for step in self._steps(name) if step not in self._built]
+
+    def _make(self, order: list[str]) -> None:
+        """Make steps what others can read, of which all below them are there or come first."""
+        for step in order:
+            if step in self._rows:
+                self._connection.register(step, self._rows[step])
+                self._built[step] = "view"
+            else:
+                self._run(self._connection.execute, f"create temp {kind_of(step)} {step} as {text_of(step)}")
+                self._built[step] = kind_of(step)
+
+    def _arrow(self, query: str) -> pa.Table:
+        return self._run(lambda query: self._connection.sql(query).to_arrow_table(), query)
+
+    def _run(self, call: Callable[[str], T], statement: str) -> T:
         """Run a statement; what does not fit beside the frames may take as much memory as if there were none."""
         import duckdb
 
         try:
-            self._connection.execute(statement)
+            return call(statement)
         except duckdb.OutOfMemoryException:
             if VARIABLE in os.environ:
                 raise
-            self._connection.execute(f"set memory_limit = '{_HALF}'")
-            self._connection.execute(statement)
+            self._database.limit(HALF)
+            return call(statement)
 
     def _steps(self, name: str) -> Iterator[str]:
         return steps(name, {*INPUTS, *self._inputs})
@@ -232,46 +245,51 @@ class Engine:
             if name in needed | listed and not (needed <= wanted and listed <= wanted | optional):
                 wanted |= needed
                 optional |= listed
-                self._give(name, give(wanted, optional, self._room))
+                self._give(name, give, give(wanted, optional, self._room))
                 where = self._until if name in _HISTORY else "true"
                 self._connection.execute(f"create or replace temp view {name} as from given_{name} where {where}")
 
-    def _give(self, name: str, rows: Any) -> None:
+    def _give(self, name: str, give: Give, rows: Any) -> None:
         """Make an input known, and leave it room in the memory."""
         if isinstance(rows, str):
             self._connection.execute(f"create or replace temp view given_{name} as {rows}")
         else:
             self._connection.register(f"given_{name}", rows)
-        self._held[name] = rows.nbytes if isinstance(rows, pa.Table) else None
-        sizes = [size for size in self._held.values() if size is not None]
-        if VARIABLE not in os.environ and len(sizes) == len(self._held):
-            self._connection.execute(f"set memory_limit = '{max(sum(sizes) // 2 - _BESIDE, _LEAST)}B'")
+        self._held[name] = getattr(give, "size", rows.nbytes) if isinstance(rows, pa.Table) else None
+        if VARIABLE not in os.environ:
+            sizes = [size for size in self._held.values() if size is not None]
+            of_frames = f"{max(sum(sizes) // 2 - _BESIDE, _LEAST)}B"
+            self._database.limit(of_frames if len(sizes) == len(self._held) else HALF)
 
 
-def _database(spill: str, inputs: Iterable[Give]) -> tuple[duckdb.DuckDBPyConnection, int]:
-    """A database that spills into a folder, reads the files of the inputs and no others, and has the macros.
+def _opened(inputs: Iterable[Give]) -> tuple[Database, duckdb.DuckDBPyConnection, int]:
+    """A database that reads the files of the inputs, a connection to it, and how many bytes the inputs may take.
 
-    Also returns how many bytes the inputs may take: half of its memory.
+    These are half of its memory.
     """
     import duckdb
 
-    database = duckdb.connect(config={**_SETTINGS, "temp_directory": spill})
-    limit = os.environ.get(VARIABLE, _HALF)
-    allowed = [literal(file) for give in inputs for file in getattr(give, "files", ())]
+    from ledgerframes.models.databases import Database
+
+    database = Database.borrow(macros(), [file for give in inputs for file in getattr(give, "files", ())])
+    connection = database.connection()
 
     def prepare() -> int:
+        connection.execute("set timezone = 'UTC'")
+        limit = os.environ.get(VARIABLE)
+        if limit is None:
+            return database.half // 2
         try:
-            database.execute(f"set memory_limit = {literal(limit)}")
+            return database.limit(limit) // 2
         except duckdb.Error as error:
             raise ConfigurationError(f"{VARIABLE}={limit!r} is not valid: give a size such as 4GB") from error
-        database.execute(f"set allowed_paths = [{', '.join(allowed)}]")
-        database.execute("set enable_external_access = false")
-        database.execute("set timezone = 'UTC'")
-        database.execute(";".join(macros()))
-        half = "select parse_formatted_bytes(current_setting('memory_limit')) // 2"
-        return int(database.execute(half).fetchall()[0][0])
 
-    return database, interruptible(database, prepare)
+    try:
+        return database, connection, interruptible(connection, prepare)
+    except BaseException:
+        connection.close()
+        database.close()
+        raise
 
 
 #: Macros that ask for settings.

@@ -87,10 +87,10 @@ def inputs_of(events: Any, *, reassignments: Any = None, opening: Any = None) ->
         if opening is not None and opening is not events.given:
             raise InputError("opening= is another than that of the history that the tables are computed from together")
         return events
-    legs = None if reassignments is None else _frame(reassignments, REASSIGNMENTS)
+    legs = None if reassignments is None else _Frame(reassignments, REASSIGNMENTS)
     proof, store = events, None
     if isinstance(events, History):
-        give, legs, proof = _frame(events.events, EVENTS), _frame(events.reassignments, REASSIGNMENTS), events.events
+        give, legs, proof = _Frame(events.events, EVENTS), _Frame(events.reassignments, REASSIGNMENTS), events.events
     elif hasattr(events, "load") and hasattr(events, "coverage"):
         give, legs, store = _stored(events, EVENTS), _stored(events, REASSIGNMENTS), events
         proof = events.load("events", columns=["update_id"], as_="arrow").slice(0, 0)
@@ -102,9 +102,9 @@ def inputs_of(events: Any, *, reassignments: Any = None, opening: Any = None) ->
         if saved.exists() and (beside := folder / f"{REASSIGNMENTS.name}.parquet").exists():
             legs = _files(beside, REASSIGNMENTS)
     elif is_ledger_frame(columns_of(events)):
-        give = _frame(scan_events(events, columns_of(events)), EVENTS)
+        give = _Frame(scan_events(events, columns_of(events)), EVENTS)
     elif hasattr(events, "column_names") or hasattr(events, "columns"):
-        give = _frame(events, EVENTS)
+        give = _Frame(events, EVENTS)
     else:
         raise InputError(f"events={shown(events)} is not valid: {_GIVER}")
     attrs = attrs_of(proof)
@@ -134,7 +134,7 @@ def inputs_of_table(rows: Any, table: Table) -> Inputs:
     give: Give
     if isinstance(rows, History) and table.name in History._fields:
         proof = getattr(rows, table.name)
-        give = _frame(proof, table)
+        give = _Frame(proof, table)
     elif hasattr(rows, "load") and hasattr(rows, "coverage"):
         give, store = _stored(rows, table), rows
         proof = rows.load(table.name, columns=[table.names[0]], as_="arrow").slice(0, 0)
@@ -143,7 +143,7 @@ def inputs_of_table(rows: Any, table: Table) -> Inputs:
         give = _files(saved if saved.exists() else rows, table)
         proof = give.schema.empty_table()
     else:
-        give = _frame(rows, table)
+        give = _Frame(rows, table)
     return Inputs({table.name: give}, attrs_of(proof), proof, store)
 
 
@@ -176,18 +176,33 @@ def inputs_of_snapshot(name: str, given: Any, *needed: str) -> Inputs:
     return Inputs({name: lambda *_: rows}, attrs_of(frame), rows)
 
 
-def _frame(frame: Any, table: Table) -> Give:
-    there = set(columns_of(frame))
-    read: dict[str, pa.ChunkedArray] = {}
+@dataclass(frozen=True)
+class _Frame:
+    """A frame of a table, of which each column is converted when a step first needs it.
 
-    def give(needed: set[str], listed: set[str], _: int) -> pa.Table:
-        new = [name for name in _among(table, needed | (listed & there)) if name not in read]
-        read.update(zip(new, to_arrow(frame, table, new, name=table.name).columns, strict=True))
+    Attributes:
+        frame: pandas, Arrow or polars.
+        table: the declaration of what it holds.
+        read: the columns converted so far.
+    """
+
+    frame: Any
+    table: Table
+    read: dict[str, pa.ChunkedArray] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """How many bytes are in memory for it, as far as that is known without looking at each cell."""
+        own = self.frame.nbytes if isinstance(self.frame, pa.Table) else 0
+        return max(own, sum(column.nbytes for column in self.read.values()))
+
+    def __call__(self, needed: set[str], listed: set[str], _: int) -> pa.Table:
+        table, there = self.table, set(columns_of(self.frame))
+        new = [name for name in _among(table, needed | (listed & there)) if name not in self.read]
+        self.read.update(zip(new, to_arrow(self.frame, table, new, name=table.name).columns, strict=True))
         lacking = [table.schema.field(name) for name in _among(table, listed - there - needed)]
-        rows = pa.table(read | {field.name: pa.chunked_array([pa.nulls(len(frame), field.type)]) for field in lacking})
-        return _in_batches(rows)
-
-    return give
+        nulls = {field.name: pa.chunked_array([pa.nulls(len(self.frame), field.type)]) for field in lacking}
+        return _in_batches(pa.table(self.read | nulls))
 
 
 def _in_batches(rows: pa.Table) -> pa.Table:

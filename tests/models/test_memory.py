@@ -33,7 +33,10 @@ def test_what_does_not_fit_the_memory_goes_to_a_folder_that_is_gone_afterwards(h
     monkeypatch.setenv(VARIABLE, "100MB")
     with Engine(inputs_of(history).gives) as engine:
         engine.rows("rewards")
-        engine._run("create temp table large as select i, repeat('x', 200) || i as text from range(900000) as t(i)")
+        engine._run(
+            engine._connection.execute,
+            "create temp table large as select i, repeat('x', 200) || i as text from range(900000) as t(i)",
+        )
         (folder,) = spill.iterdir()
         assert folder.stat().st_mode & 0o077 == 0
         assert list(folder.iterdir())
@@ -44,7 +47,10 @@ def test_memory_beside_frames_is_bounded_and_grows_where_it_is_not_enough(histor
     with Engine(inputs_of(history).gives) as engine:
         engine.rows("rewards")
         before = limit_of(engine)
-        engine._run("create temp table wide as select list(repeat('x', 200) || i) as texts from range(1500000) as t(i)")
+        engine._run(
+            engine._connection.execute,
+            "create temp table wide as select list(repeat('x', 200) || i) as texts from range(1500000) as t(i)",
+        )
         assert before == "244.1 MiB"
         assert limit_of(engine) != before
 

@@ -1,0 +1,99 @@
+"""The databases that models run in: `engine` borrows one per history, and the last one is kept for the next."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import duckdb
+
+from ledgerframes.models.reads import literal
+
+#: No extensions, no Python variables under the names of tables; files and network only for the inputs.
+_SETTINGS: Final = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "preserve_insertion_order": "false",
+}
+#: The one that is kept: to make a database and its macros takes longer than a table of a few thousand events.
+_IDLE: Final[list[Database]] = []
+
+
+class Database:
+    """A database that spills into a folder of its own, reads no other files than those named, and has the macros.
+
+    Args:
+        macros: the statements that define them.
+        files: the paths that may be read.
+    """
+
+    def __init__(self, macros: Sequence[str], files: Sequence[str]) -> None:
+        self._shared = not files
+        self._limit = ""
+        self._spill = tempfile.TemporaryDirectory(prefix="ledgerframes-", ignore_cleanup_errors=True)
+        try:
+            self._root = duckdb.connect(config={**_SETTINGS, "temp_directory": self._spill.name})
+            self._root.execute(f"set allowed_paths = [{', '.join(map(literal, files))}]")
+            self._root.execute("set enable_external_access = false")
+            self._root.execute(";".join(macros))
+            #: Half of the machine's memory, in bytes.
+            self.half = self.limit("50%")
+        except BaseException:
+            self._spill.cleanup()
+            raise
+
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """A connection with tables, views, variables and a time zone of its own."""
+        return self._root.cursor()
+
+    def limit(self, size: str) -> int:
+        """Bound its memory, such as by `4GB`; what it then is, in bytes. To set it again costs what memory is free."""
+        if size != self._limit:
+            self._root.execute(f"set memory_limit = {literal(size)}")
+            self._limit = size
+        limit = self._root.execute("select parse_formatted_bytes(current_setting('memory_limit'))").fetchall()
+        return int(limit[0][0])
+
+    def close(self) -> None:
+        """Close it, and remove what it spilled."""
+        self._root.close()
+        self._spill.cleanup()
+
+    def keep(self) -> None:
+        """Give it back after use; it is closed if it cannot serve others, has spilled, or another one is kept."""
+        if self._shared and not _IDLE and self.sound() and not any(Path(self._spill.name).iterdir()):
+            _IDLE.append(self)
+        else:
+            self.close()
+
+    def sound(self) -> bool:
+        """Whether its folder is there, and where temporary files are now to be."""
+        folder = Path(self._spill.name)
+        return folder.is_dir() and folder.parent == Path(tempfile.gettempdir())
+
+    @classmethod
+    def borrow(cls, macros: Sequence[str], files: Sequence[str]) -> Database:
+        """The one that is kept, for the caller alone, or a new one if files are to be read or none is kept."""
+        while not files and _IDLE:
+            # Of two threads one has it.
+            database = _IDLE.pop()
+            if database.sound():
+                return database
+            database.close()
+        return cls(macros, files)
+
+
+def _close_idle() -> None:
+    while _IDLE:
+        _IDLE.pop().close()
+
+
+atexit.register(_close_idle)
+if hasattr(os, "register_at_fork"):
+    # A fork has none of the threads that a database waits for at its end.
+    os.register_at_fork(before=_close_idle)
