@@ -12,7 +12,8 @@ asked as (
   select update_id, event_id, node_index, unnest(range(depth)) as level
   from nodes
   where depth > 0
-    and (choice in (select choice from choices)
+    -- What expires a coupon by itself needs nothing above it to be told, and there are many.
+    and (choice in (select choice from choices where does <> 'expires coupon')
       or (choice = 'Archive' and template_name in (select template_name from coupon_kinds)))
 ),
 beside as (

@@ -8,13 +8,14 @@ from typing import Any
 import pyarrow as pa
 
 from ledgerframes.arguments import refuse, text
-from ledgerframes.frames import As, to_arrow
+from ledgerframes.errors import InputError
+from ledgerframes.frames import As
 from ledgerframes.loaders.history import History
-from ledgerframes.loaders.opening import Opening, end_of, proof
+from ledgerframes.loaders.opening import check_contents, end_of, proof
 from ledgerframes.models.computing import computed
 from ledgerframes.models.coverage import check_same_range, check_whole
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import OPENING, Inputs, columns_of, inputs_of
+from ledgerframes.models.inputs import Inputs, columns_of, inputs_of
 from ledgerframes.models.signatures import active
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
@@ -64,17 +65,38 @@ def active_contracts(
     """
     if template is not None:
         text(template, "template", "Module:Entity, as the column template_name has it")
+    templates = None if template is None else (template,)
+    return active_of(templates, events, reassignments, at=at, opening=opening, as_=as_)
+
+
+def active_of(
+    templates: tuple[str, ...] | None,
+    events: Any,
+    reassignments: Any = None,
+    *,
+    at: Bound | None = None,
+    opening: Any,
+    as_: As,
+) -> Any:
+    """The same, of some templates or of every one."""
     moment = bound(at, "at")
     inputs = whole_history(events, reassignments, opening=opening, until=moment)
+    given = inputs.opening
+    if given is not None and (templates or given.templates is not None or given.parties is not None):
+        if templates is None and given.templates is not None:
+            raise InputError(
+                f"opening= has the contracts of {len(given.templates)} templates alone, and active_contracts needs"
+                " those of every template; give template=, or an opening=lf.load_active_contracts(net, at=...)"
+            )
+        check_contents(given, templates or (), ACTIVE.name, inputs.attrs)
 
     def notes(engine: Engine, rows: pa.Table) -> dict[str, Any]:
         """What proves that the contracts are the opening of what comes after."""
         end = _end(engine, moment, inputs.attrs)
         cursor = {} if end is None else {"cursor": [end.migration_id, format_timestamp(end.micros)]}
-        templates = None if template is None else (template,)
         return {"at": _said(moment), **cursor, **proof(rows, templates=templates, parties=None)}
 
-    variables = {"template": template}
+    variables = {"templates": None if templates is None else list(templates)}
     return computed(ACTIVE, inputs, as_=as_, decimals=None, until=moment, variables=variables, notes=notes)
 
 
@@ -88,20 +110,12 @@ def whole_history(events: Any, reassignments: Any, *, opening: Any, until: Curso
     if reassignments is not None and (isinstance(events, History) or not len(columns_of(events))):
         refuse("reassignments", reassignments, "leave it out: they are taken from what is given as events")
     legs = events.reassignments if isinstance(events, History) else reassignments
-    inputs = inputs_of(events, reassignments=reassignments, opening=_opening(opening))
+    inputs = inputs_of(events, reassignments=reassignments, opening=opening)
     check_whole(inputs.proof, name="events", opening=opening)
     if legs is not None:
         check_whole(legs, name="reassignments", opening=opening)
         check_same_range(inputs.proof, legs, until)
     return inputs
-
-
-def _opening(given: Any) -> Any:
-    """What a caller gives, where a frame may hold contracts that the history shows too: they count once."""
-    if given is None or isinstance(given, str | Opening):
-        return given
-    there = [name for name in ACTIVE.names if name in OPENING or name in columns_of(given)]
-    return Opening(to_arrow(given, ACTIVE, there, name="opening"))
 
 
 def _end(engine: Engine, moment: Cursor | int | None, attrs: Mapping[str, Any]) -> Cursor | None:

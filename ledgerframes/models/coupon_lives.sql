@@ -49,7 +49,7 @@ ends as (
 joined as (
   select
     contract_id, coalesce(terms.kind, ends.kind) as kind, coalesce(terms.in_coin, ends.in_coin) as in_coin,
-    round, provider, coalesce(beneficiary, provider) as beneficiary,
+    round, provider, beneficiary,
     case terms.kind when 'validator_faucet' then 1::decimal(38, 10) else weight end as weight,
     featured, created_at, instant(mint_after) as mint_after, instant(expires_at) as expires_at,
     terms.contract_id is not null as begun, migration_id, record_time, update_id, node_index,
@@ -119,7 +119,7 @@ alone as (
   having count(*) = 1 or (bool_and(in_coin) and count(*) - count(worth) = 1)
 )
 select
-  contract_id, begun, valued.kind, round, provider, beneficiary, weight, featured, created_at, mint_after,
+  contract_id, begun, valued.kind, round, provider, coalesce(beneficiary, provider) as beneficiary, weight, featured, created_at, mint_after,
   expires_at, ended_at, outcome, issuance,
   case
     when worth is not null then coin(worth)

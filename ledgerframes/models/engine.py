@@ -88,9 +88,21 @@ def steps(name: str, given: Collection[str] = INPUTS) -> Iterator[str]:
 @cache
 def settings_of(name: str) -> frozenset[str]:
     """The settings that a model, or one below it, asks for."""
-    asked = {*re.findall(r"getvariable\('(\w+)'\)", _bare(name))}
-    asked.update(*(own for macro, own in _MACROS_ASK.items() if re.search(rf"\b{macro}\(", _bare(name))))
-    return frozenset(asked.union(*(settings_of(lower) for lower in below(name) if lower not in INPUTS)))
+    return _asked(_bare(name)).union(*(settings_of(lower) for lower in below(name) if lower not in INPUTS))
+
+
+def _asked(sql: str) -> frozenset[str]:
+    """The settings that a text asks for, or the macros that it calls."""
+    own = frozenset(re.findall(r"getvariable\('(\w+)'\)", sql))
+    called = {*re.findall(r"(\w+)\(", sql)} & _macro_texts().keys()
+    return own.union(*(_asked(_macro_texts()[macro]) for macro in called))
+
+
+@cache
+def _macro_texts() -> Mapping[str, str]:
+    """What each macro is, by its name."""
+    found = (re.search(r"macro (\w+)\(.*?\) as\s(.*)", text, re.DOTALL) for text in macros())
+    return {match[1]: match[2] for match in found if match}
 
 
 def kind_of(name: str) -> str:
@@ -292,12 +304,6 @@ def _opened(inputs: Iterable[Give]) -> tuple[Database, duckdb.DuckDBPyConnection
         raise
 
 
-#: Macros that ask for settings.
-_MACROS_ASK: Final = {
-    "bucket": ("every_us",),
-    "step": ("every_us",),
-    "held_whole": ("every_us", "range_known", "range_low", "range_high"),
-}
 #: Names that provenance lists; a history can hold any number of them.
 _MOST: Final = 100
 #: Selections of the inputs, which are not worth a copy.

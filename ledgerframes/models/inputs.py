@@ -87,7 +87,8 @@ def inputs_of(events: Any, *, reassignments: Any = None, opening: Any = None) ->
         if opening is not None and opening is not events.given:
             raise InputError("opening= is another than that of the history that the tables are computed from together")
         return events
-    legs = None if reassignments is None else _Frame(reassignments, REASSIGNMENTS)
+    give: Give
+    legs: Give | None = None if reassignments is None else _Frame(reassignments, REASSIGNMENTS)
     proof, store = events, None
     if isinstance(events, History):
         give, legs, proof = _Frame(events.events, EVENTS), _Frame(events.reassignments, REASSIGNMENTS), events.events
@@ -97,8 +98,8 @@ def inputs_of(events: Any, *, reassignments: Any = None, opening: Any = None) ->
     elif isinstance(events, str | Path):
         folder = Path(events)
         saved = folder / f"{EVENTS.name}.parquet"  # of History.save, or of an export
-        give = _files(saved if saved.exists() else folder, EVENTS)
-        proof = give.schema.empty_table()
+        give = of_files = _files(saved if saved.exists() else folder, EVENTS)
+        proof = of_files.schema.empty_table()
         if saved.exists() and (beside := folder / f"{REASSIGNMENTS.name}.parquet").exists():
             legs = _files(beside, REASSIGNMENTS)
     elif is_ledger_frame(columns_of(events)):
@@ -140,8 +141,8 @@ def inputs_of_table(rows: Any, table: Table) -> Inputs:
         proof = rows.load(table.name, columns=[table.names[0]], as_="arrow").slice(0, 0)
     elif isinstance(rows, str | Path):
         saved = Path(rows) / f"{table.name}.parquet"  # of History.save, or of an export
-        give = _files(saved if saved.exists() else rows, table)
-        proof = give.schema.empty_table()
+        give = of_files = _files(saved if saved.exists() else rows, table)
+        proof = of_files.schema.empty_table()
     else:
         give = _Frame(rows, table)
     return Inputs({table.name: give}, attrs_of(proof), proof, store)
@@ -194,7 +195,7 @@ class _Frame:
     def size(self) -> int:
         """How many bytes are in memory for it, as far as that is known without looking at each cell."""
         own = self.frame.nbytes if isinstance(self.frame, pa.Table) else 0
-        return max(own, sum(column.nbytes for column in self.read.values()))
+        return int(max(own, sum(column.nbytes for column in self.read.values())))
 
     def __call__(self, needed: set[str], listed: set[str], _: int) -> pa.Table:
         table, there = self.table, set(columns_of(self.frame))

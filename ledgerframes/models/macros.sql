@@ -64,6 +64,7 @@ create or replace macro period(time) as case
 -- Whether the history is known to begin where the ledger does.
 create or replace macro begun() as coalesce(getvariable('begun')::boolean, false);
 -- Whether a template is asked for.
-create or replace macro asked(name) as getvariable('template') is null or name = getvariable('template');
+create or replace macro asked(name) as
+  getvariable('templates') is null or list_contains(getvariable('templates')::varchar[], name);
 -- The day in which a time lies, counted from 1970 in UTC.
 create or replace macro day_of(time) as floored(epoch_us(time), 86400000000);

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.arguments import suggesting
@@ -15,7 +14,7 @@ from ledgerframes.loaders.active_contracts import load_active_contracts
 from ledgerframes.loaders.extent import first_cursors
 from ledgerframes.loaders.history import load_history
 from ledgerframes.loaders.opening import Opening
-from ledgerframes.models.contracts import active_contracts
+from ledgerframes.models.contracts import active_of
 from ledgerframes.models.declared_reads import AMULET, COUPONS, LICENSE, LOCKED_AMULET, ROUNDS
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
@@ -97,9 +96,8 @@ def load_opening(net: Network, *, at: Bound) -> Opening:
             f"at={at!r}: the network shows no update at or after it yet, so more may come before it; give an earlier"
             " time"
         )
-    active = active_contracts(history, opening=before, as_="arrow")
-    kept = active.filter(pc.is_in(active["template_name"], pa.array(TEMPLATES, pa.string())))
-    return Opening(kept.select(ACTIVE.names).replace_schema_metadata(None), _end(moment, place, history), TEMPLATES)
+    active = active_of(TEMPLATES, history, opening=before, as_="arrow")
+    return Opening(active.select(ACTIVE.names).replace_schema_metadata(None), _end(moment, place, history), TEMPLATES)
 
 
 def _snapshot_before(net: Network, moment: Cursor | int) -> Cursor | None:

@@ -13,6 +13,10 @@ import ledgerframes as lf
 
 AMULET = "splice-amulet:Splice.Amulet:Amulet"
 US = pd.Timedelta("1us")
+OPENED = (
+    *(lf.supply, lf.coin_history, lf.balances_over_time, lf.rewards, lf.mint_burn),
+    *(lf.active_contracts, lf.holdings_from_events),
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +49,13 @@ def test_a_right_opening_and_the_rest_are_the_whole(history, times):
     for start in chance.sample(times[100:-100], 8):
         found = lf.supply(since(history, start), opening=before(history, start))
         assert found.equals(lf.supply(history))
+        rest, opening = since(history, start), before(history, start)
+        active = lf.active_contracts(rest, opening=opening, as_="arrow")
+        assert sorted(active.to_pylist(), key=str) == sorted(
+            lf.active_contracts(history, as_="arrow").to_pylist(), key=str
+        )
+        held = lf.holdings_from_events(rest, opening=opening, decimals="exact")
+        pd.testing.assert_frame_equal(held, lf.holdings_from_events(history, decimals="exact"))
 
 
 @pytest.mark.long(quick=40)
@@ -64,7 +75,7 @@ def test_an_opening_that_is_shifted_or_thinned_or_without_proof_is_refused(numbe
         "of a merge": lambda: right.replace_schema_metadata(None),
     }
     name = [*wrong][number % len(wrong)]
-    function = chance.choice([lf.supply, lf.coin_history, lf.balances_over_time, lf.rewards, lf.mint_burn])
+    function = chance.choice(OPENED)
     with pytest.raises(lf.errors.InputError, match=r"opening=lf\.load_opening\(net, at='2025-"):
         function(events, opening=wrong[name]())
 
@@ -79,6 +90,20 @@ def test_a_loaded_opening_is_the_snapshot_and_what_followed(net, history, times)
         assert {*found.contracts["contract_id"].to_pylist()} == {*ids.to_pylist()}
         assert lf.supply(rest, opening=found).equals(lf.supply(history))
         assert lf.rewards(rest, opening=found).attrs["without_create"] == {}
+
+
+def test_an_opening_of_some_templates_is_one_for_contracts_of_those_alone(net, history, times):
+    start = times[len(times) // 2]
+    rest, opening = since(history, start), lf.load_opening(net, at=start)
+    coins = "Splice.Amulet:Amulet"
+    with pytest.raises(lf.errors.InputError, match="active_contracts needs those of every template"):
+        lf.active_contracts(rest, opening=opening)
+    with pytest.raises(lf.errors.InputError, match="no contracts of Some:Template, which active_contracts needs"):
+        lf.active_contracts(rest, opening=opening, template="Some:Template")
+
+    found = lf.active_contracts(rest, opening=opening, template=coins)
+    assert {*found.contract_id} == {*lf.active_contracts(history, template=coins).contract_id}
+    pd.testing.assert_frame_equal(lf.holdings_from_events(rest, opening=opening), lf.holdings_from_events(history))
 
 
 def test_a_scan_without_snapshots_has_its_history_replayed(history):

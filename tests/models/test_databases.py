@@ -1,0 +1,104 @@
+"""That one database is kept from table to table, and when another one is made instead."""
+
+from __future__ import annotations
+
+import multiprocessing
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.models.computing import together
+from ledgerframes.models.engine import VARIABLE, Engine, settings_of
+from ledgerframes.models.inputs import inputs_of
+
+
+@pytest.fixture(scope="module")
+def history(net):
+    return lf.load_history(net, as_="arrow", progress=False)
+
+
+def used_by(given, *, error=False):
+    """The database that a history was computed in."""
+    with Engine(inputs_of(given).gives) as engine:
+        engine.set({"every_us": 7})
+        engine.rows("template_activity")
+        if error:
+            raise ValueError("once")
+        return engine._database
+
+
+def test_the_next_history_gets_the_same_database_and_nothing_of_what_was_in_it(history):
+    before = used_by(history)
+
+    with Engine(inputs_of(history).gives) as engine:
+        assert engine._database is before
+        connection = engine._connection
+        assert connection.sql("select * from duckdb_tables()").fetchall() == []
+        assert connection.sql("select * from duckdb_views() where not internal").fetchall() == []
+        assert connection.sql("select getvariable('every_us')").fetchall() == [(None,)]
+        assert used_by(history) is not before  # it is in use
+
+
+def test_tables_of_one_history_do_not_share_what_other_settings_made(history):
+    coins, names = "Splice.Amulet:Amulet", "Splice.Ans:AnsEntry"
+    with together(history) as inputs:
+        for template in (coins, names):
+            found = lf.active_contracts(inputs, template=template, as_="arrow")
+            assert found.equals(lf.active_contracts(history, template=template, as_="arrow"))
+        for every in ("1D", "6h"):
+            found = lf.template_activity(inputs, every=every, as_="arrow")
+            assert found.equals(lf.template_activity(history, every=every, as_="arrow"))
+    assert settings_of("reassignment_flows") == {"begun"}
+    assert settings_of("flow_matrix") >= {"begun", "calendar", "every_us"}
+
+
+def test_after_an_error_it_is_made_anew(history):
+    before = used_by(history)
+    with pytest.raises(ValueError, match="once"):
+        used_by(history, error=True)
+
+    assert used_by(history) is not before
+
+
+def test_it_is_made_anew_where_temporary_files_are_to_be_elsewhere(history, tmp_path, monkeypatch):
+    before = used_by(history)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    assert used_by(history) is not before
+    assert not list(Path(before._spill.name).parent.glob(Path(before._spill.name).name))
+
+
+def test_a_limit_counts_for_the_tables_that_it_is_set_for(history, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "123MB")
+    database = used_by(history)
+    limit = "select current_setting('memory_limit')"
+    assert database.connection().sql(limit).fetchall() == [("117.3 MiB",)]
+    monkeypatch.delenv(VARIABLE)
+
+    assert used_by(history) is database
+    assert database.connection().sql(limit).fetchall() == [("244.1 MiB",)]
+
+
+def test_threads_compute_at_the_same_time(history):
+    expected = lf.rewards(history, as_="arrow")
+    with ThreadPoolExecutor(4) as pool:
+        assert all(rows.equals(expected) for rows in pool.map(lambda _: lf.rewards(history, as_="arrow"), range(12)))
+
+
+def _in_a_fork(events, results):
+    results.put(lf.rewards(events, as_="arrow").num_rows)
+
+
+def test_a_fork_computes_too_and_ends(history):
+    rows = lf.rewards(history, as_="arrow").num_rows
+    context = multiprocessing.get_context("fork")
+    results = context.Queue()
+    child = context.Process(target=_in_a_fork, args=(history.events, results))
+    child.start()
+
+    assert results.get(timeout=30) == rows
+    child.join(30)
+    assert child.exitcode == 0
