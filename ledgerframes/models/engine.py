@@ -140,7 +140,7 @@ class Engine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
         self._connection.close()
         # After an error it may be damaged, or still be busy.
         (self._database.close if kind else self._database.keep)()
