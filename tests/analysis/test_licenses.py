@@ -69,6 +69,23 @@ def test_a_change_of_38_digits_loses_none():
     assert str(changes[1]) == "0"
 
 
+def test_a_store_is_read_like_the_frame_that_it_loads(tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=200) as net:
+        store.sync(net, start="begin", progress=False)
+        for _ in range(2):
+            store.sync(net, tables=["licenses", "instruments"], progress=False)
+
+    for table, functions in {
+        "licenses": (lf.license_activity, lf.license_versions), "instruments": (lf.instrument_supply,),
+    }.items():  # fmt: skip
+        for function in functions:
+            pd.testing.assert_frame_equal(function(store), function(store.load(table, decimals="exact")))
+    pd.testing.assert_frame_equal(lf.license_growth(store), lf.license_growth(store.load("events")))
+    catalogue = lf.template_catalogue(store)
+    pd.testing.assert_frame_equal(catalogue, lf.template_catalogue(store.load("events")))
+
+
 def test_a_wrong_frame_is_refused(normal):
     for function in (lf.license_growth, lf.license_activity, lf.license_versions, lf.instrument_supply):
         with pytest.raises(lf.errors.InputError, match="no column"):
