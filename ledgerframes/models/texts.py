@@ -60,7 +60,8 @@ def model(name: str) -> str:
     """Return the SQL of a model: a text that DuckDB runs without this package.
 
     It relies on views `events` and `reassignments` of the columns that `load_history` returns and `lf.export`
-    writes. A view `opening`, of contracts active before the events, may be there.
+    writes. A view `opening`, of contracts active before the events, may be there; tables of licenses, instruments and
+    holdings read views `licenses`, `instruments` and `holdings_summary`.
 
     Args:
         name: one of `lf.models().model`.
