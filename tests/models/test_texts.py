@@ -76,6 +76,35 @@ def test_an_opening_is_a_view_of_that_name(history, folder):
     assert expected.num_rows > 0
 
 
+def summed(net, **_):
+    """What parties hold, from the events."""
+    return lf.holdings_from_events(lf.load_history(net), decimals="exact")
+
+
+@pytest.mark.parametrize(
+    ("name", "view", "load"),
+    [
+        ("license_versions", "licenses", lf.load_licenses),
+        ("instrument_supply", "instruments", lf.load_instruments),
+        ("holding_fees", "holdings_summary", summed),
+    ],
+)
+def test_models_of_snapshots_read_views_of_their_names(net, name, view, load):
+    rows = load(net, as_="arrow")
+    added = ", null::timestamptz as loaded_at" if view != "holdings_summary" else ""
+    with duckdb.connect() as plain:
+        plain.register("given", rows)
+        plain.execute(f"create view {view} as select *{added} from given")
+
+        found = plain.sql(lf.model(name)).to_arrow_table()
+
+    expected = getattr(lf, name)(rows)
+    assert found.num_rows == len(expected) > 0
+    for column in ("version", "validators", "instrument_id", "total_supply", "party_id", "notional_fees"):
+        if column in expected:
+            assert found[column].to_pylist() == [None if cell != cell else cell for cell in expected[column]]
+
+
 def test_a_model_that_is_not_there_is_refused_with_the_nearest():
     with pytest.raises(lf.errors.InputError, match="no model 'reward'; did you mean 'rewards'"):
         lf.model("reward")
