@@ -13,7 +13,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.pages import decode_page
 from ledgerframes.errors import PartialResultError, visible
 from ledgerframes.interfaces.history import read_pages
-from ledgerframes.loaders.beginning import WHOLE, beginning_of
+from ledgerframes.loaders.beginning import WHOLE, beginning_of, having
 from ledgerframes.loaders.extent import newest_time
 from ledgerframes.loaders.normalized import Canonical, canonical_updates, first_difference
 from ledgerframes.paging.cursor import Cursor
@@ -23,6 +23,7 @@ from ledgerframes.results import Result
 from ledgerframes.timestamps import LATEST, format_timestamp
 
 if TYPE_CHECKING:
+    from ledgerframes.interfaces.page_source import ScanPages
     from ledgerframes.network import Network
 
 _SHORT: Final = 120
@@ -163,18 +164,22 @@ def cross_check(
     now = 0 if last is None else min(newest_time(net.scan) for net in (net_a, net_b))
     window = wanted_window(start, end, last, now=now)
     names = [", ".join(map(source_of, net.scan.servers)) for net in (net_a, net_b)]
-    later, lacks = _lacking((net_a, net_b), names, window)
+    # Of several scans of one side those that have the range: one that prunes says nothing about the others.
+    pages_a, pages_b = (having(net.scan.update_pages, window) for net in (net_a, net_b))
+    later, lacks = _lacking((pages_a, pages_b), names, window)
     shared = window if later is None else replace(window, start=later)
     check = compare(
-        served_updates(net_a, shared), served_updates(net_b, shared), names=names, part=str(shared), most=most,
-        begins=lambda: (begins_now(net_a), begins_now(net_b)),
+        served_updates(pages_a, shared), served_updates(pages_b, shared), names=names, part=str(shared), most=most,
+        begins=lambda: (begins_now(pages_a), begins_now(pages_b)),
     )  # fmt: skip
     return replace(check, lacks=lacks, whole=not ((lacks or check.pruned) and window.names_start))
 
 
-def _lacking(nets: tuple[Network, Network], names: list[str], window: Window) -> tuple[Cursor | None, str]:
+def _lacking(
+    sides: tuple[ScanPages[Any], ScanPages[Any]], names: list[str], window: Window
+) -> tuple[Cursor | None, str]:
     """Where the side begins that begins later, if it lacks what a window names, and that in words."""
-    begins = [beginning_of(net.scan.update_pages) for net in nets]
+    begins = [beginning_of(pages) for pages in sides]
     if begins[0] is None or begins[1] is None:
         return None, ""
     firsts = [begin.first for begin in begins if begin is not None]
@@ -191,27 +196,27 @@ def _lacking(nets: tuple[Network, Network], names: list[str], window: Window) ->
     )
 
 
-def begins_now(net: Network) -> Cursor:
+def begins_now(pages: ScanPages[Any]) -> Cursor:
     """What a network has from here on it has had all along; behind everything where it shows nothing."""
-    begin = beginning_of(net.scan.update_pages)
+    begin = beginning_of(pages)
     return _NOTHING if begin is None else begin.at
 
 
 _NOTHING: Final = Cursor(2**63, LATEST)
 
 
-def served_updates(net: Network, window: Window) -> Iterator[Canonical]:
+def served_updates(pages: ScanPages[Any], window: Window) -> Iterator[Canonical]:
     """A server's updates of a window; what it prunes while it is read is not among them."""
     reader = HistoryReader(window)
     try:
-        for page in read_pages(net.scan.update_pages, reader):
+        for page in read_pages(pages, reader):
             yield from canonical_updates(decode_page(page.page.content, rows=page.rows).batches)
     except PartialResultError:
-        begin = begins_now(net)
+        begin = begins_now(pages)
         if begin <= (reader.last or window.start or WHOLE):
             raise
         if begin < _NOTHING:
-            yield from served_updates(net, replace(window, start=begin))
+            yield from served_updates(pages, replace(window, start=begin))
 
 
 def compare(

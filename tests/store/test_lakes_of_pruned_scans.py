@@ -181,6 +181,17 @@ def test_verify_names_what_the_store_lacks_and_does_not_compare_what_is_pruned(n
     assert begin[1] in ahead.lacks
 
 
+@pytest.mark.parametrize("sample", [3, None])
+def test_of_several_scans_one_that_has_it_all_is_compared(sample, net, store):
+    store.sync(net)
+    with net.sandbox.replica(prune_before=place(net, 500)) as other:
+        both = lf.connect(scan_url=[other.scan_url, net.sandbox.scan_url])
+        verified, compared = store.verify(both, sample=sample), lf.cross_check(both, net, start="begin")
+
+    assert (verified.agree, verified.lacks) == (True, "")
+    assert (compared.agree, compared.compared) == (True, UPDATES)
+
+
 @pytest.mark.parametrize("workers", [1, 4])
 def test_objects_give_what_the_pages_have_pruned(store, workers):
     with lf.sandbox(days=4) as net:

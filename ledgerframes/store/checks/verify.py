@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.decoding.personal import without_members
-from ledgerframes.loaders.beginning import WHOLE, beginning_of
+from ledgerframes.loaders.beginning import WHOLE, beginning_of, having
 from ledgerframes.loaders.cross_check import CrossCheck, begins_now, compare, served_updates
 from ledgerframes.loaders.normalized import Canonical, canonical_updates
 from ledgerframes.paging.cursor import Cursor, before
@@ -27,6 +27,7 @@ from ledgerframes.store.read.windows import lake_window
 from ledgerframes.store.sync.probing import first_after, migrations_after
 
 if TYPE_CHECKING:
+    from ledgerframes.interfaces.page_source import ScanPages
     from ledgerframes.network import Network
     from ledgerframes.store.store import Store
 
@@ -81,8 +82,9 @@ def verify(
     wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
     view = lake.existing(names=ORDER)
     part = lake_window(view, "updates", start, end, last).wanted
-    begin = beginning_of(net.scan.update_pages)
-    lacking = ", ".join(map(str, _lacking(net, view, part)))
+    pages = having(net.scan.update_pages, part)  # of several scans those that reach back furthest
+    begin = beginning_of(pages)
+    lacking = ", ".join(map(str, _lacking(pages, view, part)))
     lacks = [f"{lake.url} lacks {lacking}"] if lacking else []
     if begin is None:
         lacks.append("the network shows no update: it is empty, or has pruned all of them; nothing is compared")
@@ -96,14 +98,14 @@ def verify(
     names = [lake.url, ", ".join(net.scan.servers)]
     for window in windows:
         kept = most - sum(len(check.differences) for check in checks)
-        ours, theirs = _stored(view, window), served_updates(net, window)
+        ours, theirs = _stored(view, window), served_updates(pages, window)
         if stripped:
             # Both sides are stripped, because the store alone lacks the contact points.
             ours, theirs = map(_impersonal, ours), map(_impersonal, theirs)
         checks.append(
             compare(
                 ours, theirs, names=names, part=str(window), most=max(kept, 0), whole=True,
-                begins=lambda: (WHOLE, begins_now(net)),
+                begins=lambda: (WHOLE, begins_now(pages)),
             )
         )  # fmt: skip
     return CrossCheck(
@@ -115,9 +117,9 @@ def verify(
     )  # fmt: skip
 
 
-def _lacking(net: Network, view: View, part: Window) -> Iterator[Interval]:
+def _lacking(pages: ScanPages[Any], view: View, part: Window) -> Iterator[Interval]:
     """What the network shows before the end of what is stored, and the store does not cover."""
-    pages, covered = net.scan.update_pages, view.covered
+    covered = view.covered
     for first in migrations_after(pages, None) if covered else ():
         migration_id = first.migration_id
         wanted = wanted_in(part, migration_id)
