@@ -237,19 +237,14 @@ def connect(
     Example:
         >>> net = connect("https://scan.example.com/api/scan")
     """
+    given = dict(locals())
     if network is not None:
-        profile, scan_url = _named(network, profile, scan_url)
-    settings = resolve(
-        profile=profile, scan_url=scan_url, validator_url=validator_url, registry_url=registry_url,
-        ledger_url=ledger_url, token=token, token_oauth=token_oauth, scan_token=scan_token,
-        validator_token=validator_token, registry_token=registry_token, ledger_token=ledger_token, rate=rate,
-        burst=burst, parallel=parallel,
-        attempts=attempts, budget=budget, connect_timeout=connect_timeout, read_timeout=read_timeout,
-        deadline=deadline, max_answer_bytes=max_answer_bytes, ledger_carrier=ledger_carrier, ca_file=ca_file,
-        insecure_http=insecure_http,
-        personal=None if personal is None else flag(personal, "personal"), failover=failover,
-        decimals=None if decimals is None else choice(decimals, "decimals", get_args(Decimals)),
-    )  # fmt: skip
+        given["profile"], given["scan_url"] = _named(network, profile, scan_url)
+    if personal is not None:
+        given["personal"] = flag(personal, "personal")
+    if decimals is not None:
+        choice(decimals, "decimals", get_args(Decimals))
+    settings = resolve(**{name: value for name, value in given.items() if name not in {"network", "transport"}})
     if urls := [url for _, url in settings.unencrypted()]:
         warnings.warn(
             f"insecure_http=True: a token goes to {', '.join(urls)} unencrypted, and whoever is on the way can use it",

@@ -17,12 +17,11 @@ from ledgerframes.interfaces.answers import Contract, ContractWithState, Update,
 from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw
 from ledgerframes.interfaces.history import read_pages
 from ledgerframes.interfaces.object_files import download_to
-from ledgerframes.interfaces.page_source import ScanPages
+from ledgerframes.interfaces.page_source import ScanPages, ValueEncoding, cursor_of, page_request
+from ledgerframes.interfaces.page_source import value_encoding as encoding_of
 from ledgerframes.interfaces.rules import Positive32, fits
 from ledgerframes.interfaces.scan_events import EVENTS, EventCalls, EventsPage
 from ledgerframes.interfaces.scan_now import CurrentCalls
-from ledgerframes.interfaces.scan_requests import ValueEncoding, cursor_of, page_request
-from ledgerframes.interfaces.scan_requests import value_encoding as encoding_of
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls, When
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.tokens import TokenChecks, follow_tokens

@@ -18,9 +18,9 @@ from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.answers import UpdateItem, reads, update_item
 from ledgerframes.interfaces.calls import Call, CallMethod, Runner
 from ledgerframes.interfaces.page_reading import Unplaced, read_leniently, read_page
+from ledgerframes.interfaces.page_source import ValueEncoding, cursor_of, page_request
+from ledgerframes.interfaces.page_source import value_encoding as encoding_of
 from ledgerframes.interfaces.rules import Text, fits
-from ledgerframes.interfaces.scan_requests import ValueEncoding, cursor_of, page_request
-from ledgerframes.interfaces.scan_requests import value_encoding as encoding_of
 from ledgerframes.paging.cursor import Glimpse
 from ledgerframes.paging.window import Bound
 from ledgerframes.transport.request import Endpoint

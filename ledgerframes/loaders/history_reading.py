@@ -7,7 +7,7 @@ import logging
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,24 +15,25 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.decoding.paged_histories import TOGETHER
+from ledgerframes.decoding.paged_histories import TOGETHER, UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError
 from ledgerframes.frames import shape
 from ledgerframes.interfaces.history import PageRows, read_pages
+from ledgerframes.interfaces.scan_events import EVENTS
 from ledgerframes.loaders.beginning import Beginning, beginning_of, having, known_by, proven_by, warn_of
 from ledgerframes.loaders.extent import extent_of, newest_time, nothing_shown
 from ledgerframes.loaders.history_request import HistoryRequest
 from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.provenance import Provenance
-from ledgerframes.loaders.scan_routes import needing_history
+from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.objects.history import ObjectReader, read_objects
 from ledgerframes.objects.kept_files import KeptFiles
 from ledgerframes.objects.sources import ScanObjects
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.seen_ids import SeenIds
-from ledgerframes.tables.catalogue import table_named
+from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
     load = _Load(net, request, None if request.bounded else unbounded)
     with progress_of("history", shown=request.progress, total=request.limit) as progress:
         try:
-            with needing_history(request.history), load.pages() as pages:
+            with _served(request.history), load.pages() as pages:
                 for page in pages:
                     load.add(page)
                     last = page.page.glimpse.cursors[page.rows[-1]]
@@ -95,11 +96,16 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
     load.warn()
     attrs = load.provenance().attrs() | ({} if request.only is None else request.only.attrs)
     return {
-        name: shape(
-            data, table_named(name), as_=request.as_, decimals=request.decimals, lists=request.lists, attrs=attrs
-        )
+        name: shape(data, CATALOGUE[name], as_=request.as_, decimals=request.decimals, lists=request.lists, attrs=attrs)
         for name, data in load.tables(attrs).items()
     }
+
+
+def _served(history: PagedHistory) -> AbstractContextManager[None]:
+    """Explain a missing route; every scan serves the history of updates, which the contract has."""
+    if history is UPDATE_HISTORY:
+        return nullcontext()
+    return needing(EVENTS, instead="read the updates without their verdicts by lf.load_history")
 
 
 #: A server may cap its pages, so that none is as full as was asked for: after so many the whole is estimated, too.
@@ -342,7 +348,7 @@ class _Load:
         """The loaded tables, by name; each table's batches are released as they are joined."""
         tables = {}
         for name, columns in self._request.kept.items():
-            declared = table_named(name).schema
+            declared = CATALOGUE[name].schema
             schema = pa.schema([declared.field(column) for column in columns]).with_metadata(
                 {**declared.metadata, "ledgerframes": json.dumps(attrs)}
             )

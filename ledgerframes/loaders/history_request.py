@@ -13,7 +13,7 @@ from ledgerframes.frames import As, Decimals, Lists, check_shape
 from ledgerframes.loaders.event_choice import EventChoice
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
-from ledgerframes.tables.catalogue import table_named
+from ledgerframes.tables.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
@@ -154,4 +154,4 @@ def _kept(tables: tuple[str, ...], columns: object) -> dict[str, tuple[str, ...]
         if name not in tables:
             hint = did_you_mean(name, tables) or f"; there are {', '.join(tables)}"
             raise InputError(f"columns: {shown(name)} is not a table of the history{hint}")
-    return {name: table_named(name).pick(columns.get(name)) for name in tables}
+    return {name: CATALOGUE[name].pick(columns.get(name)) for name in tables}

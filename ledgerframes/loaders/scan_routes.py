@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Final
 
-from ledgerframes.decoding.paged_histories import EVENT_HISTORY, PagedHistory
 from ledgerframes.errors import InputError, NotFoundError
-from ledgerframes.interfaces.scan_events import EVENTS
 from ledgerframes.transport.request import Endpoint
 
 #: A release that is known to have the routes, as answers of it are at hand; no document names their first one.
@@ -36,10 +34,3 @@ def needing(*endpoints: Endpoint, instead: str) -> Iterator[None]:
             f"the scan at {error.server} does not serve {routes}. Scan release {KNOWN} does; whether older ones do"
             f" is not documented. What to do: give scan_url= of a newer one, with its prefix /api/scan, or {instead}"
         ) from error
-
-
-def needing_history(history: PagedHistory) -> AbstractContextManager[None]:
-    """The same for a history; the contract has the one of updates, so every scan serves it."""
-    if history is not EVENT_HISTORY:
-        return nullcontext()
-    return needing(EVENTS, instead="read the updates without their verdicts by lf.load_history")

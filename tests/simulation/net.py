@@ -18,11 +18,11 @@ from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError, ServerError, StatusError
 from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.interfaces.page_source import page_request
 from ledgerframes.interfaces.scan import UPDATES as UPDATES_OF_SCAN
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_events import EventsPage
 from ledgerframes.interfaces.scan_objects import ObjectRef, UpdateObjects
-from ledgerframes.interfaces.scan_requests import page_request
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Window
 from ledgerframes.transport import Answer, Stats
