@@ -7,20 +7,24 @@ signal to any thread, and Python runs its handler once the main thread is back, 
 from __future__ import annotations
 
 import atexit
+import queue
 import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Final, TypeVar
+
+from ledgerframes.errors import StoppedError
+from ledgerframes.signals import held_back
 
 T = TypeVar("T")
 
 #: Seconds that a thread waits at a time: far below the two that Ctrl-C may take.
 SLICE: Final = 0.2
-#: Seconds that the program's end waits for threads.
+#: Seconds that the end of the program, or of a read, waits for threads.
 _LEAVING: Final = 1.0
 _THREADS: Final[set[threading.Thread]] = set()
 
@@ -72,6 +76,51 @@ def result(future: Future[T]) -> T:
     """
     ended(future)
     return future.result(0)
+
+
+def ahead(items: Iterator[T], name: str, stop: Callable[[], object]) -> Iterator[T]:
+    """Yield items, the next one made in a thread of its own while the caller works on this one.
+
+    Args:
+        items: what to take from.
+        name: of the thread.
+        stop: ends what the thread does; called at the end, and at Ctrl-C.
+    """
+    made: queue.SimpleQueue[tuple[T, ...]] = queue.SimpleQueue()
+    wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
+
+    def work() -> None:
+        try:
+            for item in items:
+                made.put((item,))
+                if not wanted.get():
+                    return
+        finally:
+            made.put(())
+
+    running = spawn(work, name)
+    try:
+        while True:
+            with held_back(stop):
+                item = _taken(made)
+            if not item:
+                running.result(_LEAVING)
+                return
+            wanted.put(item=True)
+            yield item[0]
+            del item  # it is not to be held while the next one is waited for
+    finally:
+        # Also where the caller stops early: what was begun must not outlive the read.
+        stop()
+        wanted.put(item=False)
+        ended(running, _LEAVING)
+
+
+def _taken(items: queue.SimpleQueue[T]) -> T:
+    while not sys.is_finalizing():
+        with suppress(queue.Empty):
+            return items.get(timeout=SLICE)
+    raise StoppedError("the program ends")
 
 
 def together(calls: Sequence[Callable[[], T]], name: str, *, at_once: int | None = None) -> list[T]:

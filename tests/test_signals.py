@@ -23,7 +23,7 @@ SOME = [("load", "refusing"), ("sync", "silent"), ("cli", "dripping")]
     [(*case, 6) for case in SOME] + [pytest.param(*case, 100, marks=pytest.mark.long) for case in CASES],
 )
 def test_a_signal_at_any_moment_ends_a_call(name, kind, rounds, by_sandbox, middle, tmp_path):  # noqa: F811
-    with lf.sandbox(updates=400, migrations=1, page_maximum=50) as net:
+    with lf.sandbox(updates=400, migrations=1) as net:
         every = lf.load_updates(net)["update_id"]
         lake = lf.open_store(tmp_path / "lake")
         if name == "report":

@@ -12,7 +12,7 @@ import pytest
 
 from ledgerframes.signals import Signalled, held_back, leave
 from ledgerframes.store.sync.driving import ThreadDrive
-from ledgerframes.threads import ended, result, spawn, together
+from ledgerframes.threads import ahead, ended, result, spawn, together
 
 
 def test_what_a_call_returns_or_raises_comes_where_it_is_waited_for():
@@ -166,3 +166,32 @@ def test_a_signal_that_another_thread_receives_ends_a_wait(handler):
     with pytest.raises(KeyboardInterrupt), held_back(go.set):
         result(spawn(receive, "receive"))
     assert time.monotonic() - began < 5
+
+
+def test_an_item_is_made_while_the_one_before_is_worked_on_and_no_more():
+    made, stopped, second = [], [], threading.Event()
+
+    def items():
+        for number in range(9):
+            made.append(number)
+            if number == 1:
+                second.set()
+            yield number
+
+    with closing(ahead(items(), "call", partial(stopped.append, 1))) as read:
+        assert next(read) == 0
+        assert second.wait(20)
+        assert made == [0, 1]
+    assert stopped
+    assert list(ahead(items(), "call", list)) == list(range(9))
+
+
+def test_an_error_comes_behind_the_items_before_it():
+    def items():
+        yield 1
+        raise LookupError("second")
+
+    read = ahead(items(), "call", list)
+    assert next(read) == 1
+    with pytest.raises(LookupError, match="second"):
+        next(read)

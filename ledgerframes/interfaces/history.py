@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -15,8 +14,7 @@ from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Ask, Outcome, Probing, Reading
-from ledgerframes.signals import held_back
-from ledgerframes.threads import ended, result, spawn
+from ledgerframes.threads import ahead
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.request import Request
@@ -29,8 +27,6 @@ _MAXIMUM: Final = re.compile(r"maximum \(\d+ > (\d+)\)")
 #: How long to wait for servers that lag behind another one, in seconds.
 _WAITS: Final = (0.0, 0.5, 1.0, 2.0)
 _THREAD: Final = "ledgerframes-fetch"
-#: Seconds that a read that ends early waits for the request under way.
-_LEAVING: Final = 1.0
 
 
 class PageSource(Protocol):
@@ -99,27 +95,20 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
         PartialResultError: the servers that answer lag behind another one, or have pruned what follows.
     """
     stop = Stop()
-    coming: Future[tuple[PageRows, bool]] | None = None
-    try:
-        session = HistorySession(source.stoppable(stop), reader)
-        # In a thread of its own, because waiting for it can be interrupted while a socket cannot.
-        coming = spawn(session.step, _THREAD)
-        while True:
-            with held_back(stop.set):
-                rows, more = result(coming)
+    session = HistorySession(source.stoppable(stop), reader)
+
+    def steps() -> Iterator[PageRows]:
+        more = True
+        while more:
+            rows, more = session.step()
             if rows.outcome is Outcome.BEHIND and (not more or len(source.servers) == 1):
                 session.check_pruned()
-            if more:
-                coming = spawn(session.step, _THREAD)
-            if rows.rows:
-                yield rows
-            if not more:
-                return
-    finally:
-        # Also where the caller stops iterating early: the request under way must not outlive the read.
-        stop.set()
-        if coming is not None:
-            ended(coming, _LEAVING)
+            yield rows
+
+    # In a thread of its own, because waiting for it can be interrupted while a socket cannot.
+    for rows in ahead(steps(), _THREAD, stop.set):
+        if rows.rows:
+            yield rows
 
 
 class HistorySession:
