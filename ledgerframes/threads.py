@@ -123,6 +123,14 @@ def _taken(items: queue.SimpleQueue[T]) -> T:
     raise StoppedError("the program ends")
 
 
+def to_the_end(future: Future[T]) -> T:
+    """The result of a call that has ended, also where a signal raises during the wait."""
+    try:
+        return result(future)
+    finally:
+        ended(future)
+
+
 def together(calls: Sequence[Callable[[], T]], name: str, *, at_once: int | None = None) -> list[T]:
     """Make calls concurrently; returns their results in order.
 

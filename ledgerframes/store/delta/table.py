@@ -23,7 +23,7 @@ from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile, Verify
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, kept
 from ledgerframes.tables.table import Table
-from ledgerframes.threads import ended, result, spawn
+from ledgerframes.threads import spawn, to_the_end
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -130,11 +130,7 @@ class DeltaStoreTable:
         # It calls Python and drops what a signal's handler raises there; a program that ended meanwhile would crash.
         call = partial(self._handle.to_pyarrow_dataset, filesystem=files.filesystem)
         with plain_errors(self.url, "be read"):
-            opening = spawn(call, "ledgerframes-dataset")
-            try:
-                stored = result(opening)
-            finally:
-                ended(opening)
+            stored = to_the_end(spawn(call, "ledgerframes-dataset"))
         checked = ds.ParquetFileFormat(
             default_fragment_scan_options=ds.ParquetFragmentScanOptions(
                 pre_buffer=True, page_checksum_verification=True
