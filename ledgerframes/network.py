@@ -7,13 +7,12 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ledgerframes.arguments import choice, flag, suggesting
 from ledgerframes.config.resolving import resolve
-from ledgerframes.config.settings import INTERFACES, InsecureHttpWarning, Settings, Token, check_url
+from ledgerframes.config.settings import DECIMALS, INTERFACES, InsecureHttpWarning, Settings, Token, check_url
 from ledgerframes.errors import ConfigurationError
-from ledgerframes.frames import Decimals
 from ledgerframes.results import html_pairs
 from ledgerframes.transport import Clock, Stats, Transport
 from ledgerframes.transport.public_addresses import why_not_public
@@ -21,6 +20,7 @@ from ledgerframes.transport.public_addresses import why_not_public
 if TYPE_CHECKING:
     import httpx
 
+    from ledgerframes.frames import Decimals
     from ledgerframes.interfaces.listed_scans import Refusal
     from ledgerframes.paging.window import Window
     from ledgerframes.sandbox.server import Sandbox
@@ -243,7 +243,7 @@ def connect(
     if personal is not None:
         given["personal"] = flag(personal, "personal")
     if decimals is not None:
-        choice(decimals, "decimals", get_args(Decimals))
+        choice(decimals, "decimals", DECIMALS)
     settings = resolve(**{name: value for name, value in given.items() if name not in {"network", "transport"}})
     if urls := [url for _, url in settings.unencrypted()]:
         warnings.warn(

@@ -63,7 +63,19 @@ TYPES = {
 }  # fmt: skip
 FILES = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")  # those of the next commit too
 HEAVY = (
-    *("deltalake", "duckdb", "filelock", "httpx", "IPython", "matplotlib", "polars", "starlette", "tqdm", "typer"),
+    *(
+        "deltalake",
+        "duckdb",
+        "filelock",
+        "httpx",
+        "IPython",
+        "matplotlib",
+        "pandas",
+        "polars",
+        "starlette",
+        "tqdm",
+        "typer",
+    ),
     *("uvicorn", "xlsxwriter"),
 )
 

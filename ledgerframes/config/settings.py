@@ -19,6 +19,8 @@ Interface = Literal["scan", "validator", "registry", "ledger"]
 Token = str | Callable[[], str]
 
 INTERFACES: Final[tuple[Interface, ...]] = ("scan", "validator", "registry", "ledger")
+#: How pandas may hold amounts.
+DECIMALS: Final = ("float", "exact", "arrow", "string")
 PREFIX: Final = "LEDGERFRAMES_"
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?", re.ASCII)
@@ -170,7 +172,7 @@ class Settings:
             )
         if self.failover not in ("given", "network"):
             raise ConfigurationError(f"failover={self.failover!r} is not valid: give 'given' or 'network'")
-        if self.decimals not in ("float", "exact", "arrow", "string"):
+        if self.decimals not in DECIMALS:
             raise ConfigurationError(
                 f"decimals={self.decimals!r} is not valid: give 'float', 'exact', 'arrow' or 'string'"
             )
