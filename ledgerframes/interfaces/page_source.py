@@ -71,11 +71,11 @@ class ScanPages(Generic[PageT]):
 
         def revised(asked: Request, error: RequestError) -> Request | None:
             if too_much(error) and (failed := self._failed(error, server)) is not None:
-                self.sender.page_sizes.note(failed, _page_size(asked), came=False)
+                self.sender.transport.page_sizes.note(failed, _page_size(asked), came=False)
             return None if revise is None else revise(asked, error)
 
         answer = self.sender.send(request, read=read, server=server, revise=revised, attempts=attempts)
-        self.sender.page_sizes.note(answer.server, _page_size(answer.request), came=True)
+        self.sender.transport.page_sizes.note(answer.server, _page_size(answer.request), came=True)
         return answer
 
     def _failed(self, error: RequestError, server: str | tuple[str, ...] | None) -> str | None:
@@ -88,7 +88,7 @@ class ScanPages(Generic[PageT]):
     @property
     def page_sizes(self) -> PageSizes:
         """How many items may be asked of each scan at once."""
-        return self.sender.page_sizes
+        return self.sender.transport.page_sizes
 
     def pause(self, seconds: float) -> None:
         """Wait, by the transport's clock."""

@@ -73,7 +73,8 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
     """
     if request.bounds[2] is not None:
         request = request.counting_from(newest_time(net.scan))
-    load = _Load(net, request, None if request.bounded else unbounded)
+    whole = request.limit is None and request.window.whole
+    load = _Load(net, request, unbounded if whole else None)
     with progress_of("history", shown=request.progress, total=request.limit) as progress:
         try:
             with _served(request.history), load.pages() as pages:
@@ -362,10 +363,12 @@ class _Load:
         at_limit = reader.limit is not None and reader.taken >= reader.limit
         # Without an update at or after the end, nothing proves that the range is complete.
         early = self.complete and not (at_limit or reader.beyond) and (window.has_end or self._behind)
+        begun = False if self._begin_known or window.names_start else None
+        begun = begun if beginning is None else beginning.proven
         words = window.said("" if beginning is None else str(beginning), self._end(at_limit=at_limit))
         return Provenance(
             tuple(self._servers), words, self._last,
-            self.complete and not early, from_beginning=self._from_beginning,
+            self.complete and not early, from_beginning=begun,
             begins_late=None if beginning is None else beginning.late, personal=self._net.settings.personal,
             ends_early=early, bounds=window.bounds(), decimals=self._request.decimals,
             counted_from=self._request.counted_from,
@@ -380,12 +383,6 @@ class _Load:
             and not isinstance(self.reader, HistoryReader)
             and (self._last is None or self._last.micros < newest)
         )
-
-    @property
-    def _from_beginning(self) -> bool | None:
-        if self._beginning is not None:
-            return self._beginning.proven
-        return False if self._begin_known or self._request.window.names_start else None
 
     def _end(self, *, at_limit: bool) -> str:
         """Where a load without an end of its own ended, in words."""

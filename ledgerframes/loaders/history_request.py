@@ -134,11 +134,6 @@ class HistoryRequest:
         """The same request, its `last` counted back from an instant."""
         return replace(self, window=wanted_window(*self.bounds, now=now), counted_from=now)
 
-    @property
-    def bounded(self) -> bool:
-        """Whether the caller limited how much to load."""
-        return self.limit is not None or not self.window.whole
-
 
 def _kept(tables: tuple[str, ...], columns: object) -> dict[str, tuple[str, ...]]:
     """The columns to keep of each table: those that the caller names, else all.
