@@ -473,8 +473,9 @@ class _History:
         nameless = not any(self.stored_as.has_row(item) or item.kind == "broken" for item in self._tail(migrations[-1]))
         # A gap that syncs of parts left ends inside a page: one more to where it ends, and the servers confirm it.
         due += servers * nameless + (gaps + 1) * servers * bool(gaps)
-        # What was pruned before it was final may still come from objects that are written later: looked for every time.
-        return 2 * due if self.script.objects and self._pruned() else due
+        # What was pruned before it was final may still come from objects that are written later: every time it is read
+        # again, and each server is asked what it has first.
+        return 2 * due + servers if self.script.objects and self._pruned() else due
 
     def _tail(self, migration: int) -> list[Item]:
         """What a sync looks at: all that is not settled, from the last stored update on if none of it is stored."""
