@@ -159,7 +159,10 @@ class HistorySync:
         if not self._recognised:
             return set()
         unstored = takewhile(lambda cursor: cursor.migration_id not in stored, self._where_it_begins())
-        return stored | later_ones | self._before(min(stored)) | {cursor.migration_id for cursor in unstored}
+        found = stored | later_ones | self._before(min(stored)) | {cursor.migration_id for cursor in unstored}
+        # No page of a migration whose end was pruned shows the next one, of which a killed sync has stored nothing.
+        begin = self.agreement.beginnings.first
+        return found if begin is None or begin.migration_id < min(stored) else found | {begin.migration_id}
 
     def _look(self, newest: int) -> set[int]:
         """Look at every server where the newest stored migration ends; gives the migrations that are new."""
