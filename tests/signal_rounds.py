@@ -48,7 +48,7 @@ def report(url: str, folder: Path) -> None:
     """Write reports of a lake, which asks no server."""
     del url
     while True:
-        lf.report(lf.open_store(folder / "lake"), folder / "report.html")
+        lf.report(lf.open_store(folder / "lake"), folder / "report.html", overwrite=True)
 
 
 def cli(url: str, folder: Path) -> None:
