@@ -269,6 +269,26 @@ def test_what_is_not_explained_is_shown():
     assert found.attrs["unexplained"] == {"zero": 0, "other": 2, "unknown": 0}
 
 
+def test_traffic_bought_by_a_transfer_with_a_memo_is_not_explained_until_its_party_has_a_name():
+    # The party is a placeholder in the public sources (`cip-xxx`), so a payment to it is not told from another's yet.
+    memo = "memberId=PAR::m&synchronizerId=sync-a&migrationId=1&trafficAmount=1000000"
+    transfer = {"sender": "alice", "receiver": "cip-xxx_traffic-purchase::1220", "amount": "100.0",
+                "meta": {"values": {"splice.lfdecentralizedtrust.org/reason": memo}}}  # fmt: skip
+    result = {"output": {"tag": "TransferInstructionResult_Completed", "value": {"receiverHoldingCids": []}}}
+    events = frame_of(
+        [
+            BEGUN,
+            update("u", 5, exercise(FACTORY, "f", "TransferFactory_Transfer", {"transfer": transfer}, result, GONE)),
+        ]
+    )
+
+    row = (found := lf.mint_burn(events))[found.update_id == "u"].iloc[0]
+
+    assert (row.net_change, row.burned_traffic, row.unexplained) == (-100, 0, -100)
+    assert lf.traffic_purchases(events).empty
+    assert lf.transfers(events).reason.to_list() == [memo]
+
+
 def test_an_unknown_end_of_a_coin_is_counted():
     found = lf.mint_burn(frame_of([BEGUN, update("u", 5, archive(AMULET, "in", "Amulet_Melt"))]))
 
