@@ -12,11 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import msgspec
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.decoding.history import decode_items
+from ledgerframes.frames import shape
+from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 from ledgerframes.types import History
+from tests.replay import read_capture
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "10_economics.ipynb"
 COUPONS = ("AppRewardCoupon", "ValidatorRewardCoupon", "SvRewardCoupon", "ValidatorFaucetCoupon",
@@ -89,6 +95,31 @@ def answers() -> Iterator[Answers]:
     known = Answers()
     yield known
     known.net.close()
+
+
+def test_every_question_is_asked_of_a_real_page_and_what_it_lacks_is_said(captures: Path) -> None:  # noqa: ARG001
+    items = [item["update"] for item in read_capture("scan-events-page").body["events"] if item.get("update")]
+    attrs = {"complete": True, "from_beginning": False, "start": items[0]["record_time"], "range": "a real page"}
+    batches = decode_items([msgspec.json.encode(item) for item in items], endpoint="POST /v2/updates").batches
+    tables = (UPDATES, EVENTS, REASSIGNMENTS)
+    frames = [shape(pa.Table.from_batches([batches[table.name]], table.schema), table) for table in tables]
+    for frame in frames:
+        frame.attrs.update(attrs)
+    names: dict[str, Any] = {"json": json, "lf": lf, "pd": pd, "history": lf.types.History(*frames)}
+
+    with lf.sandbox(updates=300) as net:
+        names |= {"net": net, "start": "begin", "opening": "nothing"}
+        found = {number: run(code, names) for number, code in sorted(cells().items()) if number}
+
+    assert (found[7], found[18]["growth"]) == (
+        "nobody bought traffic in this range", "needs a history from ledger begin",
+    )  # fmt: skip
+    assert not len(found[19])
+    # Nothing that is not known is 0: neither a kind's sum nor an application's.
+    unknown = found[2]["sum"].isna().sum() + found[4].coin.isna().sum()
+    assert unknown
+    assert not (found[2]["sum"] == 0).any()
+    assert found[8].notna().any()
 
 
 def total(values: Any) -> Decimal:

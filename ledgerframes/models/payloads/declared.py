@@ -78,6 +78,9 @@ _CREATES: Final[Mapping[str, Mapping[str, Kind]]] = {
     "Splice.AmuletRules:TransferPreapproval": {
         "dso": TEXT, "receiver": TEXT, "provider": TEXT, "validFrom": TIME, "lastRenewedAt": TIME, "expiresAt": TIME,
     },
+    "Splice.Ans:AnsEntry": {
+        "dso": TEXT, "user": TEXT, "name": TEXT, "url": TEXT, "description": TEXT, "expiresAt": TIME,
+    },
 }  # fmt: skip
 _ARGUMENTS: Final[Mapping[tuple[str, str], Mapping[str, Kind]]] = {
     (_RULES, "AmuletRules_Transfer"): {"transfer.sender": TEXT, "transfer.provider": TEXT, "expectedDso": TEXT},
