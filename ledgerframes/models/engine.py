@@ -166,7 +166,7 @@ class Engine:
 
     def rows(self, name: str) -> pa.Table:
         """The rows of a model, in its order."""
-        if name in self._built or kind_of(name) == "view":
+        if name in self._built or name in self._inputs or kind_of(name) == "view":
             self._build(name)
             return self._arrow(f"from {name}")
         if name not in self._rows:

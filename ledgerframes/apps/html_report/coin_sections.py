@@ -19,6 +19,8 @@ from ledgerframes.number_format import amount_text, plural
 
 _FROM_BEGIN: Final = 'they need the history from ledger begin: sync or load with start="begin"'
 _HOLDERS: Final = 12
+#: Names that a sentence lists.
+_NAMED: Final = 5
 _TIMES: Final = 120
 _STEPS: Final = ("1s", "10s", "1min", "10min", "1h", "6h", "1D", "7D", "28D", "91D", "364D", "3640D")
 Make = Callable[[Material], Section]
@@ -178,6 +180,8 @@ def _edges(rows: pd.DataFrame, things: str) -> list[str]:
 
 
 def _not_understood(rows: Any) -> list[str]:
-    unknown = sum(rows.attrs["not_understood"].values())
-    words = f"{unknown:,} templates, choices or members are unknown to this version and are not in these figures."
-    return [text(words, quiet=True)] if unknown else []
+    """What no model knows, by its most frequent names."""
+    counts = rows.attrs["not_understood"]
+    words = f"{sum(counts.values()):,} templates, choices or members are unknown to this version and are not in these"
+    words += f" figures: {', '.join(list(counts)[:_NAMED])}{' and others' if len(counts) > _NAMED else ''}."
+    return [text(words, quiet=True)] if counts else []
