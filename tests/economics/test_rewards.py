@@ -274,6 +274,17 @@ def test_a_coupon_of_the_second_version_states_coin(ending, outcome):
     assert rewards.attrs["checks"]["claims"]["different"] == 0
 
 
+def test_a_coupon_of_the_second_version_states_from_when_to_when_it_can_be_minted():
+    times = {"mintAfter": "2026-01-01T12:00:00.5Z", "expiresAt": "2026-01-03T00:00:00Z"}
+    made = [second_version("with", **times), second_version("without"), second_version("wrong", mintAfter="soon")]
+
+    rows = rows_of(lf.rewards(frame_of([update("made", 0, *made)])))
+
+    assert rows["with"]["mint_after"] == pd.Timestamp("2026-01-01T12:00:00.5Z")
+    assert rows["with"]["expires_at"] == pd.Timestamp("2026-01-03T00:00:00Z")
+    assert [rows[name]["mint_after"] is pd.NaT for name in ("without", "wrong")] == [True, True]
+
+
 @pytest.mark.parametrize("kind", ["RewardKind_Validator", {"tag": "RK_ValidatorReward", "value": {}}], ids=str)
 def test_a_coupon_of_the_second_version_may_be_a_validators(kind):
     made, end = update("made", 0, second_version("v2", kind=kind)), paid(archive(V2, "v2"), inputAppRewardAmount="8.0")
