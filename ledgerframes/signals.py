@@ -50,7 +50,9 @@ def held_back(stop: Callable[[], object]) -> Iterator[None]:
         return
     handlers = _raising()
 
-    def tell(number: int, _frame: FrameType | None) -> None:
+    def tell(number: int, frame: FrameType | None) -> None:
+        if not _STOPS:  # a signal at the call's end has left this handler behind
+            handlers[number](number, frame)
         _set(handlers)
         _TOLD.append(number)
         for each in _STOPS:
@@ -65,8 +67,8 @@ def held_back(stop: Callable[[], object]) -> Iterator[None]:
         if not _TOLD:
             raise
     finally:
-        _set(handlers)
         _STOPS.clear()
+        _set(handlers)
     if _TOLD:
         try:
             handlers[_TOLD[0]](_TOLD[0], None)
@@ -76,10 +78,10 @@ def held_back(stop: Callable[[], object]) -> Iterator[None]:
 
 def _within(stop: Callable[[], object]) -> Iterator[None]:
     """A part of a call, which has the handlers."""
-    if _TOLD:
-        stop()
     _STOPS.append(stop)
     try:
+        if _TOLD:
+            stop()
         yield
     finally:
         _STOPS.pop()

@@ -69,8 +69,8 @@ def seconds_to_end(call: Callable[[], None], number: signal.Signals, after: floa
         sent.append(time.monotonic())
         os.kill(os.getpid(), number)
 
-    spawn(send, "sender")
     try:
+        spawn(send, "sender")
         call()
     except KeyboardInterrupt:
         return time.monotonic() - sent[0]
