@@ -6,11 +6,14 @@ import atexit
 import os
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import duckdb
 
+from ledgerframes.models.interrupting import interruptible
 from ledgerframes.models.reads import literal
 
 #: No extensions, no Python variables under the names of tables; files and network only for the inputs.
@@ -38,14 +41,17 @@ class Database:
         self._spill = tempfile.TemporaryDirectory(prefix="ledgerframes-", ignore_cleanup_errors=True)
         try:
             self._root = duckdb.connect(config={**_SETTINGS, "temp_directory": self._spill.name})
-            self._root.execute(f"set allowed_paths = [{', '.join(map(literal, files))}]")
-            self._root.execute("set enable_external_access = false")
-            self._root.execute(";".join(macros))
             #: Half of the machine's memory, in bytes.
-            self.half = self.limit("50%")
+            self.half = interruptible(self._root, partial(self._prepare, macros, files))
         except BaseException:
             self._spill.cleanup()
             raise
+
+    def _prepare(self, macros: Sequence[str], files: Sequence[str]) -> int:
+        self._root.execute(f"set allowed_paths = [{', '.join(map(literal, files))}]")
+        self._root.execute("set enable_external_access = false")
+        self._root.execute(";".join(macros))
+        return self.limit("50%")
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         """A connection with tables, views, variables and a time zone of its own."""
@@ -79,12 +85,12 @@ class Database:
     @classmethod
     def borrow(cls, macros: Sequence[str], files: Sequence[str]) -> Database:
         """The one that is kept, for the caller alone, or a new one if files are to be read or none is kept."""
-        while not files and _IDLE:
-            # Of two threads one has it.
-            database = _IDLE.pop()
-            if database.sound():
-                return database
-            database.close()
+        with suppress(IndexError):  # none is left, or another thread was quicker
+            while not files:
+                database = _IDLE.pop()
+                if database.sound():
+                    return database
+                database.close()
         return cls(macros, files)
 
 
