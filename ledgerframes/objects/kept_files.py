@@ -49,6 +49,8 @@ class KeptFiles:
         with self._locks[name]:
             _get(target, get)
             file = pa.OSFile(str(target), "rb")
+        with suppress(ValueError):
+            self._ahead.remove(target)
         try:
             with file:
                 yield file
