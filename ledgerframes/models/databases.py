@@ -71,16 +71,25 @@ class Database:
         self._spill.cleanup()
 
     def keep(self) -> None:
-        """Give it back after use; it is closed if it cannot serve others, has spilled, or another one is kept."""
-        if self._shared and not _IDLE and self.sound() and not any(Path(self._spill.name).iterdir()):
+        """Give it back after use; it is closed if it cannot serve others, has spilled, or another one is kept.
+
+        While it is kept, its folder is not there.
+        """
+        folder = Path(self._spill.name)
+        if self._shared and not _IDLE and not any(folder.iterdir()):
+            folder.rmdir()
             _IDLE.append(self)
         else:
             self.close()
 
-    def sound(self) -> bool:
-        """Whether its folder is there, and where temporary files are now to be."""
+    def _again(self) -> bool:
+        """Make its folder again; False where temporary files are now to be elsewhere, or somebody took its name."""
         folder = Path(self._spill.name)
-        return folder.is_dir() and folder.parent == Path(tempfile.gettempdir())
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError:
+            return False
+        return folder.parent == Path(tempfile.gettempdir())
 
     @classmethod
     def borrow(cls, macros: Sequence[str], files: Sequence[str]) -> Database:
@@ -88,7 +97,7 @@ class Database:
         with suppress(IndexError):  # none is left, or another thread was quicker
             while not files:
                 database = _IDLE.pop()
-                if database.sound():
+                if database._again():  # noqa: SLF001 - its own class
                     return database
                 database.close()
         return cls(macros, files)
