@@ -32,8 +32,8 @@ def test_a_misspelt_keyword_is_named_and_nothing_is_sent(net):
         lf.load_licenses(net, colums=["validator"])
     with pytest.raises(TypeError, match=r"'scan_ulr'.*did you mean 'scan_url'"):
         lf.connect(scan_ulr="https://scan.example.com")
-    with pytest.raises(TypeError, match=r"'hostil'.*did you mean 'hostile'"):
-        lf.sandbox(hostil=True)
+    with pytest.raises(TypeError, match=r"'migration'.*did you mean 'migrations'"):
+        lf.sandbox(migration=2)
     assert net.stats.requests == before
 
 

@@ -333,7 +333,7 @@ def test_a_store_without_personal_data_keeps_no_contact_point(tmp_path):
             assert bool(shown) == (personal is None)
 
 
-def test_a_stored_snapshot_opens_a_stored_history(store, net):
+def test_a_snapshot_of_the_ledger_opens_a_stored_history(store, net):
     low, high = lf.snapshot_times(net, limit=4).iloc[[0, -1]].itertuples(index=False, name=None)
     assert low[0] == high[0]
     after = pd.Timedelta("1us")
@@ -342,7 +342,9 @@ def test_a_stored_snapshot_opens_a_stored_history(store, net):
     parts = {"start": low, "end": (high[0], high[1] + after)}
     events, legs = store.load("events", **parts), store.load("reassignments", **parts)
 
-    found = lf.active_contracts(events, legs, opening=store.load(TABLE))
+    with pytest.raises(lf.errors.InputError, match=r"does not say which contracts it holds.*lf.load_opening\(net, at="):
+        lf.active_contracts(events, legs, opening=store.load(TABLE))
+    found = lf.active_contracts(events, legs, opening=lf.load_active_contracts(net, at=low))
 
     assert set(lf.load_active_contracts(net, at=high).contract_id) <= set(found.contract_id)
 

@@ -18,7 +18,7 @@ def filled(net, tmp_path_factory):
 def test_every_stored_table_is_written_once(filled, tmp_path, history):
     report = filled.export(tmp_path / "out")
     assert {one.name: one.rows for one in report.tables} == {
-        "updates": 2000, "events": len(history.events), "reassignments": len(history.reassignments), "instruments": 60,
+        "updates": 2000, "events": len(history.events), "reassignments": len(history.reassignments), "instruments": 1,
     }  # fmt: skip
     events = pq.read_table(tmp_path / "out" / "events.parquet")
     assert sorted(events["event_id"].to_pylist()) == sorted(history.events.event_id)
