@@ -1,4 +1,4 @@
-"""A program that sends signals to itself at random moments of an operation, again and again; `test_stopped_by_signals` starts it.
+"""A program that sends signals to itself at random moments of an operation, again and again, for the tests of signals.
 
 python -m tests.signal_rounds OPERATION URL FOLDER ROUNDS SEED
 """
