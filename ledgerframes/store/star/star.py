@@ -119,9 +119,10 @@ class Star:
         return merged(self._view.slots_of(VERDICTS if name in _OF_VERDICTS else HISTORY).common)
 
     def close(self) -> None:
-        """Close what is open."""
-        for opened in (*self._indexes, self._modelled) if self._scratch is not None else ():
-            opened.close()
+        """Close what is open; a star that could not be written has not opened all of it."""
+        opened = self.__dict__
+        for each in (*opened.get("_indexes", ()), *filter(None, [opened.get("_modelled")])):
+            each.close()
 
     @property
     def not_understood(self) -> dict[str, int]:
