@@ -17,9 +17,29 @@ class Signalled(SystemExit):
     """Ctrl-C or SIGTERM ended a command; the exit code is 128 and the signal's number, as shells have it."""
 
 
+#: Signals that ended the command that runs.
+_LEFT: Final[list[int]] = []
+
+
 def leave(number: int, _frame: FrameType | None) -> NoReturn:
     """The handler of the command line."""
+    _LEFT.append(number)
     raise Signalled(128 + number)
+
+
+def begin_command() -> None:
+    """Forget the signals that ended a command before."""
+    _LEFT.clear()
+
+
+def end_if_signalled() -> None:
+    """Raise again what ended the command: finalizers, and C++ that calls Python, drop what a handler raises there.
+
+    Raises:
+        Signalled: a signal came since the command began.
+    """
+    if _LEFT and signal.getsignal(_LEFT[0]) is leave:
+        raise Signalled(128 + _LEFT[0])
 
 
 #: Handlers that only raise, so that they may do it later.
@@ -45,6 +65,7 @@ def held_back(stop: Callable[[], object]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    end_if_signalled()
     if _STOPS:
         yield from _within(stop)
         return

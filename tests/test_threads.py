@@ -1,16 +1,17 @@
 """Threads, waits for them, and signals that are held back while one waits."""
 
+import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 
 import pytest
 
-from ledgerframes.signals import Signalled, held_back, leave
+from ledgerframes.signals import Signalled, begin_command, held_back, leave
 from ledgerframes.store.sync.driving import ThreadDrive
 from ledgerframes.threads import ahead, ended, result, spawn, together
 
@@ -195,3 +196,17 @@ def test_an_error_comes_behind_the_items_before_it():
     assert next(read) == 1
     with pytest.raises(LookupError, match="second"):
         next(read)
+
+
+def test_a_signal_that_a_finalizer_dropped_ends_the_command_at_its_next_call():
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        with suppress(Signalled):  # as a finalizer does
+            os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(Signalled), held_back(list):
+            pytest.fail("the call began")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        begin_command()
+    with held_back(list):
+        pass

@@ -28,7 +28,7 @@ from ledgerframes.cli.log_lines import log_handler
 from ledgerframes.cli.options import say
 from ledgerframes.cli.output import say_frame
 from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError
-from ledgerframes.signals import Signalled, leave
+from ledgerframes.signals import Signalled, begin_command, end_if_signalled, leave
 from ledgerframes.threads import SLICE
 
 app = typer.Typer(
@@ -50,6 +50,7 @@ def main() -> None:
         warnings.showwarning = _show_warning
         try:
             app(prog_name="ledgerframes")
+            end_if_signalled()
         except LedgerframesError as error:
             # Python's True is a shell's option of the same word.
             said = re.sub(r"\bconnect\(([a-z_]+)=\.\.\.\)", lambda name: f"--{name[1].replace('_', '-')}", str(error))
@@ -67,6 +68,7 @@ def _signals_as_exits() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    begin_command()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:  # a shell's background job ignores Ctrl-C, which is meant for another
@@ -74,6 +76,7 @@ def _signals_as_exits() -> Iterator[None]:
     try:
         yield
     finally:
+        begin_command()
         for number, handler in before.items():
             signal.signal(number, handler)
 
