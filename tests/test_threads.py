@@ -1,6 +1,5 @@
 """Threads, waits for them, and signals that are held back while one waits."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -202,7 +201,7 @@ def test_a_signal_that_a_finalizer_dropped_ends_the_command_at_its_next_call():
     before = signal.signal(signal.SIGTERM, leave)
     try:
         with suppress(Signalled):  # as a finalizer does
-            os.kill(os.getpid(), signal.SIGTERM)
+            leave(signal.SIGTERM, None)
         with pytest.raises(Signalled), held_back(list):
             pytest.fail("the call began")
     finally:

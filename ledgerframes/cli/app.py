@@ -73,9 +73,13 @@ def _signals_as_exits() -> Iterator[None]:
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:  # a shell's background job ignores Ctrl-C, which is meant for another
             signal.signal(number, leave)
+    unraisable = sys.unraisablehook
+    # What a finalizer drops is raised again at the next call, and Python need not say so.
+    sys.unraisablehook = lambda dropped: None if isinstance(dropped.exc_value, Signalled) else unraisable(dropped)
     try:
         yield
     finally:
+        sys.unraisablehook = unraisable
         begin_command()
         for number, handler in before.items():
             signal.signal(number, handler)
