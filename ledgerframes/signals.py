@@ -38,8 +38,9 @@ def end_if_signalled() -> None:
     Raises:
         Signalled: a signal came since the command began.
     """
-    if _LEFT and signal.getsignal(_LEFT[0]) is leave:
-        raise Signalled(128 + _LEFT[0])
+    for number in _LEFT:
+        if signal.getsignal(number) is leave:
+            raise Signalled(128 + number)
 
 
 #: Handlers that only raise, so that they may do it later.
