@@ -66,7 +66,8 @@ def held_back(stop: Callable[[], object]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    end_if_signalled()
+    if _LEFT:
+        end_if_signalled()
     if _STOPS:
         yield from _within(stop)
         return
