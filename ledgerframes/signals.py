@@ -27,7 +27,7 @@ def leave(number: int, _frame: FrameType | None) -> NoReturn:
     raise Signalled(128 + number)
 
 
-def begin_command() -> None:
+def forget_signals() -> None:
     """Forget the signals that ended a command before."""
     _LEFT.clear()
 

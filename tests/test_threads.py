@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from ledgerframes.signals import Signalled, begin_command, held_back, leave
+from ledgerframes.signals import Signalled, forget_signals, held_back, leave
 from ledgerframes.store.sync.driving import ThreadDrive
 from ledgerframes.threads import ahead, ended, result, spawn, together
 
@@ -206,6 +206,6 @@ def test_a_signal_that_a_finalizer_dropped_ends_the_command_at_its_next_call():
             pytest.fail("the call began")
     finally:
         signal.signal(signal.SIGTERM, before)
-        begin_command()
+        forget_signals()
     with held_back(list):
         pass

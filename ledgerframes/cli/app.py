@@ -28,7 +28,7 @@ from ledgerframes.cli.log_lines import log_handler
 from ledgerframes.cli.options import say
 from ledgerframes.cli.output import say_frame
 from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError
-from ledgerframes.signals import Signalled, begin_command, end_if_signalled, leave
+from ledgerframes.signals import Signalled, end_if_signalled, forget_signals, leave
 from ledgerframes.threads import SLICE
 
 app = typer.Typer(
@@ -68,7 +68,7 @@ def _signals_as_exits() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    begin_command()
+    forget_signals()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:  # a shell's background job ignores Ctrl-C, which is meant for another
@@ -80,7 +80,7 @@ def _signals_as_exits() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = unraisable
-        begin_command()
+        forget_signals()
         for number, handler in before.items():
             signal.signal(number, handler)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
@@ -38,13 +39,13 @@ class Database:
     def __init__(self, macros: Sequence[str], files: Sequence[str]) -> None:
         self._shared = not files
         self._limit = ""
-        self._spill = tempfile.TemporaryDirectory(prefix="ledgerframes-", ignore_cleanup_errors=True)
+        self._spill = Path(tempfile.mkdtemp(prefix="ledgerframes-"))
         try:
-            self._root = duckdb.connect(config={**_SETTINGS, "temp_directory": self._spill.name})
+            self._root = duckdb.connect(config={**_SETTINGS, "temp_directory": str(self._spill)})
             #: Half of the machine's memory, in bytes.
             self.half = interruptible(self._root, partial(self._prepare, macros, files))
         except BaseException:
-            self._spill.cleanup()
+            shutil.rmtree(self._spill, ignore_errors=True)
             raise
 
     def _prepare(self, macros: Sequence[str], files: Sequence[str]) -> int:
@@ -68,28 +69,29 @@ class Database:
     def close(self) -> None:
         """Close it, and remove what it spilled."""
         self._root.close()
-        self._spill.cleanup()
+        shutil.rmtree(self._spill, ignore_errors=True)
 
     def keep(self) -> None:
         """Give it back after use; it is closed if it cannot serve others, has spilled, or another one is kept.
 
         While it is kept, its folder is not there.
         """
-        folder = Path(self._spill.name)
-        if self._shared and not _IDLE and not any(folder.iterdir()):
-            folder.rmdir()
-            _IDLE.append(self)
-        else:
-            self.close()
+        if self._shared and not _IDLE:
+            with suppress(OSError):  # what was spilled is still there, or all of the folder was cleaned away
+                self._spill.rmdir()
+                _IDLE.append(self)
+                return
+        self.close()
 
     def _again(self) -> bool:
         """Make its folder again; False where temporary files are now to be elsewhere, or somebody took its name."""
-        folder = Path(self._spill.name)
+        if self._spill.parent != Path(tempfile.gettempdir()):
+            return False
         try:
-            folder.mkdir(mode=0o700)
+            self._spill.mkdir(mode=0o700)
         except OSError:
             return False
-        return folder.parent == Path(tempfile.gettempdir())
+        return True
 
     @classmethod
     def borrow(cls, macros: Sequence[str], files: Sequence[str]) -> Database:
@@ -99,13 +101,13 @@ class Database:
                 database = _IDLE.pop()
                 if database._again():  # noqa: SLF001 - its own class
                     return database
-                database.close()
+                database._root.close()  # noqa: SLF001 - what lies under its folder's name is not its own
         return cls(macros, files)
 
 
 def _close_idle() -> None:
     while _IDLE:
-        _IDLE.pop().close()
+        _IDLE.pop()._root.close()  # noqa: SLF001 - its folder is not there
 
 
 atexit.register(_close_idle)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -68,7 +67,28 @@ def test_it_is_made_anew_where_temporary_files_are_to_be_elsewhere(history, tmp_
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     assert used_by(history) is not before
-    assert not list(Path(before._spill.name).parent.glob(Path(before._spill.name).name))
+    assert not before._spill.exists()
+
+
+def test_a_folder_that_was_cleaned_away_meanwhile_costs_no_result(history):
+    with Engine(inputs_of(history).gives) as engine:
+        found = engine.rows("template_activity")
+        engine._database._spill.rmdir()
+
+    assert found.num_rows
+    assert used_by(history) is not engine._database
+
+
+def test_a_folder_of_its_name_that_somebody_else_made_stays(history):
+    before = used_by(history)
+    others = before._spill
+    others.mkdir()
+    (others / "file").touch()
+
+    assert used_by(history) is not before
+    assert (others / "file").exists()
+    (others / "file").unlink()
+    others.rmdir()
 
 
 def test_a_limit_counts_for_the_tables_that_it_is_set_for(history, monkeypatch):

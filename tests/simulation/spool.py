@@ -37,6 +37,5 @@ class Spool:
             self._left.rename(self._folder)
 
     def files(self) -> list[str]:
-        """What syncs leave there, in order; the folder of the database of models lasts as long as the process."""
-        found = (file.relative_to(self._folder) for file in self._folder.rglob("*"))
-        return sorted(str(file) for file in found if not file.match("ledgerframes-????????"))
+        """What lies there, in order."""
+        return sorted(str(file.relative_to(self._folder)) for file in self._folder.rglob("*"))
