@@ -141,7 +141,7 @@ class ObjectIndex:
         with self._change:
             self._readers.append(reader)
             # One item, or several at one time, would leave a reader in doubt whether the page was cut inside a tie.
-            usable = page is not None and page.glimpse.cursors[0] != page.glimpse.cursors[-1]
+            usable = page is not None and _shows_two_times(page)
             self.pages += usable
         return page if usable else None
 
@@ -294,20 +294,27 @@ class ObjectPages:
         begin = min(known, default=None) if len(known) == len(self.servers) else None
         if begin is None or after >= begin:
             return None
-        page = self.index.older(after, Cursor(begin.migration_id, begin.micros - 1), size)
+        last = Cursor(begin.migration_id, begin.micros - 1)
+        page = self.index.older(after, last, size)
         migration_id = after.migration_id + (after.micros >= LATEST)
         later = [cursor for cursor in (page.glimpse.cursors if page else ()) if cursor.migration_id > migration_id]
         # It ends the migration only where objects hold all of that.
         if later and not self._reaches(later[0], migration_id):
-            page = self.index.older(after, Cursor(migration_id, LATEST), size)
-        if page is not None and len(page) >= size and page.glimpse.cursors[0] != page.glimpse.cursors[-1]:
-            return page
+            last = Cursor(migration_id, LATEST)
+            page = self.index.older(after, last, size)
+        # A page full of one time is cut off inside a tie, or right behind it: more follows before the servers' items.
+        most = size
+        while page is not None and len(page) >= most:
+            if _shows_two_times(page):
+                return page
+            most *= 2
+            page = self.index.older(after, last, most)
         # Within a migration objects that hold the first item of a server hold all before it; what they hold of a later
         # one says nothing about this one, as a writer may go by record time alone.
         same = begin.migration_id == migration_id
-        last = before(begin) or BEFORE_ALL
+        previous = before(begin) or BEFORE_ALL
         if not self.index.broken and (
-            self._reaches(begin, migration_id) or (same and self.index.older(last, begin, 1) is not None)
+            self._reaches(begin, migration_id) or (same and self.index.older(previous, begin, 1) is not None)
         ):
             # So that no group of equal times is the last one: the servers' items continue it.
             most = min(
@@ -322,7 +329,7 @@ class ObjectPages:
             if answer.value.glimpse.cursors:
                 self.begins[answer.server] = answer.value.glimpse.cursors[0]  # pruned since
         # What follows one group at the end of the objects is nowhere; a reader would wait for it.
-        several = page is not None and page.glimpse.cursors[0] != page.glimpse.cursors[-1]
+        several = page is not None and _shows_two_times(page)
         return page if several else None
 
     def _reaches(self, cursor: Cursor, migration_id: int) -> bool:
@@ -361,3 +368,8 @@ class ObjectPages:
     def leniently(self) -> ObjectPages:
         """The same, its pages read without the items that have no cursor."""
         return replace(self, inner=self.inner.leniently())
+
+
+def _shows_two_times(page: UpdatesPage) -> bool:
+    """Whether a page has items of two times at least; else it may be cut off inside a tie."""
+    return page.glimpse.cursors[0] != page.glimpse.cursors[-1]

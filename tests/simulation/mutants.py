@@ -422,6 +422,10 @@ MUTANTS: Final[dict[str, Mutant]] = {
         "objects.page_source:ObjectPages._reaches", _constant(value=True), ("pruned", "migrations", "overlap"),
         objects=True,
     ),
+    "a-tie-fills-a-page-of-objects": Mutant(
+        "a page of objects that one time fills is followed by more of them", "objects.page_source:_shows_two_times",
+        _constant(value=True), ("pruned", "ties"), objects=True,
+    ),
     "any-digest": Mutant(
         "an object has the digest that is listed for it", "interfaces.object_files:hmac", _any_digest,
         ("damaged-objects",), objects=True,

@@ -435,6 +435,19 @@ SCRIPTS = {
         choices={"damaged": [0, 0, 1], "moves": [32, 1, 1, 1]},
         objects=True,
     ),
+    # A page of objects that one tie filled was taken for all that servers have pruned.
+    "a-tie-that-fills-a-page-of-objects": Script(
+        items=(
+            Item(0, 1 * U + 3600000000, "A", "c"),
+            Item(0, 1 * U + 3600000000, "B", "v"),
+            Item(0, 3 * U, "A", "s"),
+            Item(0, 8 * U, "A", "l"),
+            Item(0, 18 * U, "A", "f"),
+        ),
+        faults=("pruned",),
+        choices={"moves": [0, 1, 3], "plan": [2], "prune": [0] * 12 + [1]},
+        objects=True,
+    ),
     # A maximum that one server had named was forgotten: every sync, and every page of a first one, was refused again.
     "a-maximum-that-a-server-names": Script(
         items=(Item(0, 5 * U, "A", "b"), Item(1, 7 * U, "A", "k"), Item(1, 7 * U, "C", "m"), Item(1, 11 * U, "A", "j")),
