@@ -295,20 +295,15 @@ class ObjectPages:
         if begin is None or after >= begin:
             return None
         last = Cursor(begin.migration_id, begin.micros - 1)
-        page = self.index.older(after, last, size)
+        page = self._past_a_tie(after, last, size)
         migration_id = after.migration_id + (after.micros >= LATEST)
         later = [cursor for cursor in (page.glimpse.cursors if page else ()) if cursor.migration_id > migration_id]
         # It ends the migration only where objects hold all of that.
         if later and not self._reaches(later[0], migration_id):
             last = Cursor(migration_id, LATEST)
-            page = self.index.older(after, last, size)
-        # A page full of one time is cut off inside a tie, or right behind it: more follows before the servers' items.
-        most = size
-        while page is not None and len(page) >= most:
-            if _shows_two_times(page):
-                return page
-            most *= 2
-            page = self.index.older(after, last, most)
+            page = self._past_a_tie(after, last, size)
+        if page is not None and len(page) >= size and _shows_two_times(page):
+            return page
         # Within a migration objects that hold the first item of a server hold all before it; what they hold of a later
         # one says nothing about this one, as a writer may go by record time alone.
         same = begin.migration_id == migration_id
@@ -331,6 +326,14 @@ class ObjectPages:
         # What follows one group at the end of the objects is nowhere; a reader would wait for it.
         several = page is not None and _shows_two_times(page)
         return page if several else None
+
+    def _past_a_tie(self, after: Cursor, last: Cursor, size: int) -> UpdatesPage | None:
+        """Items from objects; a page that one time fills may be cut off inside a tie, so as many as show two times."""
+        page = self.index.older(after, last, size)
+        while page is not None and len(page) >= size and not _shows_two_times(page):
+            size *= 2
+            page = self.index.older(after, last, size)
+        return page
 
     def _reaches(self, cursor: Cursor, migration_id: int) -> bool:
         """Whether objects hold everything before a cursor, all of a migration before its own included."""
