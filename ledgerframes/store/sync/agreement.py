@@ -234,8 +234,13 @@ class Agreement:
             self._compare_whole(server, shown, begun, proof.of(server, glimpse.cursors))
         return known
 
-    def first_items(self, server: str, *, insist: bool = False) -> HistoryPage:
+    def first_items(self, server: str, *, insist: bool = False, recognised: bool = False) -> HistoryPage:
         """What a server shows first; where its history begins is known afterwards.
+
+        Args:
+            server: which.
+            insist: ask it even if it was found to be busy.
+            recognised: refuse one that belongs to another network; where that is not asked, the caller finds out.
 
         Raises:
             StoreError: it lacks an update that is stored between them.
@@ -247,7 +252,10 @@ class Agreement:
         for migration_id in dict.fromkeys(cursor.migration_id for cursor in cursors):
             lo = cursors[0].micros - 1 if migration_id == cursors[0].migration_id else BEGINNING
             missing = self._held_beside(ids, Cursor(migration_id, lo), cursors[-1], proof.of(server, cursors))
-            if missing and self._knows(ids):  # else it is of another network
+            known = bool(missing) and (self._knows(ids) or (recognised and self._shows_parties(server, page)))
+            if missing and recognised and not known:
+                raise another_network(server, ids[0], self._name)
+            if known:
                 self.refuse(server, migration_id, missing)
         return page
 

@@ -236,7 +236,7 @@ class HistorySync:
         """Ask every server where its history begins now."""
         for server in self.servers.servers:
             try:
-                self.agreement.first_items(server)
+                self.agreement.first_items(server, recognised=True)
             except (RequestError, PagingError, DecodeError, DisagreesError) as error:
                 if not self.servers.leave_out(server, error):
                     raise
