@@ -137,6 +137,13 @@ class Slots:
             self, by_table={name: list(slots) for name, slots in self.by_table.items()}, commits=dict(self.commits)
         )
 
+    def says_the_same_as(self, other: Slots) -> bool:
+        """Whether the same is covered, final and ended, in whatever slots."""
+        return all(
+            self.covered(name) == other.covered(name) and self.final(name) == other.final(name)
+            for name in self.by_table
+        ) and (self.ended, self.begins, self.commits) == (other.ended, other.begins, other.commits)
+
     def covered(self, name: str) -> tuple[Interval, ...]:
         """What one table covers."""
         return merged(slot.covered for slot in self.by_table[name] if slot is not None)

@@ -112,13 +112,15 @@ class HistoryTables:
         pages, read = with_rows(pages, places, self.slots)
         files = {name: [file for page in pages for file in page.files.get(name, ())] for name in self.tables}
         fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
+        numbers = dict(self._numbers)
         slots = self.slots.copy()  # who compares servers meanwhile sees no coverage before its rows
         # Sorted, so that slot numbers do not depend on the order in which workers finished.
         put = (self._put(slots, page.advance) for page in sorted(pages, key=lambda page: page.advance.interval))
         changed = {number: None for number in put if number is not None}
         slots.note_begins(page.advance.begins for page in pages if page.advance.begins is not None)
         written: Counter[str] = Counter()
-        if slots == self.slots and not any(fresh.values()) and not any(files.values()):
+        if slots.says_the_same_as(self.slots) and not any(fresh.values()) and not any(files.values()):
+            self._numbers = numbers
             for name, place in places.items():
                 place.remove(read[name])
             return written  # the rows read again are those stored
