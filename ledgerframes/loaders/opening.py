@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +18,8 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import format_timestamp, parse_timestamp
 
 _KEYS: Final = ("cursor", "templates", "parties", "rows", "digest")
+#: What loads the opening that a table needs: of some templates at any place, or of every template at a snapshot.
+Loader = Literal["load_opening", "load_active_contracts"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,47 +85,48 @@ def proof(
     }
 
 
-def opening_of(given: Any, events: Mapping[str, Any]) -> Opening | None:
+def opening_of(given: Any, events: Mapping[str, Any], by: Loader = "load_opening") -> Opening | None:
     """The opening that a caller gives, if it is proven to be that of the events.
 
     Args:
         given: an `Opening`, a frame whose attrs say the same, `"nothing"`, or None.
         events: the provenance of the events.
+        by: what the error says to load it with.
 
     Raises:
         InputError: it is neither, does not hold what it says, or does not end where the events begin.
     """
     if given is None or (isinstance(given, str) and given == "nothing"):
         return None
-    opening = given if isinstance(given, Opening) else _of_frame(given, events)
-    _check_place(opening, events)
+    opening = given if isinstance(given, Opening) else _of_frame(given, line_for(events, by))
+    _check_place(opening, events, by)
     return opening
 
 
-def _of_frame(frame: Any, events: Mapping[str, Any]) -> Opening:
+def _of_frame(frame: Any, line: str) -> Opening:
     names = getattr(frame, "column_names", None) or getattr(frame, "columns", None)
     if names is None or "contract_id" not in list(names):
         said = f"={frame!r}: give" if isinstance(frame, str) else f"={shown(frame)} is not valid: give"
-        raise InputError(f'opening{said} {line_for(events)}, or "nothing"')
+        raise InputError(f'opening{said} {line}, or "nothing"')
     attrs = attrs_of(frame)
     if not all(key in attrs for key in _KEYS) or attrs["cursor"] is None:
         raise InputError(
             "opening= is a frame that does not say which contracts it holds, as those of polars, of a merge or of"
-            f" another table do not; give {line_for(events)}"
+            f" another table do not; give {line}"
         )
     contracts = frame if isinstance(frame, pa.Table) else pa.Table.from_pandas(frame, preserve_index=False)
     if not attrs.get("complete", True) or "limit" in attrs:
-        raise InputError(f"opening= holds a part of the contracts alone; give {line_for(events)}")
+        raise InputError(f"opening= holds a part of the contracts alone; give {line}")
     if contracts.num_rows != attrs["rows"] or digest_of(contracts["contract_id"].cast(pa.string())) != attrs["digest"]:
         raise InputError(
             f"opening= has {contracts.num_rows:,} contracts, and they are not the {attrs['rows']:,} that were loaded;"
-            f" give {line_for(events)}"
+            f" give {line}"
         )
     listed = {name: None if attrs[name] is None else tuple(attrs[name]) for name in ("templates", "parties")}
     return Opening(contracts, _cursor(attrs["cursor"]), **listed, snapshot=bool(attrs.get("snapshot")))
 
 
-def _check_place(opening: Opening, events: Mapping[str, Any]) -> None:
+def _check_place(opening: Opening, events: Mapping[str, Any], by: Loader) -> None:
     """Refuse an opening that does not end where the provenance of the events says that they begin."""
     if opening.cursor is None or not events:
         return
@@ -141,17 +144,18 @@ def _check_place(opening: Opening, events: Mapping[str, Any]) -> None:
     if micros == ends and migration_id in {None, opening.cursor.migration_id}:
         return
     raise InputError(
-        f"opening= is of {_said(_after(opening))}, and the events begin at {_said(begin)}: give {line_for(events)}, or"
-        f" load the events with start={_start(_after(opening))}"
+        f"opening= is of {_said(_after(opening))}, and the events begin at {_said(begin)}: give {line_for(events, by)},"
+        f" or load the events with start={_start(_after(opening))}"
     )
 
 
-def check_rows(opening: Opening, first: Cursor | None) -> None:
+def check_rows(opening: Opening, first: Cursor | None, by: Loader) -> None:
     """Refuse an opening that reaches into the events; called where their provenance does not say where they begin.
 
     Args:
         opening: of the caller.
         first: the place of the first event; None if there is none.
+        by: what the error says to load it with.
 
     Raises:
         InputError: it does.
@@ -161,29 +165,27 @@ def check_rows(opening: Opening, first: Cursor | None) -> None:
         return
     raise InputError(
         f"opening= is of {_said(_after(opening))}, and the first event is of {_said(first)}: give"
-        f" {line_for({'start': [first.migration_id, format_timestamp(first.micros)]})}"
+        f" {line_for({'start': [first.migration_id, format_timestamp(first.micros)]}, by)}"
     )
 
 
-def check_contents(opening: Opening, needed: Iterable[str], table: str, events: Mapping[str, Any]) -> None:
+def check_contents(opening: Opening, needed: Iterable[str], table: str, line: str) -> None:
     """Refuse an opening that lacks contracts that a table needs.
 
     Args:
         opening: of the caller.
         needed: templates as `Module:Entity`.
         table: its name.
-        events: the provenance of the events.
+        line: what to type for another one.
 
     Raises:
         InputError: it does.
     """
     lacking = [] if opening.templates is None else sorted({*needed} - {*opening.templates})
     if lacking:
-        raise InputError(
-            f"opening= has no contracts of {', '.join(lacking)}, which {table} needs; give {line_for(events)}"
-        )
+        raise InputError(f"opening= has no contracts of {', '.join(lacking)}, which {table} needs; give {line}")
     if opening.parties is not None:
-        raise InputError(f"opening= has the contracts of some parties alone; give {line_for(events)}")
+        raise InputError(f"opening= has the contracts of some parties alone; give {line}")
 
 
 def begin_of(attrs: Mapping[str, Any]) -> tuple[int | None, int] | None:
@@ -209,11 +211,11 @@ def end_of(attrs: Mapping[str, Any]) -> Cursor | None:
     return Cursor(bound.migration_id, bound.micros - 1)
 
 
-def line_for(events: Mapping[str, Any]) -> str:
+def line_for(events: Mapping[str, Any], by: Loader = "load_opening") -> str:
     """The line to type for the opening of some events."""
     begin = begin_of(events)
     place = "(migration, time) at which the events begin" if begin is None else _start(begin)
-    return f"opening=lf.load_opening(net, at={place})"
+    return f"opening=lf.{by}(net, at={place})"
 
 
 def _after(opening: Opening) -> Cursor:

@@ -151,10 +151,10 @@ def _check_opening(engine: Engine, inputs: Inputs, table: Table) -> None:
     """Refuse an opening that lacks what the table needs, or that reaches into the events."""
     assert inputs.opening is not None, "only called where there is one"
     needed = {name for step in {*steps(table.name)} & _BEGUN_EARLIER for name in READS[step].templates}
-    check_contents(inputs.opening, needed, table.name, inputs.attrs)
+    check_contents(inputs.opening, needed, table.name, line_for(inputs.attrs, inputs.opened_by))
     if inputs.store is None and begin_of(inputs.attrs) is None:
         first = engine.rows("first_place").to_pylist()
-        check_rows(inputs.opening, Cursor(**first[0]) if first else None)
+        check_rows(inputs.opening, Cursor(**first[0]) if first else None, inputs.opened_by)
 
 
 #: Reads of contracts that may have begun before the events and matter to them.

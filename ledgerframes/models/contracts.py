@@ -11,9 +11,10 @@ from ledgerframes.arguments import refuse, text
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As
 from ledgerframes.loaders.history import History
-from ledgerframes.loaders.opening import check_contents, end_of, proof
+from ledgerframes.loaders.opening import Loader, check_contents, end_of, line_for, proof
 from ledgerframes.models.computing import computed
 from ledgerframes.models.coverage import check_same_range, check_whole
+from ledgerframes.models.declared_reads import OPENED
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs, columns_of, inputs_of
 from ledgerframes.models.signatures import active
@@ -41,8 +42,9 @@ def active_contracts(
         at: replay up to and including this time (in every migration) or pair (migration id, time); to the end of the
             frames by default.
         template: only contracts of this `Module:Entity`.
-        opening: the contracts active before the frames begin: an `Opening` of `load_opening`, a frame that this
-            function or `load_active_contracts` returned, or `"nothing"`.
+        opening: the contracts active before the frames begin: a frame that this function, `load_active_contracts` or
+            `load` of a `Store` returned, whole and of one snapshot; with `template=` of coin also an `Opening` of
+            `load_opening`; or `"nothing"`.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
 
     Returns:
@@ -80,15 +82,17 @@ def active_of(
 ) -> Any:
     """The same, of some templates or of every one."""
     moment = bound(at, "at")
-    inputs = whole_history(events, reassignments, opening=opening, until=moment)
-    given = inputs.opening
+    # A snapshot has every template; what is loaded for the other tables has theirs, at any place.
+    opened_by: Loader = "load_opening" if templates and {*templates} <= {*OPENED} else "load_active_contracts"
+    inputs = whole_history(events, reassignments, opening=opening, until=moment, opened_by=opened_by)
+    given, line = inputs.opening, line_for(inputs.attrs, opened_by)
     if given is not None and (templates or given.templates is not None or given.parties is not None):
         if templates is None and given.templates is not None:
             raise InputError(
                 f"opening= has the contracts of {len(given.templates)} templates alone, and active_contracts needs"
-                " those of every template; give template=, or an opening=lf.load_active_contracts(net, at=...)"
+                f" those of every template; give template=, or {line}"
             )
-        check_contents(given, templates or (), ACTIVE.name, inputs.attrs)
+        check_contents(given, templates or (), ACTIVE.name, line)
 
     def notes(engine: Engine, rows: pa.Table) -> dict[str, Any]:
         """What proves that the contracts are the opening of what comes after."""
@@ -100,7 +104,14 @@ def active_of(
     return computed(ACTIVE, inputs, as_=as_, decimals=None, until=moment, variables=variables, notes=notes)
 
 
-def whole_history(events: Any, reassignments: Any, *, opening: Any, until: Cursor | int | None) -> Inputs:
+def whole_history(
+    events: Any,
+    reassignments: Any,
+    *,
+    opening: Any,
+    until: Cursor | int | None,
+    opened_by: Loader = "load_opening",
+) -> Inputs:
     """Read a history that is whole: from ledger begin or an opening, without a gap, all of its tables as far.
 
     Raises:
@@ -110,7 +121,7 @@ def whole_history(events: Any, reassignments: Any, *, opening: Any, until: Curso
     if reassignments is not None and (isinstance(events, History) or not len(columns_of(events))):
         refuse("reassignments", reassignments, "leave it out: they are taken from what is given as events")
     legs = events.reassignments if isinstance(events, History) else reassignments
-    inputs = inputs_of(events, reassignments=reassignments, opening=opening)
+    inputs = inputs_of(events, reassignments=reassignments, opening=opening, opened_by=opened_by)
     check_whole(inputs.proof, name="events", opening=opening)
     if legs is not None:
         check_whole(legs, name="reassignments", opening=opening)

@@ -79,6 +79,15 @@ COUPONS: Final = (
     "Splice.Amulet:RewardCouponV2",
 )
 _EXPIRIES: Final = tuple(f"{template.rpartition(':')[2]}_DsoExpire" for template in COUPONS)
+#: The templates whose contracts computed tables read from before a range, all of one package.
+OPENED: Final = (
+    *(AMULET, LOCKED_AMULET, LICENSE, *ROUNDS, *COUPONS),
+    "Splice.Amulet:FeaturedAppRight",
+    "Splice.AmuletAllocation:AmuletAllocation",
+    "Splice.AmuletAllocationV2:AmuletAllocationV2",
+    "Splice.AmuletRules:TransferPreapproval",
+    "Splice.AmuletTransferInstruction:AmuletTransferInstruction",
+)
 #: The terms of a coin, which a locked one holds in a record of its own.
 _TERMS: Final = (
     Member("owner", "plain", ("owner", "amulet.owner"), required=True),

@@ -15,7 +15,7 @@ from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import attrs_of, to_arrow, to_pandas
 from ledgerframes.loaders.history import History
-from ledgerframes.loaders.opening import Opening, opening_of
+from ledgerframes.loaders.opening import Loader, Opening, opening_of
 from ledgerframes.models.ledger_frames import is_ledger_frame, scan_events
 from ledgerframes.models.reads import literal
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
@@ -51,6 +51,7 @@ class Inputs:
         opening: what was active before the events, if the caller knows.
         given: the same as the caller gave it.
         engine: what has computed tables of this history, and computes more of them.
+        opened_by: what loads the opening that the table needs.
     """
 
     gives: Mapping[str, Give]
@@ -60,6 +61,7 @@ class Inputs:
     opening: Opening | None = None
     given: Any = None
     engine: Engine | None = None
+    opened_by: Loader = "load_opening"
 
     def read_again(self) -> None:
         """Read a store's tables as `load` does, which names the file that is damaged.
@@ -71,7 +73,9 @@ class Inputs:
             self.store.load(name, as_="arrow")
 
 
-def inputs_of(events: Any, *, reassignments: Any = None, opening: Any = None) -> Inputs:
+def inputs_of(
+    events: Any, *, reassignments: Any = None, opening: Any = None, opened_by: Loader = "load_opening"
+) -> Inputs:
     """Read what a caller gives.
 
     Args:
@@ -79,6 +83,7 @@ def inputs_of(events: Any, *, reassignments: Any = None, opening: Any = None) ->
             folder of events, or `Inputs`.
         reassignments: a frame of them, beside one of events.
         opening: an `Opening`, a frame of contracts that says what it is, `"nothing"`, or None.
+        opened_by: what loads the opening that the table needs.
 
     Raises:
         InputError: it is none of them, columns are missing, or the opening is not that of the events.
@@ -114,10 +119,10 @@ def inputs_of(events: Any, *, reassignments: Any = None, opening: Any = None) ->
         raise PartialResultError(
             f"events holds only those of {said}, and a computed table needs all of a range; load them without that"
         )
-    opened = opening_of(opening, attrs)
+    opened = opening_of(opening, attrs, opened_by)
     others = {name: _empty(table) for name, table in SNAPSHOTS_READ.items()}
     gives = {"events": give, "reassignments": legs or _empty(REASSIGNMENTS), "opening": _opening(opened), **others}
-    return Inputs(gives, attrs, proof, store, opened, opening)
+    return Inputs(gives, attrs, proof, store, opened, opening, opened_by=opened_by)
 
 
 def inputs_of_table(rows: Any, table: Table) -> Inputs:

@@ -15,7 +15,7 @@ from ledgerframes.loaders.extent import first_cursors
 from ledgerframes.loaders.history import load_history
 from ledgerframes.loaders.opening import Opening
 from ledgerframes.models.contracts import active_of
-from ledgerframes.models.declared_reads import AMULET, COUPONS, LICENSE, LOCKED_AMULET, ROUNDS
+from ledgerframes.models.declared_reads import OPENED
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.replayed import ACTIVE
@@ -24,15 +24,6 @@ from ledgerframes.timestamps import LATEST, format_timestamp
 if TYPE_CHECKING:
     from ledgerframes.network import Network
 
-#: The templates whose contracts computed tables read from before a range, all of one package.
-TEMPLATES: Final = (
-    *(AMULET, LOCKED_AMULET, LICENSE, *ROUNDS, *COUPONS),
-    "Splice.Amulet:FeaturedAppRight",
-    "Splice.AmuletAllocation:AmuletAllocation",
-    "Splice.AmuletAllocationV2:AmuletAllocationV2",
-    "Splice.AmuletRules:TransferPreapproval",
-    "Splice.AmuletTransferInstruction:AmuletTransferInstruction",
-)
 _PACKAGE: Final = "splice-amulet"
 _HISTORY: Final = {
     "updates": ["update_id"],
@@ -88,7 +79,7 @@ def load_opening(net: Network, *, at: Bound) -> Opening:
     before = None
     if place is not None:
         taken = (place.migration_id, format_timestamp(place.micros))
-        names = [f"{_PACKAGE}:{name}" for name in TEMPLATES]
+        names = [f"{_PACKAGE}:{name}" for name in OPENED]
         before = load_active_contracts(net, at=taken, templates=names, as_="arrow")
     history = load_history(net, start="begin" if place is None else taken, end=at, columns=_HISTORY, as_="arrow")
     if "known_to" in attrs_of(history.events):
@@ -96,8 +87,8 @@ def load_opening(net: Network, *, at: Bound) -> Opening:
             f"at={at!r}: the network shows no update at or after it yet, so more may come before it; give an earlier"
             " time"
         )
-    active = active_of(TEMPLATES, history, opening=before, as_="arrow")
-    return Opening(active.select(ACTIVE.names).replace_schema_metadata(None), _end(moment, place, history), TEMPLATES)
+    active = active_of(OPENED, history, opening=before, as_="arrow")
+    return Opening(active.select(ACTIVE.names).replace_schema_metadata(None), _end(moment, place, history), OPENED)
 
 
 def _snapshot_before(net: Network, moment: Cursor | int) -> Cursor | None:

@@ -76,7 +76,8 @@ def test_an_opening_that_is_shifted_or_thinned_or_without_proof_is_refused(numbe
     }
     name = [*wrong][number % len(wrong)]
     function = chance.choice(OPENED)
-    with pytest.raises(lf.errors.InputError, match=r"opening=lf\.load_opening\(net, at='2025-"):
+    loader = "load_active_contracts" if function is lf.active_contracts else "load_opening"
+    with pytest.raises(lf.errors.InputError, match=rf"opening=lf\.{loader}\(net, at='2025-"):
         function(events, opening=wrong[name]())
 
 
@@ -145,3 +146,25 @@ def test_events_that_do_not_say_where_they_begin_take_an_opening_that_ends_befor
     assert len(lf.supply(events, opening=lf.load_opening(net, at=start)))
     with pytest.raises(lf.errors.InputError, match="the first event is of"):
         lf.supply(events, opening=lf.load_opening(net, at=times[len(times) // 2 + 9]))
+
+
+def test_a_stored_snapshot_is_an_opening_where_it_is_one_and_whole(net, tmp_path):
+    at, later = (
+        (int(row.migration_id), row.record_time) for row in lf.snapshot_times(net, limit=2).itertuples(index=False)
+    )
+    rest = lf.load_history(net, start=min(at, later), progress=False)
+    store = lf.open_store(tmp_path / "lake")
+    for end in (at, later):
+        store.sync(net, tables=["active_contracts"], end=(end[0], end[1] + US))
+    one = {"snapshot_record_time": min(at, later)[1]}
+    right = store.load("active_contracts", where=one)
+    whole = lf.load_history(net, start="begin", progress=False)
+
+    assert lf.active_contracts(rest, opening=right).equals(
+        lf.active_contracts(rest, opening=lf.load_active_contracts(net, at=min(at, later)))
+    )
+    assert lf.supply(rest, opening=right).equals(lf.supply(whole))
+    coins = store.load("active_contracts", where={**one, "template_name": "Splice.Amulet:Amulet"})
+    for wrong in (store.load("active_contracts"), coins, right.iloc[1:]):
+        with pytest.raises(lf.errors.InputError, match=r"opening=lf\.load_active_contracts\(net, at="):
+            lf.active_contracts(rest, opening=wrong)

@@ -92,6 +92,7 @@ def load(
     read = Part.of(view, table, part.wanted, allow_partial=allow_partial)
     rows = read.load(kept, condition)
     attrs = read.provenance(self._lake.url, part).attrs() | {"as_of": as_of and str(as_of)}
+    attrs |= read.proof(rows, condition)
     return shape(described(rows, attrs), named, as_=as_, decimals=decimals, lists=lists, attrs=attrs)
 
 

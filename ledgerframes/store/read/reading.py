@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.arguments import flag
 from ledgerframes.errors import InputError, PartialResultError
+from ledgerframes.loaders.opening import proof
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, Duration, Window
@@ -263,6 +264,27 @@ class Part:
             self.from_beginning, self.begins_late, settled=self.settled, left_out=self.left_out,
             counted_from=window.counted_from, bounds=window.wanted.bounds(),
         )  # fmt: skip
+
+    def proof(self, loaded: pa.Table, rows: pc.Expression | None) -> dict[str, Any]:
+        """What says of loaded contracts that they are all of one stored snapshot, by which they can be an opening.
+
+        Args:
+            loaded: what `load` returned.
+            rows: which rows that was asked for; nothing is said of rows that are not the whole of one snapshot.
+        """
+        if self.table.name != ACTIVE_CONTRACTS.name or "contract_id" not in loaded.column_names:
+            return {}
+        likely = [
+            snapshot
+            for snapshot in stored_snapshots(self.table)
+            if snapshot.state is State.WHOLE and snapshot.rows == len(loaded)
+        ]
+        data = self.dataset if rows is None else self.dataset.filter(rows)
+        for snapshot in likely:
+            if data.count_rows(filter=snapshot.own_rows) == len(loaded):
+                place = [snapshot.cursor.migration_id, format_timestamp(snapshot.cursor.micros)]
+                return {"cursor": place, **proof(loaded, templates=None, parties=None, snapshot=True)}
+        return {}
 
     def checked(self) -> Part:
         """The same, with the files of a folder checked; those of an object store are checked when they are read."""
