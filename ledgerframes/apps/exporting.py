@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from contextlib import ExitStack
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
@@ -16,6 +17,7 @@ from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
 from ledgerframes.export.sources import Source
 from ledgerframes.loaders.history import History
+from ledgerframes.models.computing import together
 from ledgerframes.store.store import Store
 from ledgerframes.tables.derived import DERIVED
 
@@ -108,14 +110,16 @@ def export(
             path, tables=wanted, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
             personal=personal is True, aliases=aliases,
         )  # fmt: skip
-    return export_tables(
-        _sources(data, wanted), path, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
-        provenance=provenance, personal=personal, aliases=aliases,
-    )  # fmt: skip
+    with ExitStack() as ending:
+        history = cache(lambda: ending.enter_context(together(data)))
+        return export_tables(
+            _sources(data, wanted, history), path, format=format, profile=profile, layout=layout, times=times,
+            overwrite=overwrite, provenance=provenance, personal=personal, aliases=aliases,
+        )  # fmt: skip
 
 
-def _sources(data: Any, wanted: list[str] | None) -> Mapping[str, Source]:
-    """What gives the rows of each table.
+def _sources(data: Any, wanted: list[str] | None, history: Callable[[], Any]) -> Mapping[str, Source]:
+    """What gives the rows of each table; computed ones are of `history`, which shares the steps that several need.
 
     Raises:
         InputError: there is no such table, or `data` is nothing that has tables.
@@ -140,8 +144,8 @@ def _sources(data: Any, wanted: list[str] | None) -> Mapping[str, Source]:
             known = [*there, *computed]
             hint = did_you_mean(name, known) or f"; there are {', '.join(map(str, known))}"
             raise InputError(f"tables: {name!r} is not a table of this{hint}")
-    return {name: there[name] if name in there else partial(_computed, name, data) for name in wanted}
+    return {name: there[name] if name in there else partial(_computed, name, history) for name in wanted}
 
 
-def _computed(name: str, data: History[Any] | Store) -> Any:
-    return getattr(import_module("ledgerframes"), name)(data, as_="arrow")
+def _computed(name: str, history: Callable[[], Any]) -> Any:
+    return getattr(import_module("ledgerframes"), name)(history(), as_="arrow")

@@ -1,6 +1,8 @@
 """Every frame that the package gives can be exported: paths of members as names, records as JSON."""
 
+import cProfile
 import json
+import pstats
 
 import openpyxl
 import pyarrow as pa
@@ -45,6 +47,22 @@ def test_the_catalogue_of_templates_is_exported_with_its_choices_as_json(history
     rows = list(openpyxl.load_workbook(tmp_path / "out.xlsx")["catalogue"].values)
     written = [json.loads(row[rows[0].index("choices")]) for row in rows[1:]]
     assert written == catalogue["choices"].to_list()
+
+
+def test_computed_tables_are_exported_as_they_are_computed_alone_over_one_reading_of_the_history(history, tmp_path):
+    asked = ["rewards", "mint_burn", "supply_per_round", "sv_rewards"]
+
+    with cProfile.Profile() as profile:
+        lf.export(history, tmp_path, tables=asked)
+
+    calls = pstats.Stats(profile).stats
+    readings = [
+        count for (file, _, name), (count, *_) in calls.items() if (file[-9:], name) == ("engine.py", "__init__")
+    ]
+    assert readings == [1]
+    for name in asked:
+        alone = getattr(lf, name)(history, as_="arrow")
+        assert pq.read_table(tmp_path / f"{name}.parquet").to_pylist() == alone.to_pylist()
 
 
 def test_names_of_paths_stay_distinct_and_short():
