@@ -20,7 +20,6 @@ from ledgerframes.store.checks.verify import verify
 from ledgerframes.store.coverage import missing_windows
 from ledgerframes.store.derive.deriving import DeriveReport, derive_tables, derived_tables
 from ledgerframes.store.derive.kept import derivable
-from ledgerframes.store.engines import check_engine
 from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.lake import Lake
@@ -109,9 +108,9 @@ class Store:
             on_error: `"raise"` stops before the commit of a page with an item that breaks the contract; `"reject"`
                 keeps such items whole in the table `rejects` and continues.
             progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
-            engine: a `dask.distributed.Client`: its workers fetch and decode, sharing the request budget, and compute
-                the computed tables as in `derive`. With objects a worker takes a whole segment and stores its rows in
-                the store, which it needs under the same path or URL.
+            engine: a `dask.distributed.Client`: its workers fetch and decode, sharing the request budget. With objects
+                a worker takes a whole segment and stores its rows in the store, which it needs under the same path or
+                URL.
             worker_token: where they find the scan's token: `"env:NAME"`, `"file:PATH"` or `"command:WORDS"`.
             replicas: several machines that are not in step answer behind one URL, so that one answer proves nothing
                 about the next. More of the history is read again.
@@ -146,28 +145,24 @@ class Store:
         return run_sync(self._lake, net, request)
 
     @suggesting
-    def derive(self, tables: Iterable[str] | None = None, *, engine: Any = None) -> DeriveReport:
+    def derive(self, tables: Iterable[str] | None = None) -> DeriveReport:
         """Compute tables from the stored events and keep them beside these, up to where rows are final.
 
         Only what is new is read: contracts that began earlier are carried over. Rows and how far the table is computed
         are one commit, so no row is lost or stored twice however this ends. After rows were added to, or taken out of,
-        what was final, a table goes back to its last commit before these and is computed again from there; from the
-        beginning where that state is not there any more, and by a newer version of the rules.
+        what was final, and by a newer version of the rules, a table is computed again.
 
         Args:
             tables: `round_history`, `rewards`, `transfers`, `token_transfers`, `traffic_purchases`,
                 `mint_burn`, `coin_history` and `supply_per_round`; by default those that the store has.
                 What a table is computed with is computed, too.
-            engine: a `dask.distributed.Client`: its workers read the history from the store and compute, and this
-                process commits. They need the store under the same path or URL.
 
         Returns:
             What was computed. `store.load("rewards")`, `sql` and `export` read the tables; `settled` in the provenance
             says up to where they are computed.
 
         Raises:
-            InputError: a store does not keep one of the tables, `engine` is not a client, or the store has
-                `storage_options`, which are not sent to workers.
+            InputError: a store does not keep one of the tables.
             PartialResultError: `coin_history` is wanted, and the store does not begin at ledger begin.
             StoreError: there is no history, a sync runs on the store, or it cannot be written.
 
@@ -181,17 +176,10 @@ class Store:
             True
         """
         wanted = None if tables is None else derivable(tables, "tables")
-        if engine is not None:
-            check_engine(engine)
-            if self._lake.options:
-                raise InputError(
-                    "engine= and storage_options= do not go together, for credentials are not sent to the workers of a"
-                    " cluster: give them in the environment, here and there, or leave out engine="
-                )
         self._lake.existing(names=ORDER)
         with self._lake.writing():
             names = derived_tables(self._lake) if wanted is None else wanted
-            return derive_tables(self._lake, names, engine=engine)
+            return derive_tables(self._lake, names)
 
     follow = follow
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from ledgerframes.store.derive.kept import KEPT
-from ledgerframes.store.derive.progress import lacking_from
+from ledgerframes.store.derive.progress import UNSOUND
 from ledgerframes.store.lake import STORED, Lake
 from ledgerframes.store.sync.sync_log import SYNCS, all_runs
 
@@ -81,7 +81,7 @@ def fill_log(lake: Lake, damage: LogDamage) -> None:
     for _ in range(damage.recorded - damage.version):
         table.append((), {})
     if damage.table in KEPT and damage.empty:
-        table.append((), lacking_from(int(damage.empty[0].stem)))
+        table.append((), UNSOUND)
 
 
 def _empty_entries(url: str) -> list[Path]:

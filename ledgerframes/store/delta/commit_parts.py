@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,11 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.store.delta.stored_files import StoredFile
-from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
-    from deltalake import CommitProperties, DeltaTable
-    from deltalake.transaction import AddAction, RemoveAction
+    from deltalake import CommitProperties
+    from deltalake.transaction import RemoveAction
 
 _EXTREMES: Final = ("min.", "max.")
 _TIME: Final = pa.timestamp("us", "UTC")
@@ -51,51 +49,6 @@ def removed(file: StoredFile, *, changes: bool) -> RemoveAction:
     # Delta counts in milliseconds.
     now = time.time_ns() // 1_000_000
     return RemoveAction(file.path, changes, now, size=file.size, partition_values=values)
-
-
-def added_again(handle: DeltaTable | None, paths: Collection[str]) -> list[AddAction]:
-    """The log actions by which files of an earlier state are part of the table again, with their statistics.
-
-    Args:
-        handle: the table in that state.
-        paths: of the files.
-    """
-    from deltalake.transaction import AddAction
-
-    if handle is None or not paths:
-        return []
-    actions = pa.table(handle.get_add_actions(flatten=True))
-    for place, column in enumerate(actions.schema):
-        if pa.types.is_timestamp(column.type) and column.name.startswith(_EXTREMES):
-            times = actions[column.name].cast(_TIME).cast(pa.int64())
-            actions = actions.set_column(place, column.name, _as_texts(times))
-    now = time.time_ns() // 1_000_000
-    wanted = actions.filter(pc.is_in(actions["path"], pa.array(sorted(paths), actions["path"].type)))
-    return [
-        AddAction(row["path"], row["size_bytes"], _folders(row), now, True, json.dumps(_statistics(row)))  # noqa: FBT003
-        for row in wanted.to_pylist()
-    ]
-
-
-def _folders(row: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(value) for name, value in _part(row, "partition.").items()}
-
-
-def _as_texts(times: pa.ChunkedArray) -> pa.Array:
-    texts = [None if micros is None else format_timestamp(micros) for micros in times.to_pylist()]
-    return pa.array(texts, pa.string())
-
-
-def _statistics(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What the log says of the rows of a file, as `FileWriter` writes it."""
-    least, greatest, nulls = (_part(row, prefix) for prefix in (*_EXTREMES, "null_count."))
-    return {"numRecords": row["num_records"], "minValues": least, "maxValues": greatest, "nullCount": nulls}
-
-
-def _part(row: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """The values of the columns with a prefix; a value that the log does not say is left out."""
-    own = {name.removeprefix(prefix): value for name, value in row.items() if name.startswith(prefix)}
-    return {name: value for name, value in own.items() if value is not None}
 
 
 def parted(rows: pa.Table, names: Sequence[str]) -> Iterator[tuple[dict[str, Any], pa.Table]]:

@@ -7,7 +7,7 @@ storage a sync without news sent 650 requests, nearly all of them for the same e
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -52,35 +52,6 @@ class LogNumbers:
                 self._version, self._known = -1, {}
                 return None
         return self._known
-
-    def states(self, version: int) -> Iterator[tuple[int, Mapping[str, int]]]:
-        """The states that a commit gave numbers, newest first, back to where the log begins or was shortened.
-
-        Args:
-            version: the newest one.
-
-        Yields:
-            The last version before other numbers were set, and the numbers that were set.
-        """
-        last = version
-        # One by one in a folder, where most looks end early; together in an object store, where each is a request.
-        step = _AT_ONCE if "://" in self.url else 1
-        for newest in range(version, -1, -step):
-            versions = range(newest, max(newest - step, -1), -1)
-            entries = together([partial(self._kept, number) for number in versions], _THREAD)
-            for number, entry in zip(versions, entries, strict=True):
-                if entry is None:
-                    return
-                if entry:
-                    yield last, entry
-                    last = number - 1
-
-    def _kept(self, version: int) -> dict[str, int] | None:
-        """The numbers that one commit set; None where its entry is gone, or is not as this reader knows it."""
-        try:
-            return _of_entry(self._bytes(_path_of(version)))
-        except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
-            return None
 
     def _read(self, version: int) -> None:
         first = self._version + 1

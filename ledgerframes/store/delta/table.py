@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError
-from ledgerframes.store.delta.commit_parts import added_again, holds_the_same, parted, properties, removed
+from ledgerframes.store.delta.commit_parts import holds_the_same, parted, properties, removed
 from ledgerframes.store.delta.compaction import groups_to_join, is_small, row_groups
 from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns
 from ledgerframes.store.delta.forgetting import KEEP, forget
@@ -302,26 +302,6 @@ class DeltaStoreTable:
         if self._handle is not None:
             with plain_errors(self.url, "be cleaned"):
                 forget(self._handle, micros)
-
-    def states(self) -> Iterator[tuple[int, Mapping[str, int]]]:
-        """The states that a commit gave numbers: their versions, newest first, and those numbers."""
-        return iter(()) if self.version is None else self._numbers.states(self.version)
-
-    def go_back(self, earlier: DeltaStoreTable, numbers: Mapping[str, int]) -> None:
-        """Make the files of an earlier state those of the table again, and set numbers, in one commit.
-
-        Args:
-            earlier: the same table, read as of that state.
-            numbers: what the log keeps under some names.
-
-        Raises:
-            StoreError: another writer was there first, or the storage refused.
-        """
-        now, then = ({} if table.files is None else table.files.listed for table in (self, earlier))
-        gone = [file for path, file in now.items() if path not in then]
-        with plain_errors(self.url, "be written"):
-            back = added_again(earlier.handle, [path for path in then if path not in now])
-            self._commit([*back, *(removed(file, changes=True) for file in gone)], numbers)
 
     def replace(self, data: pa.Table) -> None:
         """Replace all rows by these, in one commit."""

@@ -13,27 +13,13 @@ from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 
 
-def open_rows(table: DeltaStoreTable, key: str, keys: pa.Array | None = None) -> pa.Table:
-    """The open rows of a table, or those of some keys."""
-    data = table.dataset()
-    wanted = None if keys is None else pc.field(key).isin(keys)
-    with damage_named([table]):
-        parts = [fragment.to_table(schema=data.schema, filter=wanted) for _, fragment in _open_files(table, data)]
-    return declared_form(table, pa.concat_tables([data.schema.empty_table(), *parts]))
-
-
-def open_rows_where(table: DeltaStoreTable, wanted: pc.Expression) -> pa.Table:
-    """The open rows that a filter names."""
+def open_rows(table: DeltaStoreTable, wanted: pc.Expression) -> pa.Table:
+    """The open rows that a filter names, in the declared columns and types, without metadata and constraints."""
     data = table.dataset()
     with damage_named([table]):
         parts = [fragment.to_table(schema=data.schema, filter=wanted) for _, fragment in _open_files(table, data)]
-    return declared_form(table, pa.concat_tables([data.schema.empty_table(), *parts]))
-
-
-def declared_form(table: DeltaStoreTable, rows: pa.Table) -> pa.Table:
-    """Stored rows in the declared columns and types, without metadata and constraints."""
     schema = pa.schema([pa.field(field.name, field.type) for field in table.table.schema])
-    return rows.select(schema.names).cast(schema)
+    return pa.concat_tables([data.schema.empty_table(), *parts]).select(schema.names).cast(schema)
 
 
 def files_with(table: DeltaStoreTable, key: str, keys: pa.Array) -> list[StoredFile]:

@@ -1,14 +1,13 @@
-"""How each computed table is computed, chunk by chunk; `work` and `deriving` call it.
+"""How each table is continued from a place in the history, and what it needs of the past; `deriving` calls it.
 
-A rule has two parts. The rows of a chunk depend on its events and on the contracts that they name, so chunks can be
-computed in any order and place. What these rows change depends on the rows that a table has, so changes are made in the
-order of the history.
+A rule has two parts. The rows of a chunk depend on its events and on the contracts that they name; the model computes
+them. What these rows change depends on the rows that the table has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import pyarrow as pa
@@ -20,64 +19,65 @@ from ledgerframes.models.coin_stocks import coin_history
 from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.rounds_and_rewards import rewards, round_history
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.derive.change import Change
 from ledgerframes.store.derive.from_kept import unissued, with_issuance
-from ledgerframes.store.derive.open_rows import open_rows, open_rows_where
+from ledgerframes.store.derive.open_rows import open_rows
 
 #: When a phase of a round began.
 _PHASES: Final = ("opened_at", "summarizing_at", "issuing_at", "closed_at")
+_NOTHING: Final = pa.array([], pa.string())
 Tables = Mapping[str, DeltaStoreTable]
 
 
 @dataclass(frozen=True)
-class Computed:
-    """The rows of a chunk for one table.
+class Change:
+    """What a chunk does to a table.
 
     Attributes:
-        rows: without metadata.
+        rows: final rows to add.
+        open: rows to add that can still change.
+        keys: the keys of the open rows that these replace, or that are over.
         unknown: how often something was not understood.
     """
 
     rows: pa.Table
+    open: pa.Table
+    keys: pa.Array = field(default_factory=lambda: _NOTHING)
     unknown: int = 0
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How one table is computed.
+    """How one table is continued.
 
     Attributes:
         function: computes the rows of a chunk.
-        change: what they change in the table.
+        change: what they change in the table; by default nothing, for rows that depend on one update and on contracts
+            that it names never change.
         opening: whether the function takes contracts that began earlier.
     """
 
     function: Callable[..., Any]
-    change: Callable[[Computed, Tables], Change]
+    change: Callable[[pa.Table, Tables], Change] = lambda rows, _: Change(rows, rows.slice(0, 0))
     opening: bool = True
 
 
-def computed(name: str, inputs: Inputs) -> Computed:
-    """The rows of a chunk for one table.
+def changed(name: str, inputs: Inputs, tables: Tables) -> Change:
+    """What a chunk changes in one table.
 
     Args:
         name: of the table.
         inputs: events and legs of the chunk, with the contracts that they name and that began earlier.
+        tables: the tables of the store, as they are before it.
     """
     rule = RULES[name]
     rows = rule.function(inputs, as_="arrow", **({"opening": inputs.given} if rule.opening else {}))
-    return Computed(_plain(rows), sum(attrs_of(rows)["not_understood"].values()))
+    plain = rows.cast(pa.schema([pa.field(column.name, column.type) for column in rows.schema]))
+    return replace(rule.change(plain, tables), unknown=sum(attrs_of(rows)["not_understood"].values()))
 
 
-def _added(chunk: Computed, _: Tables) -> Change:
-    """Rows that depend on one update and on contracts that it names never change."""
-    return Change(chunk.rows, chunk.rows.slice(0, 0), unknown=chunk.unknown)
-
-
-def _rounds(chunk: Computed, tables: Tables) -> Change:
+def _rounds(new: pa.Table, tables: Tables) -> Change:
     """Rounds get further phases as long as they are named; there are 50,000 a year, so all of them stay open."""
-    new = chunk.rows
-    old = open_rows(tables["round_history"], "round", new["round"].combine_chunks())
+    old = open_rows(tables["round_history"], pc.field("round").isin(new["round"].combine_chunks()))
     places = pc.index_in(new["round"], old["round"])
     columns = {}
     for name in new.column_names:
@@ -87,52 +87,44 @@ def _rounds(chunk: Computed, tables: Tables) -> Change:
         columns[name] = pc.coalesce(*pair)
     columns["whole"] = pc.and_(pc.is_valid(columns["opened_at"]), pc.is_valid(columns["closed_at"]))
     rows = pa.table(columns, schema=new.schema)
-    return Change(rows.slice(0, 0), rows, rows["round"].combine_chunks(), chunk.unknown)
+    return Change(rows.slice(0, 0), rows, rows["round"].combine_chunks())
 
 
-def _rewards(chunk: Computed, tables: Tables) -> Change:
+def _rewards(rows: pa.Table, tables: Tables) -> Change:
     """Coupons change until they are ended and their round is known to issue."""
     # Coupons that only ended here have no create, by whose time a lake is read.
-    rows, own = chunk.rows.filter(pc.is_valid(chunk.rows["created_at"])), tables["rewards"]
-    waiting = open_rows_where(own, pc.field("issuance").is_null() & pc.field("round").is_valid())
+    rows = rows.filter(pc.is_valid(rows["created_at"]))
+    waiting = open_rows(tables["rewards"], pc.field("issuance").is_null() & pc.field("round").is_valid())
     others = waiting.filter(pc.invert(pc.is_in(waiting["contract_id"], rows["contract_id"])))
-    known = tables["round_history"]
     numbers = pa.chunked_array([*rows["round"].chunks, *others["round"].chunks], pa.int64())
-    issued = open_rows(known, "round", pc.unique(numbers.drop_null()))
+    issued = open_rows(tables["round_history"], pc.field("round").isin(pc.unique(numbers.drop_null())))
     rows, others = with_issuance(rows, issued), with_issuance(others, issued)
     others = others.filter(pc.is_valid(others["issuance"]))
     every = pa.concat_tables([rows, others])
     open_still = pc.fill_null(pc.equal(every["outcome"], "open"), False)  # noqa: FBT003
-    return _split(every, pc.or_(open_still, unissued(every)), chunk.unknown)
+    return _split(every, pc.or_(open_still, unissued(every)))
 
 
-def _coins(chunk: Computed, tables: Tables) -> Change:
+def _coins(rows: pa.Table, tables: Tables) -> Change:
     """Coins change until they end; what created them is known only from the chunk in which that was."""
-    rows = chunk.rows
-    old = open_rows(tables["coin_history"], "contract_id", rows["contract_id"].combine_chunks())
+    old = open_rows(tables["coin_history"], pc.field("contract_id").isin(rows["contract_id"].combine_chunks()))
     before = old["created_by"].take(pc.index_in(rows["contract_id"], old["contract_id"]))
     place = rows.column_names.index("created_by")
     rows = rows.set_column(place, rows.schema.field(place), pc.coalesce(rows["created_by"], before))
-    return _split(rows, pc.is_null(rows["ended_at"]), chunk.unknown)
+    return _split(rows, pc.is_null(rows["ended_at"]))
 
 
-def _split(rows: pa.Table, still_open: Any, unknown: int) -> Change:
-    keys = rows["contract_id"].combine_chunks()
-    return Change(rows.filter(pc.invert(still_open)), rows.filter(still_open), keys, unknown)
+def _split(rows: pa.Table, still_open: Any) -> Change:
+    return Change(rows.filter(pc.invert(still_open)), rows.filter(still_open), rows["contract_id"].combine_chunks())
 
 
-def _plain(rows: pa.Table) -> pa.Table:
-    plain: pa.Table = rows.cast(pa.schema([pa.field(column.name, column.type) for column in rows.schema]))
-    return plain
-
-
-#: The rule of each table that is computed chunk by chunk, in the order of writing.
+#: The rule of each table that can be continued, in the order of writing.
 RULES: Final[Mapping[str, Rule]] = {
     "round_history": Rule(round_history, _rounds, opening=False),
     "rewards": Rule(rewards, _rewards),
-    "transfers": Rule(transfers, _added),
-    "token_transfers": Rule(token_transfers, _added),
-    "traffic_purchases": Rule(traffic_purchases, _added, opening=False),
-    "mint_burn": Rule(mint_burn, _added),
+    "transfers": Rule(transfers),
+    "token_transfers": Rule(token_transfers),
+    "traffic_purchases": Rule(traffic_purchases, opening=False),
+    "mint_burn": Rule(mint_burn),
     "coin_history": Rule(coin_history, _coins),
 }

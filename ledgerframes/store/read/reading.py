@@ -21,7 +21,7 @@ from ledgerframes.store.coverage_log import Begin, Slots
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT, OPEN_CONTRACTS
-from ledgerframes.store.derive.progress import Progress
+from ledgerframes.store.derive.progress import read as read_progress
 from ledgerframes.store.lake import View, declared
 from ledgerframes.store.read.windows import (
     LakeWindow,
@@ -252,7 +252,7 @@ class Part:
         complete: bool,
     ) -> Part:
         """A computed table, or the rows of it in a window."""
-        progress = Progress.of(table)
+        progress = read_progress(table)
         last = progress.done[-1] if progress.done else None
         settled = None if last is None else Cursor(last.migration_id, last.hi)
         return cls(table, data, rows, complete, progress.begun and rows is None, late, settled).checked()

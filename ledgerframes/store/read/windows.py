@@ -14,7 +14,7 @@ from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.store.coverage import BEGINNING, CLOSED
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT, OPEN_CONTRACTS
-from ledgerframes.store.derive.progress import Progress
+from ledgerframes.store.derive.progress import read
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
 from ledgerframes.store.table_sets import HISTORY, set_of
 from ledgerframes.tables.ledger import REJECTS
@@ -90,7 +90,7 @@ def lake_window(
 
 def begin_of(view: View, name: str) -> Cursor | None:
     """The first place that a computed table is computed from, if that lies after ledger begin."""
-    progress = Progress.of(view.tables[name])
+    progress = read(view.tables[name])
     begin = None if progress.begun or not progress.done else progress.done[0]
     return None if begin is None or begin.lo <= BEGINNING else Cursor(begin.migration_id, begin.lo + 1)
 
@@ -102,7 +102,7 @@ def reach_of(view: View, name: str) -> Cursor | None:
         ends = [Cursor(one.migration_id, one.hi) for one in view.slots_of(of).common if one.hi < CLOSED]
         return max(ends, default=None)
     if name in KEPT:
-        done = Progress.of(table).done
+        done = read(table).done
         return max((Cursor(one.migration_id, one.hi) for one in done if one.hi < CLOSED), default=None)
     if name not in TIMES or name not in view.versions:
         return None

@@ -9,7 +9,7 @@ from typing import Final
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.deriving import derive_aside
-from ledgerframes.store.derive.progress import Basis, Progress
+from ledgerframes.store.derive.progress import Basis, read
 from ledgerframes.store.lake import Lake, View
 
 #: The computed tables of a star, in the order of computing.
@@ -42,9 +42,9 @@ class Computed:
 
     def reach(self, name: str) -> Sequence[Interval]:
         """The part of the history that a table is computed from."""
-        return Progress.of(self._tables[name]).done
+        return read(self._tables[name]).done
 
 
 def _is_current(table: DeltaStoreTable, basis: Basis) -> bool:
     """Whether a store keeps a table and could continue it: its rows are those of the history as it is."""
-    return table.exists and not Progress.of(table).why_again(table.name, basis)
+    return table.exists and not read(table).why_again(table.name, basis)

@@ -120,12 +120,7 @@ class _Run:
         given = self._request.derive
         wanted = derived_tables(self._lake) if given is None else tuple(given)
         if wanted:
-            engine = self._request.engine
-            if engine is not None and self._lake.options:
-                # Workers that only fetch need no access to the store, and credentials are not sent to them.
-                _log.info("computed tables are computed in this process, because the store has storage_options")
-                engine = None
-            self._rows |= derive_tables(self._lake, wanted, engine=engine).rows
+            self._rows |= derive_tables(self._lake, wanted).rows
 
     def _properties(self, of: TableSet) -> dict[str, str]:
         """The properties of the tables of a history that the store does not have yet.

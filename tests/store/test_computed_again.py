@@ -1,0 +1,107 @@
+"""Tables that a lake keeps are computed again where the history changed below them, in whatever order that happens."""
+
+import random
+
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.derive import chunks, kept
+from tests.store.conftest import data_files
+from tests.store.test_derived import NAMES, assert_equal_to_one_go
+from tests.store.test_rejects import BREAKS, spoil
+
+pytestmark = pytest.mark.long
+
+
+def retry_as(store, *goods):
+    """Some rejects can be decoded by now, and their updates move to the history, below what is settled."""
+    rejects = store._lake.table("rejects").refresh()
+    raws = {good.update_id: good.rendered.decode() for good in goods}
+    rows = store.load("rejects", as_="arrow").to_pylist()
+    named = [next((one for one in raws if one in row["raw"]), None) for row in rows]
+    mended = [row if one is None else row | {"raw": raws[one]} for row, one in zip(rows, named, strict=True)]
+    rejects.replace(pa.Table.from_pylist(mended, rejects.table.schema))
+    assert len(store.retry_rejects()) == len(rows) - len(goods)
+
+
+def flip(file):
+    raw = bytearray(file.read_bytes())
+    raw[len(raw) // 2] ^= 16
+    file.write_bytes(raw)
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def derive_until(place, instant, names=None):
+    """Derive, and end at one of the commits; gives the number of commits left, 0 or more if it came to its end."""
+    left = instant
+    commit = DeltaStoreTable._commit
+
+    def counted(self, actions, numbers):
+        nonlocal left
+        if left == 0:
+            raise Killed
+        left -= 1
+        commit(self, actions, numbers)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DeltaStoreTable, "_commit", counted)
+        try:
+            lf.open_store(place).derive(names)
+        except Killed:
+            return None
+    return left
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(4, 60))])
+def test_whatever_changes_in_whatever_order_tables_equal_those_in_one_go(tmp_path, seed, monkeypatch):
+    chance = random.Random(seed)
+    monkeypatch.setattr(chunks, "EVENTS_AT_ONCE", chance.choice([60, 150, 400]))
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(seed=seed, updates=260, migrations=chance.choice([1, 2])) as net:
+        world = net.sandbox.world
+        every = list(world.updates)
+        places = [place for place, update in enumerate(every) if b'"root_event_ids"' in update.rendered]
+        goods = [spoil(world, place, BREAKS["no template"]) for place in sorted(chance.sample(places, 8))]
+        spoiled, shown = list(world.updates), 60
+        world.updates[:] = spoiled[:shown]
+        store.sync(net, progress=False, on_error="reject", derive=[])
+        for _ in range(14):
+            match chance.choice(["more", "retry", "retry", "repair", "damage", "compact", "derive", "kill", "kill"]):
+                case "more":
+                    shown += chance.randrange(60)
+                    world.updates[:] = spoiled[:shown]
+                    store.sync(net, progress=False, on_error="reject", derive=[])
+                case "retry":
+                    rejected = "".join(store.load("rejects").raw) if "rejects" in versions(store) else ""
+                    here = [good for good in goods if good.update_id in rejected]
+                    retry_as(store, *here[: chance.choice([1, 1, 8])]) if here else None
+                case "repair":
+                    flip(chance.choice(data_files(store, "updates", "events", "reassignments")))
+                    store.repair()
+                    if chance.random() < 0.5:
+                        store.sync(net, progress=False, on_error="reject", derive=[])
+                case "damage":
+                    files = data_files(store, *kept.KEPT)
+                    if files:
+                        flip(chance.choice(files))
+                        store.repair()
+                case "compact":
+                    store.compact()
+                case "derive":
+                    store.derive(chance.choice([NAMES, ["mint_burn", "rewards"], ["round_history", "coin_history"]]))
+                case "kill":
+                    derive_until(store._lake.folder, chance.randrange(25), NAMES)
+        store.sync(net, progress=False, on_error="reject", derive=NAMES)
+        retry_as(store, *[good for good in goods if good.update_id in "".join(store.load("rejects").raw)])
+    store.derive(NAMES)
+    assert_equal_to_one_go(store)
+    assert store.check(full=True)
+
+
+def versions(store):
+    return set(store.tables().table)
