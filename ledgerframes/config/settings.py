@@ -215,6 +215,16 @@ def source_of(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
+def origin_of(url: str) -> tuple[str, str, int]:
+    """Scheme, host and port of a URL, however the default port and the end of the host are written.
+
+    Raises:
+        ValueError: it is not a URL.
+    """
+    parts = urlsplit(url)
+    return parts.scheme, (parts.hostname or "").rstrip("."), parts.port or (443 if parts.scheme == "https" else 80)
+
+
 def is_loopback(url: str) -> bool:
     """Whether a URL points to this very machine."""
     host = urlsplit(url).hostname or ""

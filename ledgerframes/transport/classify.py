@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 import msgspec
 
 from ledgerframes.decoding.splitting import UNREADABLE
-from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError, visible
-from ledgerframes.transport.failures import SHORTENED, is_page, page_words, preview, read_refusal
-from ledgerframes.transport.outcome import Broken, Received
+from ledgerframes.errors import DecodeError, visible
+from ledgerframes.transport.failures import SHORTENED, is_page, page_words, preview
+from ledgerframes.transport.outcome import Failure, Received
 from ledgerframes.transport.request import PREFIXES, Request
 
 T = TypeVar("T")
@@ -43,70 +43,19 @@ class Answer(Generic[T_co]):
     headers: Mapping[str, str] = field(repr=False)
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A failed attempt: how to make its error, and what may be done next.
-
-    Attributes:
-        error: makes the error, with a text to end its message.
-        transient: another attempt at the same server may do better.
-        elsewhere: another server may do better.
-        wait: seconds the server asks to wait, if it does.
-        unknown_route: the server does not know the path.
-        not_found: the server knows the path, but not the thing.
-        final: no other request to this server can do better.
-        unreached: no connection to the server was established.
-        whole: the answer arrived whole and is wrong, so no other page size helps.
-        body: digest of a whole JSON body of the wrong kind; if the same body comes again, the error is final.
-    """
-
-    error: Callable[[str], LedgerframesError]
-    transient: bool
-    elsewhere: bool
-    wait: float | None = None
-    unknown_route: bool = False
-    not_found: bool = False
-    final: bool = False
-    unreached: bool = False
-    whole: bool = False
-    body: bytes | None = None
-
-    def request_error(self) -> RequestError:
-        """The failure as a RequestError, which `revise` callbacks take."""
-        error = self.error("")
-        return error if isinstance(error, RequestError) else NoAnswerError(str(error))
-
-
-def judge_broken(broken: Broken, request: Request, server: str, *, mask: Masking) -> Failure:
+def judge_broken(failure: Failure, request: Request, server: str, *, mask: Masking) -> Failure:
     """No whole answer arrived."""
     advice = f" What to do: check {request.endpoint.interface}_url= and the network, or give a further URL."
-    if not broken.elsewhere:
+    if not failure.elsewhere:
         advice = ""
-    elif broken.advice:
-        advice = f" What to do: {broken.advice.replace('{interface}', request.endpoint.interface)}."
+    elif failure.advice:
+        advice = f" What to do: {failure.advice.replace('{interface}', request.endpoint.interface)}."
     elif not request.endpoint.safe:
         advice = " What to do: check whether the command was carried out before sending it again."
-    reason = visible(mask(broken.reason))  # may quote a line that a server or a proxy has sent
+    reason = visible(mask(failure.reason))  # may quote a line that a server or a proxy has sent
     reason = reason if len(reason) <= SHORTENED else f"{reason[: SHORTENED - 1]}…"
-    text = f"{request} at {server} {'got no answer' if broken.sent else 'was not sent'}: {reason}.{advice}"
-    return Failure(
-        lambda ending: NoAnswerError(text + ending), broken.transient, broken.elsewhere, unreached=not broken.reached,
-        final=broken.final, unknown_route=broken.unknown_route,
-    )  # fmt: skip
-
-
-def judge_refusal(received: Received, request: Request, server: str, *, mask: Masking, now: float) -> Failure:
-    """A whole answer arrived with a status that refuses the request."""
-    refusal = read_refusal(received, mask=mask, now=now)
-    return Failure(
-        lambda ending: refusal.error(request, server, ending),
-        transient=refusal.transient,
-        # A 500 repeats on the same server, but is often a fault of that server alone; so is a list of known addresses.
-        elsewhere=refusal.transient or refusal.status == 500 or (refusal.status == 403 and not refusal.with_token),
-        wait=refusal.wait,
-        unknown_route=refusal.unknown_route,
-        not_found=refusal.status == 404 and not refusal.unknown_route,
-    )
+    said = "got no answer" if failure.sent else "was not sent"
+    return replace(failure, reason=f"{request} at {server} {said}: {reason}.{advice}")
 
 
 def judge_body(
@@ -135,7 +84,7 @@ def judge_body(
         broken = error
         doubtful = isinstance(error.__cause__, UNREADABLE) and _is_doubtful(error.__cause__)
         body = _digest(received.body) if doubtful else None
-        return Failure(lambda _ending: broken, transient=doubtful, elsewhere=True, whole=True, body=body)
+        return Failure(str(error), transient=doubtful, whole=True, body=body, made=lambda _ending: broken)
     except UNREADABLE as error:
         problem = error
     else:
@@ -160,7 +109,7 @@ def judge_body(
 
     doubtful = _is_doubtful(problem)
     body = _digest(received.body) if lasting and doubtful else None
-    return Failure(made, transient=doubtful, elsewhere=True, whole=lasting, body=body)
+    return Failure(text, transient=doubtful, whole=lasting, body=body, made=made)
 
 
 def _is_doubtful(problem: Exception) -> bool:
@@ -187,6 +136,8 @@ def _judge_page(received: Received, request: Request, server: str, *, mask: Mask
         "kind of server, or of a log-in page."
     )
     return Failure(
-        lambda ending: DecodeError(text + ending, endpoint=request.endpoint.path),
-        transient=met, elsewhere=True, final=not met,
-    )  # fmt: skip
+        text,
+        transient=met,
+        final=not met,
+        made=lambda ending: DecodeError(text + ending, endpoint=request.endpoint.path),
+    )

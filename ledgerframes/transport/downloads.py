@@ -1,82 +1,17 @@
-"""Downloads a file that a scan refers to, in bounded memory, with retries; `Transport.download` calls it."""
+"""Which files that a scan refers to are fetched, and from where; `Transport.download` asks."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from ledgerframes.config.settings import is_loopback, source_of
-from ledgerframes.errors import RequestError
-from ledgerframes.transport.backoff import jittered
-from ledgerframes.transport.classify import judge_broken, judge_refusal
-from ledgerframes.transport.outcome import Broken, Received
+from ledgerframes.config.settings import is_loopback, origin_of
 from ledgerframes.transport.public_addresses import why_not_public
-from ledgerframes.transport.request import Endpoint, Request
-from ledgerframes.transport.retrying import Sending
-from ledgerframes.transport.stopping import Stop
+from ledgerframes.transport.request import Endpoint
 
 DOWNLOAD: Final = Endpoint(interface="scan", method="GET", path="/v0/history/bulk/download/{object_key}")
 
 _LONGEST: Final = 8_000
-
-log = logging.getLogger("ledgerframes.transport")
-
-
-@dataclass(frozen=True)
-class Download:
-    """One file, fetched until it is there in whole or the attempts are used up.
-
-    Attributes:
-        sender: what the transport lends.
-        attempt: sends the request once, within the given seconds.
-        url: the file's address; its query may be a signature and is shown nowhere.
-        stop: ends it.
-    """
-
-    sender: Sending
-    attempt: Callable[[float], Received | Broken]
-    url: str
-    stop: Stop
-
-    def run(self) -> None:
-        """Fetch the file.
-
-        Raises:
-            RequestError: it could not be fetched; NotFoundError where it is not there.
-            LedgerframesError: the sink does not take it.
-        """
-        sender = self.sender
-        for tries in range(1, sender.settings.attempts + 1):
-            self.stop.check()
-            error, wait = self._once()
-            if error is None:
-                return
-            pause = jittered(tries) if wait is None else wait
-            if wait == 0.0 or tries == sender.settings.attempts or pause > sender.settings.budget:
-                raise error
-            sender.stats.retried()
-            log.warning("%s Downloading it again in %.1f s.", error, pause)
-            self.stop.sleep(sender.clock, pause)
-            sender.stats.waited(pause)
-
-    def _once(self) -> tuple[RequestError | None, float | None]:
-        """The error of one attempt, and what the server wants to be waited; 0 where another attempt is of no use."""
-        sender, mask = self.sender, self.sender.mask.text
-        server = source_of(self.url)
-        request = Request(DOWNLOAD, DOWNLOAD.path)
-        outcome = self.attempt(sender.settings.deadline)
-        status, size = (outcome.status, _size(outcome)) if isinstance(outcome, Received) else (0, 0)
-        sender.stats.received(status, size)
-        if isinstance(outcome, Broken):
-            failure = judge_broken(outcome, request, server, mask=mask)
-        elif status == 200:
-            return None, None
-        else:
-            failure = judge_refusal(outcome, request, server, mask=mask, now=sender.clock.now())
-        return failure.request_error(), failure.wait if failure.transient else 0.0
 
 
 def why_refused(url: str, scans: tuple[str, ...]) -> str | None:
@@ -103,18 +38,3 @@ def why_refused(url: str, scans: tuple[str, ...]) -> str | None:
     if is_loopback(url) and all(is_loopback(scan) for scan in scans):
         return None
     return why_not_public(url)
-
-
-def origin_of(url: str) -> tuple[str, str, int]:
-    """Scheme, host and port of a URL: a token goes to the same origin only.
-
-    Raises:
-        ValueError: it is not a URL.
-    """
-    parts = urlsplit(url)
-    return parts.scheme, (parts.hostname or "").rstrip("."), parts.port or (443 if parts.scheme == "https" else 80)
-
-
-def _size(received: Received) -> int:
-    announced = received.headers.get("content-length", "")
-    return int(announced) if announced.isdecimal() and len(announced) < 20 else 0

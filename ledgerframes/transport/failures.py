@@ -1,11 +1,11 @@
-"""Turns a server's error answer into one of the package's errors; does no input or output."""
+"""Reads a server's error answer: which of the package's errors it is, and what may be done next."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -21,7 +21,7 @@ from ledgerframes.errors import (
     visible,
 )
 from ledgerframes.transport.backoff import retry_after, retry_info
-from ledgerframes.transport.outcome import ERROR_BODY, Received
+from ledgerframes.transport.outcome import ERROR_BODY, Failure, Received
 from ledgerframes.transport.request import Request
 
 SHORTENED: Final = 500
@@ -69,75 +69,19 @@ _SILENT: Final = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<!--.*?-->", re.
 _TITLE: Final = re.compile(r"<title[^>]*>(.*?)</title\s*>", re.DOTALL | re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """A refusal, taken apart; every text is free of tokens.
-
-    Attributes:
-        transient: another attempt may do better.
-        wait: seconds the server asks to wait, if it does.
-        with_token: whether the request carried a token.
-    """
-
-    status: int
-    detail: str = ""
-    code: str | None = None
-    category: int | None = None
-    correlation_id: str | None = None
-    trace_id: str | None = None
-    context: Mapping[str, str] = field(default_factory=dict)
-    unknown_route: bool = False
-    transient: bool = False
-    wait: float | None = None
-    with_token: bool = True
-
-    def error(self, request: Request, server: str, ending: str = "") -> StatusError:
-        """The error to raise for it."""
-        kind = _KINDS.get(self.status, ServerError if self.status >= 500 else StatusError)
-        return kind(
-            f"{request} at {server} answered {self.status}{self._said()}. {self._advice(request, server)}{ending}",
-            status=self.status,
-            detail=self.detail,
-            code=self.code,
-            category=self.category,
-            correlation_id=self.correlation_id,
-            trace_id=self.trace_id,
-            context=self.context,
-            unknown_route=self.unknown_route,
-            server=server,
-        )
-
-    def _said(self) -> str:
-        named = {"code": self.code, "correlation id": self.correlation_id, "trace id": self.trace_id}
-        extras = ", ".join(f"{name} {value}" for name, value in named.items() if value)
-        return (f": {self.detail.rstrip('.')}" if self.detail else "") + (f" ({extras})" if extras else "")
-
-    def _advice(self, request: Request, server: str) -> str:
-        advice = _ADVICE.get(self.status, "try again later; a further {interface}_url= is asked when one server fails")
-        if self.unknown_route:
-            advice = _OTHER_METHOD if self.status == 405 else _UNKNOWN_ROUTE
-            advice += f". {request.endpoint.since}" if request.endpoint.since else ""
-        elif 300 <= self.status < 400:
-            advice = "redirects are not followed: give the address it points to as {interface}_url=, if you trust it"
-        elif self.status < 500 and self.status not in _ADVICE:
-            advice = "mend the request as the server says"
-        elif self.status == 400 and server.startswith("http://") and _CLEAR_TEXT.search(self.detail):
-            advice = "write https:// in {interface}_url="
-        elif self.status in _WITHOUT_TOKEN and not self.with_token:
-            advice = _WITHOUT_TOKEN[self.status].get(request.endpoint.interface, _AUTHENTICATE)
-        interface = request.endpoint.interface
-        text = advice.format(interface=interface, INTERFACE=interface.upper())
-        return f"What to do: {text}."
-
-
-def read_refusal(received: Received, *, mask: Callable[[str], str], now: float) -> Refusal:
+def judge_refusal(
+    received: Received, request: Request, server: str, *, mask: Callable[[str], str], now: float
+) -> Failure:
     """Take an error answer apart, by its content and not by its content type (contract: Errors).
 
     Args:
         received: the answer.
-        mask: takes tokens out of a text.
+        request: what was asked.
+        server: who answered.
+        mask: takes tokens out of a text; what is kept has none.
         now: seconds since 1970, for a Retry-After that names a date.
     """
+    status = received.status
     # By content: a ledger's 400 may carry JSON or text, and a 429 is often text, whatever the header says.
     text = _readable(received.body, mask)
     body = _object(text)
@@ -149,24 +93,54 @@ def read_refusal(received: Received, *, mask: Callable[[str], str], now: float) 
         or member.text("message")
         or ("" if body else mask(_plain(text[:READABLE])))
     )
-    if 300 <= received.status < 400:
+    if 300 <= status < 400:
         detail = f"it redirects to {_host(mask(received.headers.get('location', '')))}"
-    elif received.status in _CHALLENGED and (said := _challenge(received.headers, mask)):
+    elif status in _CHALLENGED and (said := _challenge(received.headers, mask)):
         detail = f"{detail.rstrip('.')} ({said})" if detail else said
-    return Refusal(
-        status=received.status,
-        detail=_short(detail),
-        code=member.text("code"),
-        category=category,
-        correlation_id=member.text("correlationId"),
-        trace_id=member.text("traceId"),
-        context=member.texts("context"),
-        # Servers answer an unknown route with a 404 in plain text, and a missing thing with their JSON error.
-        unknown_route=received.status == 405 or (received.status == 404 and not {"error", "code"} & body.keys()),
-        transient=received.status in TRANSIENT_STATUSES or category in TRANSIENT_CATEGORIES,
-        wait=retry_after(received.headers.get("retry-after"), now) or retry_info(body.get("retryInfo")),
-        with_token=received.with_token,
+    # Servers answer an unknown route with a 404 in plain text, and a missing thing with their JSON error.
+    unknown_route = status == 405 or (status == 404 and not {"error", "code"} & body.keys())
+    told: dict[str, Any] = {
+        "status": status, "detail": _short(detail), "code": member.text("code"), "category": category,
+        "correlation_id": member.text("correlationId"), "trace_id": member.text("traceId"),
+        "context": member.texts("context"), "unknown_route": unknown_route, "server": server,
+    }  # fmt: skip
+    extras = ", ".join(
+        f"{words} {told[name]}"
+        for name, words in (("code", "code"), ("correlation_id", "correlation id"), ("trace_id", "trace id"))
+        if told[name]
     )
+    said = (f": {told['detail'].rstrip('.')}" if told["detail"] else "") + (f" ({extras})" if extras else "")
+    advice = _advice(received, told["detail"], request, server, unknown_route=unknown_route)
+    reason = f"{request} at {server} answered {status}{said}. What to do: {advice}."
+    kind = _KINDS.get(status, ServerError if status >= 500 else StatusError)
+    transient = status in TRANSIENT_STATUSES or category in TRANSIENT_CATEGORIES
+    return Failure(
+        reason,
+        transient=transient,
+        # A 500 repeats on the same server, but is often a fault of that server alone; so is a list of known addresses.
+        elsewhere=transient or status == 500 or (status == 403 and not received.with_token),
+        wait=retry_after(received.headers.get("retry-after"), now) or retry_info(body.get("retryInfo")),
+        unknown_route=unknown_route,
+        not_found=status == 404 and not unknown_route,
+        made=lambda ending: kind(reason + ending, **told),
+    )
+
+
+def _advice(received: Received, detail: str, request: Request, server: str, *, unknown_route: bool) -> str:
+    status, interface = received.status, request.endpoint.interface
+    advice = _ADVICE.get(status, "try again later; a further {interface}_url= is asked when one server fails")
+    if unknown_route:
+        advice = _OTHER_METHOD if status == 405 else _UNKNOWN_ROUTE
+        advice += f". {request.endpoint.since}" if request.endpoint.since else ""
+    elif 300 <= status < 400:
+        advice = "redirects are not followed: give the address it points to as {interface}_url=, if you trust it"
+    elif status < 500 and status not in _ADVICE:
+        advice = "mend the request as the server says"
+    elif status == 400 and server.startswith("http://") and _CLEAR_TEXT.search(detail):
+        advice = "write https:// in {interface}_url="
+    elif status in _WITHOUT_TOKEN and not received.with_token:
+        advice = _WITHOUT_TOKEN[status].get(interface, _AUTHENTICATE)
+    return advice.format(interface=interface, INTERFACE=interface.upper())
 
 
 def _challenge(headers: Mapping[str, str], mask: Callable[[str], str]) -> str:

@@ -16,8 +16,8 @@ from ledgerframes.transport.outcome import (
     LONGEST_LENGTH,
     SLOWEST,
     Attempt,
-    Broken,
     Credential,
+    Failure,
     Received,
     Sink,
 )
@@ -48,7 +48,7 @@ _url: Final = functools.lru_cache(64)(httpx.URL)
 class Refused(httpx.TransportError):
     """A transport that knows more than that there is no answer; `broken` says it."""
 
-    def __init__(self, broken: Broken) -> None:
+    def __init__(self, broken: Failure) -> None:
         super().__init__(broken.reason)
         self.broken = broken
 
@@ -85,7 +85,7 @@ class Http:
         stop: Stop,
         sink: Sink | None = None,
         extensions: dict[str, object] | None = None,
-    ) -> Received | Broken:
+    ) -> Received | Failure:
         """One attempt, over after the given seconds at the latest; what a server does never raises an exception.
 
         Args:
@@ -111,8 +111,8 @@ class Http:
             outcome = self._attempt(prepared, credential, attempt, sink, told)
         except httpx.TransportError as error:
             # It goes no further, since it holds the headers and with them the token.
-            outcome = Broken(f"no whole answer within {seconds:g} s") if attempt.left() <= 0 else _broken(error)
-        if isinstance(outcome, Broken):
+            outcome = Failure(f"no whole answer within {seconds:g} s") if attempt.left() <= 0 else _broken(error)
+        if isinstance(outcome, Failure):
             stop.check()
         return outcome
 
@@ -123,7 +123,7 @@ class Http:
         attempt: Attempt,
         sink: Sink | None,
         extensions: dict[str, object],
-    ) -> Received | Broken:
+    ) -> Received | Failure:
         headers = {**prepared.headers, **(credential.header() if credential else {})}
         try:
             request = httpx.Request(
@@ -137,14 +137,14 @@ class Http:
         finally:
             answer.close()
 
-    def _read(self, answer: httpx.Response, attempt: Attempt) -> Received | Broken:
+    def _read(self, answer: httpx.Response, attempt: Attempt) -> Received | Failure:
         # Read before the body, so that a body too large is refused unread.
         headers = dict(answer.headers.items())
         encoding = headers.get("content-encoding", "").strip().lower()
         if not 200 <= answer.status_code < 300:
             return Received(answer.status_code, headers, _beginning(answer, attempt, encoding))
         limit = self._settings.max_answer_bytes
-        large = Broken(
+        large = Failure(
             f"the answer is larger than max_answer_bytes={limit}; ask for a smaller page or raise the limit",
             transient=False,
             elsewhere=False,
@@ -157,35 +157,38 @@ class Http:
         except TooLargeError:
             return large
         except UnknownCodingError as error:
-            return Broken.for_good(str(error), _UNREADABLE)
+            return Failure.for_good(str(error), _UNREADABLE)
         except DamagedError as error:
-            return Broken(str(error))
+            return Failure(str(error))
         if len(body) > MOST_VALUES and body.count(b",") > MOST_VALUES:
-            return Broken(
+            return Failure(
                 f"the answer holds more than {MOST_VALUES:,} values; ask for a smaller page",
                 transient=False, elsewhere=False,
             )  # fmt: skip
         return Received(answer.status_code, headers, body)
 
-    def _pour(self, answer: httpx.Response, attempt: Attempt, sink: Sink) -> Received | Broken:
+    def _pour(self, answer: httpx.Response, attempt: Attempt, sink: Sink) -> Received | Failure:
         """Give the body of a success to a sink; each byte that arrives prolongs the attempt."""
         headers = dict(answer.headers.items())
         encoding = headers.get("content-encoding", "").strip().lower()
         if answer.status_code != 200:
             return Received(answer.status_code, headers, _beginning(answer, attempt, encoding))
+        size = 0
 
         def arriving() -> Iterator[bytes]:
+            nonlocal size
             for piece in _arriving(answer, attempt):
+                size += len(piece)
                 attempt.at += len(piece) / SLOWEST
                 yield piece
 
         try:
             pour(arriving(), sink, encoding=encoding, announced=headers.get("content-length", ""))
         except UnknownCodingError as error:
-            return Broken.for_good(str(error), _UNREADABLE)
+            return Failure.for_good(str(error), _UNREADABLE)
         except DamagedError as error:
-            return Broken(str(error))
-        return Received(answer.status_code, headers, b"")
+            return Failure(str(error))
+        return Received(answer.status_code, headers, b"", poured=size)
 
 
 def _arriving(answer: httpx.Response, attempt: Attempt) -> Iterator[bytes]:
@@ -216,7 +219,7 @@ def _beginning(answer: httpx.Response, attempt: Attempt, encoding: str) -> bytes
         return b"" if encoding else bytes(arrived[:ERROR_BODY])
 
 
-def _broken(error: httpx.TransportError) -> Broken:
+def _broken(error: httpx.TransportError) -> Failure:
     """Why there is no answer, in a few words."""
     if isinstance(error, Refused):
         return error.broken
@@ -226,4 +229,4 @@ def _broken(error: httpx.TransportError) -> Broken:
     words = next((words for kind, words in _KINDS if isinstance(error, kind)), "the connection broke off")
     said = f"{words}: {error}" if str(error) and not isinstance(error, httpx.TimeoutException) else words
     # A server that was never reached is most likely a wrong address, and is tried less often.
-    return Broken(said, reached=not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout))
+    return Failure(said, reached=not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from ledgerframes.config.settings import Secret
+from ledgerframes.errors import LedgerframesError, NoAnswerError, RequestError
 from ledgerframes.transport.stopping import Stop
 
 ERROR_BODY: Final = 2**16
@@ -35,12 +36,14 @@ class Received:
 
     Attributes:
         with_token: whether the request carried a token.
+        poured: bytes that went into a sink in place of the body.
     """
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
     with_token: bool = False
+    poured: int = 0
 
     @property
     def succeeded(self) -> bool:
@@ -50,32 +53,52 @@ class Received:
 
 
 @dataclass(frozen=True)
-class Broken:
-    """No whole answer, and the reason.
+class Failure:
+    """Why there is no answer that counts, and what may be done next.
 
     Attributes:
+        reason: what went wrong; once it is judged, the whole message.
+        advice: what to do, where more can be said than to check the address.
         transient: another attempt at the same server may do better.
         elsewhere: another server may do better.
         final: no other request to this server can do better: not a later one, nor one for a smaller page.
-        advice: what to do, where more can be said than to check the address.
-        reached: a connection came about.
+        reached: a connection was established.
         sent: the request may have gone out; otherwise there was no token for it.
         unknown_route: a request for the same on another route may be answered.
+        not_found: the server knows the path, but not the thing.
+        whole: the answer arrived whole and is wrong, so no other page size helps.
+        wait: seconds the server asks to wait, if it does.
+        body: digest of a whole JSON body of the wrong kind; if the same body comes again, the error is final.
+        made: makes the error of a text that ends its message; by default a NoAnswerError of the reason.
     """
 
     reason: str
+    advice: str = ""
     transient: bool = True
     elsewhere: bool = True
     final: bool = False
-    advice: str = ""
     reached: bool = True
     sent: bool = True
     unknown_route: bool = False
+    not_found: bool = False
+    whole: bool = False
+    wait: float | None = None
+    body: bytes | None = None
+    made: Callable[[str], LedgerframesError] | None = None
 
     @classmethod
-    def for_good(cls, reason: str, advice: str = "") -> Broken:
-        """A fault that no further request to this server can mend; another server may do better."""
+    def for_good(cls, reason: str, advice: str = "") -> Failure:
+        """A fault that no further request to this server can fix; another server may do better."""
         return cls(reason, transient=False, final=True, advice=advice)
+
+    def error(self, ending: str = "") -> LedgerframesError:
+        """The error to raise, with a text to end its message."""
+        return NoAnswerError(self.reason + ending) if self.made is None else self.made(ending)
+
+    def request_error(self) -> RequestError:
+        """The failure as a RequestError, which `revise` callbacks take."""
+        error = self.error()
+        return error if isinstance(error, RequestError) else NoAnswerError(str(error))
 
 
 @dataclass

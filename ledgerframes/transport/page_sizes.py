@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ledgerframes.config.settings import source_of
@@ -42,7 +41,7 @@ class _Manageable:
 
 @dataclass
 class PageSizes:
-    """Shared by all threads.
+    """Shared by all threads, without a lock: a size that two threads change at once is at worst tried once more.
 
     Attributes:
         largest: by server, the largest page that it has named; each operator may set a maximum of his own.
@@ -52,7 +51,6 @@ class PageSizes:
     _manageable: dict[str, _Manageable] = field(default_factory=dict)
     # The largest page that came; a fault of the moment is not taken for a page that is too much.
     _came: dict[str, int] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def limits(self, server: str) -> PageLimits:
         """How many items may be asked of a server at once."""
@@ -65,33 +63,24 @@ class PageSizes:
         A size that came before counts as too much only when it fails again before it comes once more; a small one, as
         of a probe, never does.
         """
-        with self._lock:
-            known = self._manageable.get(server)
-            if came:
-                self._came[server] = max(size, self._came.get(server, 0))
-            if not came and size <= max(_SMALL, self._came.get(server, 0)):
-                self._came[server] = min(size - 1, self._came.get(server, 0))
-            elif not came:
-                known = self._manageable.setdefault(server, known or _Manageable(size))
-                known.patience *= 1 + known.trying
-                known.size, known.good, known.trying = max(1, min(size, known.size) // 2), 0, False
-            elif known is not None and size >= known.size:
-                known.good, known.trying = known.good + 1, False
-                if known.good >= known.patience:
-                    known.size, known.good, known.trying = known.size * 2, 0, True
-                if size >= LARGEST_PAGE:
-                    del self._manageable[server]
+        known = self._manageable.get(server)
+        if came:
+            self._came[server] = max(size, self._came.get(server, 0))
+        if not came and size <= max(_SMALL, self._came.get(server, 0)):
+            self._came[server] = min(size - 1, self._came.get(server, 0))
+        elif not came:
+            known = self._manageable.setdefault(server, known or _Manageable(size))
+            known.patience *= 1 + known.trying
+            known.size, known.good, known.trying = max(1, min(size, known.size) // 2), 0, False
+        elif known is not None and size >= known.size:
+            known.good, known.trying = known.good + 1, False
+            if known.good >= known.patience:
+                known.size, known.good, known.trying = known.size * 2, 0, True
+            if size >= LARGEST_PAGE:
+                self._manageable.pop(server, None)
 
     def learn(self, server: str, maximum: int) -> None:
         """A server named the largest page that it gives; logged once per network."""
-        with self._lock:
-            new = maximum < self.largest.get(server, maximum + 1)
-            if new:
-                self.largest[server] = maximum
-        if new:
+        if maximum < self.largest.get(server, maximum + 1):
+            self.largest[server] = maximum
             log.info("%s gives %d updates per page at most and is asked for no more", source_of(server), maximum)
-
-    def copy(self) -> PageSizes:
-        """The same knowledge with a lock of its own."""
-        known = {server: replace(one) for server, one in tuple(self._manageable.items())}
-        return PageSizes(dict(self.largest), known, dict(self._came))

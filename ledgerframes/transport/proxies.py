@@ -15,7 +15,7 @@ import httpx
 
 from ledgerframes.config.settings import is_loopback
 from ledgerframes.errors import ConfigurationError
-from ledgerframes.transport.outcome import Broken
+from ledgerframes.transport.outcome import Failure
 
 _LASTING: Final = re.compile(r"4\d\d\b")  # a proxy's refusal of CONNECT, which no second attempt mends
 _UNREACHED: Final = "start the proxy, or mend or unset {variable}; NO_PROXY=HOST leaves one host out of it"
@@ -51,22 +51,22 @@ class Proxy:
         """Whether it speaks SOCKS5 in place of HTTP."""
         return self.scheme.startswith("socks")
 
-    def unreached(self, why: str) -> Broken:
+    def unreached(self, why: str) -> Failure:
         """The outcome where there is no connection to it."""
         advice = _UNREACHED.format(variable=self.variable)
-        return Broken(f"no connection to the proxy {self.shown} that {self.variable} names{why}", advice=advice)
+        return Failure(f"no connection to the proxy {self.shown} that {self.variable} names{why}", advice=advice)
 
-    def refused(self, why: str) -> Broken:
+    def refused(self, why: str) -> Failure:
         """What to say where it answers, but does not let the connection through."""
         why = self._masked(why)
         reason = f"the proxy {self.shown} that {self.variable} names refused: {why or 'it did not say why'}"
         if why.startswith("407"):
-            return Broken.for_good(
+            return Failure.for_good(
                 reason, f"write user and password into {self.variable}, as http://USER:PASSWORD@HOST:PORT"
             )
         if _LASTING.match(why) or self.socks:
-            return Broken.for_good(reason, "ask the proxy's operator to let this host through, or name it in NO_PROXY")
-        return Broken(reason)
+            return Failure.for_good(reason, "ask the proxy's operator to let this host through, or name it in NO_PROXY")
+        return Failure(reason)
 
     def _masked(self, why: str) -> str:
         """What it said, without the password if it sends that back."""

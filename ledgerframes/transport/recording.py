@@ -22,14 +22,14 @@ from msgspec import Struct
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.transport.body import DamagedError, collect
 from ledgerframes.transport.http import Refused
-from ledgerframes.transport.outcome import ERROR_BODY, Broken
+from ledgerframes.transport.outcome import ERROR_BODY, Failure
 from ledgerframes.write_aside import written_aside
 
 FORMAT: Final = 1
 ABOUT: Final = "recording.json"
 # Other headers may hold cookies or addresses, and nothing reads them.
 _KEPT: Final = ("content-type", "retry-after", "date")
-_NO_FILES: Final = Broken(
+_NO_FILES: Final = Failure(
     "a recording holds answers, not objects of hundreds of MB each; use source='pages' with it",
     transient=False,
     elsewhere=False,
@@ -191,7 +191,7 @@ class Replayer(httpx.BaseTransport):
         if not target.exists():
             # A recording of an earlier release has it on the route that was asked then.
             reason = f"this request was not recorded in {self._folder}, on no route that it may have"
-            raise Refused(Broken(reason, transient=False, elsewhere=False, unknown_route=True))
+            raise Refused(Failure(reason, transient=False, elsewhere=False, unknown_route=True))
         try:
             kept = _decoder.decode(target.read_bytes()).answer
             return httpx.Response(kept.status, headers=kept.headers, stream=httpx.ByteStream(_read(kept.body)))

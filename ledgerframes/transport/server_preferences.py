@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import threading
 import warnings
 from collections.abc import Sequence
 from types import FrameType
 from typing import Final
 
 from ledgerframes.config.settings import Interface
-from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.request import DeprecatedEndpointWarning, Endpoint
 
 #: What lies between a request and the caller of `net.scan.…`.
@@ -18,16 +16,14 @@ _BELOW: Final = {("ledgerframes", "transport"), ("ledgerframes", "interfaces")}
 
 
 class ServerPreferences:
-    """Shared by all threads of one `Transport`."""
+    """Shared by all threads of one `Transport`; each step is one of a dictionary or a set, so there is no lock."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._preferred: dict[Interface, str] = {}
         self._routes: dict[tuple[str, Endpoint], int] = {}
         self._warned: set[Endpoint] = set()
         self._met: set[str] = set()
         self._reached: set[str] = set()
-        self.page_sizes = PageSizes()
 
     def order(self, interface: Interface, servers: Sequence[str]) -> tuple[str, ...]:
         """The servers of an interface, the one that worked last first."""
@@ -36,8 +32,7 @@ class ServerPreferences:
 
     def prefer(self, interface: Interface, server: str) -> None:
         """Stay with a server."""
-        with self._lock:
-            self._preferred[interface] = server
+        self._preferred[interface] = server
 
     def routes(self, server: str, endpoint: Endpoint, count: int) -> list[int]:
         """Positions of the alternatives in the order to be tried on a server, the known one first."""
@@ -46,8 +41,7 @@ class ServerPreferences:
 
     def found(self, server: str, endpoint: Endpoint, position: int) -> None:
         """A server knows the route at this position."""
-        with self._lock:
-            self._routes[server, endpoint] = position
+        self._routes[server, endpoint] = position
 
     def meet(self, server: str) -> None:
         """A server has answered as one of its kind does."""
@@ -63,25 +57,13 @@ class ServerPreferences:
 
     def answered(self, server: str) -> None:
         """A server has answered, whatever the answer."""
-        with self._lock:
-            self._reached.add(server)
-
-    def copy(self) -> ServerPreferences:
-        """The same knowledge with a lock of its own."""
-        twin = ServerPreferences()
-        twin._preferred, twin._routes = dict(self._preferred), dict(self._routes)
-        # Copied without the locks: in a forked child a thread of the parent may hold them for ever.
-        twin._warned, twin._reached = set(self._warned), set(self._reached)
-        twin._met = set(self._met)
-        twin.page_sizes = self.page_sizes.copy()
-        return twin
+        self._reached.add(server)
 
     def warn_once(self, endpoint: Endpoint) -> None:
         """Tell users of a deprecated endpoint, the first time that they call it themselves."""
         if endpoint.deprecated is None or endpoint in self._warned or (level := _of_the_user()) is None:
             return
-        with self._lock:
-            self._warned.add(endpoint)
+        self._warned.add(endpoint)
         warnings.warn(f"{endpoint}: {endpoint.deprecated}", DeprecatedEndpointWarning, stacklevel=level)
 
 

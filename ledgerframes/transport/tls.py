@@ -16,7 +16,7 @@ import httpx
 
 from ledgerframes.config.settings import check_ca_file
 from ledgerframes.errors import ConfigurationError
-from ledgerframes.transport.outcome import Broken
+from ledgerframes.transport.outcome import Failure
 
 #: The variables that name whom to trust, the first that is set winning.
 TRUST_VARIABLES: Final = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR")
@@ -72,16 +72,16 @@ def _of_folder(place: str, name: str) -> ssl.SSLContext:
     return ssl.create_default_context(capath=place)
 
 
-def tls_problem(error: BaseException | None) -> Broken | None:
+def tls_problem(error: BaseException | None) -> Failure | None:
     """What is wrong between the two sides' TLS, if that is what an error comes from: nothing that time mends."""
     connecting = isinstance(error, httpx.ConnectError)
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             advice = _ADVICE.get(error.verify_code, _AUTHORITY)
-            return Broken.for_good(f"its certificate is not trusted: {error.verify_message}", advice)
+            return Failure.for_good(f"its certificate is not trusted: {error.verify_message}", advice)
         if connecting and isinstance(error, ssl.SSLError) and error.reason in _NO_TLS:
             advice = "check {interface}_url=: write http:// if the server speaks no TLS, or name another port"
-            return Broken.for_good("it does not speak TLS", advice)
+            return Failure.for_good("it does not speak TLS", advice)
         error = error.__cause__ or error.__context__
     return None
 

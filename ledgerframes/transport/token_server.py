@@ -11,12 +11,11 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from ledgerframes.config.client_credentials import ClientCredentials
-from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, Token, check_url
+from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, Token, check_url, origin_of
 from ledgerframes.config.token_sources import KeptToken
 from ledgerframes.errors import ConfigurationError, NoAnswerError, visible
-from ledgerframes.transport.downloads import origin_of
 from ledgerframes.transport.masking import Mask
-from ledgerframes.transport.outcome import Broken, Credential
+from ledgerframes.transport.outcome import Credential, Failure
 from ledgerframes.transport.request import Prepared
 from ledgerframes.transport.stopping import Stop
 from ledgerframes.version import __version__
@@ -135,7 +134,7 @@ class TokenServer:
     def _ask(self, prepared: Prepared, credential: Credential | None, read: Callable[[bytes], T]) -> T:
         place, url = self.credentials.place, prepared.url
         outcome = self.http.send(prepared, credential, seconds=_SECONDS, stop=Stop(), extensions={"private": True})
-        if isinstance(outcome, Broken):
+        if isinstance(outcome, Failure):
             why = visible(self.mask.text(outcome.reason))
             said = f"{place}: the token server {url} gave no answer: {why}"
             if outcome.final or not self.met:

@@ -7,24 +7,26 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
-from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, is_loopback, source_of
+from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, is_loopback, origin_of, source_of
 from ledgerframes.errors import InputError, NoAnswerError
 from ledgerframes.signals import held_back
 from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.clock import Clock, SystemClock
-from ledgerframes.transport.downloads import DOWNLOAD, Download, origin_of, why_refused
+from ledgerframes.transport.downloads import DOWNLOAD, why_refused
 from ledgerframes.transport.masking import MASK, Mask
-from ledgerframes.transport.outcome import Broken, Credential, Received, Sink
+from ledgerframes.transport.outcome import Credential, Failure, Received, Sink
 from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.rate_limiter import RateLimiter
 from ledgerframes.transport.request import Endpoint, Prepared, Request
-from ledgerframes.transport.retrying import RetryingRequest, Revise, Sending
+from ledgerframes.transport.retrying import Exchange, Revise
+from ledgerframes.transport.server_preferences import ServerPreferences
 from ledgerframes.transport.stats import Stats
 from ledgerframes.transport.stopping import Stop
 from ledgerframes.transport.token_server import token_sources
@@ -50,6 +52,12 @@ class Transport:
         transport: what sends, in place of urllib3; closed with this.
         list_scans: gives the base URLs of further scans, asked where the settings' scans fail, and without a token;
             called before the first request to a scan.
+
+    Attributes:
+        stats: what was sent, received and waited for up to now.
+        mask: knows the tokens that were sent.
+        memory: which servers work, and which routes they know.
+        page_sizes: how many items may be asked of each server at once.
     """
 
     def __init__(
@@ -60,43 +68,43 @@ class Transport:
         transport: httpx.BaseTransport | None = None,
         list_scans: Callable[[], tuple[str, ...]] | None = None,
     ) -> None:
+        from ledgerframes.transport.wire import Wire
+
+        self.settings = settings
+        self.clock = clock or SystemClock()
+        self.memory = ServerPreferences()
+        self.page_sizes = PageSizes()
         self._agent = f"ledgerframes/{__version__}"
         self._given = transport
+        self._wire = transport or Wire(settings)
         self._list_scans = list_scans
         self._listed: tuple[str, ...] | None = () if list_scans is None else None
         self._closed = False
-        self._opening = threading.Lock()
-        self._open(Sending(settings, clock or SystemClock(), self._attempt))
+        self._begin()
+        _OPEN.add(self)
 
-    def _open(self, sender: Sending) -> None:
-        """Make what belongs to one process alone: connections, locks, counts."""
+    def _begin(self) -> None:
+        """Make what belongs to one process alone: locks, counts, tokens."""
         from ledgerframes.transport.http import Http
-        from ledgerframes.transport.wire import Wire
 
-        self._shared = sender
-        named = [url for interface in INTERFACES for url in getattr(sender.settings, f"{interface}_url")]
-        self._gates: dict[str, RateLimiter] = {}
-        self._listing = threading.Lock()
-        self._gate((*named, *(self._listed or ())))
-        carrier = self._given or Wire(sender.settings)
-        self._http = Http(sender.settings, carrier)
+        self.stats = Stats()
+        self.mask = Mask()
+        self.mask.attach()
         self._stop = Stop()
-        sender.mask.attach()
-        self._pid = os.getpid()
-        self._tokens = token_sources(sender.settings, sender.mask, self._http)
-        self._finish = weakref.finalize(self, _finish, self._pid, self._stop, sender.mask, carrier)
+        self._listing = threading.Lock()
+        self._gates: dict[str, RateLimiter] = {}
+        named = [url for interface in INTERFACES for url in getattr(self.settings, f"{interface}_url")]
+        self._gate((*named, *(self._listed or ())))
+        self._http = Http(self.settings, self._wire)
+        self._tokens = token_sources(self.settings, self.mask, self._http)
+        self._finish = weakref.finalize(self, _finish, self._stop, self.mask, self._wire)
 
-    @property
-    def _sender(self) -> Sending:
-        """What a request needs; made anew in a forked child, whose locks the parent's threads may hold."""
-        if self._pid != os.getpid():
-            with self._opening:
-                if self._pid != os.getpid():
-                    before = self._shared
-                    self._finish.detach()
-                    before.mask.detach()
-                    self._open(Sending(before.settings, before.clock, self._attempt, memory=before.memory.copy()))
-        return self._shared
+    def forked(self) -> None:
+        """Begin again in a child process, since threads of the parent may hold the locks for ever."""
+        if not self._closed:
+            self._finish.detach()
+            self.mask.detach()
+            self._begin()
 
     def shared(self) -> httpx.BaseTransport | None:
         """What sends in place of urllib3, for another connection that does not close it."""
@@ -104,21 +112,16 @@ class Transport:
 
         return None if self._given is None else Shared(self._given)
 
-    @property
-    def stats(self) -> Stats:
-        """What was sent, received and waited for up to now."""
-        return self._sender.stats
-
     def servers(self, interface: Interface) -> tuple[str, ...]:
         """The base URLs of an interface, the one that worked last first.
 
         Raises:
             ConfigurationError: there is none.
         """
-        return self._sender.memory.order(interface, self._urls(interface))
+        return self.memory.order(interface, self._urls(interface))
 
     def _urls(self, interface: Interface) -> tuple[str, ...]:
-        given = self._sender.settings.urls(interface)
+        given = self.settings.urls(interface)
         return (*given, *self._more_scans()) if interface == "scan" else given
 
     def _more_scans(self) -> tuple[str, ...]:
@@ -134,7 +137,10 @@ class Transport:
     def _gate(self, urls: Iterable[str]) -> None:
         """Hold back the requests to each host, but for this machine."""
         for host in {_host(url) for url in urls if not is_loopback(url)} - self._gates.keys():
-            self._gates[host] = _gate(self._shared)
+            own = self.settings
+            self._gates[host] = RateLimiter(
+                rate=own.rate, burst=own.burst, parallel=own.parallel, clock=self.clock, stats=self.stats
+            )
 
     def _secret(self, interface: Interface, server: str) -> Secret | None:
         """The token for a server; none for one that the caller has not named."""
@@ -143,12 +149,7 @@ class Transport:
 
     def token(self, interface: Interface) -> Secret | None:
         """The token of an interface, which client credentials fetch through this connection."""
-        return self._tokens.get(interface) if self._sender else None
-
-    @property
-    def page_sizes(self) -> PageSizes:
-        """How many items may be asked of each server at once."""
-        return self._sender.memory.page_sizes
+        return self._tokens.get(interface)
 
     def prepare(self, request: Request, *, server: str | None = None) -> Prepared:
         """The request as it would go out, unsent, with `***` for the token.
@@ -190,16 +191,15 @@ class Transport:
             StoppedError: it was stopped, or this was closed meanwhile.
         """
         self._check_open()
-        sender = self._sender
-        candidates = (request, *alternatives) if request.endpoint.safe else (request,)
-        servers = self._chosen(request.endpoint, server)
-        ending = Stop(self._stop, *(() if stop is None else (stop,)))
-        retrying = RetryingRequest(
-            sender, candidates, servers, read=read, revise=revise, stop=ending, attempts=attempts
-        )
+        safe = request.endpoint.safe
+        ending = self._ending(stop)
+        exchange = Exchange(
+            self, partial(self._attempt, ending), (request, *alternatives) if safe else (request,), read=read,
+            stop=ending, revise=revise, attempts=attempts,
+        )  # fmt: skip
         # A command is not ended, so there Ctrl-C is raised at once.
-        with held_back(ending.set) if request.endpoint.safe else nullcontext():
-            return retrying.run()
+        with held_back(ending.set) if safe else nullcontext():
+            return exchange.run(self._chosen(request.endpoint, server))
 
     def download(self, url: str, sink: Sink, *, stop: Stop | None = None) -> None:
         """Fetch a file that a scan refers to; the limit on answers does not apply, and no other host gets a token.
@@ -215,23 +215,20 @@ class Transport:
             StoppedError: it was stopped, or this was closed meanwhile.
         """
         self._check_open()
-        sender, scans = self._sender, self.servers("scan")
+        scans = self.servers("scan")
         if (reason := why_refused(url, scans)) is not None:
-            raise InputError(f"{sender.mask.text(url[:80])!r} is not fetched, because {reason}; ask another scan")
-        server = next((scan for scan in scans if origin_of(scan) == origin_of(url)), None)
-        secret = None if server is None else self._secret("scan", server)
+            raise InputError(f"{self.mask.text(url[:80])!r} is not fetched, because {reason}; ask another scan")
+        scan = next((scan for scan in scans if origin_of(scan) == origin_of(url)), None)
+        secret = None if scan is None else self._secret("scan", scan)
         prepared = Prepared(DOWNLOAD.method, url, {"Accept-Encoding": "identity", "User-Agent": self._agent})
-        ending = Stop(self._stop, *(() if stop is None else (stop,)))
+        ending = self._ending(stop)
 
-        def attempt(seconds: float) -> Received | Broken:
-            def send(own: Credential | None) -> Received | Broken:
-                return self._http.send(prepared, own, seconds=seconds, stop=ending, sink=sink)
-
-            with self._passing(server or url, ending):
-                return self._authorized(DOWNLOAD, secret, send)
+        def attempt(request: Request, _server: str, seconds: float) -> Received | Failure:
+            return self._once(request, prepared, secret, seconds, ending, sink)
 
         with held_back(ending.set):
-            Download(sender, attempt, url, ending).run()
+            file = Request(DOWNLOAD, DOWNLOAD.path)
+            Exchange(self, attempt, (file,), read=bytes, stop=ending, timed=False).run([source_of(url)])
 
     def pause(self, seconds: float, *, stop: Stop | None = None) -> None:
         """Wait, by the clock that every other wait goes by; counted in `stats`.
@@ -239,10 +236,8 @@ class Transport:
         Raises:
             StoppedError: it was stopped, or this was closed meanwhile.
         """
-        sender = self._sender
-        ending = self._stop if stop is None else Stop(self._stop, stop)
-        ending.sleep(sender.clock, seconds)
-        sender.stats.waited(seconds)
+        self._ending(stop).sleep(self.clock, seconds)
+        self.stats.waited(seconds)
 
     def close(self) -> None:
         """Close every connection; nothing can be sent afterwards."""
@@ -261,31 +256,41 @@ class Transport:
         if self._closed:
             raise InputError("this connection was closed; call connect() again")
 
-    def _attempt(self, request: Request, server: str, seconds: float, stop: Stop) -> Received | Broken:
-        """Send one request once, when the host's rate limiter allows it."""
-        sender, endpoint = self._sender, request.endpoint
-        if server not in self._urls(endpoint.interface):
-            raise InputError(
-                f"{server} is not one of this connection's {endpoint.interface} servers; its token stays here"
-            )
+    def _ending(self, stop: Stop | None) -> Stop:
+        """What ends one operation: its own stop, or that of the connection."""
+        return Stop(self._stop, *(() if stop is None else (stop,)))
+
+    def _attempt(self, stop: Stop, request: Request, server: str, seconds: float) -> Received | Failure:
+        """Send one request once."""
+        interface = request.endpoint.interface
+        if server not in self._urls(interface):
+            raise InputError(f"{server} is not one of this connection's {interface} servers; its token stays here")
         self._check_open()
-        secret = self._secret(endpoint.interface, server)
-        prepared = self._prepare(request, server)
-        with self._passing(server, stop):
-            began = sender.clock.monotonic()
-            # A command is not broken off: whether it was carried out could not be known.
-            under_way = stop if endpoint.safe else Stop()  # the outcome of a command that was sent has to be known
-            told: dict[str, object] = {"mask": sender.mask.text}
-            outcome = self._authorized(
-                endpoint, secret,
-                lambda own: self._http.send(prepared, own, seconds=seconds, stop=under_way, extensions=told),
-            )  # fmt: skip
+        return self._once(request, self._prepare(request, server), self._secret(interface, server), seconds, stop)
+
+    def _once(
+        self, request: Request, prepared: Prepared, secret: Secret | None, seconds: float, stop: Stop,
+        sink: Sink | None = None,
+    ) -> Received | Failure:  # fmt: skip
+        """Send what is prepared, when the host's rate limiter allows it, and count it."""
+        # A command is not broken off: whether it was carried out could not be known.
+        under_way = stop if request.endpoint.safe else Stop()
+        told: dict[str, object] = {"mask": self.mask.text}
+
+        def send(own: Credential | None) -> Received | Failure:
+            return self._http.send(prepared, own, seconds=seconds, stop=under_way, sink=sink, extensions=told)
+
+        gate = self._gates.get(_host(prepared.url))
+        with gate.passing(stop) if gate else nullcontext():
+            began = self.clock.monotonic()
+            outcome = self._authorized(request.endpoint, secret, send)
+        status = size = 0
         if isinstance(outcome, Received):
             outcome = replace(outcome, with_token=secret is not None)
-        status, size = (outcome.status, len(outcome.body)) if isinstance(outcome, Received) else (0, 0)
-        sender.stats.received(status, size)
-        took = (sender.clock.monotonic() - began) * 1000
-        log.debug("%s -> %d, %d bytes, %.0f ms", sender.mask.text(str(request)), status, size, took)
+            status, size = outcome.status, outcome.poured or len(outcome.body)
+        self.stats.received(status, size)
+        took = (self.clock.monotonic() - began) * 1000
+        log.debug("%s -> %d, %d bytes, %.0f ms", self.mask.text(str(request)), status, size, took)
         return outcome
 
     def _prepare(self, request: Request, server: str) -> Prepared:
@@ -301,8 +306,8 @@ class Transport:
         return Prepared(request.endpoint.method, server + request.path + query, headers, request.content)
 
     def _authorized(
-        self, endpoint: Endpoint, secret: Secret | None, send: Callable[[Credential | None], Received | Broken]
-    ) -> Received | Broken:
+        self, endpoint: Endpoint, secret: Secret | None, send: Callable[[Credential | None], Received | Failure]
+    ) -> Received | Failure:
         """Send with the token; one that a 401 refuses is fetched once more, and what was only read is asked again."""
         if secret is None:
             return send(None)
@@ -314,16 +319,16 @@ class Transport:
                 if fresh is not None and endpoint.safe:
                     return send(self._credential(endpoint.interface, fresh))
         except NoAnswerError as error:  # of the token server, which may do better at another attempt
-            return Broken(str(error), advice="try again later, or ask whoever runs the token server", sent=False)
+            return Failure(str(error), advice="try again later, or ask whoever runs the token server", sent=False)
         return outcome
 
     def _credential(self, interface: Interface, token: Secret) -> Credential:
         """The header with a token, which is masked from here on."""
-        self._sender.mask.learn(token.reveal())
+        self.mask.learn(token.reveal())
         return Credential(*self._carrier(interface), token)
 
     def _carrier(self, interface: Interface) -> tuple[str, str]:
-        websocket = interface == "ledger" and self._sender.settings.ledger_carrier == "websocket"
+        websocket = interface == "ledger" and self.settings.ledger_carrier == "websocket"
         return WEBSOCKET if websocket else BEARER
 
     def _chosen(self, endpoint: Endpoint, server: str | tuple[str, ...] | None) -> tuple[str, ...]:
@@ -337,26 +342,9 @@ class Transport:
                 raise InputError(f"server={source_of(url)!r} is not a {endpoint.interface} server; there are {servers}")
         return tuple(server for server in servers if server in chosen)
 
-    def _passing(self, server: str, stop: Stop) -> AbstractContextManager[None]:
-        gate = self._gates.get(_host(server))
-        return gate.passing(stop) if gate else nullcontext()
 
-
-def _gate(sender: Sending) -> RateLimiter:
-    settings = sender.settings
-    return RateLimiter(
-        rate=settings.rate,
-        burst=settings.burst,
-        parallel=settings.parallel,
-        clock=sender.clock,
-        stats=sender.stats,
-    )
-
-
-def _finish(pid: int, stop: Stop, mask: Mask, transport: httpx.BaseTransport) -> None:
+def _finish(stop: Stop, mask: Mask, transport: httpx.BaseTransport) -> None:
     """End what a transport holds open, whether it was closed or garbage-collected; requests under way end first."""
-    if pid != os.getpid():  # a forked child: the connections are its parent's
-        return
     stop.set()
     mask.detach()
     transport.close()
@@ -364,3 +352,16 @@ def _finish(pid: int, stop: Stop, mask: Mask, transport: httpx.BaseTransport) ->
 
 def _host(url: str) -> str:
     return urlsplit(url).hostname or ""
+
+
+#: The transports that are open, of which a forked child needs its own locks.
+_OPEN: Final[weakref.WeakSet[Transport]] = weakref.WeakSet()
+
+
+def _forked() -> None:
+    for transport in tuple(_OPEN):
+        transport.forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

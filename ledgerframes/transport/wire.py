@@ -33,7 +33,7 @@ from ledgerframes.config.settings import Settings, is_localhost_name
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.transport.connections import FOREVER, RUNNING, Secure, bounded
 from ledgerframes.transport.http import Refused
-from ledgerframes.transport.outcome import Attempt, Broken
+from ledgerframes.transport.outcome import Attempt, Failure
 from ledgerframes.transport.proxies import Proxy, proxy_for
 from ledgerframes.transport.tls import certificate_refused, trusted
 
@@ -131,7 +131,7 @@ class Wire(httpx.BaseTransport):
         broke_off = isinstance(error, ProtocolError)
         if request.url.scheme == "http" and broke_off and not way.answered and self._speaks_tls(request.url):
             said = "it speaks TLS, which http:// does not"
-            return Refused(Broken.for_good(said, "write https:// in {interface}_url="))
+            return Refused(Failure.for_good(said, "write https:// in {interface}_url="))
         return None
 
     def _speaks_tls(self, url: httpx.URL) -> bool:

@@ -11,7 +11,7 @@ import httpx
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import parse_timestamp
 from ledgerframes.transport.http import Refused
-from ledgerframes.transport.outcome import Broken
+from ledgerframes.transport.outcome import Failure
 from tests.fuzz.corpus import UPDATES, Corpus, endpoint_of
 from tests.fuzz.mutations import VALUES, mutate
 
@@ -72,7 +72,9 @@ class FarSide(httpx.BaseTransport):
         self.calm = False
         self.sent = b""
         if self.rng.random() < 0.05:
-            lasting = Broken("the line went dead", transient=self.rng.random() < 0.5, elsewhere=self.rng.random() < 0.5)
+            lasting = Failure(
+                "the line went dead", transient=self.rng.random() < 0.5, elsewhere=self.rng.random() < 0.5
+            )
             raise Refused(lasting)
         status = 200
         if self.rng.random() < 0.2:

@@ -68,8 +68,7 @@ def test_a_child_does_not_send_on_the_connections_of_its_parent():
 def test_a_fork_while_every_lock_is_held():
     with HostileServer([answer({"earliest_round": 7})]) as server, lf.connect(scan_url=server.url) as net:
         net.scan.earliest_available_round()
-        sender = net.transport._sender
-        with sender.stats._lock, sender.memory._lock, sender.mask._lock:
+        with net.transport.stats._lock, net.transport.mask._lock, net.transport._listing:
             child = in_child(net.scan.earliest_available_round)
         assert ended(child) == 0
 
