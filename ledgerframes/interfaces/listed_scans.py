@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from ledgerframes.config.settings import Settings, check_url, source_of
+from ledgerframes.config.settings import Settings, check_url, origin_of, source_of
 from ledgerframes.errors import ConfigurationError, DecodeError, RequestError, visible
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_now import SCANS
@@ -95,11 +95,9 @@ def _base(name: str) -> str | None:
     return url if url.endswith(_PREFIX) else url + _PREFIX
 
 
-def _key(url: str) -> tuple[str, int | None, str]:
-    """What tells scans apart, however the default port and the end of the host are written."""
-    parts = urlsplit(url)
-    port = {"https": 443, "http": 80}.get(parts.scheme) if parts.port is None else parts.port
-    return (parts.hostname or "").rstrip("."), port, parts.path
+def _key(url: str) -> tuple[str, str, int, str]:
+    """What tells scans apart."""
+    return *origin_of(url), urlsplit(url).path
 
 
 def _warn(reason: str) -> None:

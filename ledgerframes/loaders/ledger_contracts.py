@@ -21,7 +21,7 @@ from ledgerframes.interfaces.ledger_pages import (
     read_contracts_page,
 )
 from ledgerframes.loaders.declaring import loader
-from ledgerframes.loaders.one_participant import OneParticipant, PageChecks, offset, parties_and_views
+from ledgerframes.loaders.one_participant import OneParticipant, ledger_pages, offset, parties_and_views
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.ledger import LEDGER_CONTRACTS
 
@@ -117,22 +117,19 @@ class _Reader:
         if self.at is not None and self.at > newest:
             raise InputError(f"at={self.at} is after the participant's newest offset {newest}: give {newest} or less")
         self.offset = newest if self.at is None else self.at
-        checks = PageChecks(_ENDPOINT)
-        while True:
-            page = checks.answer(
-                lambda token: ledger.raw.active_contracts_page(
-                    event_format=self.shown, at_offset=self.offset, page_size=self.page_size, page_token=token
-                ),
-                read_contracts_page,
-            )
+        pages = ledger_pages(
+            lambda token: ledger.raw.active_contracts_page(
+                event_format=self.shown, at_offset=self.offset, page_size=self.page_size, page_token=token
+            ),
+            read_contracts_page,
+            _ENDPOINT,
+            items=lambda page: len(page.contracts),
+            too_long=None if self.limit else "give limit= with as many rows as memory holds, or fewer parties",
+        )
+        for page in pages:
             self._take(page)
-            checks.follow(page.next_page_token, items=len(page.contracts))
-            if checks.token is None or (self.limit is not None and self.rows >= self.limit):
+            if self.limit is not None and self.rows >= self.limit:
                 return
-            checks.check_length(
-                self.rows, bounded=self.limit is not None,
-                remedy="give limit= with as many rows as memory holds, or fewer parties",
-            )  # fmt: skip
 
     def _take(self, page: LedgerContractsPage) -> None:
         if page.active_at_offset != self.offset:

@@ -16,7 +16,7 @@ from ledgerframes.interfaces.event_formats import TransactionFormat, whole_forma
 from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, read_updates_page
 from ledgerframes.loaders.declaring import SHAPE, loader
 from ledgerframes.loaders.ledger import read_ledger_items
-from ledgerframes.loaders.one_participant import OneParticipant, PageChecks, offset, parties_and_views
+from ledgerframes.loaders.one_participant import OneParticipant, ledger_pages, offset, parties_and_views
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS
 
@@ -174,24 +174,22 @@ class _Reader:
 
     def _pages(self, ledger: Ledger, begin: int, last: int) -> None:
         """Read pages until one has no token."""
-        checks = PageChecks(_ENDPOINT)
-        while True:
-            page = checks.answer(
-                lambda token: ledger.raw.updates_page(
-                    transaction_format=self.shown, begin_exclusive=begin, end_inclusive=last,
-                    page_size=self.page_size, page_token=token,
-                ),
-                read_updates_page,
-            )  # fmt: skip
-            self._check_bounds(page, last, first=begin == 0 and checks.pages == 0)
-            taken = self._take(page)
-            checks.follow(page.next_page_token, items=taken)
-            if self._full or checks.token is None:
+        bounded = (self.start, self.end, self.limit) != (None, None, None)
+        pages = ledger_pages(
+            lambda token: ledger.raw.updates_page(
+                transaction_format=self.shown, begin_exclusive=begin, end_inclusive=last,
+                page_size=self.page_size, page_token=token,
+            ),
+            read_updates_page,
+            _ENDPOINT,
+            items=lambda page: len(_updates_of(page)),
+            too_long=None if bounded else f"give start=, end= or limit=; offsets go up to {last:,}",
+        )  # fmt: skip
+        for position, page in enumerate(pages):
+            self._check_bounds(page, last, first=begin == 0 and position == 0)
+            self._take(page)
+            if self._full:
                 return
-            checks.check_length(
-                self._rows, bounded=(self.start, self.end, self.limit) != (None, None, None),
-                remedy=f"give start=, end= or limit=; offsets go up to {last:,}",
-            )  # fmt: skip
 
     def _check_bounds(self, page: LedgerUpdatesPage, last: int, *, first: bool) -> None:
         """Refuse a page that does not continue the one before.
@@ -213,10 +211,9 @@ class _Reader:
                 f"{_ENDPOINT}: the page ends at offset {high}, which is not between {self.reached} and {last}"
             )
 
-    def _take(self, page: LedgerUpdatesPage) -> int:
-        """Keep the page's updates, up to the limit; their number."""
-        # A checkpoint marks a time and has no events.
-        updates = [update.raw for update in page.updates if update.kind != "OffsetCheckpoint"]
+    def _take(self, page: LedgerUpdatesPage) -> None:
+        """Keep the page's updates, up to the limit."""
+        updates = _updates_of(page)
         reached = self.reached
         for position, raw in enumerate(updates):
             place = _offset_of(raw, position)
@@ -234,7 +231,11 @@ class _Reader:
             self._events.append(events)
             self._rows += len(updates)
         self.reached = _offset_of(updates[-1], 0) if self._full else page.highest_offset_inclusive
-        return len(updates)
+
+
+def _updates_of(page: LedgerUpdatesPage) -> list[bytes]:
+    """A page's updates; a checkpoint marks a time and has no events."""
+    return [update.raw for update in page.updates if update.kind != "OffsetCheckpoint"]
 
 
 def _offset_of(raw: bytes, position: int) -> int:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import msgspec
 
@@ -16,7 +16,7 @@ from ledgerframes.interfaces.ledger_pages import LEDGER_END, LedgerEnd
 from ledgerframes.interfaces.rules import PartyId, Text, each
 from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.table_loader import Origin
-from ledgerframes.paging.tokens import TokenChecks
+from ledgerframes.paging.tokens import Token, follow_pages
 from ledgerframes.transport import Answer
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ LAST_OFFSET: Final = 2**63 - 1
 #: The most pages to read when no argument bounds the read.
 _FREE_PAGES: Final = 100
 
-Page = TypeVar("Page")
+Page = TypeVar("Page", bound="LedgerPage")
 
 
 @dataclass
@@ -126,58 +126,59 @@ class OneParticipant:
         ) from error
 
 
-@dataclass
-class PageChecks:
-    """Follows the page tokens of one read, and refuses those that would never end."""
+class LedgerPage(Protocol):
+    """A page of a participant's answers."""
 
-    endpoint: str
-    token: str | None = None
-    pages: int = 0
+    @property
+    def next_page_token(self) -> str | None:
+        """The token of the page that follows; None after the last one."""
 
-    def __post_init__(self) -> None:
-        self._checks = TokenChecks(self.endpoint)
 
-    def answer(self, send: Callable[[str | None], Answer[bytes] | None], read: Callable[[bytes], Page]) -> Page:
-        """Fetch the page of the current token.
+def ledger_pages(
+    call: Callable[[str | None], Answer[bytes] | None],
+    read: Callable[[bytes], Page],
+    endpoint: str,
+    *,
+    items: Callable[[Page], int],
+    too_long: str | None,
+) -> Iterator[Page]:
+    """Yield the pages of one read of one participant.
 
-        Raises:
-            PagingError: the participant refuses the token that it gave.
-            DecodeError: the answer breaks the interface's rules.
-        """
+    Args:
+        call: sends for the page of a token.
+        read: makes a page of an answer's body.
+        endpoint: for messages.
+        items: how many of a page's items count.
+        too_long: what to do about more than 100 pages; None where an argument bounds the read.
+
+    Raises:
+        PagingError: the participant refuses the token that it gave, repeats one, or shows only empty pages.
+        DecodeError: an answer breaks the interface's rules.
+        InputError: 100 pages were read, more follow, and no argument bounds the read.
+    """
+    pages = rows = 0
+
+    def fetch(token: Token | None) -> Page:
+        if too_long is not None and pages >= _FREE_PAGES:
+            raise InputError(f"{endpoint}: there are more than {rows:,} rows, {_FREE_PAGES} pages: {too_long}")
         try:
-            answer = send(self.token)
+            answer = call(None if token is None else str(token))
+            assert answer is not None
+            return read(answer.value)
         except StatusError as error:
-            if self.token is None or error.status != 400:
+            if token is None or error.status != 400:
                 raise
             raise PagingError(
-                f"{self.endpoint}: the participant at {error.server} refuses the page token that came with its page"
+                f"{endpoint}: the participant at {error.server} refuses the page token that came with its page"
                 f" before: {error.detail}. Tokens belong to one participant: if several stand behind this address, give"
                 " the address of one of them; otherwise load again"
             ) from error
-        assert answer is not None
-        try:
-            return read(answer.value)
         except msgspec.DecodeError as error:
-            raise DecodeError(f"{self.endpoint}: {error}", endpoint=self.endpoint) from error
+            raise DecodeError(f"{endpoint}: {error}", endpoint=endpoint) from error
 
-    def follow(self, token: str | None, *, items: int) -> None:
-        """Take the token of the page that follows.
-
-        Raises:
-            PagingError: the token repeats, or only empty pages come; following them would never end.
-        """
-        self.pages += 1
-        self._checks.follow(token, new=items > 0)
-        self.token = token
-
-    def check_length(self, rows: int, *, bounded: bool, remedy: str) -> None:
-        """Stop an unbounded read before it fills the memory.
-
-        Raises:
-            InputError: 100 pages were read, more follow, and no argument bounds the read.
-        """
-        if not bounded and self.token is not None and self.pages >= _FREE_PAGES:
-            raise InputError(f"{self.endpoint}: there are more than {rows:,} rows, {_FREE_PAGES} pages: {remedy}")
+    for page in follow_pages(fetch, lambda page: page.next_page_token, endpoint, new=lambda page: items(page) > 0):
+        pages, rows = pages + 1, rows + items(page)
+        yield page
 
 
 def parties_and_views(parties: Iterable[str] | None, interfaces: Iterable[str]) -> tuple[Any, Any]:

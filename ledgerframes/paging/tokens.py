@@ -75,18 +75,45 @@ def follow_tokens(
     Raises:
         PagingError: a token repeats, or pages show nothing new any more; following them would never end.
     """
-    checks = TokenChecks(endpoint)
     seen: set[int] = set()
-    token: Token | None = None
-    while True:
-        items, token = split(fetch(token))
+    known = 0
+    pages = follow_pages(
+        lambda token: split(fetch(token)), lambda page: page[1], endpoint, new=lambda _: len(seen) > known
+    )
+    for items, _ in pages:
         known = len(seen)
         for item in items:
             digest = hash(msgspec.json.encode(item))
             if digest not in seen:
                 seen.add(digest)
                 yield item
+
+
+def follow_pages(
+    fetch: Callable[[Token | None], Page],
+    following: Callable[[Page], Token | None],
+    endpoint: str,
+    *,
+    new: Callable[[Page], bool],
+) -> Iterator[Page]:
+    """Yield every page until one has no token or an empty one.
+
+    Args:
+        fetch: reads the page of a token; None is the first page.
+        following: the token that came with a page.
+        endpoint: for the message.
+        new: whether a page showed something that no page before it did; asked once the caller has taken it.
+
+    Raises:
+        PagingError: a token repeats, or pages show nothing new any more; following them would never end.
+    """
+    checks = TokenChecks(endpoint)
+    token: Token | None = None
+    while True:
+        page = fetch(token)
+        yield page
+        token = following(page)
         # Scan leaves the last token out or sends null, the ledger sends an empty text.
         if token is None or token == "":
             return
-        checks.follow(token, new=len(seen) > known)
+        checks.follow(token, new=new(page))

@@ -166,13 +166,13 @@ class Exchange(Generic[T]):
         outcome = self._attempt(request, url, min(transport.settings.deadline, left))
         if isinstance(outcome, Failure):
             return judge_broken(outcome, request, url, mask=mask)
-        memory.answered(url)
+        memory.reached.add(url)
         if not outcome.succeeded:
             return judge_refusal(outcome, request, url, mask=mask, now=transport.clock.now())
         if self._first.safe and request.endpoint == self._first:  # not for a route that stands in for another one
             memory.warn_once(self._first)
         seconds = transport.clock.monotonic() - began
-        return judge_body(outcome, request, url, read=self._read, mask=mask, seconds=seconds, met=memory.has_met(url))
+        return judge_body(outcome, request, url, read=self._read, mask=mask, seconds=seconds, met=url in memory.met)
 
     def _revised(self, server: _Server, failure: Failure) -> bool:
         """Whether another request takes the place of the one that failed."""
@@ -190,7 +190,7 @@ class Exchange(Generic[T]):
             again = failure.body in server.bodies
             server.bodies.add(failure.body)
             return not again
-        if not failure.reached and not self._transport.memory.reached(server.url):
+        if not failure.reached and server.url not in self._transport.memory.reached:
             # a server that has answered may come back soon; one that never has is probably a wrong address
             server.unreached += 1
             return failure.transient and server.unreached < KNOCKS
@@ -222,7 +222,7 @@ class Exchange(Generic[T]):
 
     def _learn(self, server: _Server, *, moved: bool) -> None:
         """Remember what worked."""
-        self._transport.memory.meet(server.url)
+        self._transport.memory.met.add(server.url)
         self._remember_route(server)
         if moved:
             self._transport.memory.prefer(self._first.interface, server.url)

@@ -16,14 +16,19 @@ _BELOW: Final = {("ledgerframes", "transport"), ("ledgerframes", "interfaces")}
 
 
 class ServerPreferences:
-    """Shared by all threads of one `Transport`; each step is one of a dictionary or a set, so there is no lock."""
+    """Shared by all threads of one `Transport`; each step is one of a dictionary or a set, so there is no lock.
+
+    Attributes:
+        reached: the servers that have answered, whatever the answer.
+        met: those that have answered as one of their kind does, so that their address is right whatever comes now.
+    """
 
     def __init__(self) -> None:
         self._preferred: dict[Interface, str] = {}
         self._routes: dict[tuple[str, Endpoint], int] = {}
         self._warned: set[Endpoint] = set()
-        self._met: set[str] = set()
-        self._reached: set[str] = set()
+        self.met: set[str] = set()
+        self.reached: set[str] = set()
 
     def order(self, interface: Interface, servers: Sequence[str]) -> tuple[str, ...]:
         """The servers of an interface, the one that worked last first."""
@@ -42,22 +47,6 @@ class ServerPreferences:
     def found(self, server: str, endpoint: Endpoint, position: int) -> None:
         """A server knows the route at this position."""
         self._routes[server, endpoint] = position
-
-    def meet(self, server: str) -> None:
-        """A server has answered as one of its kind does."""
-        self._met.add(server)
-
-    def has_met(self, server: str) -> bool:
-        """Whether a server has answered before, so that its address is right whatever it answers now."""
-        return server in self._met
-
-    def reached(self, server: str) -> bool:
-        """Whether a server has answered at all so far."""
-        return server in self._reached
-
-    def answered(self, server: str) -> None:
-        """A server has answered, whatever the answer."""
-        self._reached.add(server)
 
     def warn_once(self, endpoint: Endpoint) -> None:
         """Tell users of a deprecated endpoint, the first time that they call it themselves."""

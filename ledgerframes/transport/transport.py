@@ -136,7 +136,7 @@ class Transport:
 
     def _gate(self, urls: Iterable[str]) -> None:
         """Hold back the requests to each host, but for this machine."""
-        for host in {_host(url) for url in urls if not is_loopback(url)} - self._gates.keys():
+        for host in {urlsplit(url).hostname or "" for url in urls if not is_loopback(url)} - self._gates.keys():
             own = self.settings
             self._gates[host] = RateLimiter(
                 rate=own.rate, burst=own.burst, parallel=own.parallel, clock=self.clock, stats=self.stats
@@ -280,7 +280,7 @@ class Transport:
         def send(own: Credential | None) -> Received | Failure:
             return self._http.send(prepared, own, seconds=seconds, stop=under_way, sink=sink, extensions=told)
 
-        gate = self._gates.get(_host(prepared.url))
+        gate = self._gates.get(urlsplit(prepared.url).hostname or "")
         with gate.passing(stop) if gate else nullcontext():
             began = self.clock.monotonic()
             outcome = self._authorized(request.endpoint, secret, send)
@@ -348,10 +348,6 @@ def _finish(stop: Stop, mask: Mask, transport: httpx.BaseTransport) -> None:
     stop.set()
     mask.detach()
     transport.close()
-
-
-def _host(url: str) -> str:
-    return urlsplit(url).hostname or ""
 
 
 #: The transports that are open, of which a forked child needs its own locks.
