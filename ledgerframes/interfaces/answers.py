@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
 from msgspec import Raw, Struct
@@ -38,10 +38,17 @@ def exact(text: str) -> Decimal:
         raise msgspec.ValidationError(f"the number {text[:40]} is too large for any use") from error
 
 
-def reads(answer: type[T]) -> Callable[[bytes], T]:
-    """A reader of bodies that are one JSON value of this type."""
+def reads(answer: type[T], member: str = "") -> Callable[[bytes], T]:
+    """A reader of bodies that are one JSON value of this type, or an object with a member that is."""
+    if not member:
+        return cast("Callable[[bytes], T]", _decoder(answer).decode)
+    decode = _decoder(msgspec.defstruct("Answer", [("value", answer)], rename={"value": member})).decode
+    return lambda body: cast("T", decode(body).value)
+
+
+def _decoder(answer: Any) -> msgspec.json.Decoder[Any]:
     # As floats, amounts would lose digits after the 17th.
-    return msgspec.json.Decoder(answer, float_hook=exact).decode
+    return msgspec.json.Decoder(answer, float_hook=exact)
 
 
 class Contract(Struct, frozen=True):

@@ -52,12 +52,6 @@ EARLIEST_ROUND_OLD: Final = Endpoint(
 )
 
 
-class AnsRules(Struct, frozen=True):
-    """The answer of `ans_rules`; its contract is absent when the cache hint held."""
-
-    ans_rules_update: ContractWithState
-
-
 class LicensesPage(Struct, frozen=True):
     """A page of validator licenses; `next_page_token` is opaque, None after the last page."""
 
@@ -65,12 +59,8 @@ class LicensesPage(Struct, frozen=True):
     next_page_token: int | str | None = None
 
 
-class _EarliestRound(Struct):
-    earliest_round: int
-
-
-_ans_rules: Final = reads(AnsRules)
-_earliest: Final = reads(_EarliestRound)
+_ans_rules: Final = reads(ContractWithState, "ans_rules_update")
+_earliest: Final = reads(int, "earliest_round")
 
 
 class ScanCalls(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
@@ -140,7 +130,7 @@ class ScanCalls(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCall
         """
         body = {"cached_ans_rules_contract_id": cached_contract_id, "cached_ans_rules_domain_id": cached_domain_id}
         request = ANS_RULES.request(json={name: value for name, value in body.items() if value is not None})
-        return Call(request, lambda body: _ans_rules(body).ans_rules_update)
+        return Call(request, _ans_rules)
 
     @CallMethod
     def validator_licenses(self, *, after: int | str | None = None, limit: int = 1000) -> Call[LicensesPage]:
@@ -161,7 +151,7 @@ class ScanCalls(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCall
             NotFoundError: the scan has no such round yet.
         """
         older = EARLIEST_ROUND_OLD.request()
-        return Call(EARLIEST_ROUND.request(), lambda body: _earliest(body).earliest_round, alternatives=(older,))
+        return Call(EARLIEST_ROUND.request(), _earliest, alternatives=(older,))
 
 
 class ScanPreview(Preview, ScanCalls):

@@ -118,46 +118,20 @@ class SynchronizerScans(Struct, frozen=True, rename="camel"):
     scans: list[ScanAddress]
 
 
-class _Closed(Struct):
-    rounds: list[Contract]
-
-
-class _Traffic(Struct):
-    traffic_status: TrafficStatus
-
-
-class _Names(Struct):
-    entries: list[NetworkName]
-
-
-class _Name(Struct):
-    entry: NetworkName
-
-
-class _Faucets(Struct, rename="camel"):
-    validators_received_faucets: list[ValidatorFaucets]
-
-
-class _Apps(Struct):
-    featured_apps: list[Contract]
-
-
 class _App(Struct):
     featured_app_right: Contract | None = None
 
 
-class _Scans(Struct):
-    scans: list[SynchronizerScans]
-
-
-_closed: Final = reads(_Closed)
-_traffic: Final = reads(_Traffic)
-_names: Final = reads(_Names)
-_name: Final = reads(_Name)
-_faucets: Final = reads(_Faucets)
-_apps: Final = reads(_Apps)
+_rounds: Final = reads(RoundsNow)
+_closed: Final = reads(list[Contract], "rounds")
+_traffic: Final = reads(TrafficStatus, "traffic_status")
+_names: Final = reads(list[NetworkName], "entries")
+_name: Final = reads(NetworkName, "entry")
+_faucets: Final = reads(list[ValidatorFaucets], "validatorsReceivedFaucets")
+_apps: Final = reads(list[Contract], "featured_apps")
 _app: Final = reads(_App)
-_scans: Final = reads(_Scans)
+_dso: Final = reads(Dso)
+_scans: Final = reads(list[SynchronizerScans], "scans")
 
 
 class CurrentCalls(Runner):
@@ -168,16 +142,13 @@ class CurrentCalls(Runner):
     @CallMethod
     def open_and_issuing_rounds(self) -> Call[RoundsNow]:
         """Read the open and the issuing rounds (POST /v0/open-and-issuing-mining-rounds)."""
-        body: dict[str, list[str]] = {
-            "cached_open_mining_round_contract_ids": [],
-            "cached_issuing_round_contract_ids": [],
-        }
-        return Call(ROUNDS.request(json=body), reads(RoundsNow))
+        body = dict[str, list[str]](cached_open_mining_round_contract_ids=[], cached_issuing_round_contract_ids=[])
+        return Call(ROUNDS.request(json=body), _rounds)
 
     @CallMethod
     def closed_rounds(self) -> Call[list[Contract]]:
         """Read the closed rounds that are not yet settled, the earliest first (GET /v0/closed-rounds)."""
-        return Call(CLOSED_ROUNDS.request(), lambda body: _closed(body).rounds)
+        return Call(CLOSED_ROUNDS.request(), _closed)
 
     @CallMethod
     def traffic_status(self, *, synchronizer: str, member: str) -> Call[TrafficStatus | None]:
@@ -198,7 +169,7 @@ class CurrentCalls(Runner):
             "domain_id": fits(synchronizer, Text, "synchronizer"),
             "member_id": fits(member, MemberId, "member"),
         }
-        return Call(TRAFFIC.request(path=path), lambda body: _traffic(body).traffic_status, missing=None)
+        return Call(TRAFFIC.request(path=path), _traffic, missing=None)
 
     @CallMethod
     def ans_entries(self, *, prefix: str = "", page_size: int = 1000) -> Call[list[NetworkName]]:
@@ -215,19 +186,19 @@ class CurrentCalls(Runner):
             "name_prefix": fits(prefix, str, "prefix") or None,
             "page_size": fits(page_size, Positive32, "page_size"),
         }
-        return Call(NAMES.request(query=query), lambda body: _names(body).entries)
+        return Call(NAMES.request(query=query), _names)
 
     @CallMethod
     def ans_entry_by_party(self, party: str) -> Call[NetworkName | None]:
         """Read a party's first name in alphabetical order (GET /v0/ans-entries/by-party/{party}); None without one."""
         path = {"party": fits(party, PartyId, "party")}
-        return Call(NAME_BY_PARTY.request(path=path), lambda body: _name(body).entry, missing=None)
+        return Call(NAME_BY_PARTY.request(path=path), _name, missing=None)
 
     @CallMethod
     def ans_entry_by_name(self, name: str) -> Call[NetworkName | None]:
         """Read the entry of exactly this name (GET /v0/ans-entries/by-name/{name}); None where there is none."""
         path = {"name": fits(name, Text, "name")}
-        return Call(NAME_BY_NAME.request(path=path), lambda body: _name(body).entry, missing=None)
+        return Call(NAME_BY_NAME.request(path=path), _name, missing=None)
 
     @CallMethod
     def validator_faucets(self, validators: Iterable[str]) -> Call[list[ValidatorFaucets]]:
@@ -241,12 +212,12 @@ class CurrentCalls(Runner):
             InputError: an argument breaks a rule; nothing was sent.
         """
         query = {"validator_ids": each(validators, "validators", kind=PartyId, least=1)}
-        return Call(FAUCETS.request(query=query), lambda body: _faucets(body).validators_received_faucets)
+        return Call(FAUCETS.request(query=query), _faucets)
 
     @CallMethod
     def featured_apps(self) -> Call[list[Contract]]:
         """Read the featured app rights (GET /v0/featured-apps)."""
-        return Call(FEATURED_APPS.request(), lambda body: _apps(body).featured_apps)
+        return Call(FEATURED_APPS.request(), _apps)
 
     @CallMethod
     def featured_app(self, provider: str) -> Call[Contract | None]:
@@ -264,9 +235,9 @@ class CurrentCalls(Runner):
     @CallMethod
     def dso(self) -> Call[Dso]:
         """Read the operators of the network and its rules (GET /v0/dso)."""
-        return Call(DSO.request(), reads(Dso))
+        return Call(DSO.request(), _dso)
 
     @CallMethod
     def scans(self) -> Call[list[SynchronizerScans]]:
         """Read the addresses of all scans of the network (GET /v0/scans)."""
-        return Call(SCANS.request(), lambda body: _scans(body).scans)
+        return Call(SCANS.request(), _scans)

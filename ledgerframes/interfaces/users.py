@@ -75,18 +75,7 @@ def read_users(body: bytes) -> UsersPage:
     return UsersPage(page.users or [], page.next_page_token)
 
 
-class CreatedUser(Struct, frozen=True):
-    """The answer to a user's creation."""
-
-    user: User
-
-
-_created: Final = reads(CreatedUser)
-
-
-def read_created(body: bytes) -> User:
-    """Read the answer to a user's creation."""
-    return _created(body).user
+read_created: Final = reads(User, "user")
 
 
 def new_user(user: User) -> dict[str, Any]:

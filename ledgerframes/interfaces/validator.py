@@ -128,21 +128,9 @@ class NameEntry(Struct, frozen=True, rename="camel"):
     payment_duration: str
 
 
-class _Offers(Struct):
-    offers: list[Contract]
-
-
-class _Entries(Struct):
-    entries: list[NameEntry]
-
-
-class _Preapproval(Struct):
-    transfer_preapproval: ContractWithState
-
-
-_offers: Final = reads(_Offers)
-_entries: Final = reads(_Entries)
-_preapproval: Final = reads(_Preapproval)
+_offers: Final = reads(list[Contract], "offers")
+_entries: Final = reads(list[NameEntry], "entries")
+_preapproval: Final = reads(ContractWithState, "transfer_preapproval")
 
 
 class ValidatorCalls(Runner):
@@ -186,7 +174,7 @@ class ValidatorCalls(Runner):
         Raises:
             NotFoundError: the validator has no wallet of this user.
         """
-        return Call(TRANSFER_OFFERS.request(), lambda body: _offers(body).offers)
+        return Call(TRANSFER_OFFERS.request(), _offers)
 
     @CallMethod
     def name_entries(self) -> Call[list[NameEntry]]:
@@ -195,7 +183,7 @@ class ValidatorCalls(Runner):
         Raises:
             NotFoundError: the validator does not know the user.
         """
-        return Call(NAME_ENTRIES.request(), lambda body: _entries(body).entries)
+        return Call(NAME_ENTRIES.request(), _entries)
 
     @CallMethod
     def transfer_preapproval(self, party: str) -> Call[ContractWithState | None]:
@@ -209,7 +197,7 @@ class ValidatorCalls(Runner):
             NotFoundError: the validator does not know the path.
         """
         request = TRANSFER_PREAPPROVAL.request(path={"party": fits(party, PartyId, "party")})
-        return Call(request, lambda body: _preapproval(body).transfer_preapproval, missing=None)
+        return Call(request, _preapproval, missing=None)
 
 
 class ValidatorPreview(Preview, ValidatorCalls):
