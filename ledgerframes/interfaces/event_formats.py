@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct
@@ -110,6 +110,32 @@ def whole_format(parties: Sequence[str] | None, *, interfaces: Sequence[str] = (
         shown = EventFormat(filters_by_party=dict.fromkeys(parties, filters), verbose=True)
     # Only this shape has exercises; the others show creations and archivals in sum.
     return TransactionFormat(event_format=shown, transaction_shape="TRANSACTION_SHAPE_LEDGER_EFFECTS")
+
+
+def chosen_format(parties: Iterable[str] | None, given: TransactionFormat | None) -> TransactionFormat:
+    """The format of a request, made from the parties where none is given.
+
+    Raises:
+        InputError: both are given, or a party id is not valid.
+    """
+    # With an id alone real servers answer 400: "Either transaction_format or requesting_parties is required".
+    return given if given is not None and parties is None else format_of(parties, given, "transaction_format")
+
+
+def format_of(parties: Iterable[str] | None, given: object, name: str) -> TransactionFormat:
+    """The format that shows everything that parties see; `given` is the argument that excludes it.
+
+    Raises:
+        InputError: both are given, or a party id is not valid.
+    """
+    if given is not None:
+        raise InputError(f"requesting_parties={shown(parties)} excludes {name}; give {name} only")
+    return whole_format(None if parties is None else each(parties, "requesting_parties", kind=PartyId, least=1))
+
+
+def update_format_json(transactions: dict[str, Any]) -> dict[str, Any]:
+    """The format of an update of either kind: a reassignment is found only where the request includes them."""
+    return {"includeTransactions": transactions, "includeReassignments": transactions["eventFormat"]}
 
 
 def event_format_json(value: EventFormat, name: str) -> dict[str, Any]:

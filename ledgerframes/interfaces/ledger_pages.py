@@ -13,16 +13,17 @@ from typing import Final
 import msgspec
 from msgspec import Raw, Struct
 
-from ledgerframes.arguments import shown
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, CallMethod
 from ledgerframes.interfaces.event_formats import (
     EventFormat,
     TransactionFormat,
+    chosen_format,
     event_format_json,
+    format_of,
     transaction_format_json,
-    whole_format,
+    update_format_json,
 )
 from ledgerframes.interfaces.ledger_answers import (
     LedgerEvent,
@@ -33,7 +34,7 @@ from ledgerframes.interfaces.ledger_answers import (
     read_bare_update,
 )
 from ledgerframes.interfaces.one_server import OneServerCalls
-from ledgerframes.interfaces.rules import Count64, PartyId, Positive32, each, fits, given, unless_none
+from ledgerframes.interfaces.rules import Count64, Positive32, fits, given, unless_none
 from ledgerframes.transport.request import Endpoint
 
 LEDGER_END: Final = Endpoint(interface="ledger", method="GET", path="/v2/state/ledger-end")
@@ -201,14 +202,14 @@ class LedgerPageCalls(OneServerCalls):
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
         shown_events = transaction_format_json(
-            _format(requesting_parties, transaction_format, "transaction_format"), "transaction_format"
+            chosen_format(requesting_parties, transaction_format), "transaction_format"
         )
         begin = unless_none(begin_exclusive, Count64, "begin_exclusive")
         end = unless_none(end_inclusive, Count64, "end_inclusive")
         if begin is not None and end is not None and begin > end:
             raise InputError(f"begin_exclusive={begin} is after end_inclusive={end}; give a range from old to new")
         body = given(
-            updateFormat={"includeTransactions": shown_events, "includeReassignments": shown_events["eventFormat"]},
+            updateFormat=update_format_json(shown_events),
             beginOffsetExclusive=begin,
             endOffsetInclusive=end,
             maxPageSize=unless_none(page_size, Positive32, "page_size"),
@@ -245,12 +246,8 @@ class LedgerPageCalls(OneServerCalls):
             NotFoundError: the participant's release does not serve the route.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
-        if event_format is None:
-            event_format = _format(requesting_parties, None, "event_format").event_format
-        elif requesting_parties is not None:
-            raise InputError(
-                f"requesting_parties={shown(requesting_parties)} excludes event_format; give event_format only"
-            )
+        if event_format is None or requesting_parties is not None:
+            event_format = format_of(requesting_parties, event_format, "event_format").event_format
         body = given(
             eventFormat=event_format_json(event_format, "event_format"),
             activeAtOffset=unless_none(at_offset, Count64, "at_offset"),
@@ -258,21 +255,6 @@ class LedgerPageCalls(OneServerCalls):
             pageToken=unless_none(page_token, str, "page_token") or None,
         )
         return Call(CONTRACTS_PAGE.request(json=body), read_contracts_page)
-
-
-def _format(
-    parties: Iterable[str] | None, transaction_format: TransactionFormat | None, name: str
-) -> TransactionFormat:
-    """The format of a request, made from the parties where none is given.
-
-    Raises:
-        InputError: both are given, or a party id is not valid.
-    """
-    if transaction_format is not None:
-        if parties is not None:
-            raise InputError(f"requesting_parties={shown(parties)} excludes {name}; give {name} only")
-        return transaction_format
-    return whole_format(None if parties is None else each(parties, "requesting_parties", kind=PartyId, least=1))
 
 
 class _UpdatesPage(Struct, rename="camel"):

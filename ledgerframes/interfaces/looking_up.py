@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
-from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, CallMethod, Runner
-from ledgerframes.interfaces.event_formats import TransactionFormat, transaction_format_json, whole_format
+from ledgerframes.interfaces.event_formats import (
+    TransactionFormat,
+    chosen_format,
+    transaction_format_json,
+    update_format_json,
+)
 from ledgerframes.interfaces.ledger_answers import (
     Completions,
     LedgerAnswer,
@@ -17,7 +21,7 @@ from ledgerframes.interfaces.ledger_answers import (
     read_transaction,
     read_update,
 )
-from ledgerframes.interfaces.rules import LedgerString, PartyId, Text, each, fits
+from ledgerframes.interfaces.rules import LedgerString, Text, fits
 from ledgerframes.transport.request import Endpoint
 
 TRANSACTION_BY_ID: Final = Endpoint(
@@ -63,7 +67,7 @@ class LookUpCalls(Runner):
             NotFoundError: the participant does not know the transaction.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
-        shown = _shown(requesting_parties, transaction_format)
+        shown = transaction_format_json(chosen_format(requesting_parties, transaction_format), "transaction_format")
         body = {"updateId": fits(update_id, LedgerString, "update_id")}
         older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
         # Release 3.6 has only update-by-id, which refuses a request without `updateFormat`.
@@ -92,9 +96,9 @@ class LookUpCalls(Runner):
             NotFoundError: the participant does not know the update.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
-        shown = _shown(requesting_parties, transaction_format)
+        shown = transaction_format_json(chosen_format(requesting_parties, transaction_format), "transaction_format")
         body = {"updateId": fits(update_id, LedgerString, "update_id")}
-        newer = UPDATE_BY_ID.request(json=body | {"updateFormat": _either(shown)})
+        newer = UPDATE_BY_ID.request(json=body | {"updateFormat": update_format_json(shown)})
         older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
         return Call(newer, read_update, alternatives=(older,))
 
@@ -118,8 +122,8 @@ class LookUpCalls(Runner):
             NotFoundError: the participant does not know the hash, or its release does not serve the route.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
-        shown = _shown(requesting_parties, transaction_format)
-        body = {"transactionHash": fits(hash, Text, "hash"), "updateFormat": _either(shown)}
+        shown = transaction_format_json(chosen_format(requesting_parties, transaction_format), "transaction_format")
+        body = {"transactionHash": fits(hash, Text, "hash"), "updateFormat": update_format_json(shown)}
         return Call(UPDATE_BY_HASH.request(json=body), read_update)
 
     @CallMethod
@@ -135,26 +139,3 @@ class LookUpCalls(Runner):
         """
         body = {"transactionHash": fits(hash, Text, "hash")}
         return Call(COMPLETION_BY_HASH.request(json=body), reads(Completions))
-
-
-def _shown(requesting_parties: Iterable[str] | None, transaction_format: TransactionFormat | None) -> dict[str, Any]:
-    """The JSON of the format that says which events of a transaction to show.
-
-    Raises:
-        InputError: an argument breaks a rule, or both parties and a format are given.
-    """
-    if requesting_parties is not None and transaction_format is not None:
-        raise InputError(
-            f"requesting_parties={requesting_parties!r} excludes transaction_format; give transaction_format only"
-        )
-    # With the id alone real servers answer 400: "Either transaction_format or requesting_parties is required".
-    if transaction_format is None:
-        named = requesting_parties
-        parties = None if named is None else each(named, "requesting_parties", kind=PartyId, least=1)
-        transaction_format = whole_format(parties)
-    return transaction_format_json(transaction_format, "transaction_format")
-
-
-def _either(shown: dict[str, Any]) -> dict[str, Any]:
-    """The format of an update of either kind: a reassignment is found only where the request includes them."""
-    return {"includeTransactions": shown, "includeReassignments": shown["eventFormat"]}

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from ledgerframes.config.settings import Interface
 from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.outcome import Sink
-from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.request import Prepared, Request
 from ledgerframes.transport.retrying import Revise
 from ledgerframes.transport.stopping import Stop
@@ -42,11 +41,6 @@ class Sender:
     def stoppable(self, stop: Stop) -> Sender:
         """The same for one operation, which ends once `stop` is set."""
         return replace(self, stop=stop if self.stop is None else Stop(self.stop, stop))
-
-    @property
-    def page_sizes(self) -> PageSizes:
-        """How many items may be asked of each server at once."""
-        return self.transport.page_sizes
 
     def servers(self, interface: Interface) -> tuple[str, ...]:
         """The interface's base URLs, the preferred one first."""
