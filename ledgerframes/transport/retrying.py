@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from ledgerframes.errors import InputError, RequestError
@@ -98,9 +97,11 @@ class Exchange(Generic[T]):
         """
         clock, memory = self._transport.clock, self._transport.memory
         left = [_Server(url, memory.routes(url, self._first, len(self._candidates))) for url in servers]
-        failure = denied = None
+        failure = failed = denied = None
         moved = handled = False
-        for round_ in count(1):
+        round_ = 0
+        while True:
+            round_ += 1
             soonest = min(left, key=lambda server: server.ready)
             for server in (soonest, *(other for other in left if other is not soonest)):
                 if failure is not None:
@@ -124,6 +125,7 @@ class Exchange(Generic[T]):
                     handled = True
                     continue
                 self._tries += 1
+                failed = outcome
                 if not outcome.elsewhere:
                     if outcome.not_found:  # the server answered: there is no such thing
                         self._learn(server, moved=moved)
@@ -132,9 +134,8 @@ class Exchange(Generic[T]):
                 server.may_recover = self._may_recover(server, outcome) or revised
                 handled = server.unreached > 0
                 moved = moved or len(left) > 1
-            if failure is not None and not any(server.may_recover for server in left):
-                raise failure.error(self._ending())
-        raise AssertionError("rounds do not end")
+            if failed is not None and not any(server.may_recover for server in left):
+                raise failed.error(self._ending())
 
     def _turn(self, server: _Server) -> tuple[Answer[T] | Failure, bool]:
         """Ask a server by each route that it may know; what came of it, and whether a smaller request was found."""

@@ -56,6 +56,13 @@ def test_a_500_from_every_server_is_final(serve, transport, clock):
     assert clock.sleeps == []
 
 
+def test_a_server_that_fails_for_good_is_not_asked_again_where_another_lacks_the_route(serve, transport, clock):
+    broken, older = serve(text("", 500)), serve(GONE)
+    with pytest.raises(ServerError):
+        transport(scan_url=[broken.url, older.url]).send(READ.request(), read=bytes)
+    assert (len(broken.heard), len(older.heard), clock.sleeps) == (1, 1, [])
+
+
 def test_a_client_error_is_not_asked_of_others(serve, transport):
     first, second = serve(answer({"error": "bad"}, 400)), serve()
     with pytest.raises(StatusError, match="bad"):
