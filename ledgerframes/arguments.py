@@ -15,8 +15,6 @@ from inspect import signature
 from numbers import Real
 from typing import Any, Final, NoReturn, ParamSpec, TypeVar
 
-from pyarrow import ArrowException
-
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.timestamps import DAY
 
@@ -311,7 +309,11 @@ def enough_memory(name: str) -> Iterator[None]:
     """
     try:
         yield
-    except (MemoryError, RuntimeError, ArrowException) as error:
+    except Exception as error:
+        from pyarrow import ArrowException  # a shell's completion has no time for it
+
+        if not isinstance(error, MemoryError | RuntimeError | ArrowException):
+            raise
         if not isinstance(error, MemoryError) and _NO_THREAD.search(str(error)) is None:
             raise
         raise ConfigurationError(f"{name} ran out of memory{_allowed()}; {_LESS_MEMORY}") from error

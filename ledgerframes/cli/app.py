@@ -26,7 +26,7 @@ from ledgerframes.cli import options as opt
 from ledgerframes.cli.help import Group
 from ledgerframes.cli.log_lines import log_handler
 from ledgerframes.cli.options import say
-from ledgerframes.cli.output import say_frame
+from ledgerframes.cli.output import Rows, printed
 from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError
 from ledgerframes.signals import Signalled, end_if_signalled, forget_signals, leave
 from ledgerframes.threads import SLICE
@@ -111,45 +111,34 @@ def _common(
 
 
 @app.command()
+@printed
+@opt.networked("scan")
 def plan(
+    network: opt.Connect,
     *,
     start: opt.Start = None,
     end: opt.End = None,
     last: opt.Last = None,
-    profile: opt.Profile = None,
-    scan_url: opt.ScanUrl = None,
-    rate: opt.Rate = None,
-    ca_file: opt.CaFile = None,
-    failover: opt.Failover = None,
-    as_json: opt.AsJson = False,
-) -> None:
+) -> Any:
     """Estimate what loading a range takes: rows, requests, megabytes, minutes.
 
     Example: ledgerframes plan --start 2026-01-01 --end 2026-02-01 --scan-url https://HOST/api/scan
     """
     from ledgerframes.loaders.planning import plan as estimate
 
-    with opt.network(profile, scan_url, rate, ca_file=ca_file, failover=failover) as net:
-        estimated = estimate(net, opt.bound(start), opt.bound(end), last=last)
-    say(estimated.to_json() if as_json else str(estimated))
+    with network() as net:
+        return estimate(net, opt.bound(start), opt.bound(end), last=last)
 
 
 @app.command()
-def migrations(
-    *,
-    profile: opt.Profile = None,
-    scan_url: opt.ScanUrl = None,
-    rate: opt.Rate = None,
-    ca_file: opt.CaFile = None,
-    failover: opt.Failover = None,
-    as_json: opt.AsJson = False,
-) -> None:
+@printed
+@opt.networked("scan")
+def migrations(network: opt.Connect) -> Rows:
     """List the network's migrations with their first and last record time."""
     from ledgerframes.loaders.planning import migrations as find
 
-    with opt.network(profile, scan_url, rate, ca_file=ca_file, failover=failover) as net:
-        listed = find(net)
-    say_frame(listed, as_json=as_json)
+    with network() as net:
+        return find(net)
 
 
 @app.command()

@@ -7,46 +7,50 @@ from typing import Annotated
 
 import typer
 
+from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
-from ledgerframes.cli.output import say_frame
+from ledgerframes.cli.output import Rows, printed
 
 
 @app.command()
-def tables(*, as_json: opt.AsJson = False) -> None:
+@printed
+def tables() -> Rows:
     """List the tables: what a row is, the key, the endpoints."""
     from ledgerframes.tables.descriptions import tables as listed
 
-    say_frame(listed(), as_json=as_json)
+    return listed()
 
 
 @app.command()
-def describe(*, table: Annotated[str, typer.Argument(help="The table's name.")], as_json: opt.AsJson = False) -> None:
+@printed
+def describe(
+    table: Annotated[str, typer.Argument(help="The table's name.", autocompletion=completion.tables)],
+) -> Rows:
     """Describe a table's columns: kind, unit, whether null is possible, meaning, source.
 
     Example: ledgerframes describe events
     """
     from ledgerframes.tables.descriptions import describe as described
 
-    say_frame(described(table), as_json=as_json)
+    return described(table)
 
 
 @app.command()
+@printed
 def model(
-    *,
-    name: Annotated[str | None, typer.Argument(help="The model's name; without one the models are listed.")] = None,
-    as_json: opt.AsJson = False,
-) -> None:
+    name: Annotated[
+        str | None,
+        typer.Argument(help="The model's name; without one the models are listed.", autocompletion=completion.models),
+    ] = None,
+) -> Rows:
     """Print the SQL of a computed table, which DuckDB runs over exported Parquet.
 
     Example: ledgerframes model rewards > rewards.sql
     """
     from ledgerframes.models import texts
 
-    if name is None:
-        say_frame(texts.models(), as_json=as_json)
-    else:
-        opt.say(texts.model(name).rstrip("\n"))
+    return texts.models() if name is None else texts.model(name).rstrip("\n")
 
 
 @app.command()

@@ -43,7 +43,7 @@ _WORDS: Final = {
 }
 #: What few need of a network.
 _RARE: Final = ("validator_url", "registry_url", "ledger_url", "rate", "ca_file", "insecure_http", "failover")
-_ARGS: Final = "ledgerframes.args"
+ARGS: Final = "ledgerframes.args"
 
 
 class Command(TyperCommand):
@@ -51,12 +51,12 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Note what was typed, before help is shown."""
-        ctx.meta[_ARGS] = list(args)
+        ctx.meta[ARGS] = list(args)
         return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, with words in place of Python's types."""
-        typed = ctx.meta.get(_ARGS, [])
+        typed = ctx.meta.get(ARGS, [])
         left_out = 0
         for option in self.get_params(ctx):
             if isinstance(option, TyperOption):

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ledgerframes.arguments import choice
+from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
-from ledgerframes.cli.output import check_output, say_frame, say_table, write_tables
+from ledgerframes.cli.output import Rows, check_output, printed, write_tables
 from ledgerframes.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ledgerframes.store.sync.report import SyncReport
 
 PLACE_HELP: Final = "The lake: a folder, or an object-store URL."
-StorePlace = Annotated[str, typer.Argument(help=PLACE_HELP, metavar="STORE")]
+StorePlace = Annotated[str, typer.Argument(help=PLACE_HELP, metavar="STORE", autocompletion=completion.lakes)]
 AsOf = Annotated[str | None, typer.Option(help="An older state: a sync id, or a time.")]
 
 
@@ -39,13 +40,18 @@ def existing(place: str) -> Store:
 
 
 @app.command()
+@opt.networked("scan", "validator", "registry", "ledger")
 def sync(
     store: StorePlace,
+    network: opt.Connect,
     *,
     start: opt.Start = None,
     end: opt.End = None,
     last: opt.Last = None,
-    tables: Annotated[str | None, typer.Option(help="Snapshots or history, with commas; by default history.")] = None,
+    tables: Annotated[
+        str | None,
+        typer.Option(help="Snapshots or history, with commas; by default history.", autocompletion=completion.tables),
+    ] = None,
     party: Annotated[list[str] | None, typer.Option(help="For holdings_summary and transfer_preapprovals.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, max=256, help="Requests at once, 4 by default.")] = None,
     settle: Annotated[str, typer.Option(help="How long after newer updates older ones may appear.")] = "60s",
@@ -54,7 +60,11 @@ def sync(
         bool, typer.Option("--replicas", help="Machines that are not in step answer behind one URL.")
     ] = False,
     derive: Annotated[
-        str | None, typer.Option(help="Computed tables to keep, with commas; by default those that the lake has.")
+        str | None,
+        typer.Option(
+            help="Computed tables to keep, with commas; by default those that the lake has.",
+            autocompletion=completion.computed,
+        ),
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Keep syncing until Ctrl-C or SIGTERM.")] = False,
     every: Annotated[str, typer.Option(help="With --follow: how often.")] = "30s",
@@ -62,15 +72,6 @@ def sync(
         bool | None,
         typer.Option("--personal/--no-personal", help="Whether a new lake keeps personal data (default: yes)."),
     ] = None,
-    profile: opt.Profile = None,
-    scan_url: opt.ScanUrl = None,
-    validator_url: opt.ValidatorUrl = None,
-    registry_url: opt.RegistryUrl = None,
-    ledger_url: opt.LedgerUrl = None,
-    rate: opt.Rate = None,
-    ca_file: opt.CaFile = None,
-    insecure_http: opt.InsecureHttp = False,
-    failover: opt.Failover = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Bring a lake up to date; nothing is lost or duplicated, however the previous sync ended.
@@ -89,10 +90,7 @@ def sync(
         "on_error": "reject" if reject else "raise", "replicas": replicas,
         "derive": None if derive is None else [name for name in derive.split(",") if name],
     }  # fmt: skip
-    urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
-    with opt.network(
-        profile, scan_url, rate, ca_file=ca_file, failover=failover, insecure_http=insecure_http, **urls
-    ) as net:
+    with network() as net:
         if not follow:
             _show(lake.sync(net, **options), as_json=as_json)
             return
@@ -103,18 +101,21 @@ def sync(
 
 
 @app.command()
+@printed
 def derive(
     store: StorePlace,
-    tables: Annotated[str, typer.Argument(help="Computed tables with commas; without it those that it has.")] = "",
-    *,
-    as_json: opt.AsJson = False,
-) -> None:
+    tables: Annotated[
+        str,
+        typer.Argument(
+            help="Computed tables with commas; without it those that it has.", autocompletion=completion.computed
+        ),
+    ] = "",
+) -> Any:
     """Compute tables from the events of a lake and keep them in it, up to where rows are final.
 
     Example: ledgerframes derive lake rewards,mint_burn
     """
-    report = existing(store).derive(tables.split(",") if tables else None)
-    opt.say(report.to_json() if as_json else str(report))
+    return existing(store).derive(tables.split(",") if tables else None)
 
 
 def _show(report: SyncReport, *, as_json: bool) -> None:
@@ -136,20 +137,21 @@ def _until_told() -> Iterator[None]:
 
 
 @app.command()
-def coverage(store: StorePlace, *, as_of: AsOf = None, as_json: opt.AsJson = False) -> None:
+@printed
+def coverage(store: StorePlace, *, as_of: AsOf = None) -> Rows:
     """Show which intervals of the history a lake covers."""
-    covered = existing(store).coverage(as_of=as_of)
-    say_frame(covered, as_json=as_json)
+    return existing(store).coverage(as_of=as_of)
 
 
 @app.command()
-def syncs(store: StorePlace, *, as_json: opt.AsJson = False) -> None:
+@printed
+def syncs(store: StorePlace) -> Rows:
     """List the syncs of a lake: ids for --as-of, times, rows."""
-    listed = existing(store).syncs()
-    say_frame(listed, as_json=as_json)
+    return existing(store).syncs()
 
 
 @app.command()
+@printed
 def sql(
     store: StorePlace,
     query: Annotated[str, typer.Argument(help="DuckDB's SQL; the tables go by their names.")],
@@ -160,8 +162,7 @@ def sql(
         Path | None,
         typer.Option("--output", "-o", help="A file .parquet, .csv, .json or .xlsx, or - for CSV on standard output."),
     ] = None,
-    as_json: opt.AsJson = False,
-) -> None:
+) -> Rows:
     """Ask a lake in SQL.
 
     Example: ledgerframes sql lake "select kind, count(*) from updates group by kind"
@@ -171,24 +172,48 @@ def sql(
     answer = existing(store).sql(query, as_of=as_of, allow_partial=allow_partial, as_="arrow")
     if output is not None:
         write_tables({"rows": answer}, output)
-    else:
-        say_table(answer, as_json=as_json)
+        return None
+    return answer
 
 
 @app.command()
+@printed
 def export(
     store: StorePlace,
     path: Annotated[Path, typer.Argument(help="A folder, or a file .xlsx, .parquet or .csv.")],
     *,
-    tables: Annotated[str | None, typer.Option(help="Names with commas between them; by default all.")] = None,
+    tables: Annotated[
+        str | None,
+        typer.Option(help="Names with commas between them; by default all.", autocompletion=completion.exported),
+    ] = None,
     file_format: Annotated[
-        str | None, typer.Option("--format", help="parquet, csv or xlsx; by default what the path's ending says.")
+        str | None,
+        typer.Option(
+            "--format",
+            help="parquet, csv or xlsx; by default what the path's ending says.",
+            autocompletion=completion.listed(("parquet", "csv", "xlsx")),
+        ),
     ] = None,
     export_profile: Annotated[
-        str | None, typer.Option("--for", help="bi: for programs without lists and exact decimals.")
+        str | None,
+        typer.Option(
+            "--for",
+            help="bi: for programs without lists and exact decimals.",
+            autocompletion=completion.listed(("bi",)),
+        ),
     ] = None,
-    layout: Annotated[str, typer.Option(help="file, or hive: folders by migration and month.")] = "file",
-    times: Annotated[str, typer.Option(help="us, or ms for programs that know no microseconds.")] = "us",
+    layout: Annotated[
+        str,
+        typer.Option(
+            help="file, or hive: folders by migration and month.", autocompletion=completion.listed(("file", "hive"))
+        ),
+    ] = "file",
+    times: Annotated[
+        str,
+        typer.Option(
+            help="us, or ms for programs that know no microseconds.", autocompletion=completion.listed(("us", "ms"))
+        ),
+    ] = "us",
     start: opt.Start = None,
     end: opt.End = None,
     last: opt.Last = None,
@@ -197,10 +222,13 @@ def export(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite existing files.")] = False,
     personal: Annotated[bool, typer.Option("--personal", help="Keep personal data: contact points.")] = False,
     model: Annotated[
-        str | None, typer.Option(help="star: facts and dimensions for BI programs instead of the tables.")
+        str | None,
+        typer.Option(
+            help="star: facts and dimensions for BI programs instead of the tables.",
+            autocompletion=completion.listed(("star",)),
+        ),
     ] = None,
-    as_json: opt.AsJson = False,
-) -> None:
+) -> Any:
     """Write a lake's tables to files that other programs read.
 
     Example: ledgerframes export lake out --for bi
@@ -215,15 +243,15 @@ def export(
     }  # fmt: skip
     report = existing(store).export(path, **options)
     opt.say_part(existing(store), last, end=opt.bound(end), as_of=as_of)
-    opt.say(report.to_json() if as_json else str(report))
+    return report
 
 
 @app.command()
+@printed
 def compact(
     store: StorePlace,
     *,
     forget_before: Annotated[str | None, typer.Option(help="Also remove what only older states need.")] = None,
-    as_json: opt.AsJson = False,
-) -> None:
+) -> Rows:
     """Join the small files of a lake; with --forget-before, remove old states for good."""
-    say_frame(existing(store).compact(forget_before=forget_before), as_json=as_json)
+    return existing(store).compact(forget_before=forget_before)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from ledgerframes.arguments import did_you_mean
+from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.cli.output import check_output, write_tables
@@ -42,15 +43,14 @@ _SINGULAR: Final = {
 }
 
 
-def _names(incomplete: str) -> list[str]:
-    """The tables that begin so, for a shell's completion."""
-    return [name for name in LOADABLE if name.startswith(incomplete)]
-
-
 @app.command()
+@opt.networked("scan", "validator", "registry", "ledger")
 def load(
+    network: opt.Connect,
     *,
-    table: Annotated[str, typer.Argument(help=f"One of: {', '.join(LOADABLE)}.", autocompletion=_names)],
+    table: Annotated[
+        str, typer.Argument(help=f"One of: {', '.join(LOADABLE)}.", autocompletion=completion.listed(LOADABLE))
+    ],
     output: Annotated[
         Path,
         typer.Option(
@@ -61,7 +61,9 @@ def load(
     end: opt.End = None,
     last: opt.Last = None,
     limit: opt.Limit = None,
-    columns: Annotated[str | None, typer.Option(help="Columns to keep, with commas between them.")] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Columns to keep, with commas between them.", autocompletion=completion.columns)
+    ] = None,
     at: Annotated[
         str | None,
         typer.Option(
@@ -80,22 +82,23 @@ def load(
     party: Annotated[list[str] | None, typer.Option(help="A party id; may be given several times.")] = None,
     record_time: Annotated[str | None, typer.Option(help="holdings_summary: the snapshot's time.")] = None,
     migration_id: Annotated[int | None, typer.Option(help="holdings_summary: the snapshot's migration id.")] = None,
-    match: Annotated[str | None, typer.Option(help="holdings_summary: exact or at_or_before.")] = None,
+    match: Annotated[
+        str | None,
+        typer.Option(
+            help="holdings_summary: exact or at_or_before.", autocompletion=completion.listed(("exact", "at_or_before"))
+        ),
+    ] = None,
     as_of_round: Annotated[int | None, typer.Option(help="holdings_summary: round of the notional fees.")] = None,
-    missing: Annotated[str | None, typer.Option(help="holdings_summary: null, zero or drop.")] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            help="holdings_summary: null, zero or drop.", autocompletion=completion.listed(("null", "zero", "drop"))
+        ),
+    ] = None,
     update_id: Annotated[str | None, typer.Option(help="ledger_transaction: which one.")] = None,
     hash: Annotated[str | None, typer.Option(help="ledger_transaction: which one, by its hash.")] = None,  # noqa: A002
     personal: Annotated[bool, typer.Option("--personal", help="Keep personal data: contact points.")] = False,
     blobs: Annotated[bool, typer.Option("--blobs", help="Contracts: keep created_event_blob.")] = False,
-    profile: opt.Profile = None,
-    scan_url: opt.ScanUrl = None,
-    validator_url: opt.ValidatorUrl = None,
-    registry_url: opt.RegistryUrl = None,
-    ledger_url: opt.LedgerUrl = None,
-    rate: opt.Rate = None,
-    ca_file: opt.CaFile = None,
-    insecure_http: opt.InsecureHttp = False,
-    failover: opt.Failover = None,
 ) -> None:
     """Load one table, or all three history tables, into Parquet, CSV, JSON or a workbook.
 
@@ -119,11 +122,8 @@ def load(
         "blobs": blobs or None, "ids": instrument or None,
         "personal": True if personal and table == "licenses" else None,
     }  # fmt: skip
-    urls = {"validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url}
     loader, arguments = _call(table, {name: value for name, value in given.items() if value is not None})
-    with opt.network(
-        profile, scan_url, rate, ca_file=ca_file, failover=failover, insecure_http=insecure_http, **urls
-    ) as net:
+    with network() as net:
         loaded = loader(net, as_="arrow", **arguments)
         personal = personal or net.settings.personal
     tables = {table: loaded} if not isinstance(loaded, tuple) else loaded._asdict()  # type: ignore[attr-defined]

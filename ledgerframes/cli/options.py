@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ledgerframes.cli.completion import listed
 from ledgerframes.config.profiles import FILE, config_folder, profiles_of, read_text
 from ledgerframes.errors import ConfigurationError, InputError, visible
 from ledgerframes.network import Network, connect
@@ -65,6 +69,7 @@ Failover = Annotated[
     str | None,
     typer.Option(
         help='"network": where the given scans fail, ask those that they list. "given": only the given ones.',
+        autocompletion=listed(("network", "given")),
         rich_help_panel="Network",
     ),
 ]
@@ -83,45 +88,68 @@ Last = Annotated[
 ]
 Limit = Annotated[int | None, typer.Option(help="Number of updates or rows at most.", rich_help_panel="Range")]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, for scripts.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="CSV on standard output: all columns and digits.")]
+
+#: What connects as a command's options say.
+Connect = Callable[..., Network]
+Command = Callable[..., Any]
 
 _PLACE = re.compile(r"(-?\d+)@(.+)", re.DOTALL)
 
 
-def network(
-    profile: str | None,
-    scan_url: list[str] | None,
-    rate: float | None,
-    *,
-    ca_file: str | None = None,
-    failover: str | None = None,
-    insecure_http: bool = False,
-    **urls: list[str] | None,
-) -> Network:
-    """Connect as the options say; what they leave out comes from LEDGERFRAMES_* and the profile."""
-    given: dict[str, Any] = {
-        "scan_url": scan_url or None,
-        "rate": rate,
-        "ca_file": ca_file,
-        "failover": failover,
-        "insecure_http": insecure_http or None,
-        **{name: url or None for name, url in urls.items()},
-    }
-    return connect(profile=profile, **{name: value for name, value in given.items() if value is not None})
+def networked(*interfaces: str) -> Callable[[Command], Command]:
+    """The options of a network for a command, whose parameter `network` connects as they say.
+
+    What they leave out comes from LEDGERFRAMES_* and the profile.
+
+    Args:
+        interfaces: those that the command may ask; with the scan alone no other's address and no token is needed.
+    """
+    options = {"profile": Profile, "scan_url": ScanUrl, "rate": Rate, "ca_file": CaFile, "failover": Failover}
+    if len(interfaces) > 1:
+        options |= {
+            "validator_url": ValidatorUrl, "registry_url": RegistryUrl, "ledger_url": LedgerUrl,
+            "insecure_http": InsecureHttp,
+        }  # fmt: skip
+
+    def decorated(command: Command) -> Command:
+        @wraps(command)
+        def run(**given: Any) -> Any:
+            own = {name: given.pop(name) for name in options}
+            return command(network=partial(connected, own), **given)
+
+        return with_options(run, command, options, without="network")
+
+    return decorated
 
 
-def named(network: str, profile: str | None, scan_url: list[str] | None) -> tuple[str | None, list[str] | None]:
-    """Profile and scan's URL, of which the one word that `doctor` takes is one.
+def connected(own: dict[str, Any], named: str | None = None) -> Network:
+    """Connect as the options say; `named` is a profile or a scan's URL in place of one of them.
 
     Raises:
         InputError: the option says it, too.
     """
-    if "://" in network:
-        if scan_url:
-            raise InputError(f"{network} and --scan-url are both a scan's URL; leave one out")
-        return profile, [network]
-    if profile is not None:
-        raise InputError(f"{network} and --profile both name a profile; leave one out")
-    return network, scan_url
+    own = {name: value for name, value in own.items() if value is not None and value is not False and value != []}
+    if named is not None:
+        said, option = ("a scan's URL", "scan_url") if "://" in named else ("a profile", "profile")
+        if option in own:
+            raise InputError(f"{named} and --{option.replace('_', '-')} both name {said}; leave one out")
+        own[option] = named
+    return connect(**own)
+
+
+def with_options(run: Command, command: Command, options: Mapping[str, Any], *, without: str = "") -> Command:
+    """A command that takes these options, too, as a shell reads them; flags are off and the others not given."""
+    shown = signature(command, eval_str=True)
+    own = [parameter for parameter in shown.parameters.values() if parameter.name != without]
+    added = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=False if kind.__origin__ is bool else None, annotation=kind)
+        for name, kind in options.items()
+    ]
+    whole = shown.replace(parameters=[*own, *added])
+    run.__signature__ = whole  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in whole.parameters.values()}
+    return run
 
 
 def other_network(named: str, rate: float | None, ca_file: str | None) -> Network:

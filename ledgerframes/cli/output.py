@@ -9,18 +9,21 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import wraps
+from inspect import signature
 from math import isnan
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
-import pyarrow as pa
+import typer
 
-from ledgerframes.cli.options import check_folder, say
+from ledgerframes.cli.options import AsCsv, AsJson, Command, check_folder, say, with_options
 from ledgerframes.errors import InputError, visible
-from ledgerframes.short_ids import short_names
-from ledgerframes.showing import cell
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 #: Names of standard output, for `--output`.
 STDOUT: Final = ("-", "/dev/stdout")
@@ -30,24 +33,64 @@ _SHORT: Final = 24  # longest cell that is wrapped only as a last resort
 #: Names and values, column by column.
 Columns = Sequence[tuple[str, Sequence[Any]]]
 Shown = Sequence[tuple[str, Sequence[str]]]
+#: What a command returns that prints a table.
+Rows = Any
 
 
-def say_frame(frame: pd.DataFrame, *, as_json: bool) -> None:
-    """Print a frame."""
-    if as_json:
-        say(json.dumps(json.loads(frame.to_json(orient="records", date_format="iso", date_unit="us"))))
+def printed(command: Command) -> Command:
+    """Print what a command returns: rows to be read, as JSON or as CSV; a report or a text as such or as JSON.
+
+    Where there are no rows, standard error says so. A check that found something ends with 1.
+    """
+    rows = signature(command).return_annotation == "Rows"
+
+    @wraps(command)
+    def run(*, as_json: bool, as_csv: bool = False, **given: Any) -> None:
+        if as_json and as_csv:
+            raise InputError("--json and --csv are two forms of one output; leave one out")
+        result = command(**given)
+        if isinstance(result, str):
+            say(result)
+        elif hasattr(result, "columns"):
+            _say_rows(result, as_json=as_json, as_csv=as_csv)
+        elif result is not None:
+            say(result.to_json() if as_json else str(result))
+            if not result:
+                raise typer.Exit(1)
+
+    return with_options(run, command, {"as_json": AsJson, **({"as_csv": AsCsv} if rows else {})})
+
+
+def _say_rows(rows: pd.DataFrame | pa.Table, *, as_json: bool, as_csv: bool) -> None:
+    """Print a frame, or an Arrow table, whose amounts are exact in JSON too, as text."""
+    import pyarrow as pa
+
+    if as_csv:
+        say_csv(rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows, preserve_index=False))
+    elif as_json and isinstance(rows, pa.Table):
+        say(json.dumps(rows.to_pylist(), ensure_ascii=False, default=_cell))
+    elif as_json:
+        say(json.dumps(json.loads(rows.to_json(orient="records", date_format="iso", date_unit="us"))))
+    elif isinstance(rows, pa.Table):
+        _say_columns([(name, values.to_pylist()) for name, values in zip(rows.column_names, rows.columns, strict=True)])
     else:
-        _say_columns([(str(name), values.tolist()) for name, values in frame.items()])
+        _say_columns([(str(name), values.tolist()) for name, values in rows.items()])
+    if not len(rows):
+        say("no rows", err=True)
 
 
-def say_table(table: pa.Table, *, as_json: bool) -> None:
-    """Print an Arrow table; amounts are exact in JSON too, as text."""
-    if as_json:
-        say(json.dumps(table.to_pylist(), ensure_ascii=False, default=_cell))
+def say_csv(table: pa.Table) -> None:
+    """Print a table as CSV, as it would stand in a file; to a terminal so that nothing in it controls it."""
+    from ledgerframes.export.table_files import write_file
+
+    with TemporaryDirectory() as folder:
+        text = write_file(table, Path(folder) / "rows.csv").read_bytes()
+    if sys.stdout.isatty():
+        say(text.decode().rstrip("\n"))
     else:
-        _say_columns(
-            [(name, values.to_pylist()) for name, values in zip(table.column_names, table.columns, strict=True)]
-        )
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text)
+        sys.stdout.buffer.flush()
 
 
 def check_output(output: Path, *, tables: str, several: bool) -> None:
@@ -83,10 +126,8 @@ def write_tables(tables: Mapping[str, pa.Table], output: Path) -> None:
 
     ending = output.suffix.lower()
     if str(output) in STDOUT:
-        ((name, table),) = tables.items()
-        with TemporaryDirectory() as folder, write_file(table, Path(folder) / f"{name}.csv").open("rb") as rows:
-            shutil.copyfileobj(rows, sys.stdout.buffer)
-            sys.stdout.buffer.flush()
+        (table,) = tables.values()
+        say_csv(table)
         say(f"{table.num_rows} rows", err=True)
         return
     if ending == WORKBOOK and not output.is_dir():
@@ -119,6 +160,9 @@ def table_text(columns: Columns, *, width: int | None, short: bool = False) -> s
     """
     shown = [(visible(name), [visible(_text(value)) for value in values]) for name, values in columns]
     if short:
+        from ledgerframes.short_ids import short_names
+        from ledgerframes.showing import cell
+
         texts = (value for _, values in columns for value in values if isinstance(value, str))
         ids = short_names(text for text in texts if "::" in text)
         shown = [(visible(name), [visible(cell(one, name, ids).words) for one in values]) for name, values in columns]
@@ -193,7 +237,8 @@ def _numbers(values: Sequence[Any]) -> bool:
 
 
 def _nothing(value: Any) -> bool:
-    return value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and isnan(value))
+    # NaT and NA by name: importing pandas takes longer than a shell's completion may.
+    return value is None or type(value).__name__ in ("NaTType", "NAType") or (isinstance(value, float) and isnan(value))
 
 
 def _cell(value: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, cast
 import typer
 
 from ledgerframes.arguments import did_you_mean
+from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.cli.lake import StorePlace, existing
@@ -32,7 +33,7 @@ def plot(
         str,
         typer.Argument(
             help=f"One of: {', '.join(_CHARTS)}.",
-            autocompletion=lambda incomplete: [name for name in _CHARTS if name.startswith(incomplete)],
+            autocompletion=completion.listed(tuple(_CHARTS)),
         ),
     ],
     store: StorePlace,
@@ -40,7 +41,9 @@ def plot(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A file .png, .svg or .pdf.")] = None,
     top: Annotated[int | None, typer.Option(min=1, help="How many names to show; the others are combined.")] = None,
     every: Annotated[str | None, typer.Option(help='Length of an interval: "1h", "1D".')] = None,
-    theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
+    theme: Annotated[
+        str, typer.Option(help="light or dark.", autocompletion=completion.listed(("light", "dark")))
+    ] = "light",
     start: opt.Start = None,
     end: opt.End = None,
     last: opt.Last = None,

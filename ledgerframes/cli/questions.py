@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from decimal import Decimal, localcontext
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.cli.lake import StorePlace, existing
-from ledgerframes.cli.output import say_frame
+from ledgerframes.cli.output import Rows, printed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ledgerframes.loaders.history import History
     from ledgerframes.store.store import Store
 
+_BY: Final = ("kind", "outcome", "provider", "beneficiary")
 Top = Annotated[int, typer.Option(min=1, help="Number of rows at most.")]
 
 
@@ -32,6 +34,7 @@ def history_of(store: Store, start: str | None, end: str | None, last: str | Non
 
 
 @app.command()
+@printed
 def flows(
     store: StorePlace,
     *,
@@ -39,8 +42,7 @@ def flows(
     start: opt.Start = None,
     end: opt.End = None,
     last: opt.Last = None,
-    as_json: opt.AsJson = False,
-) -> None:
+) -> Rows:
     """Count the reassignments of a lake from each synchronizer to each, the busiest routes first.
 
     Example: ledgerframes flows lake --last 7d
@@ -51,17 +53,17 @@ def flows(
     legs = existing(store).load("reassignments", **part)
     opt.say_range(legs, last)
     matrix = flow_matrix(reassignment_flows(legs))
-    _say_largest(matrix, "count", top, as_json=as_json)
+    return _largest(matrix, "count", top)
 
 
 @app.command()
+@printed
 def holdings(
     store: StorePlace,
     *,
     top: Top = 20,
     at: Annotated[str | None, typer.Option(help="Up to and including this time, UTC, or MIGRATION@TIME.")] = None,
-    as_json: opt.AsJson = False,
-) -> None:
+) -> Rows:
     """List what parties hold, from the history of a lake, the largest first; notional fees are not taken off.
 
     Example: ledgerframes holdings lake --top 10
@@ -71,20 +73,22 @@ def holdings(
     history = history_of(existing(store), None, None, None)
     held = holdings_from_events(history.events, history.reassignments, at=opt.bound(at), decimals="exact")
     columns = ["party_id", "total_unlocked_coin", "total_locked_coin", "total_coin_holdings"]
-    _say_largest(held[columns], "total_coin_holdings", top, as_json=as_json)
+    return _largest(held[columns], "total_coin_holdings", top)
 
 
 @app.command()
+@printed
 def rewards(
     store: StorePlace,
     *,
-    by: Annotated[str, typer.Option(help="kind, outcome, provider or beneficiary.")] = "kind",
+    by: Annotated[
+        str, typer.Option(help="kind, outcome, provider or beneficiary.", autocompletion=completion.listed(_BY))
+    ] = "kind",
     top: Top = 20,
     start: opt.Start = None,
     end: opt.End = None,
     last: opt.Last = None,
-    as_json: opt.AsJson = False,
-) -> None:
+) -> Rows:
     """Sum up the reward coupons that ended in a range of a lake, or are open: their number, their worth, what was paid.
 
     Open ones count if they were created in the range, the others when they end, whenever they began. Coupons of a round
@@ -95,7 +99,7 @@ def rewards(
     from ledgerframes.apps.html_report.report import stored_material
     from ledgerframes.arguments import choice
 
-    choice(by, "--by", ("kind", "outcome", "provider", "beneficiary"))
+    choice(by, "--by", _BY)
     material = stored_material(existing(store), opt.bound(start), opt.bound(end), last)
     opt.say_range(material.updates, last)
     coupons = material.rewards_then
@@ -106,15 +110,16 @@ def rewards(
             .groupby(by, as_index=False)
             .agg(coupons=("coupons", "sum"), amount=("amount", _total), claimed=("claimed", _total))
         )
-    _say_largest(sums, "amount", top, as_json=as_json)
+    return _largest(sums, "amount", top)
 
 
 def _total(amounts: pd.Series) -> Decimal:
     return sum(amounts.dropna(), Decimal(0))
 
 
-def _say_largest(frame: pd.DataFrame, name: str, top: int, *, as_json: bool) -> None:
+def _largest(frame: pd.DataFrame, name: str, top: int) -> pd.DataFrame:
+    """The largest rows; how many are left is said on standard error."""
     ordered = frame.sort_values(name, ascending=False, kind="stable", ignore_index=True)
-    say_frame(ordered.head(top), as_json=as_json)
-    if len(ordered) > top and not as_json:
+    if len(ordered) > top:
         opt.say(f"{len(ordered) - top:,} more; --top shows them", err=True)
+    return ordered.head(top)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.cli.lake import PLACE_HELP, AsOf, existing
@@ -15,12 +16,17 @@ from ledgerframes.errors import InputError
 
 @app.command()
 def report(
-    store: Annotated[str | None, typer.Argument(help=PLACE_HELP, metavar="STORE")] = None,
+    store: Annotated[
+        str | None, typer.Argument(help=PLACE_HELP, metavar="STORE", autocompletion=completion.lakes)
+    ] = None,
     *,
     named: Annotated[str | None, typer.Option("--store", hidden=True, help="The lake, as in earlier versions.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("report.html"),
     title: Annotated[str, typer.Option(help="Its heading.")] = "Ledger report",
-    sections: Annotated[str | None, typer.Option(help="Parts with commas between them; by default all.")] = None,
+    sections: Annotated[
+        str | None,
+        typer.Option(help="Parts with commas between them; by default all.", autocompletion=completion.sections),
+    ] = None,
     start: opt.Start = None,
     end: opt.End = None,
     last: Annotated[

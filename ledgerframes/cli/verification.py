@@ -9,60 +9,55 @@ import typer
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.cli.lake import StorePlace, existing
+from ledgerframes.cli.output import printed
 
 
 @app.command()
+@printed
 def check(
     store: StorePlace,
     *,
     full: Annotated[bool, typer.Option("--full", help="Also hash every byte of every file.")] = False,
-    as_json: opt.AsJson = False,
-) -> None:
+) -> Any:
     """Prove from a lake's files alone that they are there, keys are unique, counts add up, and counters are sound."""
-    _tell(existing(store).check(full=full), as_json=as_json)
+    return existing(store).check(full=full)
 
 
 @app.command()
+@printed
 def repair(
     store: StorePlace,
     *,
     unsettled: Annotated[bool, typer.Option("--unsettled", help="Also take out what is not final yet.")] = False,
-    as_json: opt.AsJson = False,
-) -> None:
+) -> Any:
     """Take out of a lake what is damaged, lost or unsound; the next sync reads it again.
 
     Example: ledgerframes repair lake, then ledgerframes sync lake --profile mainnet
     """
-    report = existing(store).repair(unsettled=unsettled)
-    opt.say(report.to_json() if as_json else str(report))
+    return existing(store).repair(unsettled=unsettled)
 
 
 @app.command()
+@printed
+@opt.networked("scan")
 def verify(
     store: StorePlace,
+    network: opt.Connect,
     *,
     start: opt.Start = None,
     end: opt.End = None,
     last: opt.Last = None,
     sample: Annotated[int, typer.Option(min=0, help="Places drawn at random; 0 compares everything.")] = 20,
     seed: Annotated[int, typer.Option(help="The same seed draws the same places.")] = 0,
-    profile: opt.Profile = None,
-    scan_url: opt.ScanUrl = None,
-    rate: opt.Rate = None,
-    ca_file: opt.CaFile = None,
-    failover: opt.Failover = None,
-    as_json: opt.AsJson = False,
-) -> None:
+) -> Any:
     """Read parts of a lake again from a server and compare; nothing is changed."""
     lake = existing(store)
-    with opt.network(profile, scan_url, rate, ca_file=ca_file, failover=failover) as net:
-        verification = lake.verify(
-            net, start=opt.bound(start), end=opt.bound(end), last=last, sample=sample or None, seed=seed
-        )
-    _tell(verification, as_json=as_json)
+    with network() as net:
+        return lake.verify(net, start=opt.bound(start), end=opt.bound(end), last=last, sample=sample or None, seed=seed)
 
 
 @app.command("cross-check")
+@printed
 def cross_check(
     *,
     against: Annotated[str, typer.Option(help="The other scan: its base URL, or a profile, whose token it gets.")],
@@ -73,8 +68,7 @@ def cross_check(
     scan_url: opt.ScanUrl = None,
     rate: opt.Rate = None,
     ca_file: opt.CaFile = None,
-    as_json: opt.AsJson = False,
-) -> None:
+) -> Any:
     """Read a range from two scans and compare it update by update.
 
     Example: ledgerframes cross-check --scan-url https://A/api/scan --against https://B/api/scan --last 1h
@@ -82,14 +76,7 @@ def cross_check(
     from ledgerframes.loaders.cross_check import cross_check as compare
 
     with (
-        opt.network(profile, scan_url, rate, ca_file=ca_file) as net,
+        opt.connected({"profile": profile, "scan_url": scan_url, "rate": rate, "ca_file": ca_file}) as net,
         opt.other_network(against, rate, ca_file) as other,
     ):
-        comparison = compare(net, other, opt.bound(start), opt.bound(end), last=last)
-    _tell(comparison, as_json=as_json)
-
-
-def _tell(found: Any, *, as_json: bool) -> None:
-    opt.say(found.to_json() if as_json else str(found))
-    if not found:
-        raise typer.Exit(1)
+        return compare(net, other, opt.bound(start), opt.bound(end), last=last)

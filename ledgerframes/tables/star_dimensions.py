@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-import pyarrow as pa
-
 from ledgerframes.tables.kinds import BOOL, INT64, TEXT, TIME, Kind
 from ledgerframes.tables.rounds_and_rewards import ROUND_HISTORY
 from ledgerframes.tables.table import Column, Table
 
-DATE: Final = Kind("date", pa.date32(), "A day in UTC.")
-KEY: Final = Kind("key", pa.int64(), "The first 63 bits of the SHA-256 of the natural key.")
+DATE: Final = Kind("date", lambda pa: pa.date32(), "A day in UTC.")
+KEY: Final = Kind("key", lambda pa: pa.int64(), "The first 63 bits of the SHA-256 of the natural key.")
 
 
 def key(name: str, meaning: str, source: str, *, nullable: bool = False) -> Column:

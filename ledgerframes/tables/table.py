@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from ledgerframes.arguments import did_you_mean, names
 from ledgerframes.errors import InputError
 from ledgerframes.tables.kinds import JSON, Kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Column:
     @property
     def field(self) -> pa.Field:
         """The Arrow field, its meaning in the metadata so that Parquet carries it."""
+        import pyarrow as pa
+
         metadata = {"description": self.meaning} | ({"unit": self.unit} if self.unit else {})
         return pa.field(self.name, self.kind.arrow, nullable=self.nullable, metadata=metadata)
 
@@ -68,6 +72,8 @@ class Table:
     @cached_property
     def schema(self) -> pa.Schema:
         """The Arrow schema with the table's and the columns' meanings."""
+        import pyarrow as pa
+
         return pa.schema([column.field for column in self.columns], metadata={"description": self.meaning})
 
     @cached_property

@@ -16,7 +16,7 @@ from ledgerframes.cli import main
 TOKEN = "sesame-0f3a9c"
 PROGRAM = (sys.executable, "-m", "ledgerframes")
 NAMED = ("LEDGERFRAMES_TOKEN", "LEDGERFRAMES_SCAN_TOKEN")
-KEPT = ("PATH", "SYSTEMROOT", "COVERAGE_PROCESS_START")
+KEPT = ("PATH", "PYTHONPATH", "SYSTEMROOT", "COVERAGE_PROCESS_START")
 
 
 class Ended(NamedTuple):
