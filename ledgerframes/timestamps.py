@@ -24,6 +24,10 @@ _ISO = re.compile(
 )
 
 
+#: Words for days, which depend on when they are read: a message names the day in place of them.
+_DAYS_AGO: Final = {"today": timedelta(0), "yesterday": timedelta(days=1)}
+
+
 def parse_timestamp(text: str) -> tuple[int, bool]:
     """Read ISO-8601 text; without a zone it is UTC.
 
@@ -95,6 +99,8 @@ def to_micros(value: str | date | datetime, name: str) -> int:
 
 def _remedy(text: str) -> str:
     """What to write in place of a text that is not a time: the days that it may mean, or the form."""
+    if text.lower() in _DAYS_AGO:
+        return f'write {datetime.now(UTC).date() - _DAYS_AGO[text.lower()]}, or last="1d" for the latest day'
     year_first = re.fullmatch(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})", text, re.ASCII)
     year_last = re.fullmatch(r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})", text, re.ASCII)
     days: list[tuple[str, ...]] = [year_first.groups()] if year_first else []

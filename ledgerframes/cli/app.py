@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import shutil
 import signal
 import sys
@@ -20,11 +19,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from ledgerframes import __version__
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.help import Group
 from ledgerframes.cli.log_lines import log_handler
+from ledgerframes.cli.messages import of_the_shell, option_of
 from ledgerframes.cli.options import say
 from ledgerframes.cli.output import Rows, printed
 from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError
@@ -52,14 +53,18 @@ def main() -> None:
             app(prog_name="ledgerframes")
             end_if_signalled()
         except LedgerframesError as error:
-            # Python's True is a shell's option of the same word.
-            said = re.sub(r"\bconnect\(([a-z_]+)=\.\.\.\)", lambda name: f"--{name[1].replace('_', '-')}", str(error))
-            said = re.sub(r"\b([a-z_]+)=True\b", lambda flag: f"--{flag[1].replace('_', '-')}", said)
-            say(f"error: {said}", err=True)
+            say(f"error: {of_the_shell(str(error), _options())}", err=True)
             sys.exit(2 if isinstance(error, InputError | ConfigurationError) else 1)
         except Signalled:
             say("ended by a signal before it was done", err=True)
             raise
+
+
+def _options() -> set[str]:
+    """The options of all commands as Python names them."""
+    commands: Any = get_command(app)
+    every = (option for command in commands.commands.values() for option in command.params)
+    return {option.name for option in every if option_of(option.name) in option.opts}
 
 
 @contextmanager

@@ -105,7 +105,13 @@ def networked(*interfaces: str) -> Callable[[Command], Command]:
     Args:
         interfaces: those that the command may ask; with the scan alone no other's address and no token is needed.
     """
-    options = {"profile": Profile, "scan_url": ScanUrl, "rate": Rate, "ca_file": CaFile, "failover": Failover}
+    options: dict[str, Any] = {
+        "profile": Profile,
+        "scan_url": ScanUrl,
+        "rate": Rate,
+        "ca_file": CaFile,
+        "failover": Failover,
+    }
     if len(interfaces) > 1:
         options |= {
             "validator_url": ValidatorUrl, "registry_url": RegistryUrl, "ledger_url": LedgerUrl,

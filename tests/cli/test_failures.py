@@ -10,17 +10,17 @@ WRONG = {
     "no such table": ("load parties -o lake --scan-url URL", "'parties' is not a table that can be loaded"),
     "no time": (
         "load history -o lake --scan-url URL --start yesterday",
-        "start='yesterday' is not a time: write a day such as",
+        "--start 'yesterday' is not a time: write 20",
     ),
-    "no place": ("load history -o lake --scan-url URL --start 1@noon", "start='noon' is not a time"),
-    "no duration": ("load history -o lake --scan-url URL --last week", "last='week' is not valid: give a duration"),
+    "no place": ("load history -o lake --scan-url URL --start 1@noon", "--start 'noon' is not a time"),
+    "no duration": ("load history -o lake --scan-url URL --last week", "--last 'week' is not valid: give a duration"),
     "two starts": ("load history -o lake --scan-url URL --last 1h --start 2025-01-01", "both say where to begin"),
-    "end before start": ("plan --scan-url URL --start 2025-02-01 --end 2025-01-01", "is not after start="),
+    "end before start": ("plan --scan-url URL --start 2025-02-01 --end 2025-01-01", "is not after --start"),
     "no scan": ("load history -o lake", "no scan server is known"),
     "no scan for a plan": ("plan", "no scan server is known"),
-    "no URL": ("migrations --scan-url scan", "scan_url='scan' does not start with http"),
-    "limit 0": ("load history -o lake --scan-url URL --limit 0", "limit=0 is not valid: give a whole number"),
-    "rate 0": ("plan --scan-url URL --rate 0", "rate=0.0; give a number above 0"),
+    "no URL": ("migrations --scan-url scan", "--scan-url 'scan' does not start with http"),
+    "limit 0": ("load history -o lake --scan-url URL --limit 0", "--limit 0 is not valid: give a whole number"),
+    "rate 0": ("plan --scan-url URL --rate 0", "--rate 0.0; give a number above 0"),
     "no such profile": ("plan --profile nowhere", "no table [profiles.nowhere]"),
     "no such fault": ("sandbox --faults gremlins:0.5", "'gremlins"),
     "no such release": ("sandbox --release 2.9", "contract, 0.9, 0.7"),
@@ -33,7 +33,7 @@ WRONG = {
     ),
     "days beside a world to load": ("sandbox --load gone.db --days 90", "--days means nothing beside --load"),
     "days and a length": ("sandbox --days 90 --updates 2000", "--updates means nothing beside --days"),
-    "no day": ("sandbox --days 0", "days=0 is not valid: give a whole number from 1 to 3650"),
+    "no day": ("sandbox --days 0", "--days 0 is not valid: give a whole number from 1 to 3650"),
     "nowhere to keep a world": ("sandbox --save taken/world.db", "not a writable folder"),
     "unwritable folder": ("load history -o taken/lake --scan-url URL", "not a writable folder"),
     "unwritable demo folder": ("demo -o taken", "not a writable folder"),
@@ -78,7 +78,7 @@ def test_a_program_s_wrong_input_shows_no_traceback(shell):
     ended = shell("load", "history", "-o", "lake", "--limit", "0", "--scan-url", "http://127.0.0.1:9")
 
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith("error: limit=0")
+    assert ended.err.startswith("error: --limit 0")
 
 
 def test_a_refused_connection_is_a_failed_request(shell, closed_port):

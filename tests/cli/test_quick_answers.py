@@ -37,7 +37,7 @@ def test_a_chart_takes_its_options_and_leaves_what_is_there(command, lake, tmp_p
         (("plot", "rewrds", "LAKE"), "did you mean 'rewards'?"),
         (("plot", "reassignment-flows", "LAKE", "-o", "x.gif"), "ends in .png, .svg, .pdf"),
         (("plot", "coin-supply", "LAKE", "--top", "3"), "--top does not apply to coin-supply"),
-        (("plot", "reassignment-flows", "LAKE", "--theme", "pink"), "theme='pink'"),
+        (("plot", "reassignment-flows", "LAKE", "--theme", "pink"), "--theme 'pink'"),
         (("plot", "reassignment-flows", "nowhere"), "is not a lake yet"),
         (("rewards", "LAKE", "--by", "kin"), "did you mean 'kind'?"),
         (("load", "evnts", "-o", "out"), "did you mean 'events'?"),
@@ -46,7 +46,10 @@ def test_a_chart_takes_its_options_and_leaves_what_is_there(command, lake, tmp_p
         (("export", "LAKE", "x.txt"), "the ending is not valid"),
         (("sql", "LAKE", "select * from update"), "the store has no table 'update'; did you mean 'updates'?"),
         (("flows", "LAKE", "--start", "01/02/2026"), "is not a time: write 2026-02-01 or 2026-01-02"),
-        (("flows", "LAKE", "--end", "2025-3-3"), "end='2025-3-3' is not a time: write 2025-03-03\n"),
+        (("rewards", "LAKE", "--json", "--csv"), "two forms of one output"),
+        (("flows", "LAKE", "--last", "7"), "--last '7' is not valid: give a duration"),
+        (("plot", "rewards", "LAKE", "--every", "1x"), "--every '1x' is not a duration"),
+        (("flows", "LAKE", "--end", "2025-3-3"), "--end '2025-3-3' is not a time: write 2025-03-03\n"),
     ],
     ids=" ".join,
 )
@@ -167,3 +170,19 @@ def test_a_table_of_no_such_name_is_told_from_those_that_the_store_has(command, 
 
     assert "pg_attrdef" not in said
     assert said.rstrip().endswith("The store's tables: updates, reassignments, events")
+
+
+def test_an_error_names_the_command_that_helps(command, lake):
+    said = command("sql", lake, "select * from transfers").err
+
+    assert "compute it with ledgerframes derive LAKE transfers" in said
+    assert "ledgerframes sync LAKE --tables licenses" in command("sql", lake, "select * from licenses").err
+
+
+def test_a_pipe_gets_csv_with_all_digits_and_no_rows_are_said(command, lake):
+    held = command("holdings", lake, "--csv", "--top", "3").out.splitlines()
+    none = command("sql", lake, "select kind from updates where false")
+
+    assert held[0] == "party_id,total_unlocked_coin,total_locked_coin,total_coin_holdings"
+    assert len(held) == 4
+    assert (none.code, none.out, none.err) == (0, "kind\n", "no rows\n")

@@ -1,0 +1,36 @@
+"""Errors in a shell's words: what a message advises is an option or a command in place of Python; `app` calls it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from typing import Final
+
+_CONNECT: Final = re.compile(r"\bconnect\(([a-z_]+)=\.\.\.\)")
+_TABLES: Final = re.compile(
+    r"\bstore\.(sync|derive)\((?:net, )?(?:tables=)?\[['\"](\w+)['\"]\](?:, parties=\[\.\.\.\])?\)"
+)
+_LAKE: Final = re.compile(r"\bstore\.(sync|derive|check|repair|verify|compact|syncs)\((?:net)?\)")
+
+
+def of_the_shell(message: str, options: Set[str]) -> str:
+    """A message without Python's advice.
+
+    Args:
+        message: what an error says.
+        options: the arguments that are options in a shell, as Python names them.
+    """
+    message = _CONNECT.sub(r"\1=", message)
+    message = _TABLES.sub(
+        lambda call: f"ledgerframes {call[1]} LAKE {'--tables ' if call[1] == 'sync' else ''}{call[2]}", message
+    )
+    message = _LAKE.sub(r"ledgerframes \1 LAKE", message)
+    argument = rf"(?<![\w.-])({'|'.join(sorted(options, key=len, reverse=True))})="
+    message = re.sub(rf"{argument}True\b", lambda found: option_of(found[1]), message)
+    message = re.sub(rf"{argument}(?=[\w\"'(\[+-])", lambda found: f"{option_of(found[1])} ", message)
+    return re.sub(argument, lambda found: option_of(found[1]), message)
+
+
+def option_of(name: str) -> str:
+    """An argument's option."""
+    return f"--{name.replace('_', '-')}"
