@@ -1,4 +1,4 @@
-"""`SeenIds`: the update ids of one read, to refuse an id that a server shows at two cursors; loads and syncs use it."""
+"""`SeenIds`: the update ids of one read, to refuse an id that a server shows at two cursors; loads use it."""
 
 from __future__ import annotations
 

@@ -109,8 +109,7 @@ class _History:
         """From the first sync to the end."""
         if self.spool is None:
             return self._run_all()
-        with self.spool as spool:
-            self.disk.dying = spool.kill
+        with self.spool:
             return self._run_all()
 
     def _run_all(self) -> Outcome:
@@ -269,7 +268,7 @@ class _History:
         if self.spool is None:
             return
         if ending == "killed":
-            self.spool.revive()
+            self.spool.clear()
         elif source != "pages" and (left := self.spool.files()):
             self.watch.say(Holds.TIDY, f"{', '.join(left)} are left")
 

@@ -261,16 +261,6 @@ def _ends_where_objects_end(original: Any) -> Any:
     return page
 
 
-def _in_place(_original: Any) -> Any:
-    @contextmanager
-    def partial(to: Any) -> Iterator[Any]:
-        to.parent.mkdir(parents=True, exist_ok=True)
-        with to.open("wb", buffering=0) as file:
-            yield file
-
-    return partial
-
-
 def _any_digest(_original: Any) -> Any:
     from types import SimpleNamespace
 
@@ -430,10 +420,6 @@ MUTANTS: Final[dict[str, Mutant]] = {
     "any-digest": Mutant(
         "an object has the digest that is listed for it", "interfaces.object_files:hmac", _any_digest,
         ("damaged-objects",), objects=True,
-    ),
-    "objects-in-place": Mutant(
-        "the file of an object appears once it is whole", "interfaces.object_files:_partial", _in_place,
-        ("kill",), objects=True,
     ),
     "lacking-rows-become-final": Mutant(
         "a stored row that no page shows again does not become final", "store.sync.held_rows:HeldRows.lacking",

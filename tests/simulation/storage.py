@@ -72,7 +72,6 @@ class Disk:
         after: called after every write with the table's name.
         dead: whether the machine is off.
         writes: how many writes there were.
-        dying: called at the instant of a kill.
     """
 
     versions: dict[str, list[State]] = field(default_factory=dict)
@@ -80,7 +79,6 @@ class Disk:
     after: Callable[[str], None] = lambda _name: None
     dead: bool = False
     writes: int = 0
-    dying: Callable[[], None] = lambda: None
 
     def alive(self) -> None:
         """Raise if the machine is off."""
@@ -90,7 +88,6 @@ class Disk:
     def kill(self) -> None:
         """Switch the machine off."""
         self.dead = True
-        self.dying()
         raise Killed
 
     def write(self, name: str, state: State, also: Callable[[], None] = lambda: None) -> None:

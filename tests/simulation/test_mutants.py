@@ -492,21 +492,6 @@ FOUND_BY = {
             objects=True,
         ),
     ),
-    "objects-in-place": (
-        Holds.SETTLED,
-        Script(
-            items=SIX,
-            faults=("kill", "workers"),
-            choices={
-                "kill-download": [1],
-                "moves": [7, 1, 1, 1, 1, 1, 1, 1],
-                "objects": [0, 0, 1],
-                "plan": [1],
-                "sync": [1, 0, 0, 1],
-            },
-            objects=True,
-        ),
-    ),
     "lacking-rows-become-final": (Holds.FORKS, SCRIPTS["a-fork-that-is-proven-while-a-sync-reads"]),
     "lagging-for-ever": (Holds.FORKS, SCRIPTS["a-fork-that-is-proven-by-another-migration"]),
     "open-ends": (Holds.QUIET, SCRIPTS["the-end-of-a-migration-before-what-settles-it"]),

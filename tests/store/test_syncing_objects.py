@@ -4,8 +4,7 @@ import logging
 import re
 import tempfile
 from collections import Counter
-from contextlib import closing, suppress
-from pathlib import Path
+from contextlib import closing
 
 import pytest
 
@@ -177,29 +176,17 @@ def test_a_later_sync_reads_what_is_new(store, ledger):
     assert_equal(store, ledger)
 
 
-@pytest.mark.long
-def test_what_a_killed_sync_has_downloaded_is_not_downloaded_again(store, ledger, own_folder, monkeypatch):
-    """The kill itself is in test_kills; here the folder stays, as it does then."""
-    earlier = fetched(ledger)
-    with monkeypatch.context() as patched:
-        patched.setattr("shutil.rmtree", lambda *_, **__: None)
-        patched.setattr(Path, "unlink", lambda *_, **__: None)
-        store.sync(ledger, source="objects", page_size=PAGE, workers=1, end="2025-03-07", progress=False)
-    kept = [path for path in own_folder.rglob("*.zstd") if not path.name.startswith(".")]
-    assert len(kept) >= 3
-    for path in own_folder.glob("*"):
-        with suppress(OSError):  # what is empty is not of the kill
-            path.rmdir()
-    part = kept[0].parent / ".something.zstd.abc.part"
-    part.write_bytes(b"half")
-    store.repair(unsettled=True)
-    before = fetched(ledger)
-    other = lf.open_store(store._lake.url)
-    other.sync(ledger, source="objects", page_size=PAGE, workers=1, progress=False)
-    new = fetched(ledger) - before
-    assert new
-    assert not new.keys() & (before - earlier).keys()
-    assert_equal(store, ledger)
+def test_two_lakes_of_one_name_do_not_share_their_downloads(tmp_path, ledger, own_folder, monkeypatch):
+    """The first one ends while the second one has objects on the disk."""
+    seen = []
+    for place in ("one", "two"):
+        (tmp_path / place).mkdir()
+        monkeypatch.chdir(tmp_path / place)
+        reports = lf.open_store("lake").follow(ledger, source="objects", every="1s", page_size=PAGE, progress=False)
+        monkeypatch.setattr(ObjectIndex, "close", lambda _: seen.append({path.name for path in own_folder.iterdir()}))
+        assert next(reports).complete
+    assert len(seen) == 2
+    assert not seen[0] & seen[1]
 
 
 @pytest.mark.parametrize("source", ["object", "", None, 1])

@@ -1,11 +1,7 @@
-"""Where a sync keeps the objects that it reads, and how it comes by them; `sync` calls it."""
+"""Where a sync keeps the objects that it reads, and how it comes by them; `sync` and workers of a cluster call it."""
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,64 +11,55 @@ from typing import TYPE_CHECKING
 from ledgerframes.errors import StoreError
 from ledgerframes.objects.kept_files import KeptFiles
 from ledgerframes.objects.page_source import ObjectIndex
+from ledgerframes.objects.segments import Ahead
 from ledgerframes.objects.sources import ScanObjects
-from ledgerframes.store.lake import Lake
-from ledgerframes.store.sync.request import SyncRequest
-from ledgerframes.store.table_sets import HISTORY, TableSet
+from ledgerframes.threads import spawn
+from ledgerframes.timestamps import EARLIEST, LATEST
 from ledgerframes.transport.stopping import Stop
 
 if TYPE_CHECKING:
-    from ledgerframes.network import Network
+    from ledgerframes.interfaces.scan import Scan
 
 
 @contextmanager
-def objects_for(
-    lake: Lake, net: Network, request: SyncRequest, of: TableSet, stop: Stop
-) -> Iterator[ObjectIndex | None]:
-    """The objects that a sync reads; None where it reads pages alone.
+def objects_of(
+    scan: Scan,
+    settle: int,
+    stop: Stop,
+    *,
+    kept: int = 1,
+    required: bool = False,
+    listed: tuple[int, int] = (EARLIEST, LATEST),
+    ahead: Ahead = spawn,
+) -> Iterator[ObjectIndex]:
+    """The objects of a scan; while they are read they lie in a folder of their own, which is removed in the end.
 
-    They lie in a folder of their own, which is removed in the end. A sync that was killed leaves it there: what it has
-    downloaded in whole is not downloaded again by the next one.
+    Args:
+        scan: the interface.
+        settle: how long before its end a segment may lack updates, in microseconds.
+        stop: ends downloads.
+        kept: how many objects that were read stay for other readers.
+        required: refuse a scan that has no objects.
+        listed: the record times, (after, up_to], whose objects are listed.
+        ahead: fetches the next object while one is read.
 
     Raises:
         InputError: the scan has no objects, and they are required.
         StoreError: the folder cannot be made.
     """
-    # Pages of an opened folder come from objects already.
-    if request.source == "pages" or of is not HISTORY or not net.is_remote:
-        yield None
-        return
-    folder = _own_folder(lake.url)
     ending = Stop(stop)
-    source = ScanObjects(net.scan, KeptFiles(folder, kept=request.workers)).stoppable(ending)
-    index = ObjectIndex(source, request.settle_micros, request.source == "objects", ahead=request.drive.ahead)
     try:
-        index.prepare()
-        yield index
-    finally:
-        ending.set()  # a download may be under way
-        index.close()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _own_folder(url: str) -> Path:
-    """The folder for a lake's objects, which no other user can read or put files into.
-
-    Raises:
-        StoreError: it cannot be made, or belongs to somebody else.
-    """
-    # Only one sync of a lake runs at a time, so nobody else uses the folder.
-    folder = Path(tempfile.gettempdir()) / f"ledgerframes-objects-{hashlib.sha256(url.encode()).hexdigest()[:16]}"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-        own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-        if not stat.S_ISDIR(found.st_mode) or not own:
-            raise StoreError(f"{str(folder)!r} belongs to somebody else; set TMPDIR to a folder of your own")
-        for part in folder.glob(".*.part"):
-            part.unlink(missing_ok=True)
+        folder = tempfile.TemporaryDirectory(prefix="ledgerframes-objects-", ignore_cleanup_errors=True)
     except OSError as error:
         raise StoreError(
-            f"{str(folder)!r} cannot be used for objects: {error.strerror or error}; set TMPDIR to another folder"
+            f"no folder for objects can be made: {error.strerror or error}; set TMPDIR to another folder"
         ) from error
-    return folder
+    with folder:
+        source = ScanObjects(scan, KeptFiles(Path(folder.name), kept=kept)).stoppable(ending)
+        index = ObjectIndex(source, settle, required, listed, ahead)
+        try:
+            index.prepare()
+            yield index
+        finally:
+            ending.set()  # a download may be under way
+            index.close()

@@ -41,6 +41,11 @@ class HeldRows:
                     _Part(times, rows["update_id"].combine_chunks(), np.array(known))
                 )
 
+    def any_in(self, interval: Interval) -> bool:
+        """Whether any rows are stored in an interval that is read."""
+        parts = (part.within(interval.lo, interval.hi) for part in self._of.get(interval.migration_id, ()))
+        return any(within.start < within.stop for within in parts)
+
     def show(self, migration_id: int, times: list[int], update_ids: list[str]) -> None:
         """Take note of updates that were read, with their record times in microseconds."""
         for part in self._of.get(migration_id, ()) if times else ():

@@ -17,7 +17,6 @@ from ledgerframes.loaders.beginning import Beginning, warn_of
 from ledgerframes.loaders.progress import Progress
 from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged, missing, wanted_in
 from ledgerframes.store.coverage_log import Begin
 from ledgerframes.store.new_rows import Decoded
@@ -73,14 +72,12 @@ class HistorySync:
     _recognised: bool = True
     _lagging: Interval | None = None  # where all servers lag behind what is stored
     _seen: set[int] = field(default_factory=set)  # migrations that looks have shown
-    _ids: SeenIds = field(init=False)
     _news: dict[Interval, bool] = field(default_factory=dict)  # whether a look at an interval has shown something new
 
     def __post_init__(self) -> None:
         self.servers = self.agreement.servers
         self.history = self.agreement.history
         self.proofs = self.agreement.proofs
-        self._ids = SeenIds(self.servers.history.endpoint)
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -334,7 +331,7 @@ class HistorySync:
         try:
             with closing(self.fetch.read(intervals)) as results, self._ending():
                 for fetched in results:
-                    rows = self._check_ids(fetched)
+                    rows = self._show(fetched)
                     advance = self.finality.advance(fetched)
                     if advance is not None:
                         self.commit.add(Decoded(fetched.batches, fetched.span, advance, fetched.files))
@@ -368,21 +365,16 @@ class HistorySync:
             if error is not after:
                 _log.warning("the pages read last could not be committed: %s", error)
 
-    def _check_ids(self, fetched: Fetched) -> int:
-        """Check the ids of updates; gives how many there are."""
-        name, count = self.history.of.index, 0
-        files = fetched.files.get(name)
-        place = self.history.places[name] if files else None
-        stored = (place.read(file, ["update_id", "record_time"]) for file in files or () if place)
-        for rows in chain([fetched.batches[name]] if name in fetched.batches else [], stored):
-            times = rows["record_time"].cast(pa.int64()).to_pylist()
-            cursors = [Cursor(fetched.span.migration_id, micros) for micros in times]
-            # Over all shards of the sync: an id shown at two cursors would be stored twice, by different workers.
-            ids = rows["update_id"].to_pylist()
-            self._ids.check(ids, cursors)
-            self.finality.held.show(fetched.span.migration_id, times, ids)
-            count += len(times)
-        return count
+    def _show(self, fetched: Fetched) -> int:
+        """Note which updates were shown, to know which of those stored were not; gives how many there are."""
+        name, files = self.history.of.index, fetched.files.get(self.history.of.index, ())
+        batches = [fetched.batches[name]] if name in fetched.batches else []
+        if self.finality.held.any_in(fetched.span):
+            stored = (self.history.places[name].read(file, ["update_id", "record_time"]) for file in files)
+            for batch in chain(batches, stored):
+                times = batch["record_time"].cast(pa.int64()).to_pylist()
+                self.finality.held.show(fetched.span.migration_id, times, batch["update_id"].to_pylist())
+        return sum(batch.num_rows for batch in batches) + sum(file.rows for file in files)
 
     def _check_begin(self, before: Begin | None) -> None:
         """Warn once if the store begins late."""

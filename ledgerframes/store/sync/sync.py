@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -27,7 +27,7 @@ from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.committing import CommitSize, Committer
 from ledgerframes.store.sync.fetching import Fetcher, LocalFetcher
 from ledgerframes.store.sync.finality import Finality
-from ledgerframes.store.sync.from_objects import objects_for
+from ledgerframes.store.sync.from_objects import objects_of
 from ledgerframes.store.sync.gathering import Gathering, PageDecoder
 from ledgerframes.store.sync.held_rows import HeldRows
 from ledgerframes.store.sync.history_sync import HistorySync
@@ -104,7 +104,7 @@ class _Run:
             stop = Stop()
             with (
                 progress_of("sync", shown=request.progress) as shown,
-                objects_for(self._lake, self._net, request, of, stop) as objects,
+                self._objects(of, stop) as objects,
             ):
                 self._syncs.append(_history_sync(self._lake, self._net, request, shown, of, properties, stop, objects))
                 # The wait for a cluster does not look at the flag.
@@ -114,6 +114,17 @@ class _Run:
         for name in request.snapshots:
             self._append(name, network)
         self._derive()
+
+    def _objects(self, of: TableSet, stop: Stop) -> AbstractContextManager[ObjectIndex | None]:
+        """The objects that a sync reads; None where it reads pages alone."""
+        request = self._request
+        # Pages of an opened folder come from objects already.
+        if request.source == "pages" or of is not HISTORY or not self._net.is_remote:
+            return nullcontext()
+        return objects_of(
+            self._net.scan, request.settle_micros, stop,
+            kept=request.workers, required=request.source == "objects", ahead=request.drive.ahead,
+        )  # fmt: skip
 
     def _derive(self) -> None:
         """Bring the computed tables up to date."""

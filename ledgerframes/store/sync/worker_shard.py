@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -18,9 +16,7 @@ from ledgerframes.config.token_sources import command_token
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.network import Network
-from ledgerframes.objects.kept_files import KeptFiles
 from ledgerframes.objects.page_source import ObjectIndex, ObjectPages
-from ledgerframes.objects.sources import ScanObjects
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proof, Proofs
 from ledgerframes.store.coverage import Interval
@@ -28,6 +24,7 @@ from ledgerframes.store.delta.new_files import NewFile, Place
 from ledgerframes.store.sync.driving import OneByOne
 from ledgerframes.store.sync.fetched import Opening
 from ledgerframes.store.sync.fetching import LocalFetcher
+from ledgerframes.store.sync.from_objects import objects_of
 from ledgerframes.store.sync.gathering import Gathering, PageDecoder
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.row_files import RowFiles, Unrepeated
@@ -166,22 +163,11 @@ def _read_shard(task: ShardTask, files: RowFiles) -> ShardResult:
     )  # fmt: skip
 
 
-@contextmanager
-def _objects(task: ShardTask, net: Network, stop: Stop) -> Iterator[ObjectIndex | None]:
+def _objects(task: ShardTask, net: Network, stop: Stop) -> AbstractContextManager[ObjectIndex | None]:
     """The objects of the task's segment."""
     if task.segment is None:
-        yield None
-        return
-    ending = Stop(stop)
-    with tempfile.TemporaryDirectory(prefix="ledgerframes-objects-", ignore_cleanup_errors=True) as folder:
-        source = ScanObjects(net.scan, KeptFiles(Path(folder), kept=1)).stoppable(ending)
-        index = ObjectIndex(source, task.proof.settle, listed=task.segment)
-        try:
-            index.prepare()
-            yield index
-        finally:
-            ending.set()  # a download may be under way
-            index.close()
+        return nullcontext()
+    return objects_of(net.scan, task.proof.settle, stop, listed=task.segment)
 
 
 def worker_secret(source: str | None) -> Any:
