@@ -160,7 +160,7 @@ def read_objects(source: ObjectSource, reader: ObjectReader, *, lines: int = MAX
             return
 
 
-def object_pages(source: ObjectSource, stored: Sequence[StoredObject], *, lines: int) -> Iterator[ObjectPage]:
+def object_pages(source: ObjectSource, stored: Sequence[StoredObject], *, lines: int) -> Generator[ObjectPage]:
     """The lines of objects as pages; the next object is fetched meanwhile.
 
     Raises:

@@ -263,12 +263,8 @@ class ObjectPages:
         self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
     ) -> Answer[HistoryPage]:
         """Read one page from objects, or ask for it."""
-        servers = self.servers
-        # What objects show is what the server that listed them has shown, and counts no longer than this one does.
-        sender = self.index.server or servers[0]
-        known = sender in servers and sender + _OBJECTS not in self.left_out
         # A reader names a server where it wants to hear from this one, and nobody else.
-        if known and not isinstance(server, str):
+        if self.known and not isinstance(server, str):
             began = time.monotonic()
             asked = AskedPage.read(request.content)
             page = None
@@ -276,7 +272,7 @@ class ObjectPages:
                 page = self._older(asked.after, asked.size) or self.index.page(asked.after, asked.size)
             if page is not None:
                 seconds = time.monotonic() - began
-                return Answer(page, 200, sender + _OBJECTS, request, len(page.raw), seconds, {})
+                return Answer(page, 200, self.name, request, len(page.raw), seconds, {})
         return self.inner.send_page(request, server=server, revise=revise)
 
     def first(self, size: int) -> UpdatesPage | None:
@@ -286,7 +282,17 @@ class ObjectPages:
     @property
     def name(self) -> str:
         """Who gives pages of objects."""
-        return (self.index.server or self.servers[0]) + _OBJECTS
+        return self.lister + _OBJECTS
+
+    @property
+    def lister(self) -> str:
+        """The server that listed the objects."""
+        return self.index.server or self.servers[0]
+
+    @property
+    def known(self) -> bool:
+        """Whether objects count: what they show the server that listed them has shown, as long as it counts itself."""
+        return self.lister in self.servers and self.name not in self.left_out
 
     def _older(self, after: Cursor, size: int) -> UpdatesPage | None:
         """Items that no server has any more, and behind the last of them the first ones that a server has."""

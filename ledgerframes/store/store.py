@@ -78,7 +78,6 @@ class Store:
         on_error: Literal["raise", "reject"] = "raise",
         progress: bool | None = None,
         engine: Any = None,
-        worker_token: str | None = None,
         replicas: bool = False,
         derive: Iterable[str] | None = None,
         source: Literal["auto", "pages", "objects"] = "pages",
@@ -108,10 +107,9 @@ class Store:
             on_error: `"raise"` stops before the commit of a page with an item that breaks the contract; `"reject"`
                 keeps such items whole in the table `rejects` and continues.
             progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
-            engine: a `dask.distributed.Client`: its workers fetch and decode, sharing the request budget. With objects
-                a worker takes a whole segment and stores its rows in the store, which it needs under the same path or
-                URL.
-            worker_token: where they find the scan's token: `"env:NAME"`, `"file:PATH"` or `"command:WORDS"`.
+            engine: a `dask.distributed.Client`, with `source="objects"` or `"auto"`: a worker takes a whole segment of
+                objects and stores its rows in the store, which it needs under the same path or URL. Not for pages: a
+                scan limits requests by client.
             replicas: several machines that are not in step answer behind one URL, so that one answer proves nothing
                 about the next. More of the history is read again.
             derive: the computed tables to bring up to date afterwards; see `Store.derive`. By default those that the
@@ -140,7 +138,7 @@ class Store:
         request = SyncRequest(
             start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle, now=now,
             page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine,
-            worker_token=worker_token, replicas=replicas, derive=derive, source=source,
+            replicas=replicas, derive=derive, source=source,
         )  # fmt: skip
         return run_sync(self._lake, net, request)
 

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.paging.proofs import OVERLAP, Proofs
+from ledgerframes.objects.names import read_name
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.object_faults import ObjectFaults
-from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
-from ledgerframes.store.sync import worker_shard
+from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.dask_fetching import plain_settings
-from ledgerframes.store.sync.worker_shard import ShardTask, read_shard
+from ledgerframes.store.sync.segment_work import RowFiles, SegmentTask, read_segment
 from tests.hostile.serving import simulated
 from tests.store.conftest import assert_whole, by_value
 
@@ -116,15 +115,14 @@ def test_several_migrations_and_synchronizers_too(store, cluster):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("source", "asked"), [("pages", 1), ("auto", 2)])  # for the list of objects, and to look
-def test_workers_do_not_ask_a_server_that_the_sync_has_left_out(source, asked, store, cluster):
+def test_workers_do_not_ask_a_server_that_the_sync_has_left_out(store, cluster):
     """It may be of another network: it gave no answer while the sync looked, and answers by the time workers read."""
     with lf.sandbox(seed=3, days=6) as own, lf.sandbox(seed=4, days=6) as other:
         updates = lf.load_updates(own)
         store.sync(own, end=updates.record_time.iloc[len(updates) // 3], progress=False)
         with lf.connect(scan_url=[other.sandbox.scan_url, own.sandbox.scan_url], attempts=1) as both:
-            other.sandbox.faults = Faults(sequence=("503",) * asked)
-            store.sync(both, source=source, engine=cluster, page_size=PAGE, progress=False)
+            other.sandbox.faults = Faults(sequence=("503",) * 2)  # for the list of objects, and to look
+            store.sync(both, source="auto", engine=cluster, page_size=PAGE, progress=False)
         assert_sound(store, own)
 
 
@@ -169,38 +167,39 @@ def test_a_worker_that_dies_while_it_reads_objects_loses_and_doubles_nothing(sto
 
 
 def task_of(store, net, **changes):
-    """The task of a whole migration, and of all segments."""
-    settings = plain_settings(net.settings, workers=1, worker_token=None)
-    interval = Interval(0, BEGINNING, CLOSED)
+    """The task of one segment, which is a day."""
+    settings = plain_settings(net.settings, workers=1)
+    ref = next(iter(net.scan.iter_update_objects(after="2025-03-06T12:00:00Z", up_to="2025-03-07")))
+    name = read_name(ref.url)
     places = tuple(store._lake.history().places.values())
-    task = {"places": places, "segment": (-(2**50), 2**52), **changes}
-    return ShardTask(settings, None, interval, PAGE, Proofs(60_000_000).now(), OVERLAP, replicas=False, **task)
+    interval = Interval(0, name.after, name.up_to - 60_000_001)
+    task = {"interval": interval, "places": places, **changes}
+    return SegmentTask(settings, (name.after, name.up_to), settle=60_000_000, **task)
 
 
 def test_no_rows_travel(store, ledger):
     store.sync(ledger, end="2000-01-01", progress=False)
-    result = read_shard(task_of(store, ledger))
-    assert not result.batches
-    rows = sum(file.rows for file in result.files["updates"])
-    assert rows == sum(update.migration_id == 0 for update in ledger.sandbox.world.updates)
-    assert len(pickle.dumps(result)) < 40_000
+    task = task_of(store, ledger)
+    result = read_segment(task)
+    (_, lo, hi), updates = task.interval, ledger.sandbox.world.updates
+    inside = [update for update in updates if update.migration_id == 0 and lo < update.record_time <= hi]
+    assert sum(file.rows for file in result.files["updates"]) == len(inside) > 10
+    assert result.first == inside[0].record_time
+    assert len(pickle.dumps(result)) < 10_000
 
 
 def test_a_task_that_fails_leaves_no_file(store, ledger, monkeypatch):
     store.sync(ledger, end="2000-01-01", progress=False)
     before = stray_files(store)
-    calls = []
+    stored = RowFiles.store
 
-    def failing(_, fetched):
-        calls.append(fetched)
-        if len(calls) > 20:
-            raise lf.errors.StoreError("the disk is full")
-        return dict(fetched.batches)
+    def failing(self):
+        stored(self)
+        raise lf.errors.StoreError("the disk is full")
 
-    monkeypatch.setattr(worker_shard.Unrepeated, "rows", failing)
-    monkeypatch.setattr("ledgerframes.store.sync.row_files._BYTES", 10_000)
+    monkeypatch.setattr(RowFiles, "store", failing)
     with pytest.raises(lf.errors.StoreError, match="the disk is full"):
-        read_shard(task_of(store, ledger))
+        read_segment(task_of(store, ledger))
     assert stray_files(store) == before
 
 
@@ -209,13 +208,45 @@ def test_a_worker_that_does_not_see_the_store_says_so(store, ledger, tmp_path):
     task = task_of(store, ledger)
     (tmp_path / "lake").rename(tmp_path / "elsewhere")
     with pytest.raises(lf.errors.StoreError, match=r"not there on a worker.*same path"):
-        read_shard(task)
+        read_segment(task)
+
+
+class Client:
+    """What looks like a client of a cluster."""
+
+    submit = cancel = None
+
+    def scheduler_info(self, **_):
+        return {"workers": {}}
+
+
+def test_the_request_budget_is_shared_out():
+    settings = lf.connect(scan_url="https://scan.example.com/api/scan", rate=8.0).settings
+    share = plain_settings(settings, workers=4)
+    assert (share["rate"] * 4, share["burst"] * 4, share["parallel"] * 4) == (8.0, 8, 4)
+
+
+def test_a_token_never_goes_along():
+    net = lf.connect(scan_url="https://scan.example.com/api/scan", scan_token="sesame-53ab10")
+    with pytest.raises(lf.errors.ConfigurationError, match="not sent to the workers") as refused:
+        plain_settings(net.settings, workers=2)
+    assert "sesame" not in str(refused.value)
+    ledger = lf.connect(scan_url="https://scan.example.com/api/scan", token="sesame-53ab10")
+    assert b"sesame" not in pickle.dumps(plain_settings(ledger.settings, workers=2))
+
+
+def test_pages_are_not_read_on_a_cluster(store, net):
+    with pytest.raises(lf.errors.InputError, match=r"limits how many pages one client gets.*source='objects'"):
+        store.sync(net, engine=Client())
+    assert store.tables().empty
+
+
+def test_what_is_no_cluster_is_refused(store, net):
+    with pytest.raises(lf.errors.InputError, match="engine=str"):
+        store.sync(net, engine="cluster")
 
 
 def test_a_store_with_credentials_is_refused_unsent(tmp_path, net):
-    class Client:
-        submit = scheduler_info = cancel = None
-
     secret = lf.open_store(tmp_path / "lake", storage_options={"aws_secret_access_key": "sesame-7"})
     before = net.stats.requests
     with pytest.raises(lf.errors.InputError, match="storage_options are not sent to them") as refused:

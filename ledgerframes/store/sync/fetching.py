@@ -33,17 +33,19 @@ _LEAST_PAGES: Final = 4  # a shard reads up to a page beyond its end, for nothin
 
 
 class Fetcher(Protocol):
-    """Reads intervals of the history and decodes them.
+    """Reads intervals of the history and decodes them."""
 
-    Attributes:
-        left: what could not be read for now, in words.
-        seconds: time the workers spent, waiting for answers included.
-        cpu_seconds: processor time of it.
-    """
+    @property
+    def left(self) -> list[str]:
+        """What could not be read for now, in words."""
 
-    left: list[str]
-    seconds: float
-    cpu_seconds: float
+    @property
+    def seconds(self) -> float:
+        """Time the workers spent, waiting for answers included."""
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time of it."""
 
     def read(self, intervals: Sequence[Interval]) -> Generator[Fetched]:
         """Read all intervals; results of one shard come in order, shards mixed.

@@ -39,7 +39,6 @@ def follow(
     on_error: Literal["raise", "reject"] = "raise",
     progress: bool | None = None,
     engine: Any = None,
-    worker_token: str | None = None,
     replicas: bool = False,
     derive: Iterable[str] | None = None,
     source: Literal["auto", "pages", "objects"] = "pages",
@@ -66,8 +65,7 @@ def follow(
         on_error: `"raise"` stops before the commit of a page with an item that breaks the contract; `"reject"`
             keeps such items whole in the table `rejects` and continues.
         progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
-        engine: a `dask.distributed.Client`: its workers fetch and decode, sharing the request budget.
-        worker_token: where they find the scan's token: `"env:NAME"`, `"file:PATH"` or `"command:WORDS"`.
+        engine: a `dask.distributed.Client`, whose workers read objects; see `sync`.
         replicas: several machines that are not in step answer behind one URL; see `sync`.
         derive: the computed tables to bring up to date after each sync; by default those that the store has.
         source: where the update history is read from; see `sync`. Objects save time where much is missing.
@@ -91,6 +89,6 @@ def follow(
     request = SyncRequest(
         start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle,
         page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine,
-        worker_token=worker_token, replicas=replicas, derive=derive, source=source,
+        replicas=replicas, derive=derive, source=source,
     )  # fmt: skip
     return repeat(lambda: run_sync(self._lake, net, replace(request)), seconds, stop or threading.Event())

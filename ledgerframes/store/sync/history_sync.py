@@ -374,7 +374,8 @@ class HistorySync:
             for batch in chain(batches, stored):
                 times = batch["record_time"].cast(pa.int64()).to_pylist()
                 self.finality.held.show(fetched.span.migration_id, times, batch["update_id"].to_pylist())
-        return sum(batch.num_rows for batch in batches) + sum(file.rows for file in files)
+        count: int = sum(batch.num_rows for batch in batches) + sum(file.rows for file in files)
+        return count
 
     def _check_begin(self, before: Begin | None) -> None:
         """Warn once if the store begins late."""

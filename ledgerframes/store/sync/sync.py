@@ -21,6 +21,7 @@ from ledgerframes.paging.proofs import Proofs
 from ledgerframes.signals import held_back
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.deriving import derive_tables, derived_tables
+from ledgerframes.store.engines import worker_count
 from ledgerframes.store.lake import Lake, View
 from ledgerframes.store.sync.active_contracts import SnapshotSync
 from ledgerframes.store.sync.agreement import Agreement
@@ -93,7 +94,7 @@ class _Run:
             self._net.check_window(request.window)
         if request.engine is not None and not self._net.is_remote:
             raise InputError("engine= does not go together with open_objects: workers would not find the objects")
-        if request.engine is not None and request.source != "pages" and self._lake.options:
+        if request.engine is not None and self._lake.options:
             raise InputError(
                 f"source={request.source!r}: workers store the rows of objects in the store, and its storage_options"
                 " are not sent to them. What to do: give them the credentials in their environment and open the store"
@@ -276,28 +277,24 @@ def _history_sync(
     agreement = Agreement(servers, history, proofs, request.page_size, rejected_ids(lake.table("rejects"), of.pages))
     finality = Finality(agreement, HeldRows(history))
     decode = PageDecoder(of.pages, RejectingDecoder(lake.table("rejects"), of.pages) if request.reject else None)
-    fetch: Fetcher
-    pages: ObjectPages | None = None
-    if request.engine is None:
-        # No more at once than a commit takes, which may be less than a page.
-        gathering = Gathering(decode, min(TOGETHER, request.commit_bytes or TOGETHER), request.clock.monotonic)
-        # Only rows are read from objects: which network this is, and how far it has got, servers say.
-        pages = None if objects is None else ObjectPages(servers, objects, servers.left_out, servers.begins)
-        read = servers if pages is None else replace(servers, source=pages)
-        fetch = LocalFetcher(
-            read, prober, gathering, request.workers, request.page_size, request.drive, ending=stop.set
-        )
-    else:
-        from ledgerframes.store.sync.dask_fetching import cluster_fetcher
+    # No more at once than a commit takes, which may be less than a page.
+    gathering = Gathering(decode, min(TOGETHER, request.commit_bytes or TOGETHER), request.clock.monotonic)
+    # Only rows are read from objects: which network this is, and how far it has got, servers say.
+    pages = None if objects is None else ObjectPages(servers, objects, servers.left_out, servers.begins)
+    read = servers if pages is None else replace(servers, source=pages)
+    local = LocalFetcher(read, prober, gathering, request.workers, request.page_size, request.drive, ending=stop.set)
+    fetch: Fetcher = local
+    if request.engine is not None and pages is not None:
+        from ledgerframes.store.sync.dask_fetching import ClusterFetcher, plain_settings
 
-        # Without any objects nothing is stored by workers, which then need not see the store.
-        some = objects if objects is not None and objects.segments else None
-        fetch = cluster_fetcher(request, net.settings, prober, history, some)
+        settings = plain_settings(net.settings, workers=worker_count(request.engine))
+        fetch = ClusterFetcher(request.engine, settings, local, pages, tuple(history.places.values()))
     commit = Committer(
         history, request.drive, CommitSize(request.commit_bytes), request.clock.monotonic, finality.confirm
     )
-    sync = HistorySync(request, agreement, prober, finality, shown, stop, fetch=fetch, decode=decode, commit=commit)
-    return sync if pages is None else replace(sync, objects=pages)
+    return HistorySync(
+        request, agreement, prober, finality, shown, stop, fetch=fetch, decode=decode, commit=commit, objects=pages
+    )
 
 
 def _stages(syncs: Sequence[HistorySync]) -> dict[str, dict[str, float]]:

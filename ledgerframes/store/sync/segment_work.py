@@ -1,0 +1,153 @@
+"""`read_segment` reads a segment of objects on a worker of a Dask cluster; `ClusterFetcher` hands segments out.
+
+A worker stores the rows as files of the store, so that none of them travel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pyarrow as pa
+
+from ledgerframes.config.settings import Settings
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
+from ledgerframes.errors import DecodeError, PagingError, RequestError
+from ledgerframes.network import Network
+from ledgerframes.objects.history import ObjectReader, object_pages
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.history import MAXIMUM
+from ledgerframes.store.coverage import Interval, window_of
+from ledgerframes.store.delta.new_files import NewFile, Place
+from ledgerframes.store.sync.from_objects import objects_of
+from ledgerframes.transport.stopping import Stop
+
+#: Bytes of rows in memory that make files.
+_BYTES: Final = 64_000_000
+
+
+@dataclass(frozen=True)
+class SegmentTask:
+    """What a worker is sent: plain values, no token among them.
+
+    Attributes:
+        settings: what to connect with.
+        segment: the record times, (after, up_to], of its objects. The worker lists them itself, as their URLs may be
+            good for a short time only, and may hold a signature.
+        interval: what to read of it.
+        settle: how long before its end a segment may lack updates, in microseconds.
+        places: where to store the rows.
+    """
+
+    settings: dict[str, Any]
+    segment: tuple[int, int]
+    interval: Interval
+    settle: int
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class SegmentRows:
+    """What a worker returns.
+
+    Attributes:
+        files: the rows that were stored, by table.
+        first: the record time of the first update.
+        following: the first cursor of a later migration that was seen.
+        failed: why the objects could not be read; then nothing is stored.
+    """
+
+    files: dict[str, list[NewFile]] = field(default_factory=dict)
+    first: int | None = None
+    following: Cursor | None = None
+    failed: str = ""
+
+
+def read_segment(task: SegmentTask) -> SegmentRows:
+    """Fetch, decode and store the rows of a segment.
+
+    Raises:
+        StoreError: the worker does not see the store, or the storage refused.
+    """
+    for place in task.places:
+        place.check()
+    files = RowFiles(task.places)
+    try:
+        return _read(task, files)
+    except (RequestError, DecodeError, PagingError) as error:
+        files.remove()
+        return SegmentRows(failed=str(error))
+    except BaseException:
+        files.remove()
+        raise
+
+
+def _read(task: SegmentTask, files: RowFiles) -> SegmentRows:
+    reader = ObjectReader(window_of(task.interval))
+    first: int | None = None
+    later: list[Cursor] = []
+    with (
+        Network(Settings(**task.settings)) as net,
+        objects_of(net.scan, task.settle, Stop(), required=True, listed=task.segment) as index,
+    ):
+        segment = next((one for one in index.segments if (one.after, one.up_to) == task.segment), None)
+        if segment is None:
+            return SegmentRows(failed="it is not listed any more")
+        with closing(object_pages(index.source, segment.objects, lines=MAXIMUM)) as pages:
+            for page in pages:
+                cursors = page.page.glimpse.cursors
+                rows = reader.take(page.page.glimpse, str(page.stored.name))
+                if rows:
+                    first = cursors[rows[0]].micros if first is None else first
+                    files.add(UPDATE_HISTORY.decode_pages([(page.page.content, rows)]).batches)
+                later += [cursor for cursor in cursors if cursor.migration_id > task.interval.migration_id][:1]
+                if reader.done:
+                    break
+    files.store()
+    return SegmentRows(files.files, first, min(later, default=None))
+
+
+@dataclass
+class RowFiles:
+    """The rows of one task on their way into files; used by one thread.
+
+    Attributes:
+        places: where the tables are.
+        files: what is stored, by table.
+    """
+
+    places: Sequence[Place]
+    files: dict[str, list[NewFile]] = field(default_factory=dict)
+    _held: dict[str, list[pa.RecordBatch]] = field(default_factory=dict)
+    _bytes: int = 0
+
+    def add(self, batches: Mapping[str, pa.RecordBatch]) -> None:
+        """Take rows; store what was collected if it is enough.
+
+        Raises:
+            StoreError: the storage refused.
+        """
+        for name, batch in batches.items():
+            if batch.num_rows:
+                self._held.setdefault(name, []).append(batch)
+                self._bytes += batch.nbytes
+        if self._bytes >= _BYTES:
+            self.store()
+
+    def store(self) -> None:
+        """Store what was collected.
+
+        Raises:
+            StoreError: the storage refused.
+        """
+        held, self._held, self._bytes = self._held, {}, 0
+        for place in self.places:
+            if place.name in held:
+                self.files.setdefault(place.name, []).extend(place.store(held[place.name]))
+
+    def remove(self) -> None:
+        """Remove what is stored: the task failed."""
+        for place in self.places:
+            place.remove(self.files.pop(place.name, []))
