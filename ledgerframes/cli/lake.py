@@ -56,9 +56,6 @@ def sync(
     workers: Annotated[int | None, typer.Option(min=1, max=256, help="Requests at once, 4 by default.")] = None,
     settle: Annotated[str, typer.Option(help="How long after newer updates older ones may appear.")] = "60s",
     reject: Annotated[bool, typer.Option("--reject", help="Put broken items aside and continue.")] = False,
-    replicas: Annotated[
-        bool, typer.Option("--replicas", help="Machines that are not in step answer behind one URL.")
-    ] = False,
     derive: Annotated[
         str | None,
         typer.Option(
@@ -87,7 +84,7 @@ def sync(
     options: dict[str, Any] = {
         "start": opt.bound(start), "end": opt.bound(end), "last": last, "workers": workers, "settle": settle,
         "tables": tables.split(",") if tables else None, "parties": party or None,
-        "on_error": "reject" if reject else "raise", "replicas": replicas,
+        "on_error": "reject" if reject else "raise",
         "derive": None if derive is None else [name for name in derive.split(",") if name],
     }  # fmt: skip
     with network() as net:

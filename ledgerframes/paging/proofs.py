@@ -4,7 +4,8 @@ Assumed of a server, and of nothing else:
 
 1. Whatever is recorded appears on it, in whichever synchronizer and migration, less than `settle` after its newest item
    does. So once it has shown an item of record time n, everything at or before n - settle is on it.
-2. One URL is one server, and it never shows less than it did.
+2. One URL is one server, and it never shows less than it did. One that is seen to is taken for several: only a page
+   proves anything about itself then.
 3. No update of a migration is recorded later than the first of the next one plus `overlap`.
 
 Hence the rules. A page is final up to the newest record time that *the server which gave it* had shown, in this run
@@ -15,6 +16,7 @@ nothing, and no clock does.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +25,7 @@ from typing import Final
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import DAY
 
+_log = logging.getLogger("ledgerframes.store")
 #: Before everything: what is proven of a server that has shown nothing.
 NOTHING: Final = -(2**62)
 #: How long after the first update of a migration the one before may still get some: a day, in microseconds.
@@ -62,12 +65,10 @@ class Proofs:
     Attributes:
         settle: how long after its newest item a server may show an older one, in microseconds.
         overlap: how long after the first item of a migration the one before may get more, in microseconds.
-        replicas: several machines answer behind one URL, so that only a page proves anything about itself.
     """
 
     settle: int
     overlap: int = OVERLAP
-    replicas: bool = False
     _newest: dict[str, int] = field(default_factory=dict)
     _last: dict[str, Cursor] = field(default_factory=dict)
     _broken: dict[str, int] = field(default_factory=dict)
@@ -76,8 +77,9 @@ class Proofs:
     def now(self) -> Proof:
         """What is proven now; to be called before a page is asked for."""
         with self._lock:
-            # With replicas, what one machine has shown says nothing about the machine that answers next.
-            return Proof({} if self.replicas else dict(self._newest), self.settle, dict(self._broken))
+            # Machines that differ may stand behind a URL that has shown less: one proves nothing about another.
+            newest = {server: micros for server, micros in self._newest.items() if server not in self._broken}
+            return Proof(newest, self.settle, dict(self._broken))
 
     def saw(self, server: str, cursors: Iterable[Cursor]) -> None:
         """Note that a server has shown items at these cursors."""
@@ -95,15 +97,28 @@ class Proofs:
         """Whether a server that now has nothing after a cursor had shown something there: then it shows less."""
         with self._lock:
             last = self._last.get(server)
-        return last is not None and not self.replicas and (after is None or last > after)
+            known = server in self._broken
+        return last is not None and not known and (after is None or last > after)
 
     def lose(self, server: str) -> None:
-        """Note that a server shows less than before: what it had shown in this run proves nothing."""
+        """Note that a server shows less than before: from now on only a page of it proves anything about itself.
+
+        What it sent before is doubtful, pages that were asked for since are not.
+        """
         with self._lock:
-            self._newest.pop(server, None)
-            self._last.pop(server, None)
-            # Counted, not flagged: pages asked for before the last break are doubtful, those asked for since are not.
-            self._broken[server] = self._broken.get(server, 0) + 1
+            new = server not in self._broken
+            self._broken[server] = 1
+        if new:
+            _log.warning(
+                "%s shows less than before, as gateways over several scans do: for the rest of this run only what is in"
+                " an answer proves anything about it, and what it has just sent is read again later",
+                server,
+            )
+
+    def proves_ahead(self, server: str) -> bool:
+        """Whether what a server has shown proves anything about its next page."""
+        with self._lock:
+            return server not in self._broken
 
     def breaks(self, server: str) -> int:
         """How often a server has shown less than before; what it sent before the last time is not final."""

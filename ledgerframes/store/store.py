@@ -78,7 +78,6 @@ class Store:
         on_error: Literal["raise", "reject"] = "raise",
         progress: bool | None = None,
         engine: Any = None,
-        replicas: bool = False,
         derive: Iterable[str] | None = None,
         source: Literal["auto", "pages", "objects"] = "pages",
     ) -> SyncReport:
@@ -110,8 +109,6 @@ class Store:
             engine: a `dask.distributed.Client`, with `source="objects"` or `"auto"`: a worker takes a whole segment of
                 objects and stores its rows in the store, which it needs under the same path or URL. Not for pages: a
                 scan limits requests by client.
-            replicas: several machines that are not in step answer behind one URL, so that one answer proves nothing
-                about the next. More of the history is read again.
             derive: the computed tables to bring up to date afterwards; see `Store.derive`. By default those that the
                 store has; `[]` leaves them as they are.
             source: where the update history is read from: `"pages"`; `"auto"`, the compressed files that newer scans
@@ -138,7 +135,7 @@ class Store:
         request = SyncRequest(
             start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle, now=now,
             page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine,
-            replicas=replicas, derive=derive, source=source,
+            derive=derive, source=source,
         )  # fmt: skip
         return run_sync(self._lake, net, request)
 

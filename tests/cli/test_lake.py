@@ -30,12 +30,6 @@ def test_sync_of_a_range_and_of_snapshots(command, tmp_path):
     assert 0 < rows["updates"] < 100
 
 
-def test_sync_takes_replicas(command, tmp_path, scan):
-    command("sync", tmp_path / "lake", "--scan-url", scan, "--replicas")
-    alone = json.loads(command("sync", tmp_path / "lake", "--scan-url", scan, "--replicas", "--json").out)
-    assert alone["complete"]
-
-
 @pytest.mark.filterwarnings("always::ledgerframes.errors.IncompleteFiguresWarning")
 def test_a_reward_that_no_table_knows_is_named_by_sync_and_report(command, tmp_path):
     with lf.sandbox(updates=100, migrations=1) as net:

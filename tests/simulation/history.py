@@ -158,7 +158,7 @@ class _History:
             page_size=2 + choices.pick("sync", 3),
             commit_bytes=(1, 3000, 10**9)[choices.pick("sync", 3)],
             on_error="reject" if self.broken else "raise",
-            progress=False, replicas="replicas" in self.faults, drive=SeededDrive(choices), clock=self.clock,
+            progress=False, drive=SeededDrive(choices), clock=self.clock,
             source=("auto", "objects", "pages", "auto")[choices.pick("source", 4)] if self.script.objects else "pages",
         )  # fmt: skip
 

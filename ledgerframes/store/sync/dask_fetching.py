@@ -117,9 +117,9 @@ class ClusterFetcher:
                 _log.warning(
                     "a worker could not read the objects of %s: %s Pages are read instead.", part.interval, rows.failed
                 )
-                continue
-            done.append(part.interval)
-            yield self._fetched(part, rows)
+            if rows.last is not None:
+                done.append(part.interval._replace(hi=rows.last))
+                yield self._fetched(part.key, done[-1], part.breaks, rows)
         rest = beyond(intervals, done)
         if rest:
             yield from self.local.read(rest)
@@ -149,12 +149,11 @@ class ClusterFetcher:
             # Otherwise tasks of a sync that has failed would still be downloading.
             self.engine.cancel(list(running))
 
-    def _fetched(self, part: _Part, rows: SegmentRows) -> Fetched:
-        interval = part.interval
+    def _fetched(self, key: int, interval: Interval, breaks: int, rows: SegmentRows) -> Fetched:
         opening = Opening(self.objects.name, interval.migration_id, interval.lo, rows.first)
         return Fetched(
-            part.key, interval, interval.hi, interval, following=rows.following, server=self.objects.lister,
-            breaks=part.breaks, ended=True, files=rows.files, openings=(opening,),
+            key, interval, interval.hi, interval, following=rows.following, server=self.objects.lister,
+            breaks=breaks, ended=True, files=rows.files, openings=(opening,),
         )  # fmt: skip
 
     def _parts(self, interval: Interval) -> list[_Part]:

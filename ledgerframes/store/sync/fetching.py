@@ -183,6 +183,7 @@ class LocalFetcher:
         # A proof made after the page was asked for proves nothing about it, so it is taken before.
         proof = proofs.now()
         mode, holds_back = shard.reader.mode, shard.reader.holding > 0
+        before_it = session.last_server
         page, more = session.step()
         giver, page = page.server, replace(page, server=sender_of(page.server))
         behind = page.outcome is Outcome.BEHIND
@@ -192,9 +193,9 @@ class LocalFetcher:
                 return _progress(shard), replace(page, rows=[]), False
             page, more = held, False
         cursors = page.page.glimpse.cursors
-        if not cursors and proofs.contradicts(page.server, page.asked.after):
+        # A page that lacks what was held back of the one before, from the same URL, shows less, too.
+        if (behind and giver == before_it) or (not cursors and proofs.contradicts(page.server, page.asked.after)):
             proofs.lose(page.server)
-            _log.warning("%s shows less than before: what it has just sent is read again later", page.server)
         # Only after the proof for this page was taken, so that it helps the pages to come.
         proofs.saw(page.server, cursors)
         # A server that lacks what another one has shown proves nothing by that page.

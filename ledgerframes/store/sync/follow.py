@@ -39,7 +39,6 @@ def follow(
     on_error: Literal["raise", "reject"] = "raise",
     progress: bool | None = None,
     engine: Any = None,
-    replicas: bool = False,
     derive: Iterable[str] | None = None,
     source: Literal["auto", "pages", "objects"] = "pages",
 ) -> Iterator[SyncReport]:
@@ -66,7 +65,6 @@ def follow(
             keeps such items whole in the table `rejects` and continues.
         progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
         engine: a `dask.distributed.Client`, whose workers read objects; see `sync`.
-        replicas: several machines that are not in step answer behind one URL; see `sync`.
         derive: the computed tables to bring up to date after each sync; by default those that the store has.
         source: where the update history is read from; see `sync`. Objects save time where much is missing.
 
@@ -89,6 +87,6 @@ def follow(
     request = SyncRequest(
         start=start, end=end, last=last, workers=workers, tables=tables, parties=parties, settle=settle,
         page_size=page_size, commit_bytes=commit_bytes, on_error=on_error, progress=progress, engine=engine,
-        replicas=replicas, derive=derive, source=source,
+        derive=derive, source=source,
     )  # fmt: skip
     return repeat(lambda: run_sync(self._lake, net, replace(request)), seconds, stop or threading.Event())

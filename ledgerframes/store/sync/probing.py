@@ -44,7 +44,7 @@ class Prober:
 
     def needed(self, server: str, micros: int) -> bool:
         """Whether no part of a page of a server after a record time would be final, and a probe may change that."""
-        if self.proofs.replicas or self.proofs.now().of(server) > micros:
+        if not self.proofs.proves_ahead(server) or self.proofs.now().of(server) > micros:
             return False
         end = self._ends.get(server)
         return end is None or micros > end + self.proofs.settle

@@ -65,7 +65,6 @@ class SyncRequest:
     on_error: str = "raise"
     progress: bool | None = None
     engine: Any = None
-    replicas: bool = False
     derive: Iterable[str] | None = None
     source: str = "pages"
     overlap: int = OVERLAP
@@ -91,7 +90,6 @@ class SyncRequest:
             else whole_number(self.commit_bytes, "commit_bytes", least=1, most=2**40),
             "on_error": choice(self.on_error, "on_error", ("raise", "reject")),
             "progress": None if self.progress is None else flag(self.progress, "progress"),
-            "replicas": flag(self.replicas, "replicas"),
             "source": choice(self.source, "source", SOURCES),
             "derive": None if self.derive is None else derivable(self.derive, "derive"),
         }

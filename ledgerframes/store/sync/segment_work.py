@@ -55,12 +55,15 @@ class SegmentRows:
     Attributes:
         files: the rows that were stored, by table.
         first: the record time of the first update.
+        last: that of the last one; nothing is known of what follows, for a segment may lack all of a migration that
+            overlaps another one.
         following: the first cursor of a later migration that was seen.
         failed: why the objects could not be read; then nothing is stored.
     """
 
     files: dict[str, list[NewFile]] = field(default_factory=dict)
     first: int | None = None
+    last: int | None = None
     following: Cursor | None = None
     failed: str = ""
 
@@ -87,6 +90,7 @@ def read_segment(task: SegmentTask) -> SegmentRows:
 def _read(task: SegmentTask, files: RowFiles) -> SegmentRows:
     reader = ObjectReader(window_of(task.interval))
     first: int | None = None
+    last: int | None = None
     later: list[Cursor] = []
     with (
         Network(Settings(**task.settings)) as net,
@@ -100,13 +104,13 @@ def _read(task: SegmentTask, files: RowFiles) -> SegmentRows:
                 cursors = page.page.glimpse.cursors
                 rows = reader.take(page.page.glimpse, str(page.stored.name))
                 if rows:
-                    first = cursors[rows[0]].micros if first is None else first
+                    first, last = cursors[rows[0]].micros if first is None else first, cursors[rows[-1]].micros
                     files.add(UPDATE_HISTORY.decode_pages([(page.page.content, rows)]).batches)
                 later += [cursor for cursor in cursors if cursor.migration_id > task.interval.migration_id][:1]
                 if reader.done:
                     break
     files.store()
-    return SegmentRows(files.files, first, min(later, default=None))
+    return SegmentRows(files.files, first, last, min(later, default=None))
 
 
 @dataclass

@@ -272,7 +272,7 @@ def _history_sync(
     lately = Lately(request.clock.monotonic, lake.page_sizes, lake.begins)
     servers = AgreedServers(source, lately, begins_after=net.begins_after).stoppable(stop)
     history = lake.history(of, properties)
-    proofs = Proofs(request.settle_micros, request.overlap, replicas=request.replicas)
+    proofs = Proofs(request.settle_micros, request.overlap)
     prober = Prober(servers, proofs, request.now_micros, newest=0)
     agreement = Agreement(servers, history, proofs, request.page_size, rejected_ids(lake.table("rejects"), of.pages))
     finality = Finality(agreement, HeldRows(history))
