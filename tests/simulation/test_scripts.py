@@ -186,6 +186,18 @@ SCRIPTS = {
         branch=(Item(0, 10 * U, "B", "cx", "unassign"),),
         cut=3 * U,
     ),
+    # A part of the newest migration was stored, then a sync of all was killed behind the oldest one.
+    "a-migration-between-two-stored-ones-after-a-kill": Script(
+        items=(Item(0, 7 * U, "A", "e"), Item(1, 4 * U, "A", "b"), Item(2, 12 * U, "A", "j")),
+        faults=("windows", "kill"),
+        choices={
+            "kill-before": [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+            "moves": [0, 4],
+            "plan": [2],
+            "window": [1, 0, 0, 3],
+            "window-migration": [0, 4],
+        },
+    ),
     # After a kill the tables can have their first slots under different numbers; then one of them was lost unseen.
     "a-lost-table-that-alone-had-the-first-slot": Script(
         items=(Item(0, 5 * U, "A", "l"), Item(0, 7 * U, "A", "c"), Item(0, 8 * U, "A", "j")),

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from itertools import chain, takewhile
+from itertools import chain, pairwise, takewhile
 from typing import Final
 
 import pyarrow as pa
@@ -157,6 +157,7 @@ class HistorySync:
             return set()
         unstored = takewhile(lambda cursor: cursor.migration_id not in stored, self._where_it_begins())
         found = stored | later_ones | self._before(min(stored)) | {cursor.migration_id for cursor in unstored}
+        found |= self._between(sorted(found))
         # No page of a migration whose end was pruned shows the next one, of which a killed sync has stored nothing.
         begin = self.agreement.beginnings.first
         return found if begin is None or begin.migration_id < min(stored) else found | {begin.migration_id}
@@ -217,6 +218,18 @@ class HistorySync:
             return set()
         later = chain([min(begins)], migrations_after(self.servers, Cursor(min(begins).migration_id - 1, LATEST)))
         return {cursor.migration_id for cursor in takewhile(lambda cursor: cursor.migration_id < first, later)}
+
+    def _between(self, known: list[int]) -> set[int]:
+        """The migrations between known ones of which nothing is stored: a sync was killed before it came to them."""
+        found: set[int] = set()
+        for one, later in pairwise(known):
+            if later - one == 1 or wanted_in(self.request.window, one + 1) is None:
+                continue
+            for cursor in migrations_after(self.servers, Cursor(one, LATEST)):
+                if cursor.migration_id >= later:
+                    break
+                found.add(cursor.migration_id)
+        return found
 
     def _begins_apart(self) -> bool:
         """Whether the window begins in a migration of which nothing is stored, behind the first one that is."""
