@@ -37,6 +37,11 @@ _CAUSES: Final = {
 }  # fmt: skip
 
 
+def words_of_kind(kind: Any) -> str:
+    """A kind of reward written out."""
+    return _KINDS.get(kind, str(kind)) if isinstance(kind, str) else "not known"
+
+
 @chart
 def rewards(
     x: Any,

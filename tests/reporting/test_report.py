@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.apps.html_report.headlines import Figure
+from ledgerframes.apps.html_report.coin_sections import concentration
+from ledgerframes.apps.html_report.headlines import Figure, known_total
 from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, page, table
 from ledgerframes.apps.html_report.sections import SECTIONS, _releases, licenses
@@ -191,7 +192,7 @@ def test_a_range_counts_the_rewards_that_were_claimed_in_it(filled, tmp_path):
 @pytest.mark.long
 def test_what_the_figures_lack_and_what_is_not_explained_is_said(filled, net, tmp_path):
     whole = lf.report(filled, tmp_path / "whole.html", sections=["summary", "coin_supply", "rewards"]).read_text()
-    assert "Of the change of supply 0 coin are not explained by minting and burning." in whole
+    assert "Of the change of supply 0 CC are not explained by minting and burning." in whole
     assert "Unexplained" in whole
     assert "coupons began before what is known" not in whole
 
@@ -225,7 +226,7 @@ def test_the_first_screen_compares_a_period_with_the_one_before(filled, tmp_path
     assert Reader(words).headings == TITLES
     here, before = int((times >= begin).sum()), int(((times >= begin - last) & (times < begin)).sum())
     figures = figures_of(words)
-    assert figures["Updates"] == (f"{here:,}", f"{(here - before) / before:+,.1%}")
+    assert figures["Updates"] == (f"{here:,}", f"{'▲' if here > before else '▼'} {abs(here - before) / before:,.1%}")
     with localcontext(prec=60):
         flows = lf.mint_burn(filled, decimals="exact")
         burned = flows[flows.record_time >= begin].filter(like="burned_").sum().sum()
@@ -255,11 +256,12 @@ def test_a_period_without_a_known_one_before_says_what_it_is(filled, tmp_path):
 @pytest.mark.parametrize(
     ("here", "before", "said"),
     [
-        (15, 10, "+50.0%"),
+        (15, 10, "▲ 50.0%"),
+        (5, 10, "▼ 50.0%"),
         (10, 10, "no change"),
         (5, 0, "0 before"),
         (0, 0, "no change"),
-        (500, 1, "from 1"),
+        (500, 1, "▲ 500-fold"),
         (5, None, ""),
     ],
 )
@@ -411,3 +413,24 @@ def test_rewards_are_drawn_by_what_became_of_them(synced):
 
     assert "only claimed ones were paid" in section
     assert f"{amount_text(claimed)} CC claimed" in lf.plot.rewards.__wrapped__(synced).subtitle
+
+
+def test_concentration_is_that_of_the_largest_holders():
+    held = pd.Series([Decimal(70), Decimal(20), Decimal(10), Decimal(0), None])
+
+    assert concentration(held) == "Of 3 holders the largest has 70.0% of all; Gini coefficient 0.40."
+    assert concentration(held[:2]) == ""
+
+
+def test_a_sum_in_usd_needs_every_price():
+    assert known_total([Decimal(2), Decimal(0)], [Decimal(3), None]) == 3
+    assert known_total([Decimal(2), Decimal(1)], [Decimal(3), None]) is None
+
+
+def test_figures_are_in_usd_too_and_burn_stands_against_mint(synced, tmp_path):
+    words = lf.report(synced, tmp_path / "r.html", sections=["summary", "coin_supply"]).read_text()
+
+    paid = lf.transfers(synced, decimals="exact")
+    with localcontext(prec=60):
+        assert f"title='{paid[paid.sender != paid.receiver].amount_usd.sum():,f}'" in words
+    assert re.search(r"CC were burned and .* CC minted: [\d.]+% of it", words)

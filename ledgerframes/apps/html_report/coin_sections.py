@@ -11,14 +11,17 @@ import pandas as pd
 
 from ledgerframes import plot
 from ledgerframes.apps.html_report.charts import chart
+from ledgerframes.apps.html_report.headlines import known_total
 from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, table, text
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.models.coin_stocks import balances_over_time, coin_history
 from ledgerframes.number_format import amount_text, plural
+from ledgerframes.plot.coin import words_of_kind
 
 _FROM_BEGIN: Final = 'they need the history from ledger begin: sync or load with start="begin"'
 _HOLDERS: Final = 12
+_FEW: Final = 3  # holders, of which no concentration is said
 #: Names that a sentence lists.
 _NAMED: Final = 5
 _TIMES: Final = 120
@@ -82,7 +85,7 @@ def transfers(material: Material) -> list[str]:
     pairs = named.groupby(["sender", "receiver"], as_index=False).agg({"transfers": "sum", "amount": _total})
     return [
         chart(partial(plot.transfers, rows), "Which parties paid which", interactive=material.interactive),
-        table(_largest(pairs, "amount"), "The largest sums, in coin", most=15),
+        table(_largest(pairs, "amount"), "The largest sums, in CC", most=15),
         *_not_understood(rows),
     ]
 
@@ -94,13 +97,17 @@ def rewards(material: Material) -> list[str]:
     if rows.empty:
         advice = "No reward was created or ended in this range. Take a longer range: rewards are read from events."
         return [text(advice, quiet=True)]
-    sums = rows.assign(kind=rows["kind"].fillna("unknown")).groupby(["event", "kind"], as_index=False)
+    named = rows.assign(
+        kind=rows["kind"].map(words_of_kind), worth=list(zip(rows["amount"], rows["amount_usd"], strict=True))
+    )
+    sums = named.groupby(["event", "kind"], as_index=False)
+    of_each = sums.agg(coupons=("coupons", "sum"), amount=("amount", _total), amount_usd=("worth", _worth))
     title = "Rewards by the time at which they were created, claimed or expired; only claimed ones were paid"
     return [
         chart(
             partial(plot.rewards, rows), "Rewards over time, by what became of them", interactive=material.interactive
         ),
-        table(_largest(sums.agg({"coupons": "sum", "amount": _total, "amount_usd": _total}), "amount"), title),
+        table(_largest(of_each, "amount"), title),
         *_edges(material.rewards, "coupons"),
         *_not_understood(rows),
     ]
@@ -119,8 +126,12 @@ def coin_supply(material: Material) -> list[str]:
     if rows["total"].isna().all():
         parts.append(text(f"The supply after each round is not known: for that {_FROM_BEGIN[5:]}.", quiet=True))
     columns = ["round", "opened_at", "minted", "burned", "net_change", "unexplained", "total"]
-    parts += [text(unexplained(rows["unexplained"])), *_edges(material.supply_per_round, "coins")]
-    return [*parts, table(rows[columns].iloc[::-1], "The latest rounds, in coin", most=10), *_not_understood(rows)]
+    parts += [
+        text(burned_of_minted(rows)),
+        text(unexplained(rows["unexplained"])),
+        *_edges(material.supply_per_round, "coins"),
+    ]
+    return [*parts, table(rows[columns].iloc[::-1], "The latest rounds, in CC", most=10), *_not_understood(rows)]
 
 
 @_titled("Coin burned")
@@ -147,6 +158,29 @@ def _total(amounts: pd.Series) -> Decimal:
     return sum(amounts.dropna(), Decimal(0))
 
 
+def _worth(pairs: pd.Series) -> Decimal | None:
+    return known_total(*zip(*pairs, strict=True))
+
+
+def burned_of_minted(rows: pd.DataFrame) -> str:
+    """How much was burned for what was minted."""
+    minted, burned = _total(rows["minted"]), _total(rows["burned"])
+    coin = f"{amount_text(float(burned))} CC were burned and {amount_text(float(minted))} CC minted"
+    return f"{coin}: {float(burned / minted):.1%} of it." if minted else f"{coin}."
+
+
+def concentration(amounts: pd.Series) -> str:
+    """How much the largest holders have, and the Gini coefficient: 0 if all have the same, near 1 if one has all."""
+    held = sorted((float(amount) for amount in amounts.dropna() if amount > 0), reverse=True)
+    if len(held) < _FEW:
+        return ""
+    whole = sum(held)
+    gini = 1 - sum((2 * place + 1) * amount for place, amount in enumerate(held)) / (len(held) * whole)
+    shares = [f"the {count} largest {sum(held[:count]) / whole:.1%}" for count in (10, 100) if count < len(held)]
+    shares = ", ".join([f"the largest has {held[0] / whole:.1%}", *shares])
+    return f"Of {len(held):,} holders {shares} of all; Gini coefficient {gini:.2f}."
+
+
 def _largest(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     return rows.sort_values(name, ascending=False, kind="stable")
 
@@ -161,21 +195,19 @@ def _step(events: pd.DataFrame) -> str:
 def unexplained(changes: pd.Series) -> str:
     """How much of the change of supply is not explained by what was minted and burned."""
     unknown = int(changes.isna().sum())
-    said = (
-        f"Of the change of supply {amount_text(float(_total(changes)))} coin are not explained by minting and burning"
-    )
+    said = f"Of the change of supply {amount_text(float(_total(changes)))} CC are not explained by minting and burning"
     return said + (f"; of {plural(unknown, 'other')} it is not known." if unknown else ".")
 
 
 def _edges(rows: pd.DataFrame, things: str) -> list[str]:
     """What began before the history that is known and ended in it, where that is not all known; what is open."""
     before, still = rows.attrs["edges"]["began_before"], rows.attrs["edges"]["open_at_end"]
-    words = f"At the end {still['rows']:,} {things} of {amount_text(float(still['coin']))} coin are open"
+    words = f"At the end {still['rows']:,} {things} of {amount_text(float(still['coin']))} CC are open"
     words += f", and {still['not_known']:,} of them are not worth a known sum yet." if still["not_known"] else "."
     lost = (
         f"{before['without_create']:,} {things} began before what is known and ended in it: {before['not_known']:,} of"
     )
-    lost += f" them are worth an unknown sum, the others {amount_text(float(before['coin']))} coin."
+    lost += f" them are worth an unknown sum, the others {amount_text(float(before['coin']))} CC."
     return [text(words, quiet=True), *([text(lost)] if before["without_create"] else [])]
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from typing import Any, Final
 
+import pandas as pd
+
 from ledgerframes.apps.html_report.material import Material, Period
 from ledgerframes.apps.html_report.page import Section, escape, text
 from ledgerframes.errors import InputError, LedgerframesError
@@ -24,12 +26,14 @@ class Figure:
         unit: in what.
         value: for the period; None where it is not known.
         before: for the period before; None where that is not known.
+        usd: what the value is worth, at the price of each round; None where a price is not known.
     """
 
     name: str
     unit: str
     value: Amount
     before: Amount = None
+    usd: Decimal | None = None
 
     def shown(self) -> str:
         """The value for people."""
@@ -51,7 +55,8 @@ class Figure:
         share = float((value - before) / abs(before))
         if abs(share) < 0.0005:
             return "no change"
-        return f"{share:+,.1%}" if abs(share) < 10 else f"from {Figure('', '', self.before).shown()}"
+        arrow = "▲" if share > 0 else "▼"
+        return f"{arrow} {abs(share):,.1%}" if abs(share) < 10 else f"{arrow} {float(value / before):,.0f}-fold"
 
 
 def begins_late(attrs: Mapping[str, Any]) -> list[str]:
@@ -82,7 +87,8 @@ def figures(material: Material) -> list[Figure]:
     for name, unit, value in _FIGURES:
         here = _known(value, material, material.period)
         earlier = None if material.before is None else _known(value, material, material.before)
-        made.append(Figure(name, unit, here, earlier))
+        usd = _known(_WORTH[name], material, material.period) if name in _WORTH else None
+        made.append(Figure(name, unit, here, earlier, None if usd is None else Decimal(usd)))
     return [*made, *_states(material)]
 
 
@@ -111,6 +117,31 @@ def _paid(material: Material, period: Period) -> Amount:
     return total(rows.loc[rows["sender"] != rows["receiver"], "amount"])
 
 
+def _paid_usd(material: Material, period: Period) -> Amount:
+    rows = period.of(material.transfers, "record_time")
+    others = rows[rows["sender"] != rows["receiver"]]
+    return known_total(others["amount"], others["amount_usd"])
+
+
+def _minted_usd(material: Material, period: Period) -> Amount:
+    return _worth(material, period, "minted_")
+
+
+def _burned_usd(material: Material, period: Period) -> Amount:
+    return _worth(material, period, "burned_")
+
+
+def _worth(material: Material, period: Period, beginning: str) -> Amount:
+    """The same in USD, each update at the price of its round."""
+    rows = period.of(material.mint_burn, "record_time")
+    names = [name for name in rows.columns if name.startswith(beginning)]
+    coin = pd.Series([total(row) for row in rows[names].itertuples(index=False)], index=rows.index, dtype=object)
+    prices = rows["amulet_price_usd"]
+    return known_total(
+        coin, [one * price if price is not None else None for one, price in zip(coin, prices, strict=True)]
+    )
+
+
 def _minted(material: Material, period: Period) -> Amount:
     return _columns(material, period, "minted_")
 
@@ -127,12 +158,20 @@ def _columns(material: Material, period: Period, beginning: str) -> Decimal:
 
 _FIGURES: Final[tuple[tuple[str, str, Callable[[Material, Period], Amount]], ...]] = (
     ("Updates", "transactions and legs of reassignments", _updates),
-    ("Reassignments", "contracts between synchronizers", _reassigned),
+    ("Reassignments", "of a contract, between synchronizers", _reassigned),
     ("Active parties", "that acted in a transaction", _acting),
     ("Paid between parties", "CC", _paid),
-    ("Minted", "CC, as rewards and otherwise", _minted),
+    ("Minted", "CC", _minted),
     ("Burned", "CC", _burned),
 )
+
+
+#: What these are worth in USD.
+_WORTH: Final[dict[str, Callable[[Material, Period], Amount]]] = {
+    "Paid between parties": _paid_usd,
+    "Minted": _minted_usd,
+    "Burned": _burned_usd,
+}
 
 
 def _states(material: Material) -> list[Figure]:
@@ -145,7 +184,9 @@ def _states(material: Material) -> list[Figure]:
         start = material.period.start
         earlier = Period(None, start).of(known, "opened_at") if start is not None else until.iloc[:0]
         value = until["total"].iloc[-1] if len(until) else None
-        states.append(Figure("Supply", "CC", value, earlier["total"].iloc[-1] if len(earlier) else None))
+        price = until["amulet_price_usd"].iloc[-1] if len(until) else None
+        usd = value * price if isinstance(value, Decimal) and isinstance(price, Decimal) else None
+        states.append(Figure("Supply", "CC", value, earlier["total"].iloc[-1] if len(earlier) else None, usd))
     except InputError:
         states.append(Figure("Supply", "CC", None))
     explained = Figure("Unexplained", "CC of the change of supply", _known(_unexplained, material, material.period))
@@ -173,10 +214,19 @@ def total(amounts: Iterable[Any]) -> Decimal:
     return sum((amount for amount in amounts if isinstance(amount, Decimal)), Decimal(0))
 
 
+def known_total(amounts: Iterable[Any], worth: Iterable[Any]) -> Decimal | None:
+    """What amounts are worth together; None if one of them, unless it is 0, has no known worth."""
+    sums = [usd for amount, usd in zip(amounts, worth, strict=True) if isinstance(amount, Decimal) and amount]
+    return sum(sums, Decimal(0)) if all(isinstance(usd, Decimal) for usd in sums) else None
+
+
 def _card(figure: Figure) -> str:
+    usd = ""
+    if figure.usd is not None:
+        usd = f"<span class='unit' title='{figure.usd:,f}'>{escape(amount_text(float(figure.usd)))} USD</span>"
     change = f"<span class='change'>{escape(figure.change())}</span>" if figure.change() else ""
     return (
         f"<div class='figure'><span class='name'>{escape(figure.name)}</span>"
         f"<b title='{escape(figure.exact())}'>{escape(figure.shown())}</b>"
-        f"<span class='unit'>{escape(figure.unit)}</span>{change}</div>"
+        f"<span class='unit'>{escape(figure.unit)}</span>{usd}{change}</div>"
     )

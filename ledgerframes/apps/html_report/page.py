@@ -38,6 +38,9 @@ figure { margin: 1rem 0; } img { max-width: 100%; }
   flex-direction: column; break-inside: avoid; } .figure b { font-size: 1.6rem; line-height: 1.25; }
 .figure .name { font-weight: 600; } .figure .unit { color: var(--quiet); font-size: .85rem; }
 .figure .change { font-variant-numeric: tabular-nums; }
+td { font-variant-numeric: tabular-nums; } td.time { white-space: nowrap; }
+@media screen and (max-width: 40rem) { figure { overflow-x: auto; } figure img { min-width: 42rem; }
+  figure.chart > div { min-width: 42rem; } .figures { grid-template-columns: 1fr 1fr; } body { margin-top: 1rem; } }
 @media print { nav { display: none; }
   body { margin: 0; max-width: none; font-size: 10px; } h2 { break-after: avoid; margin-top: 1.4rem; }
   figure, tr { break-inside: avoid; } thead { display: table-header-group; } .wide { overflow: visible; }
@@ -139,4 +142,6 @@ def _cell(tag: str, words: str, *, number: bool, title: str = "", identifier: bo
 def _value(column: str, value: Any, ids: Mapping[str, str], *, number: bool) -> str:
     """A cell: an amount with two decimals and the exact one as its title, an id by its name with the whole as title."""
     shown = cell(value, column, ids)
+    if isinstance(value, pd.Timestamp):
+        return f"<td class=time>{escape(shown.words)}</td>"
     return _cell("td", shown.words, number=number, title=shown.whole, identifier=bool(shown.whole) and not number)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ledgerframes import plot
 from ledgerframes.apps.html_report.charts import chart
-from ledgerframes.apps.html_report.coin_sections import balances, burn, coin_supply, rewards, transfers
+from ledgerframes.apps.html_report.coin_sections import balances, burn, coin_supply, concentration, rewards, transfers
 from ledgerframes.apps.html_report.headlines import begins_late, summary
 from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, table, text
@@ -121,6 +121,7 @@ def holdings(material: Material) -> Section:
                 f"{origin} Fees are notional: they are charged when a contract expires, not on transfers.", quiet=True
             ),
             chart(partial(plot.holdings, balances), "Holdings by party", interactive=material.interactive),
+            text(concentration(balances["total_coin_holdings"])),
             table(largest[columns], "The largest holders", most=15),
         ],
     )
