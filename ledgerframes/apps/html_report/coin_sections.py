@@ -177,8 +177,8 @@ def concentration(amounts: pd.Series) -> str:
     whole = sum(held)
     gini = 1 - sum((2 * place + 1) * amount for place, amount in enumerate(held)) / (len(held) * whole)
     shares = [f"the {count} largest {sum(held[:count]) / whole:.1%}" for count in (10, 100) if count < len(held)]
-    shares = ", ".join([f"the largest has {held[0] / whole:.1%}", *shares])
-    return f"Of {len(held):,} holders {shares} of all; Gini coefficient {gini:.2f}."
+    said = ", ".join([f"the largest has {held[0] / whole:.1%}", *shares])
+    return f"Of {len(held):,} holders {said} of all; Gini coefficient {gini:.2f}."
 
 
 def _largest(rows: pd.DataFrame, name: str) -> pd.DataFrame:

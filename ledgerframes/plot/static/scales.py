@@ -67,7 +67,8 @@ def upward(ax: Axes, axis: Axis, low: float, high: float, size: float) -> None:
         ax.set_yticks([0, 0.25, 0.5, 0.75, 1] if few > 3 else [0, 0.5, 1])
         ax.yaxis.set_major_formatter(PercentFormatter(1))
     else:
-        _amounts(ax, "y", axis, low, high, few)
+        room = 0.0 if axis.logarithmic else 0.05 * (high - low)  # no bar touches the frame
+        _amounts(ax, "y", axis, low - room if low < 0 else low, high + room, few)
     ax.set_ylabel(axis.label + (" (logarithmic)" if axis.logarithmic else ""))
 
 
