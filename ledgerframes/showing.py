@@ -21,7 +21,10 @@ from ledgerframes.session_names import alias_of
 from ledgerframes.short_ids import short_names
 
 _WRAPPED: Final = 20  # characters: texts of columns that are longer are wrapped
+_NARROW: Final = 24  # columns up to this width keep their order
+_KINDS_OF: Final = frozenset({"kind", "event", "event_type", "status", "outcome", "anomaly"})
 _LONGEST: Final = 60  # characters of a text in a cell
+_OLD: Final = 30 * 86_400  # seconds from which on the day says enough
 _CONSTANT: Final = 3  # rows from which on a column of one value goes to the caption
 # What an element's ::before holds is seen and not copied; a text without size is copied and not seen.
 _STYLE: Final = """<style>.lf-table { border-collapse: collapse; }
@@ -236,7 +239,22 @@ def _arranged(frame: pd.DataFrame) -> tuple[dict[str, Any], list[Any], set[Any]]
     varied = [name for name in frame.columns if name not in constant]
     numbers = {name for name in varied if is_number(frame[name])}
     wide = {name: max((len(said(value)) for value in frame[name].head(50)), default=0) for name in varied}
-    return constant, sorted(varied, key=lambda name: (wide[name] > 24, wide[name] if wide[name] > 24 else 0)), numbers
+    order = {name: _place(frame[name], str(name), number=name in numbers) for name in varied}
+    key = {name: (order[name], max(wide[name], _NARROW)) for name in varied}
+    return constant, sorted(varied, key=key.__getitem__), numbers
+
+
+def _place(column: pd.Series, name: str, *, number: bool) -> int:
+    """Where a column stands: time, kind, party, amount first, what else there is, ids last."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return 0
+    if name in _KINDS_OF:
+        return 1
+    if ids_in(column.head(50)):
+        return 2
+    if name.endswith(("_id", "_ids", "hash")):
+        return 5
+    return 3 if number else 4
 
 
 def _ids_of(frame: pd.DataFrame, rows: int) -> dict[str, str]:
@@ -249,9 +267,20 @@ def _caption(frame: pd.DataFrame, constant: Mapping[str, Any], rows: int, ids: M
     parts += [
         f"{str(name).replace('_', ' ')}: {cell(value, name, ids).words or 'none'}" for name, value in constant.items()
     ]
-    parts += [f"as of {frame.attrs['as_of']}"] if frame.attrs.get("as_of") else []
+    parts += _as_of(frame.attrs)
     parts += ["not complete"] if frame.attrs.get("complete") is False else []
     return "; ".join(parts)
+
+
+def _as_of(attrs: Mapping[str, Any]) -> list[str]:
+    """When a snapshot is from, and how long ago that is, unless a ledger's time is not this machine's."""
+    cursor = attrs.get("cursor")
+    if not attrs.get("snapshot") or not cursor:
+        return []
+    at = pd.Timestamp(cursor[1])
+    ago = (pd.Timestamp.now("UTC") - at).total_seconds()
+    near = 0 <= ago < _OLD
+    return [f"as of {at:%Y-%m-%d %H:%M} UTC" + (f", {duration_text(ago)} ago" if near else "")]
 
 
 def _kind(name: Any, numbers: set[Any]) -> str:

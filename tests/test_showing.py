@@ -39,6 +39,29 @@ def test_a_notebook_shows_hints_with_the_whole_id_under_the_pointer_and_on_copy(
     )
 
 
+def test_time_kind_party_and_amount_come_first_and_ids_last():
+    rows = pd.DataFrame(
+        {
+            "update_id": ["1220a", "1220b"], "note": ["x", "y"], "amount": [1.0, 2.0], "party": [ALICE, BOB],
+            "kind": ["app", "sv"], "record_time": pd.to_datetime(["2025-03-03", "2025-03-04"], utc=True),
+        }
+    )  # fmt: skip
+
+    head = lf.show(rows).text(200).splitlines()[0]
+
+    assert head.split() == ["record_time", "kind", "party", "amount", "note", "update_id"]
+    assert rows.columns[0] == "update_id"
+
+
+def test_a_snapshot_says_as_of_when_it_is():
+    with lf.sandbox(updates=200) as net:
+        coins = lf.load_coins(net, lf.load_licenses(net).validator)
+    assert "as of 2025-03-03 " in lf.show(coins)._repr_html_()
+
+    coins.attrs["cursor"] = [2, (pd.Timestamp.now("UTC") - pd.Timedelta("2h")).isoformat()]
+    assert " UTC, 2 h 0 min ago" in lf.show(coins).text(200) or " UTC, 2 h ago" in lf.show(coins).text(200)
+
+
 def test_aliases_stand_in_place_of_hints_and_names_from_a_ledger_stay_text():
     rows = pd.DataFrame({"party": [ALICE, "<b>x</b>::1220"]})
     with lf.aliases({ALICE: "Alice & Co"}):

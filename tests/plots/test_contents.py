@@ -132,6 +132,7 @@ def test_far_apart_balances_have_a_logarithmic_axis():
 
     assert content("balances", rows).y.logarithmic
     assert lf.plot.balances(rows).get_yscale() == "log"
+    assert {"1 M", "1,000"} <= set(lf.plot.balances(rows, backend="plotly").layout.yaxis.ticktext)
 
 
 def test_holdings_are_ranked_and_the_others_are_one_bar_that_is_cut():

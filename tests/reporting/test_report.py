@@ -422,6 +422,10 @@ def test_concentration_is_that_of_the_largest_holders():
     assert concentration(held[:2]) == ""
 
 
+def test_a_lake_writes_its_own_report(synced, tmp_path):
+    assert "What happened" in synced.report(tmp_path / "r.html", sections=["summary"]).read_text()
+
+
 def test_a_sum_in_usd_needs_every_price():
     assert known_total([Decimal(2), Decimal(0)], [Decimal(3), None]) == 3
     assert known_total([Decimal(2), Decimal(1)], [Decimal(3), None]) is None

@@ -88,8 +88,9 @@ def _nothing(made: Figure, content: Nothing, tones: Tones) -> None:
 def _panels(made: Figure, content: Panels, tones: Tones) -> None:
     """Plots with scales of their own; those below each other share the axis of places."""
     shared, rows = content.columns == 1, -(-len(content.panels) // content.columns)
+    room = 0.36 if shared else 0.6  # axes of their own have words below them
     made.set_subplots(
-        rows=rows, cols=content.columns, shared_xaxes=shared, vertical_spacing=min(0.12, 0.36 / rows),
+        rows=rows, cols=content.columns, shared_xaxes=shared, vertical_spacing=min(room / 3, room / rows),
         subplot_titles=[said(panel.title) for panel in content.panels],
     )  # fmt: skip
     style_axes(made, tones)

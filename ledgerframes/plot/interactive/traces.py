@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import floor, log10
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ledgerframes.number_format import duration_text
+from ledgerframes.number_format import amount_text, duration_text
 from ledgerframes.plot.contents import Axis, Bars, Series, Stack, Steps
 from ledgerframes.plot.interactive.words import along, amounts, axis_title, colour, hover, said, with_unit
 from ledgerframes.plot.palette import Tones, mixed
@@ -108,10 +109,16 @@ def _across(axis: Axis, ends: Any, values: Any) -> dict[str, Any]:
     return title | {"type": "linear", "tickformat": "d"}
 
 
+def _power(value: float) -> int:
+    return floor(log10(max(value, 1e-10)))
+
+
 def _upward(axis: Axis, low: float, high: float) -> dict[str, Any]:
     title = {"title": axis_title(axis.label + (" (logarithmic)" if axis.logarithmic else ""))}
     if axis.logarithmic:
-        return title | {"type": "log", "dtick": 1, **amounts(low, high)}
+        powers = [10.0**power for power in range(_power(low), _power(high) + 2)]
+        powers = powers[:: 1 + len(powers) // 10]
+        return title | {"type": "log", "tickvals": powers, "ticktext": [amount_text(power) for power in powers]}
     if axis.scale == "percent":
         return title | {"tickformat": ".0%", "range": [0, 1.05]}
     whole = {"rangemode": "tozero"} if axis.limits is None else {"range": list(axis.limits)}
