@@ -224,7 +224,8 @@ def test_a_snapshot_from_within_the_history_does_not_open_it(net, places):
     opening = lf.load_active_contracts(net, at=high)
     history = lf.load_history(net, start=low, end=(high[0], high[1] + pd.Timedelta("1us")), progress=False)
 
-    with pytest.raises(lf.errors.InputError, match=r"the events begin at .* give opening=lf.load_active_contracts\(net, at="):
+    remedy = r"the events begin at .* give opening=lf.load_active_contracts\(net, at="
+    with pytest.raises(lf.errors.InputError, match=remedy):
         lf.active_contracts(history.events, history.reassignments, opening=opening)
 
 
