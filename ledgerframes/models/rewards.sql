@@ -1,8 +1,9 @@
 -- One row per coupon that was created or ended in the events, or is in the opening; the latter are first.
 select
-  contract_id, kind, round, provider, beneficiary, weight, featured, created_at, mint_after, expires_at, ended_at, outcome,
-  issuance, amount
+  contract_id, kind, coupon_lives.round, provider, beneficiary, weight, featured, created_at, mint_after, expires_at,
+  ended_at, outcome, issuance, amount, coin(worth(amount, amulet_price_usd)) as amount_usd
 from coupon_lives
+left join round_history on round_history.round = coupon_lives.round
 order by
   begun desc, created_migration nulls first, created_recorded_at nulls first, created_in, created_index,
   ended_migration, ended_at, ended_in, ended_index, contract_id

@@ -87,8 +87,10 @@ def _flows_of(x: Any) -> Any:
     """Coupons as what happened to them; everything else as it is."""
     if not isinstance(x, pd.DataFrame) or not {"outcome", "created_at", "ended_at"} <= set(x.columns):
         return x
-    created = x.assign(record_time=x["created_at"], event="created")
-    ended = x[x["ended_at"].notna()]
+    # What was shared is in the coupons that took its place.
+    coupons = x[x["outcome"].ne("shared").fillna(True)]  # noqa: FBT003
+    begun, ended = coupons[coupons["created_at"].notna()], coupons[coupons["ended_at"].notna()]
+    created = begun.assign(record_time=begun["created_at"], event="created")
     ended = ended.assign(record_time=ended["ended_at"], event=ended["outcome"])
     return pd.concat([created, ended]).assign(party=lambda rows: rows["beneficiary"], coupons=1)
 

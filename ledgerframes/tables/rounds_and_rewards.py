@@ -115,6 +115,8 @@ REWARDS: Final = Table(
                True, "coin per weight", "issuance_per_* of its round"),
         Column("amount", AMOUNT, "Coin it is worth; null if the issuance is not known.", True, "coin",
                "weight times issuance, rounded half even to 10 places"),
+        Column("amount_usd", AMOUNT, "The same in USD, at the price of the round; null where that is not known.", True,
+               "USD", "amount times amulet_price_usd of the round, rounded half even to 10 places"),
     ),
 )  # fmt: skip
 

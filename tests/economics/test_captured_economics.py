@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 import ledgerframes as lf
-from tests.economics.histories import captured_events, opening_of
+from tests.economics.histories import captured_events, incomplete, opening_of
 
 pytestmark = pytest.mark.usefixtures("captures")
 
@@ -33,6 +33,7 @@ def test_the_issuance_of_a_closed_round_follows_from_the_configuration(events):
     assert rounds.holding_fee_usd[74224] == Decimal("0.0000190259")
 
 
+@incomplete
 def test_unclaimed_rewards_are_the_sums_of_what_expired(events):
     """The page has four; the rounds of two of them are in it: 145,801.3119991000 and 65.5173955496 coin."""
     assert lf.rewards(events).attrs["checks"]["unclaimed_rewards"] == {"equal": 2, "different": 0, "unknown": 2}
@@ -73,6 +74,7 @@ def test_a_claim_is_the_weight_times_the_issuance_of_its_round(events):
     assert rewards.attrs["checks"]["claims"] == {"equal": 3, "different": 0, "unknown": 2}
 
 
+@incomplete
 def test_coupons_from_before_the_page_are_counted(events):
     rewards = lf.rewards(events)
 
@@ -84,6 +86,7 @@ def test_coupons_from_before_the_page_are_counted(events):
     assert begun.provider.ne(begun.beneficiary).sum() == 13  # beneficiaries that are not the provider
 
 
+@incomplete
 def test_what_expired_of_coupons_from_before_the_page_is_what_the_ledger_states(events):
     """58 coupons: each has the weight of its result; those of rounds on the page add up to the unclaimed rewards."""
     rows = lf.rewards(events).set_index("contract_id")
@@ -104,6 +107,7 @@ def test_what_expired_of_coupons_from_before_the_page_is_what_the_ledger_states(
     assert all(stated[above] == amount for above, amount in known.items())
 
 
+@incomplete
 def test_what_was_claimed_of_coupons_from_before_the_page_is_what_the_summaries_state(events):
     rewards = lf.rewards(events)
     flows = lf.mint_burn(events)

@@ -16,6 +16,7 @@ from tests.economics.histories import (
     create,
     exercise,
     frame_of,
+    incomplete,
     locked,
     opening_of,
     result,
@@ -79,6 +80,7 @@ def test_a_coin_of_the_opening_has_no_beginning():
     assert pd.isna(row["created_by"])
 
 
+@incomplete
 def test_an_end_without_a_create_is_counted():
     coins = lf.coin_history(frame_of([update("e", 40, archive(AMULET, "old"))]), opening="nothing")
 
@@ -153,6 +155,7 @@ def test_the_total_begins_with_the_opening_or_is_not_known():
     assert lf.supply_per_round(part, opening=opening).total.tolist() == [16]
 
 
+@incomplete
 def test_what_is_not_known_stays_null_from_then_on():
     """The coin that expires in round 7 was created before the events."""
     gone = archive(AMULET, "old", "Amulet_Expire", {}, {"expireSum": {"owner": "x", "round": {"number": "8"}}})
@@ -204,6 +207,7 @@ def test_an_opening_and_the_rest_are_the_whole(net):
 
 
 @pytest.mark.usefixtures("captures")
+@incomplete
 def test_real_coins(captures):  # noqa: ARG001 - skips where there are none
     coins = lf.coin_history(captured_events(), opening="nothing")
 

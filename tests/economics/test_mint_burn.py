@@ -14,6 +14,7 @@ from tests.economics.histories import (
     create,
     exercise,
     frame_of,
+    incomplete,
     locked,
     opening_of,
     output,
@@ -95,6 +96,7 @@ def test_a_claim_without_outputs_shows_here():
 
 
 @pytest.mark.parametrize("nested", [True, False], ids=["by a transfer", "directly"])
+@incomplete
 def test_traffic_burns_what_was_paid_and_a_transfer_inside_it_is_not_counted_again(nested):
     """The documented purchase: 224019632.4829619323 in, 223995628.8753515723 back; 23997.6 + 6 + 0.00761036 burned."""
     before = [update("begun", 0, create(AMULET, "in", coin("alice", "224019632.4829619323")))]
@@ -194,6 +196,7 @@ EXPIRED = {"owner": "alice", "round": {"number": "9"}, "changeToInitialAmountAsO
 @pytest.mark.parametrize(
     "choice", ["Amulet_Expire", "Amulet_ExpireV2", "LockedAmulet_ExpireAmulet", "LockedAmulet_ExpireAmuletV2"]
 )
+@incomplete
 def test_an_expired_coin_is_burned(choice):
     template = LOCKED if choice.startswith("Locked") else AMULET
     arguments = locked("alice", "100.0") if template == LOCKED else coin("alice", "100.0")
@@ -258,6 +261,7 @@ def test_fees_that_only_metadata_states_are_burned():
     assert nonzero(flow(wraps)) == {"burned_fees": Decimal("0.25")}
 
 
+@incomplete
 def test_what_is_not_explained_is_shown():
     unknown = exercise(RULES, "rules", "AmuletRules_Evaporate", {}, {}, GONE)
     found = lf.mint_burn(frame_of([BEGUN, update("u", 5, unknown)]))
@@ -289,12 +293,14 @@ def test_traffic_bought_by_a_transfer_with_a_memo_is_not_explained_until_its_par
     assert lf.transfers(events).reason.to_list() == [memo]
 
 
+@incomplete
 def test_an_unknown_end_of_a_coin_is_counted():
     found = lf.mint_burn(frame_of([BEGUN, update("u", 5, archive(AMULET, "in", "Amulet_Melt"))]))
 
     assert found.attrs["not_understood"] == {f"{AMULET}/Amulet_Melt": 1}
 
 
+@incomplete
 def test_inputs_that_are_not_known_are_taken_from_the_summary():
     """One of two inputs is known; the summary's 250 are both."""
     two = [("InputAmulet", "in"), ("InputAmulet", "other"), ("InputAppRewardCoupon", "coupon")]
@@ -308,6 +314,7 @@ def test_inputs_that_are_not_known_are_taken_from_the_summary():
     assert (row["net_change"], row["unexplained"], row["inputs_from"]) == (1, 0, "summary")
 
 
+@incomplete
 def test_an_input_without_any_known_amount_makes_the_change_unknown_and_not_0():
     node = moved(GONE, archive(AMULET, "stray"), create(AMULET, "a", coin("alice", "100.0")), inputAmuletAmount="100.0")
 
@@ -332,6 +339,7 @@ def test_no_events_are_no_rows():
 
 
 @pytest.mark.usefixtures("captures")
+@incomplete
 def test_every_real_transfer_balances():
     """10988.5749814750 minted onto nothing; twice 9392.9027902875 + 52.4469371427 = 9445.3497274302, which is
     2271056466.9621694408 - 2271047021.6124420106 and 1963004046.1975062212 - 1962994600.8477787910."""

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pytest
 
 import ledgerframes as lf
-from tests.economics.histories import captured_events
+from tests.economics.histories import captured_events, incomplete
 
 V2 = "Splice.Amulet:RewardCouponV2"
 KINDS = ("app", "app_or_validator", "validator", "validator_faucet", "sv", "unclaimed_activity", "development_fund")
@@ -73,6 +73,7 @@ def joined(found):
 
 @pytest.mark.long(quick=9)
 @pytest.mark.parametrize("number", range(CUTS))
+@incomplete
 def test_a_cut_says_what_the_whole_says_of_that_time(number):
     whole, flows = world(VERSIONS[number % len(VERSIONS)])
     times = sorted(whole.updates["record_time"].to_pylist())
@@ -118,6 +119,7 @@ def test_the_whole_has_every_coupon_once(whole, flows):
 
 
 @pytest.mark.usefixtures("captures")
+@incomplete
 def test_what_expired_is_what_the_real_page_says_became_unclaimed():
     events = captured_events()
     unclaimed = events[
@@ -135,3 +137,8 @@ def test_the_worth_in_usd_is_at_the_price_of_the_round(whole, flows):
     row = flows[flows.amount_usd.notna()].iloc[-1]
 
     assert row.amount_usd == round(row.amount * prices[row["round"]], 10)
+    coupons = lf.rewards(whole)
+    known = coupons[coupons.amount.notna() & coupons["round"].isin(prices.index)]
+    assert len(known) > 100
+    for coupon in known.itertuples():
+        assert coupon.amount_usd == round(coupon.amount * prices[coupon.round], 10)

@@ -6,7 +6,17 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from tests.economics.histories import archive, create, exercise, frame_of, opening_of, result, transfer, update
+from tests.economics.histories import (
+    archive,
+    create,
+    exercise,
+    frame_of,
+    incomplete,
+    opening_of,
+    result,
+    transfer,
+    update,
+)
 
 RULES = "Splice.AmuletRules:AmuletRules"
 APP, VALIDATOR = "Splice.Amulet:AppRewardCoupon", "Splice.Amulet:ValidatorRewardCoupon"
@@ -114,6 +124,7 @@ def test_a_coupon_ends(case):
      archive(APP, "plain", "AppRewardCoupon_Melt")],
     ids=["at a root", "below another choice", "by an unknown choice"],
 )  # fmt: skip
+@incomplete
 def test_an_end_that_is_not_understood_has_no_outcome_and_is_counted(end):
     rewards = lf.rewards(frame_of([MADE, ISSUED, update("end", 9, end)]))
 
@@ -124,6 +135,7 @@ def test_an_end_that_is_not_understood_has_no_outcome_and_is_counted(end):
     assert name in {f"{APP}/Archive", f"{APP}/AppRewardCoupon_Melt"}
 
 
+@incomplete
 def test_a_coupon_from_before_the_events_has_what_its_end_states_or_is_taken_from_the_opening():
     end = paid(archive(SV, "sv", "SvRewardCoupon_ArchiveAsBeneficiary"), inputSvRewardAmount="10988.5749814750")
     events = frame_of([ISSUED, end])
@@ -164,6 +176,7 @@ MIXED = [
 ]
 
 
+@incomplete
 def test_what_expires_together_is_rounded_once():
     """2 x 13.7005069188 x 3.4959069921 = 95.79139586549..., while twice the rounded 47.8956979327 ends in ...8654."""
     once = round(2 * Decimal("13.7005069188") * Decimal("3.4959069921"), 10)
@@ -175,6 +188,7 @@ def test_what_expires_together_is_rounded_once():
         assert checks["unclaimed_rewards"] == {"equal": 0, "different": 0, "unknown": 0} | {verdict: 1}
 
 
+@incomplete
 def test_every_kind_adds_to_what_is_unclaimed():
     """Twice 13.7005069188 x 3.4959069921, 1 x 0.6, 7500 x 0.0690020407, 2 x 0.2, and 2 x 65.5173955496."""
     total = (
@@ -187,6 +201,7 @@ def test_every_kind_adds_to_what_is_unclaimed():
     assert checks["unclaimed_rewards"] == {"equal": 1, "different": 0, "unknown": 0}
 
 
+@incomplete
 def test_what_expires_for_a_round_outside_the_events_is_unknown():
     checks = lf.rewards(frame_of([expired("1", *MIXED, cid="elsewhere")])).attrs["checks"]
 
@@ -205,6 +220,7 @@ STATED = {
 }  # fmt: skip
 
 
+@incomplete
 def test_the_inputs_of_a_transfer_are_the_coupons_that_it_claimed():
     """Validators' 66.0173955496 contain the faucet's 65.5173955496; 0.5 are left for the validator's own coupon."""
     history = [MADE, ISSUED, paid(*CLAIMED, **STATED)]
@@ -228,6 +244,7 @@ def test_a_claim_in_a_purchase_counts_once_for_the_exercise_below_which_it_lies(
     assert (rewards.outcome == "claimed").sum() == 6
 
 
+@incomplete
 def test_a_kind_of_which_no_payload_is_known_is_counted():
     other = create("Splice.Amulet:RewardCouponV3", "v3", {"amount": "1.0"})
 
@@ -298,6 +315,7 @@ def test_a_coupon_of_the_second_version_may_be_a_validators(kind):
     assert (minted.minted_app.sum(), minted.minted_validator.sum(), minted.minted_app_or_validator.sum()) == (0, 0, 8)
 
 
+@incomplete
 def test_a_kind_of_the_second_version_that_is_not_known_is_not_guessed():
     rewards = lf.rewards(frame_of([update("made", 0, second_version("v2", kind="Observer"))]))
 
@@ -315,6 +333,7 @@ def test_a_kind_of_the_second_version_that_is_not_known_is_not_guessed():
     ],
     ids=str,
 )
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")  # only some of these lack anything
 def test_a_coupon_that_cannot_be_read_is_counted(broken, member):
     coupon = create(SV, "broken", COUPONS["sv"][1] | broken)
 

@@ -79,6 +79,18 @@ def test_coupons_are_drawn_as_what_happened_to_them():
     assert sums(coupons)["claimed"] == pytest.approx(sums(flows)["claimed"])
 
 
+def test_coupons_that_only_ended_in_a_range_are_claimed_or_expired_in_it_and_not_created():
+    with lf.sandbox(seed=3, updates=300) as net:
+        start = lf.load_updates(net).record_time[150]
+        history = lf.load_history(net, start=start)
+    with pytest.warns(lf.errors.IncompleteFiguresWarning):
+        flows, coupons = content("rewards", lf.reward_flows(history)), content("rewards", lf.rewards(history))
+
+    # What a claim was worth is not known of each coupon; what expired and was created is.
+    told = [made.subtitle.partition(" claimed, ")[2].partition(";")[0] for made in (flows, coupons)]
+    assert told[0] == told[1]
+
+
 def test_minted_and_burned_have_panels_and_linear_scales_of_their_own():
     rows = frames.rounds(60)
     made = content("coin_supply", rows.assign(minted=rows["minted"] * 1000))

@@ -201,6 +201,7 @@ def test_what_the_figures_lack_and_what_is_not_explained_is_said(filled, net, tm
     assert "coupons began before what is known and ended in it" in page
 
 
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")  # it contradicts itself
 def test_the_coin_s_sections_of_a_hostile_ledger_have_a_picture_or_a_reason(tmp_path):
     with simulated(seed=3, updates=150, hostile=True) as net:
         history = lf.load_history(net, start=(-(2**63), "0001-01-01"))

@@ -74,7 +74,7 @@ COMPUTED = {
     " issuance_per_validator_faucet issuance_per_featured_app issuance_per_unfeatured_app opened_at summarizing_at"
     " issuing_at closed_at whole",
     "rewards": "contract_id kind round provider beneficiary weight featured created_at mint_after expires_at ended_at"
-    " outcome issuance amount",
+    " outcome issuance amount amount_usd",
     "transfers": "update_id event_id record_time output_index round sender provider receiver amount amount_usd"
     " receiver_fee_ratio lock sender_fees kind reason",
     "mint_burn": "update_id record_time round amulet_price_usd minted_app minted_app_or_validator minted_validator"

@@ -29,13 +29,14 @@ def unissued(rows: pa.Table) -> pa.ChunkedArray:
 
 
 def with_issuance(rows: pa.Table, known: pa.Table) -> pa.Table:
-    """Coupons with the issuance of their round where that was not known to them, and what they are worth with it.
+    """Coupons with the issuance and price of their round where these were not known to them, and their worth with it.
 
     Args:
         rows: rows of `rewards`.
         known: rows of `round_history`.
     """
-    places = pc.and_(unissued(rows), pc.is_in(rows["round"], known["round"]))
+    without = pc.or_(unissued(rows), pc.and_(pc.is_null(rows["amount_usd"]), pc.is_valid(rows["amount"])))
+    places = pc.and_(without, pc.is_in(rows["round"], known["round"]))
     if not pc.any(places).as_py():
         return rows
     return _rows("issued_rewards", {"rewards": rows, "round_history": known}, rows.schema)

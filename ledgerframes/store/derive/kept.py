@@ -28,7 +28,7 @@ OPEN_CONTRACTS: Final = Table(
 #: The version of the rules of each table, in the order of writing. A table of an older version is computed again.
 VERSIONS: Final = {
     "round_history": 2,
-    "rewards": 3,
+    "rewards": 4,
     "transfers": 2,
     "token_transfers": 2,
     "traffic_purchases": 2,

@@ -92,8 +92,6 @@ def _rounds(new: pa.Table, tables: Tables) -> Change:
 
 def _rewards(rows: pa.Table, tables: Tables) -> Change:
     """Coupons change until they are ended and their round is known to issue."""
-    # Coupons that only ended here have no create, by whose time a lake is read.
-    rows = rows.filter(pc.is_valid(rows["created_at"]))
     waiting = open_rows(tables["rewards"], pc.field("issuance").is_null() & pc.field("round").is_valid())
     others = waiting.filter(pc.invert(pc.is_in(waiting["contract_id"], rows["contract_id"])))
     numbers = pa.chunked_array([*rows["round"].chunks, *others["round"].chunks], pa.int64())
