@@ -114,6 +114,9 @@ def holdings_from_events(
 def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
     """Compare holdings computed from the history with a server's summary, to the last digit.
 
+    It is no model in SQL: its inputs are two small frames, and what it decides, which amounts a side states at all,
+    depends on the columns and the releases of both.
+
     Args:
         computed: the result of `holdings_from_events(…, decimals="exact")`, for one time and round.
         summary: the result of `load_holdings_summary(…, decimals="exact")`, for the same. A server computes fees for
