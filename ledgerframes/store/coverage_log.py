@@ -8,7 +8,6 @@ Beside the slots the log holds `format`, which a version that does not know it r
 count commits, so that tables that a crash left apart can be told from those in step; `taken`, which counts how often a
 repair took out what was final; `changed/…`, where final rows were added or taken out (see `changes`); and
 `begins/migration`, `begins/lo` and `begins/proof`, where servers had nothing older (see `Begin`).
-A slot without `settled` was written by version 0.1, whose coverage is not trusted: nothing of it is settled.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from typing import Final, NamedTuple
 from ledgerframes.errors import StoreError
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.changes import Changes, Instant
-from ledgerframes.store.coverage import CLOSED, Interval, beyond, intersection, merged
+from ledgerframes.store.coverage import Interval, beyond, intersection, merged
 from ledgerframes.store.delta.table import DeltaStoreTable
 
 #: The format of the numbers that this version writes.
-FORMAT: Final = 2
+FORMAT: Final = 3
 _FORMAT: Final = "format"
 _COMMIT: Final = "commit"
 _ADDED: Final = "added"
@@ -359,10 +358,9 @@ def _shared(by_table: Iterable[tuple[Interval, ...]]) -> tuple[Interval, ...]:
 def claims(table: DeltaStoreTable) -> bool:
     """Whether the log of a table says that a sync has committed to it.
 
-    Lakes of 0.1 count no commits. The first slot alone would not do: after a kill another table may be the only one
-    that has it.
+    The first slot would not do: after a kill another table may be the only one that has it.
     """
-    return any(table.number(name) is not None for name in (_COMMIT, _names(0)[0]))
+    return table.number(_COMMIT) is not None
 
 
 def _names(number: int) -> tuple[str, ...]:
@@ -375,10 +373,9 @@ def _read(table: DeltaStoreTable, number: int) -> Slot | None:
     if migration_id is None:  # every number is a look into the log, so a slot that is not there costs one
         return None
     lo, hi, settled, ended = map(table.number, others)
-    if lo is None or hi is None:
+    if lo is None or hi is None or settled is None:
         return None
-    # Version 0.1 wrote no `settled` and trusted a clock, so nothing of its slots is final.
-    return Slot(migration_id, lo, hi, lo if settled is None else settled, ended or int(hi >= CLOSED))
+    return Slot(migration_id, lo, hi, settled, ended or 0)
 
 
 def _doubt(table: DeltaStoreTable) -> tuple[int, int] | None:
@@ -393,9 +390,9 @@ def _begin(table: DeltaStoreTable) -> Begin | None:
 
 def _check_format(table: DeltaStoreTable) -> None:
     written = table.number(_FORMAT)
-    # A newer format may give the numbers another meaning, and a commit by it would damage the coverage.
-    if written is not None and written > FORMAT:
+    # Another format may give the numbers another meaning, and a commit by this version would damage the coverage.
+    if written != FORMAT and (written is not None or table.number(_names(0)[0]) is not None):
         raise StoreError(
-            f"{table.url}: a newer version of ledgerframes wrote this store (format {written}, this version reads up to"
-            f" {FORMAT}); install a newer one"
+            f"{table.url}: another version of ledgerframes wrote this store (format {written or 1}, this version reads"
+            f" {FORMAT}); install that version, or sync into a new store"
         )

@@ -76,11 +76,6 @@ class HistoryTables:
         """The network's synchronizers and the party of its DSO, as its first page named them."""
         return frozenset().union(*((table.property(KNOWN_BY) or "").split() for table in self.tables.values()))
 
-    def synchronizers(self) -> frozenset[str]:
-        """The network's synchronizers, as stored updates name them: of it, lakes of 0.1 keep nothing else."""
-        rows = _read(self._index, ["synchronizer_id"], pc.scalar(True))  # noqa: FBT003 - a value, not a switch
-        return frozenset(pc.unique(rows["synchronizer_id"]).to_pylist())
-
     @property
     def places(self) -> dict[str, Place]:
         """Where rows go, by table, for processes that store them beside this one."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -12,6 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import InputError, StoreError
@@ -21,6 +24,8 @@ from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT, function_of
 from ledgerframes.store.history_tables import PARTITIONS, HistoryTables
+from ledgerframes.store.lake_file import LakeFile, Named, decoded, encoded, has_tables, read_file, write_file
+from ledgerframes.store.losses import Loss, losses_of
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, leaves_out
 from ledgerframes.store.sync.servers import Began, PageSize
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, snapshot_table
@@ -31,6 +36,7 @@ from ledgerframes.tables.derived import COMPUTED
 from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.tables.table import Table
 
+_log = logging.getLogger("ledgerframes.store")
 _LOCK: Final = ".sync.lock"
 
 
@@ -120,6 +126,9 @@ class Lake:
         if personal is not None and not isinstance(personal, bool):
             raise InputError(f"personal={personal!r} is not valid: give True or False, or leave it out")
         self._asked = personal
+        self._file: LakeFile | None = None  # while this process writes
+        self._changed: set[str] = set()
+        self._repairing = False
         if not isinstance(self.url, str) or not self.url.strip():
             raise InputError(
                 f"{url!r} is not a location for a store: give a folder or a URL such as 's3://bucket/lake'"
@@ -134,15 +143,130 @@ class Lake:
 
     def table(self, name: str) -> DeltaStoreTable:
         """One table, not read yet."""
-        base = str(self.folder) if self.folder is not None else self.url
         return DeltaStoreTable(
             declared(name),
-            f"{base}/{name}",
+            f"{self._base}/{name}",
             storage_options=self.options,
             partition_by=PARTITIONS if set_of(name) else (),
             verify=self.verify,
             personal=self.keeps_personal,
+            listing=self,
         )
+
+    def file(self) -> LakeFile:
+        """What `lake.json` says; of a lake that does not exist, that it has no table.
+
+        Raises:
+            StoreError: it is damaged, lost, or of another format.
+        """
+        if self._file is not None:
+            return self._file
+        content = self._read_file()
+        if content is not None:
+            return decoded(content, self.url)
+        if self._has_tables():
+            raise StoreError(
+                f"{self.url}: there are tables and no lake.json. A lake of version 0.1 or 0.2 is read by that version"
+                " only: sync into a new one. If this lake had the file, store.repair() makes it again"
+            )
+        return LakeFile(personal=self._asked is not False)
+
+    def names(self) -> Collection[str]:
+        """Every table that may be there."""
+        return self.file().tables.keys()
+
+    def making(self, name: str) -> None:
+        """Name a table before it is made.
+
+        Raises:
+            StoreError: it was there, and is lost.
+        """
+        file = self.file()
+        named = file.tables.get(name)
+        if named is not None and named.version >= 0:
+            raise StoreError(str(Loss(name, named)))
+        self._write(file.having({name: Named()}))
+
+    def changing(self, table: DeltaStoreTable) -> None:
+        """Note that the state of a table has to be named again.
+
+        Raises:
+            StoreError: something of it is lost, which the change would hide.
+        """
+        if table.name not in self._changed and not self._repairing:
+            self._refuse_lost({table.name: table})
+        self._changed.add(table.name)
+
+    def remake(self, name: str, properties: Mapping[str, str]) -> DeltaStoreTable:
+        """Make a table again whose log is lost, empty; a repair does so."""
+        self._write(self.file().having({name: Named()}))
+        table = self.table(name)
+        table.create(properties)
+        self._changed.add(name)
+        return table
+
+    def forget(self, name: str) -> None:
+        """Name a table no more."""
+        file = self.file()
+        self._write(replace(file, tables={own: named for own, named in file.tables.items() if own != name}))
+
+    def restore_file(self) -> bool:
+        """Write `lake.json` again if it is lost or damaged, with the tables that are there; whether it was.
+
+        Raises:
+            StoreError: the tables are of another format.
+        """
+        content = self._read_file()
+        try:
+            if content is not None:
+                decoded(content, self.url)
+                return False
+        except StoreError as error:
+            if "is damaged" not in str(error):
+                raise
+        tables = {name: self.table(name).open() for name in (*STORED, SYNCS.name)}
+        there = {name: table for name, table in tables.items() if table.exists}
+        for of in SETS:
+            Slots.read([there[name] for name in of.order if name in there])  # refuses another format
+        marks = [table.property(PROPERTY) for table in there.values()]
+        self._write(LakeFile(personal=LEFT_OUT_OF_IT not in marks, tables=dict.fromkeys(there, Named())))
+        self._changed.update(there)
+        return True
+
+    def losses(self, tables: Mapping[str, DeltaStoreTable], *, thoroughly: bool = False) -> list[Loss]:
+        """What was lost of some tables since a sync, derive or repair left them; it is read from their logs alone.
+
+        Args:
+            tables: by name, in their newest state.
+            thoroughly: open those that have gone on since, as under a sync that was killed, in the state that was left.
+        """
+        return list(losses_of(tables, self.file().tables, self.table if thoroughly else None))
+
+    def _read_file(self) -> bytes | None:
+        return read_file(self._base, self.options)
+
+    def _write_file(self, content: bytes) -> None:
+        write_file(self._base, self.options, content)
+
+    def _has_tables(self) -> bool:
+        return has_tables(self._base, self.options)
+
+    @property
+    def _base(self) -> str:
+        return str(self.folder) if self.folder is not None else self.url
+
+    def _write(self, file: LakeFile) -> None:
+        self._write_file(encoded(file))
+        if self._file is not None:
+            self._file = file
+
+    def _name_changed(self) -> None:
+        """Name the versions and rows of the tables that were changed."""
+        if not self._changed:
+            return
+        sizes = {name: self.table(name).open().size() for name in sorted(self._changed)}
+        there = {name: size for name, size in sizes.items() if size["version"] is not None}
+        self._write(self.file().having({name: Named(size["version"], size["rows"]) for name, size in there.items()}))
 
     def keeps_personal(self) -> bool:
         """Whether personal data is kept: as the existing tables were created, else as the caller said.
@@ -150,10 +274,9 @@ class Lake:
         Raises:
             StoreError: they were created otherwise than the caller says.
         """
-        # Any table may be the first that a sync creates, so each of them carries the mark.
-        tables = (self.table(name).refresh() for name in (*STORED, SYNCS.name))
-        stored = [table.property(PROPERTY) for table in tables if table.handle is not None]
-        return not leaves_out(stored, asked=self._asked, url=self.url)
+        file = self.file()
+        marks = [None if file.personal else LEFT_OUT_OF_IT] if file.tables else []
+        return not leaves_out(marks, asked=self._asked, url=self.url)
 
     def history(self, of: TableSet = HISTORY, properties: Mapping[str, str] | None = None) -> HistoryTables:
         """The tables of a history, in their newest state.
@@ -166,12 +289,13 @@ class Lake:
             StoreError: one of them is lost.
         """
         history = HistoryTables({name: self.table(name) for name in of.order}, of, properties).refresh()
-        _refuse_lost(self.url, lost(history.tables, of), of)
+        self._refuse_lost(history.tables)
         return history
 
     def network(self) -> dict[str, str]:
         """The properties by which the store knows its network, from any table that has them; empty while none has."""
-        return network_of(self.table(name).refresh() for name in STORED)
+        named = self.names()
+        return network_of(self.table(name).refresh() for name in STORED if name in named)
 
     def holds(self, update_ids: Sequence[str]) -> bool:
         """Whether any of some updates is stored."""
@@ -191,16 +315,16 @@ class Lake:
         # The table written last is read first, so that no update is seen before its events.
         whole = (own for name in wanted for own in _with_its_set(name))
         tables = {name: self.table(name) for name in dict.fromkeys(whole)}
-        sets = [of for of in SETS if set(of.order) <= set(tables)]
+        named = self.file().tables
         if as_of is None:
-            view = View({name: table.refresh() for name, table in tables.items()})
-            for of in sets:
-                _refuse_lost(self.url, lost(view.tables, of), of)
+            view = View({name: table.open() if name in named else table for name, table in tables.items()})
+            self._refuse_lost(view.tables)
             return view
         versions = find_versions(self.table(SYNCS.name).refresh(), as_of, self.url)
         view = View({name: table.as_of(versions.get(name)) for name, table in tables.items()})
-        gone = [name for name, table in tables.items() if name in versions and not table.exists]
-        _refuse_lost(self.url, gone, next((of for of in sets if set(of.order) & set(gone)), HISTORY))
+        for name, table in tables.items():
+            if name in versions and not table.exists:
+                raise StoreError(f"{self.url}: {Loss(name, Named(versions[name]))}")
         return view
 
     def existing(self, as_of: str | date | datetime | None = None, *, names: Iterable[str] = ()) -> View:
@@ -220,18 +344,56 @@ class Lake:
         Raises:
             StoreError: nothing was ever synced into this location, or a log cannot be read.
         """
-        view = View({name: self.table(name).refresh() for name in STORED})
+        named = self.names()
+        view = View({name: self.table(name).open() if name in named else self.table(name) for name in STORED})
         if not view.versions:
             self._require()
         return view
 
     def _require(self) -> None:
-        if not any(self.table(name).refresh().exists for name in (*STORED, SYNCS.name)):
+        if not self.names():
             raise StoreError(f"{self.url}: there is no store here. Make one with store.sync(net), or check the path")
 
+    def _refuse_lost(self, tables: Mapping[str, DeltaStoreTable]) -> None:
+        for loss in self.losses(tables):
+            raise StoreError(f"{self.url}: {loss}")
+        for of in SETS:
+            for name in lost(tables, of):
+                raise StoreError(f"{self.url}: {Loss(name, Named())}")
+
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Hold the store for one writer.
+    def writing(self, *, repairing: bool = False) -> Iterator[bool]:
+        """Hold the store for one writer, and name in `lake.json` what it changed, however it ends.
+
+        Args:
+            repairing: make `lake.json` again if it is lost.
+
+        Yields:
+            Whether `lake.json` was made again.
+
+        Raises:
+            StoreError: see `_locked`.
+        """
+        with self._locked():
+            self._changed, self._repairing = set(), repairing
+            try:
+                restored = repairing and self.restore_file()
+                self._check_personal()
+                self._file = self.file()
+                yield restored
+                self._name_changed()
+            except BaseException:
+                try:
+                    self._name_changed()
+                except StoreError as error:
+                    _log.warning("what was changed could not be named in lake.json: %s", error)
+                raise
+            finally:
+                self._file, self._changed, self._repairing = None, set(), False
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Take the lock of the store.
 
         On object storage there is no lock; a second writer is noticed when it commits.
 
@@ -240,7 +402,6 @@ class Lake:
                 personal data and the caller says otherwise.
         """
         if self.folder is None:
-            self._check_personal()
             yield
             return
         from filelock import FileLock, Timeout
@@ -261,7 +422,6 @@ class Lake:
                     f"{self.url} cannot be written: {error}; check the folder's owner and permissions, or open a store"
                     " elsewhere"
                 ) from error
-            self._check_personal()
             yield
         finally:
             lock.release(force=True)  # also where a signal broke off how it was acquired
@@ -289,18 +449,10 @@ def lost(tables: Mapping[str, DeltaStoreTable], of: TableSet) -> list[str]:
 
     While the first sync creates them, some are missing for a moment beside others that are empty.
     """
-    existing = [tables[name] for name in of.order if tables[name].exists]
-    if not any(map(claims, existing)):
+    own = [tables[name] for name in of.order if name in tables]
+    if len(own) < len(of.order) or not any(map(claims, (table for table in own if table.exists))):
         return []
-    return [name for name in of.order if not tables[name].exists]
-
-
-def _refuse_lost(url: str, names: Sequence[str], of: TableSet) -> None:
-    if names:
-        raise StoreError(
-            f"{url}: the table {names[0]!r} is missing beside others of the {of.name}: its log is lost. store.repair()"
-            " makes it anew, empty, and the next sync fills it; or restore its folder from a copy"
-        )
+    return [table.name for table in own if not table.exists]
 
 
 def _check_folder(folder: Path) -> None:

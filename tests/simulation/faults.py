@@ -109,7 +109,6 @@ FAULTS: Final[dict[str, Fault]] = {
     "interrupt": Fault("a sync is interrupted at a request, and may save what is whole", weight=10),
     "kill": Fault("the machine ends before, between or after any two writes", weight=60),
     "full": Fault("the storage refuses a write", weight=10),
-    "old-lake": Fault("the lake was written by 0.1: no format number, no settled, rows missing inside", weight=10),
     # beyond the assumptions
     "too-late": Fault(
         "items appear longer than settle after newer ones",

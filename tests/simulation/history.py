@@ -16,7 +16,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from ledgerframes.decoding.pages import decode_page
 from ledgerframes.errors import (
     BeginsLateWarning,
     DecodeError,
@@ -28,12 +27,10 @@ from ledgerframes.errors import (
 )
 from ledgerframes.paging.window import Window
 from ledgerframes.store.checks.check import check
-from ledgerframes.store.coverage import BEGINNING
 from ledgerframes.store.lake import Lake, declared
 from ledgerframes.store.read.reading import Part, load_table
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
-from ledgerframes.store.table_sets import NETWORK
 from ledgerframes.timestamps import LATEST, format_timestamp
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
@@ -47,7 +44,7 @@ from tests.simulation.script import Outcome, Script
 from tests.simulation.servers import Fleet, Server, largest_group
 from tests.simulation.spool import Spool
 from tests.simulation.storage import Disk, Killed, SimLake
-from tests.simulation.world import BASE, SETTLE, Item, U, network_of, page_of
+from tests.simulation.world import BASE, SETTLE, Item, U, network_of
 
 
 def run(script: Script, *, lake: Callable[[Disk], Lake] = SimLake) -> Outcome:
@@ -101,8 +98,6 @@ class _History:
         for _ in range(choices.pick("moves", 45 if script.objects else 7)):
             self.fleet.move(0, 1)
             self.fleet.prune(15)
-        if "old-lake" in self.faults:
-            self._write_old_lake()
         self.calm = False
 
     def run(self) -> Outcome:
@@ -514,31 +509,6 @@ class _History:
         with suppress(StoreError):  # a damage that a reader stumbles over is found as well
             if check(SimLake(rotten)):
                 self.watch.say(Holds.ROTTEN, f"check() is true although {what}")
-
-    # an older lake
-
-    def _write_old_lake(self) -> None:
-        """A lake as 0.1 left it: three numbers per slot, no format number, and rows missing inside what it covers."""
-        server = self.fleet.servers[0]
-        stored = [item for item in sorted(server.shown) if item.kind != "broken"]
-        if not stored:
-            return
-        kept = [item for item in stored if item is stored[0] or not self.choices.chance("old", 25)]
-        first = min(item.update_id for item in kept if item.place == kept[0].place)
-        numbers: dict[str, int] = {}
-        migrations = sorted({item.migration for item in stored})
-        for slot, migration in enumerate(migrations):
-            newest = max(item.micros for item in stored if item.migration == migration)
-            at = newest + self._pick("old", 3) * U
-            if migration != migrations[-1] and self.choices.chance("old", 50):
-                at = LATEST
-            numbers |= {f"slot/{slot}/migration": migration, f"slot/{slot}/lo": BEGINNING, f"slot/{slot}/at": at}
-        batches = decode_page(page_of(tuple(kept))).batches
-        for name in self.stored_as.order:
-            table = self.lake.table(name)
-            table.create({NETWORK: f"{kept[0].migration}/{first}"})
-            table.append([batches[name]], numbers)
-        self.log.append(f"a lake of 0.1 holds {', '.join(item.name for item in kept)}")
 
 
 class _Keeping(logging.Handler):

@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from ledgerframes.paging.window import Window
-from ledgerframes.store import coverage_log
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part
 from tests.simulation.faults import Holds
@@ -27,8 +26,6 @@ from tests.simulation.world import Item, ago
 #: world has fewer, and no read of one asks for as many. Such an answer is no read: an item that it alone shows is not
 #: final, and the next sync, which looks at the same place, reads it.
 RECOGNISING: Final = frozenset({50, 1000})
-#: Whether the code under test knows `settled`; without it, all that is covered is claimed to be final.
-KNOWS_SETTLED: Final = "slot/0/settled" in coverage_log._names(0)
 
 
 class Problem(NamedTuple):
@@ -82,7 +79,7 @@ def covered(numbers: Mapping[str, int]) -> list[Span]:
 
 def settled(numbers: Mapping[str, int]) -> list[Span]:
     """What a table's log says is final."""
-    return joined(_spans(numbers, "settled" if KNOWS_SETTLED else "at"))
+    return joined(_spans(numbers, "settled"))
 
 
 def _spans(numbers: Mapping[str, int], end: str) -> Iterator[Span]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.delta.table import DeltaStoreTable, Listing
 from ledgerframes.store.lake import declared
 from tests.simulation.storage import Disk, MemoryTable, SimLake
 
@@ -24,15 +24,16 @@ class MirroredTable(MemoryTable):
     Args:
         real: the table in the folder.
         disk: where the other one lies.
+        listing: the lake that it belongs to.
     """
 
-    def __init__(self, real: DeltaStoreTable, disk: Disk) -> None:
-        super().__init__(real.table, disk)
+    def __init__(self, real: DeltaStoreTable, disk: Disk, listing: Listing) -> None:
+        super().__init__(real.table, disk, listing)
         self._real = real
 
-    def refresh(self) -> MirroredTable:
-        super().refresh()
-        self._real.refresh()
+    def open(self) -> MirroredTable:
+        super().open()
+        self._real.open()
         assert self._real.version == self._version, f"{self.name}: {self._real.version} is not {self._version}"
         return self
 
@@ -95,10 +96,10 @@ class MirroredLake(SimLake):
         self._folder = folder
 
     def table(self, name: str) -> DeltaStoreTable:
-        return MirroredTable(self._in_folder(name), self.disk)
+        return MirroredTable(self._in_folder(name), self.disk, self)
 
     def _in_folder(self, name: str) -> DeltaStoreTable:
-        partition_by = MemoryTable(declared(name), self.disk)._partition_by
+        partition_by = MemoryTable(declared(name), self.disk, self)._partition_by
         return DeltaStoreTable(declared(name), str(self._folder / name), storage_options={}, partition_by=partition_by)
 
     def differences(self) -> list[str]:

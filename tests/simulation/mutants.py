@@ -161,15 +161,6 @@ def _by_first_id(original: Any) -> Any:
     return recognise
 
 
-def _old_claims(original: Any) -> Any:
-    def read(table: Any, number: int) -> Any:
-        slot = original(table, number)
-        old = slot is not None and table.number(f"slot/{number}/settled") is None
-        return slot._replace(settled=slot.hi) if old else slot
-
-    return read
-
-
 def _falls(_original: Any) -> Any:
     def put(self: Any, number: int, slot: Any) -> None:
         for slots in self.by_table.values():
@@ -360,9 +351,6 @@ MUTANTS: Final[dict[str, Mutant]] = {
     "every-network-is-recognised": Mutant(
         "a server shows that it belongs to the store's network", "store.sync.agreement:Agreement._recognise",
         _constant(value=True), ("other-network", "lagging", "servers-change", "late"),
-    ),
-    "old-claims-trusted": Mutant(
-        "a slot of an older lake is unsettled from lo", "store.coverage_log:_read", _old_claims, ("old-lake", "late"),
     ),
     "numbers-fall": Mutant(
         "no server lowers either number", "store.coverage_log:Slots.put", _falls, ("kill", *_SERVERS)

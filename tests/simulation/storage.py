@@ -21,9 +21,10 @@ from pyarrow import acero
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.new_files import NewFile
-from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.delta.table import DeltaStoreTable, Listing
 from ledgerframes.store.history_tables import PARTITIONS
 from ledgerframes.store.lake import Lake, declared
+from ledgerframes.store.lake_file import NAME as FILE
 from ledgerframes.store.table_sets import set_of
 from ledgerframes.tables.table import Table
 
@@ -71,6 +72,7 @@ class Disk:
         before: called before every write with the table's name; may raise, and marks the disk dead to kill.
         after: called after every write with the table's name.
         dead: whether the machine is off.
+        file: the lake's `lake.json`.
         writes: how many writes there were.
     """
 
@@ -78,6 +80,7 @@ class Disk:
     before: Callable[[str], None] = lambda _name: None
     after: Callable[[str], None] = lambda _name: None
     dead: bool = False
+    file: bytes | None = None
     writes: int = 0
 
     def alive(self) -> None:
@@ -101,7 +104,7 @@ class Disk:
 
     def copy(self) -> Disk:
         """The same tables on another disk, to damage them."""
-        return Disk({name: list(states) for name, states in self.versions.items()})
+        return Disk({name: list(states) for name, states in self.versions.items()}, file=self.file)
 
 
 class MemoryTable(DeltaStoreTable):
@@ -110,11 +113,12 @@ class MemoryTable(DeltaStoreTable):
     Args:
         table: its declaration.
         disk: where it lies.
+        listing: the lake that it belongs to.
     """
 
-    def __init__(self, table: Table, disk: Disk) -> None:
+    def __init__(self, table: Table, disk: Disk, listing: Listing) -> None:
         partition_by = PARTITIONS if set_of(table.name) else ()
-        super().__init__(table, f"{URL}/{table.name}", storage_options={}, partition_by=partition_by)
+        super().__init__(table, f"{URL}/{table.name}", storage_options={}, partition_by=partition_by, listing=listing)
         self._disk = disk
         self._version: int | None = None
 
@@ -123,7 +127,7 @@ class MemoryTable(DeltaStoreTable):
         self._disk.alive()
         return None if self._version is None else self._disk.versions[self.name][self._version]
 
-    def refresh(self) -> MemoryTable:
+    def open(self) -> MemoryTable:
         self._disk.alive()
         count = len(self._disk.versions.get(self.name, ()))
         self._version = count - 1 if count else None
@@ -182,10 +186,12 @@ class MemoryTable(DeltaStoreTable):
 
     def create(self, properties: Mapping[str, str]) -> None:
         self._disk.alive()
+        assert self._listing is not None
+        self._listing.making(self.name)
         if self.name in self._disk.versions:
             raise StoreError(f"{self.url} cannot be made: it is there")
         state = State((), {}, dict(properties), self.table.schema.remove_metadata())
-        self._put(state, lambda: self._really_create(properties))
+        self._put(state, lambda: self._really_create(properties), made=True)
 
     def append(
         self, batches: Sequence[pa.RecordBatch], numbers: Mapping[str, int], files: Sequence[NewFile] = ()
@@ -227,7 +233,9 @@ class MemoryTable(DeltaStoreTable):
     def _really_append(self, batches: Sequence[pa.RecordBatch], numbers: Mapping[str, int]) -> None:
         """For storage that has more than memory."""
 
-    def _put(self, state: State, also: Callable[[], None] = lambda: None) -> None:
+    def _put(self, state: State, also: Callable[[], None] = lambda: None, *, made: bool = False) -> None:
+        if not made and self._listing is not None:
+            self._listing.changing(self)
         self._disk.write(self.name, State(state.commits, state.numbers, state.properties, state.schema), also)
         self._version = len(self._disk.versions[self.name]) - 1
 
@@ -314,9 +322,21 @@ class SimLake(Lake):
         self.disk = disk
 
     def table(self, name: str) -> DeltaStoreTable:
-        return MemoryTable(declared(name), self.disk)
+        return MemoryTable(declared(name), self.disk, self)
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         self.disk.alive()
         yield
+
+    def _read_file(self) -> bytes | None:
+        self.disk.alive()
+        return self.disk.file
+
+    def _write_file(self, content: bytes) -> None:
+        self.disk.alive()
+        self.disk.before(FILE)
+        self.disk.file = content
+
+    def _has_tables(self) -> bool:
+        return bool(self.disk.versions)

@@ -212,19 +212,6 @@ FOUND_BY = {
             cut=0 * U,
         ),
     ),
-    "old-claims-trusted": (
-        Holds.REACHED,
-        Script(
-            items=(
-                Item(0, 6 * U, "A", "c"),
-                Item(0, 12 * U, "A", "b"),
-            ),
-            faults=("old-lake",),
-            choices={
-                "moves": [5, 1, 1],
-            },
-        ),
-    ),
     "one-table-for-all": (
         Holds.WHOLE,
         Script(

@@ -37,12 +37,6 @@ SCRIPTS = {
         faults=("kill",),
         choices={"clock": [2], "kill-before": [0, 1], "moves": [1, 1]},
     ),
-    # What 0.1 claimed was believed.
-    "a-lake-of-0.1-with-a-row-missing": Script(
-        items=(Item(1, 3 * U, "A", "e"), Item(1, 4 * U, "A", "f")),
-        faults=("old-lake",),
-        choices={"moves": [1, 1], "old": [1]},
-    ),
     # A page of one item, after a 413, went past the rest of a tie: a false alarm of a fork.
     "a-tie-cut-by-a-smaller-page": Script(
         items=(Item(1, 2 * U, "A", "d"), Item(1, 2 * U, "C", "m"), Item(2, 12 * U, "A", "i")),
@@ -116,12 +110,6 @@ SCRIPTS = {
         items=(Item(0, 4 * U, "A", "o", "broken"), Item(2, 12 * U, "A", "f")),
         choices={"moves": [1, 1]},
     ),
-    # What a lake of 0.1 says is closed is open until it is settled, and costs a request.
-    "a-migration-that-a-lake-of-0.1-closed": Script(
-        items=(Item(0, 2 * U, "A", "o"), Item(0, 7 * U, "A", "f"), Item(1, 3 * U, "A", "c")),
-        faults=("old-lake",),
-        choices={"moves": [3, 1, 1, 1], "old": [0, 0, 0, 1]},
-    ),
     # After a server was left out, the same page was asked for for ever: it lay before the new reader's window.
     "a-server-that-is-left-out-after-its-first-page": Script(
         items=(Item(0, 3 * U, "B", "d"), Item(0, 4 * U, "C", "b", "exercise"), Item(0, 9 * U, "B", "p", "unassign")),
@@ -151,7 +139,7 @@ SCRIPTS = {
     "a-server-that-shows-only-what-was-rejected": Script(
         items=(Item(0, 4 * U, "A", "c", "broken"), Item(1, 10 * U, "A", "j")),
         servers=2,
-        faults=("lagging", "old-lake"),
+        faults=("lagging",),
         choices={"moves": [5, 1, 0, 1, 1, 1], "plan": [1]},
     ),
     # A fork below the first update was taken for a server that lags.
@@ -549,7 +537,7 @@ SCRIPTS = {
             Item(1, 2 * U, "A", "f"),
             Item(1, 11 * U, "A", "l"),
         ),
-        faults=("catching-up", "kill", "old-lake"),
+        faults=("catching-up", "kill"),
         choices={"kill-after": [0, 0, 1], "moves": [3, 1, 1, 1, 2]},
     ),
     # What was stored was looked for on a server that had pruned it, though others could have settled it.

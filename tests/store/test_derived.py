@@ -295,8 +295,8 @@ def test_an_emptied_entry_in_the_middle_of_a_computed_tables_log_is_missed(store
     adding = [entry for entry in log if '"add"' in entry.read_text()]
     adding[len(adding) // 2].write_bytes(b"")
 
-    assert f"{name}: entries of its log" in str(store.check())
-    assert store.repair().entries == {name: 1}
+    assert f"entries of the log of '{name}'" in str(store.check())
+    assert name in str(store.repair().shortened)
     store.derive()
     other = lf.open_store(tmp_path / "other")
     other.sync(net, progress=False, derive=["transfers", "mint_burn"])

@@ -10,21 +10,20 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.errors import StoreError, visible
+from ledgerframes.errors import visible
 from ledgerframes.paging.window import Window
 from ledgerframes.results import Result
 from ledgerframes.store.checks.active_contracts import check_active_contracts
 from ledgerframes.store.checks.findings import CheckFinding
-from ledgerframes.store.checks.log_entries import log_damages
 from ledgerframes.store.checks.soundness import REPAIR, Fault, Soundness
 from ledgerframes.store.delta.damage import READ_ERRORS
-from ledgerframes.store.delta.data_files import has_digest
 from ledgerframes.store.delta.storage_errors import is_panic
 from ledgerframes.store.delta.stored_files import Damage
 from ledgerframes.store.derive.kept import KEPT
 from ledgerframes.store.lake import Lake, View, declared, lost
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
+from ledgerframes.store.sync.sync_log import SYNCS
 from ledgerframes.store.table_sets import SETS
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
@@ -69,9 +68,8 @@ def check(lake: Lake, *, full: bool = False) -> Check:
         StoreError: there is no store, or a log cannot be read.
     """
     view = lake.raw_view()
-    findings = [_lost(name, of.name) for of in SETS for name in lost(view.tables, of)]
+    findings = _lost(lake, view)
     findings += _damaged(view, full=full)
-    findings += _shortened(lake)
     # With files or entries missing, every count below would be wrong for that reason alone.
     if findings:
         return Check(lake.url, {}, tuple(findings))
@@ -83,8 +81,6 @@ def check(lake: Lake, *, full: bool = False) -> Check:
         if not findings:
             raise
         return Check(lake.url, {}, tuple(findings))
-    if full:
-        findings += _without_digest(view)
     return Check(lake.url, rows, tuple(sorted(findings, key=lambda finding: finding.severity != "error")))
 
 
@@ -125,21 +121,16 @@ def _grouped(faults: Iterator[Fault]) -> list[CheckFinding]:
     return [CheckFinding(name, "error", counts[name], fault.update_id, fault.advice) for name, fault in first.items()]
 
 
-def _lost(name: str, history: str) -> CheckFinding:
-    return CheckFinding(f"{name}: the table is missing beside others of the {history}", "error", 1, name, REPAIR)
-
-
-def _shortened(lake: Lake) -> list[CheckFinding]:
-    """One finding per table whose log has lost entries."""
-    try:
-        return [
-            CheckFinding(
-                f"{damage.table}: entries of its log are lost or empty", "error", damage.count, str(damage), REPAIR
-            )
-            for damage in log_damages(lake)
-        ]
-    except StoreError as error:
-        return [CheckFinding("syncs: the list of syncs cannot be read", "error", 1, str(error), REPAIR)]
+def _lost(lake: Lake, view: View) -> list[CheckFinding]:
+    """One finding per table that is not as it was left."""
+    losses = lake.losses({**view.tables, SYNCS.name: lake.table(SYNCS.name).refresh()}, thoroughly=True)
+    by_name = {loss.table: str(loss) for loss in losses} | {
+        name: f"the table is missing beside others of the {of.name}" for of in SETS for name in lost(view.tables, of)
+    }
+    return [
+        CheckFinding(f"{name}: the table is missing, or entries of its log are", "error", 1, what, REPAIR)
+        for name, what in by_name.items()
+    ]
 
 
 def _damaged(view: View, *, full: bool) -> list[CheckFinding]:
@@ -153,16 +144,6 @@ def _damaged(view: View, *, full: bool) -> list[CheckFinding]:
         CheckFinding(name, "error", len(damages), f"{damages[0].file.path} ({damages[0].why})", REPAIR)
         for name, damages in by_kind.items()
     ]
-
-
-def _without_digest(view: View) -> Iterator[CheckFinding]:
-    for name, table in view.stored.items():
-        files = [] if table.files is None else [path for path in table.files.listed if not has_digest(path)]
-        if files:
-            yield CheckFinding(
-                f"{name}: files of an older version, which have no digest", "note", len(files), files[0],
-                "they can be read to the end; store.compact() rewrites them with one",
-            )  # fmt: skip
 
 
 def _repeated(data: pa.Table, key: list[str], name: str, advice: str) -> Iterator[CheckFinding]:

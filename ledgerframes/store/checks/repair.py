@@ -22,7 +22,6 @@ import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError, visible
 from ledgerframes.results import Result
-from ledgerframes.store.checks.log_entries import fill_log, log_damages
 from ledgerframes.store.checks.soundness import Soundness
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged
 from ledgerframes.store.coverage_log import Slots
@@ -33,6 +32,7 @@ from ledgerframes.store.derive.kept import KEPT
 from ledgerframes.store.derive.progress import UNSOUND
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import STORED, Lake, View, lost, network_of
+from ledgerframes.store.losses import Loss
 from ledgerframes.store.snapshot_log import lacking_without
 from ledgerframes.store.sync.sync_log import SYNCS
 from ledgerframes.store.table_sets import HISTORY, NETWORK, SETS, TableSet, set_of
@@ -41,6 +41,8 @@ from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 _log = logging.getLogger("ledgerframes.store")
 _LOG: Final = "_delta_log"
 _MILLISECOND: Final = 1_000
+#: The tables of which other rows say what is missing; `Soundness` finds that.
+_NAMED_BY_OTHERS: Final = frozenset({"events", "reassignments", "views"})
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,8 +55,9 @@ class RepairReport(Result):
         remade: the tables whose log was lost, created anew.
         unsound: how many rows contradicted each other, by what was wrong.
         stretches: the intervals that the next sync has to read again, in words.
-        lost: how many files of snapshots and of `syncs` cannot be read again, by table.
-        entries: how many entries of its log were lost or empty, by table; rows of snapshots and rejects go with them.
+        lost: how many rows of snapshots, of `rejects` and of `syncs` cannot be had again, by table.
+        shortened: the tables whose log had lost entries, or had damaged ones, in words.
+        restored: whether `lake.json` was lost and made again: a table that was lost with it is not missed.
     """
 
     store: str
@@ -63,18 +66,21 @@ class RepairReport(Result):
     unsound: dict[str, int] = field(default_factory=dict)
     stretches: tuple[str, ...] = ()
     lost: dict[str, int] = field(default_factory=dict)
-    entries: dict[str, int] = field(default_factory=dict)
+    shortened: tuple[str, ...] = ()
+    restored: bool = False
 
     def __str__(self) -> str:
-        lines = [f"damaged: {file}" for file in self.damaged]
-        lines += [f"made anew, empty: {name}" for name in self.remade]
-        lines += [f"entries of the log lost: {name} ({count:,})" for name, count in self.entries.items()]
+        lines = ["made again: lake.json, from the tables that are there"] if self.restored else []
+        lines += [f"damaged: {file}" for file in self.damaged]
+        lines += [f"made again, empty: {name}{_filled_by(name)}" for name in self.remade]
+        lines += [f"entries of the log lost: {loss}" for loss in self.shortened]
         lines += [f"unsound: {name} ({count:,})" for name, count in self.unsound.items()]
         lines += [f"to be read again: {interval}" for interval in self.stretches]
-        lines += [f"lost for good: {count:,} files of {name}" for name, count in self.lost.items()]
+        lines += [f"lost for good: {count:,} rows of {name}" for name, count in self.lost.items()]
         if not lines:
             return visible(f"{self.store}: nothing to repair")
-        following = "; run sync to read it again" if self.stretches or self.remade else ""
+        again = bool(self.stretches) or any(set_of(name) is not None for name in self.remade)
+        following = "; run sync to read it again" if again else ""
         return "\n".join(map(visible, [f"{self.store} was repaired{following}", *lines]))
 
 
@@ -91,15 +97,18 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
     if lake.folder is not None and not lake.folder.is_dir():
         # Taking the lock creates the folder, so a store that does not exist has to be refused before.
         lake.raw_view()
-    with lake.writing():
-        unreadable = _set_unreadable_logs_aside(lake)
+    with lake.writing(repairing=True) as restored:
+        _set_unreadable_logs_aside(lake)
         view = lake.raw_view()
         before = {of.name: _covered(view, of, common=False) for of in SETS}
-        remade = _remade(view, unreadable)
-        damaged, gone = _without_damage(lake, view)
-        entries = list(log_damages(lake))  # reads `syncs`, so its damaged files have to be out before
-        for entry in entries:
-            fill_log(lake, entry)
+        syncs = {SYNCS.name: lake.table(SYNCS.name).refresh()}
+        losses = lake.losses({**view.tables, **syncs}, thoroughly=True)
+        gone: Counter[str] = Counter()
+        remade = _remade(lake, view, [loss for loss in losses if loss.gone], gone)
+        for loss in losses:
+            if not loss.gone:
+                _mend(lake, loss, gone)
+        damaged = _without_damage(lake, view, gone)
         _mark_lacking(lake)
         unsound: Counter[str] = Counter()
         for of in SETS:
@@ -118,18 +127,28 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
         tuple(remade),
         dict(unsound),
         tuple(read_again),
-        gone,
-        {entry.table: entry.count for entry in entries},
+        dict(gone),
+        tuple(f"{loss.table} ({_entries(loss)})" for loss in losses if not loss.gone),
+        restored,
     )
 
 
-def _set_unreadable_logs_aside(lake: Lake) -> list[str]:
+def _filled_by(name: str) -> str:
+    if name in KEPT:
+        return " (the next derive computes it)"
+    return "" if set_of(name) is not None else " (what it held cannot be had again)"
+
+
+def _entries(loss: Loss) -> str:
+    return f"{loss.shorter:,} at its end" if loss.shorter else f"{loss.rows:,} rows of {loss.named.rows:,} are left"
+
+
+def _set_unreadable_logs_aside(lake: Lake) -> None:
     """Rename logs that cannot be read, so that their tables count as lost; object stores cannot rename."""
     from deltalake.exceptions import DeltaError
 
     from ledgerframes.store.delta.storage_errors import is_panic
 
-    names = []
     for name in (*STORED, SYNCS.name):
         try:
             lake.table(name).refresh()
@@ -141,21 +160,52 @@ def _set_unreadable_logs_aside(lake: Lake) -> list[str]:
             # Kept under another name: the data files stay, and an expert may still mend the log.
             folder.joinpath(_LOG).rename(folder / f"{_LOG}.damaged.{time.time_ns()}")
             _log.warning("%s: the log could not be read and was set aside: %s", name, error)
-            names.append(name)
-    return names
 
 
-def _remade(view: View, unreadable: Sequence[str]) -> list[str]:
-    """Create the lost tables of the histories, empty and of the same network."""
-    remade = []
-    for of in SETS:
-        names = [name for name in of.order if name in unreadable or name in lost(view.tables, of)]
-        remade += names
-        properties = _properties(view, of)
-        if properties is not None:
-            for name in names:
-                view.tables[name].create(properties)
-    return remade
+def _remade(lake: Lake, view: View, losses: Sequence[Loss], gone: Counter[str]) -> list[str]:
+    """Make the tables that are gone again, empty and of the same network; count what cannot be had again."""
+    names = {loss.table: None for loss in losses} | {name: None for of in SETS for name in lost(view.tables, of)}
+    for name in names:
+        of = set_of(name)
+        properties = network_of(view.tables.values()) if of is None else _properties(view, of)
+        if properties is None:  # no table is left that says which network this was
+            lake.forget(name)
+            continue
+        table = lake.remake(name, properties)
+        if name in KEPT:
+            table.append((), UNSOUND)
+        if name in view.tables:
+            view.tables[name].refresh()
+    gone.update({loss.table: loss.named.rows for loss in losses if not _can_be_had_again(loss.table)})
+    return list(names)
+
+
+def _can_be_had_again(name: str) -> bool:
+    return name in KEPT or set_of(name) is not None
+
+
+def _mend(lake: Lake, loss: Loss, gone: Counter[str]) -> None:
+    """Make a table sound whose log lost entries.
+
+    Rows and coverage are one commit, so a log without its newest entries is an older state of both. Where entries
+    before these are damaged, nothing tells which rows are missing, unless other tables name them: the coverage of the
+    table is taken back as a whole.
+    """
+    name, of = loss.table, set_of(loss.table)
+    table = lake.table(name).refresh()
+    if not _can_be_had_again(name):
+        left = table.size()["rows"] if loss.rows is None else loss.rows
+        gone[name] += max(loss.named.rows - left, 0)
+    # One commit per lost entry: the versions that syncs have recorded must not come to mean later states.
+    for _ in range(loss.shorter):
+        table.append((), {})
+    if loss.shorter:
+        return
+    if of is not None and name not in _NAMED_BY_OTHERS:
+        everything = [Interval(one.migration_id, BEGINNING, CLOSED) for one in _all_covered(lake, of)]
+        _take_out(_history(lake.raw_view(), of), name, everything, ())
+    else:
+        table.append((), UNSOUND if name in KEPT else {})
 
 
 def _properties(view: View, of: TableSet) -> dict[str, str] | None:
@@ -166,9 +216,9 @@ def _properties(view: View, of: TableSet) -> dict[str, str] | None:
     return None if first is None else {**network, of.first: first}
 
 
-def _without_damage(lake: Lake, view: View) -> tuple[list[Damage], dict[str, int]]:
+def _without_damage(lake: Lake, view: View, gone: Counter[str]) -> list[Damage]:
+    """Take damaged files out of the tables; count the rows that cannot be had again."""
     damages: list[Damage] = []
-    gone: dict[str, int] = {}
     for name in (*STORED, SYNCS.name):
         table = lake.table(name).refresh()
         own = [] if table.files is None else list(table.files.damages(full=True))
@@ -186,8 +236,8 @@ def _without_damage(lake: Lake, view: View) -> tuple[list[Damage], dict[str, int
                 numbers = lacking_without(table, files)
             table.change(table.table.schema.remove_metadata().empty_table(), files, numbers)
             if name not in KEPT:
-                gone[name] = len(own)
-    return damages, gone
+                gone[name] += sum(file.rows or 0 for file in files)
+    return damages
 
 
 def _mark_lacking(lake: Lake) -> None:
@@ -285,3 +335,7 @@ def _covered(view: View, of: TableSet, *, common: bool) -> tuple[Interval, ...]:
     """What all tables of a history cover, or what any of them does."""
     slots = Slots.read([view.tables[name] for name in of.order])
     return slots.common if common else merged(interval for name in of.order for interval in slots.covered(name))
+
+
+def _all_covered(lake: Lake, of: TableSet) -> tuple[Interval, ...]:
+    return _covered(lake.raw_view(), of, common=False)

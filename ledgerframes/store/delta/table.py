@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,6 +35,19 @@ if TYPE_CHECKING:
 _CHECKPOINT_EVERY: Final = 50
 
 
+class Listing(Protocol):
+    """The list of the tables of a lake."""
+
+    def names(self) -> Collection[str]:
+        """Every table that may be there."""
+
+    def making(self, name: str) -> None:
+        """A table is about to be made."""
+
+    def changing(self, table: DeltaStoreTable) -> None:
+        """A table is about to be changed."""
+
+
 class DeltaStoreTable:
     """A table of the store, whether it exists yet or not.
 
@@ -47,6 +60,7 @@ class DeltaStoreTable:
         partition_by: the columns that make folders.
         verify: how much of a file a read looks at.
         personal: whether personal data is kept, if the table has to be created; an existing one records it.
+        listing: the list of tables that it stands in; without one it is looked for where it lies.
     """
 
     def __init__(
@@ -58,6 +72,7 @@ class DeltaStoreTable:
         partition_by: Sequence[str] = (),
         verify: Verify = "pages",
         personal: Callable[[], bool] | None = None,
+        listing: Listing | None = None,
     ) -> None:
         self.table = table
         self.url = url
@@ -65,6 +80,7 @@ class DeltaStoreTable:
         self._partition_by = list(partition_by)
         self._verify = verify
         self._personal = personal
+        self._listing = listing
         self._handle: DeltaTable | None = None
         self._numbers = LogNumbers(url, self._options)
         self._lock = threading.Lock()
@@ -76,6 +92,12 @@ class DeltaStoreTable:
 
     def refresh(self) -> DeltaStoreTable:
         """Read the newest state of the log; a table that does not exist stays absent."""
+        if self._listing is not None and self.name not in self._listing.names():
+            return self
+        return self.open()
+
+    def open(self) -> DeltaStoreTable:
+        """The same, whether the table is listed or not."""
         with self._lock:
             self._handle = self._open(None)
         return self
@@ -187,6 +209,8 @@ class DeltaStoreTable:
         """Create the table, empty, with a few texts that stay with it."""
         from deltalake import DeltaTable
 
+        if self._listing is not None:
+            self._listing.making(self.name)
         stats = ",".join(indexed_columns(self.table))
         with plain_errors(self.url, "be made"):
             self._handle = DeltaTable.create(
@@ -301,6 +325,8 @@ class DeltaStoreTable:
         """Remove the files that only states of longer ago than this need, and the log of those states."""
         if self._handle is not None:
             with plain_errors(self.url, "be cleaned"):
+                if self._listing is not None:
+                    self._listing.changing(self)
                 forget(self._handle, micros)
 
     def replace(self, data: pa.Table) -> None:
@@ -337,6 +363,8 @@ class DeltaStoreTable:
     def _commit(self, actions: Sequence[AddAction | RemoveAction], numbers: Mapping[str, int]) -> None:
         handle = self._handle
         assert handle is not None
+        if self._listing is not None:
+            self._listing.changing(self)
         version = handle.version() + 1
         handle.create_write_transaction(
             list(actions), "append", handle.schema(), self._partition_by, commit_properties=properties(numbers)

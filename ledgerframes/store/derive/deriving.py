@@ -72,7 +72,8 @@ class DeriveReport(Result):
 
 def derived_tables(lake: Lake) -> tuple[str, ...]:
     """The computed tables that a store has."""
-    return tuple(name for name in DERIVABLE if lake.table(name).refresh().exists)
+    names = lake.names()
+    return tuple(name for name in DERIVABLE if name in names)
 
 
 def derive_tables(lake: Lake, wanted: Sequence[str]) -> DeriveReport:

@@ -13,7 +13,7 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.store.coverage import BEGINNING, CLOSED
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.derive.kept import KEPT, OPEN_CONTRACTS
+from ledgerframes.store.derive.kept import DERIVABLE, KEPT, OPEN_CONTRACTS
 from ledgerframes.store.derive.progress import read
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
 from ledgerframes.store.table_sets import HISTORY, set_of
@@ -58,6 +58,11 @@ def require(view: View, name: str, url: str) -> None:
     Raises:
         StoreError: the store does not have it.
     """
+    if name in DERIVABLE and name in view.versions and not read(view.tables[name]).rules:
+        raise StoreError(
+            f"{url}: {name} is not computed yet, or a repair took out a part of it; run store.derive(['{name}']), or a"
+            " sync, which computes it again"
+        )
     if name in view.versions or name in {REJECTS.name, OPEN_CONTRACTS.name} or name not in view.tables:
         return
     if name in KEPT:

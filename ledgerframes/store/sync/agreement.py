@@ -265,7 +265,7 @@ class Agreement:
         Raises:
             StoreError: it names another DSO.
         """
-        ours = self.history.known_by or self.history.synchronizers()
+        ours = self.history.known_by
         theirs = known_by(self.servers.history, page)
         if not ours & theirs and all(any(one.startswith(DSO) for one in found) for found in (ours, theirs)):
             raise another_network(server, page.glimpse.update_ids[0], self._name)

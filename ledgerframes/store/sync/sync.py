@@ -59,6 +59,7 @@ def run_sync(lake: Lake, net: Network, request: SyncRequest) -> SyncReport:
         LedgerframesError: what ended it early; the report of it is kept in the store.
     """
     with lake.writing():
+        lake.view()  # refuses a store of which something is lost, before anything is read for it
         run = _Run(lake, net, request)
         try:
             run.carry_out()
