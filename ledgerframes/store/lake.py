@@ -25,7 +25,7 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT, function_of
 from ledgerframes.store.history_tables import PARTITIONS, HistoryTables
 from ledgerframes.store.lake_file import LakeFile, Named, decoded, encoded, has_tables, read_file, write_file
-from ledgerframes.store.losses import Loss, losses_of
+from ledgerframes.store.losses import Loss, losses_of, state_of
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, leaves_out
 from ledgerframes.store.sync.servers import Began, PageSize
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, snapshot_table
@@ -159,8 +159,9 @@ class Lake:
         Raises:
             StoreError: it is damaged, lost, or of another format.
         """
-        if self._file is not None:
-            return self._file
+        return self._file_now() if self._file is None else self._file
+
+    def _file_now(self) -> LakeFile:
         content = self._read_file()
         if content is not None:
             return decoded(content, self.url)
@@ -181,11 +182,10 @@ class Lake:
         Raises:
             StoreError: it was there, and is lost.
         """
-        file = self.file()
-        named = file.tables.get(name)
+        named = self.file().tables.get(name)
         if named is not None and named.version >= 0:
             raise StoreError(str(Loss(name, named)))
-        self._write(file.having({name: Named()}))
+        self._name({name: Named()})
 
     def changing(self, table: DeltaStoreTable) -> None:
         """Note that the state of a table has to be named again.
@@ -199,7 +199,7 @@ class Lake:
 
     def remake(self, name: str, properties: Mapping[str, str]) -> DeltaStoreTable:
         """Make a table again whose log is lost, empty; a repair does so."""
-        self._write(self.file().having({name: Named()}))
+        self._name({name: Named()})
         table = self.table(name)
         table.create(properties)
         self._changed.add(name)
@@ -255,6 +255,10 @@ class Lake:
     def _base(self) -> str:
         return str(self.folder) if self.folder is not None else self.url
 
+    def _name(self, tables: Mapping[str, Named]) -> None:
+        """Name the state of some tables; in an object store another writer may have named others meanwhile."""
+        self._write(self._file_now().having(tables))
+
     def _write(self, file: LakeFile) -> None:
         self._write_file(encoded(file))
         if self._file is not None:
@@ -264,9 +268,8 @@ class Lake:
         """Name the versions and rows of the tables that were changed."""
         if not self._changed:
             return
-        sizes = {name: self.table(name).open().size() for name in sorted(self._changed)}
-        there = {name: size for name, size in sizes.items() if size["version"] is not None}
-        self._write(self.file().having({name: Named(size["version"], size["rows"]) for name, size in there.items()}))
+        tables = {name: self.table(name).open() for name in sorted(self._changed)}
+        self._name({name: state_of(table) for name, table in tables.items() if table.version is not None})
 
     def keeps_personal(self) -> bool:
         """Whether personal data is kept: as the existing tables were created, else as the caller said.

@@ -31,10 +31,12 @@ class Named(msgspec.Struct, frozen=True):
     Attributes:
         version: of the Delta table; -1 while it is being made.
         rows: how many it had, by its log.
+        files: a checksum of the list of its files.
     """
 
     version: int = -1
     rows: int = 0
+    files: int = 0
 
 
 class LakeFile(msgspec.Struct, frozen=True):

@@ -47,8 +47,8 @@ class Loss:
             )
         else:
             what = (
-                f"entries of the log of {self.table!r} are damaged: it has {self.rows:,} rows, and was left with"
-                f" {self.named.rows:,}. store.repair() takes what is in doubt out"
+                f"entries of the log of {self.table!r} are damaged: it lists other files than it was left with, and"
+                f" {self.rows:,} rows where {self.named.rows:,} were. store.repair() takes what is in doubt out"
             )
         return f"{what}, {_again(self.table)}; or restore its folder from a copy"
 
@@ -84,6 +84,11 @@ def losses_of(
         if version > left.version and table_of is None:
             continue
         then = table if version == left.version or table_of is None else table_of(name).as_of(left.version)
-        rows = then.size()["rows"]
-        if rows != left.rows:
-            yield Loss(name, left, version, rows)
+        if (state := state_of(then)) != left:
+            yield Loss(name, left, version, state.rows)
+
+
+def state_of(table: DeltaStoreTable) -> Named:
+    """The state in which a table was opened."""
+    size = table.size()
+    return Named(size["version"], size["rows"], table.listed_as())

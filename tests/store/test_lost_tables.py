@@ -74,8 +74,10 @@ def cut(store, name):
 
 
 def empty(store, name):
-    """Empty the entry by which the first file came, as a power cut does."""
-    next(entry for entry in entries(store, name) if b'"add"' in entry.read_bytes()).write_bytes(b"")
+    """Empty the entry by which the first file came that is still read, as a power cut does."""
+    paths = [path.encode() for path in store._lake.table(name).refresh().files.listed]
+    adding = (entry for entry in entries(store, name) if any(path in entry.read_bytes() for path in paths))
+    next(adding).write_bytes(b"")
 
 
 HARMS = {harm.__name__: harm for harm in (remove, damage, cut, empty)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -180,6 +181,11 @@ class DeltaStoreTable:
             "bytes": pc.sum(actions["size_bytes"]).as_py() or 0,
             "version": self._handle.version(),
         }
+
+    def listed_as(self) -> int:
+        """A checksum of the list of its files: entries that were lost from the middle of the log change it."""
+        files = self.files
+        return 0 if files is None else zlib.crc32("\n".join(sorted(files.listed)).encode())
 
     def number(self, app_id: str) -> int | None:
         """The number that the log keeps under a name."""
