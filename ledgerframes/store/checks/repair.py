@@ -166,7 +166,9 @@ def _set_unreadable_logs_aside(lake: Lake) -> None:
 
 def _remade(lake: Lake, view: View, losses: Sequence[Loss], gone: Counter[str]) -> list[str]:
     """Make the tables that are gone again, empty and of the same network; count what cannot be had again."""
-    names = {loss.table: None for loss in losses} | {name: None for of in SETS for name in lost(view.tables, of)}
+    gone_ones = {loss.table for loss in losses} | {name for of in SETS for name in lost(view.tables, of)}
+    written = [name for of in SETS for name in of.order if name in gone_ones]
+    names = [*written, *sorted(gone_ones.difference(written))]
     for name in names:
         of = set_of(name)
         properties = network_of(view.tables.values()) if of is None else _properties(view, of)
@@ -179,7 +181,7 @@ def _remade(lake: Lake, view: View, losses: Sequence[Loss], gone: Counter[str]) 
         if name in view.tables:
             view.tables[name].refresh()
     gone.update({loss.table: loss.named.rows for loss in losses if not _can_be_had_again(loss.table)})
-    return list(names)
+    return names
 
 
 def _can_be_had_again(name: str) -> bool:
