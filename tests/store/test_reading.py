@@ -207,8 +207,8 @@ def test_rows_that_a_crash_left_are_not_shown(store, net, history):
     for name in ("events", "reassignments"):
         tables.tables[name].append(
             getattr(ahead, name).to_batches(),
-            {"slot/7/migration": 1, "slot/7/lo": BEGINNING, "slot/7/at": at}
-            | {f"slot/{n}/{key}": 0 for n in range(1, 7) for key in ("migration", "lo", "at")},
+            {"slot/7/migration": 1, "slot/7/lo": BEGINNING, "slot/7/at": at, "slot/7/settled": BEGINNING}
+            | {f"slot/{n}/{key}": 0 for n in range(1, 7) for key in ("migration", "lo", "at", "settled")},
         )
     assert set(store.load("events").migration_id) == {0}
     store.sync(net)
