@@ -41,8 +41,6 @@ from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 _log = logging.getLogger("ledgerframes.store")
 _LOG: Final = "_delta_log"
 _MILLISECOND: Final = 1_000
-#: What is recorded of a computed table of which no state is trusted.
-_AGAIN: Final = {**UNSOUND, "derived/lost": 0}
 #: The tables of which other rows say what is missing; `Soundness` finds that.
 _NAMED_BY_OTHERS: Final = frozenset({"events", "reassignments", "views"})
 
@@ -209,7 +207,7 @@ def _mend(lake: Lake, loss: Loss, gone: Counter[str]) -> None:
         everything = [Interval(one.migration_id, BEGINNING, CLOSED) for one in _all_covered(lake, of)]
         _take_out(_history(lake.raw_view(), of), name, everything, ())
     else:
-        table.append((), _AGAIN if name in KEPT else {})
+        table.append((), UNSOUND if name in KEPT else {})
 
 
 def _properties(view: View, of: TableSet) -> dict[str, str] | None:
