@@ -81,11 +81,19 @@ class _Lines:
         self._what = what
         self._clock = clock
         self._rows = 0
-        self._next = clock() + _EVERY
+        self._began = clock()
+        self._next = self._began + _EVERY
 
     def advance(self, rows: int, note: str, share: float | None = None) -> None:
         self._rows += rows
-        if self._clock() >= self._next:
-            self._next = self._clock() + _EVERY
-            part = "" if share is None else f" ({min(share, 1.0):.0%})"
+        now = self._clock()
+        if now >= self._next:
+            self._next = now + _EVERY
+            part = "" if not share else f" ({min(share, 1.0):.0%}, {_left(now - self._began, share)})"
             _log.info("%s: %d so far%s, at %s", self._what, self._rows, part, note)
+
+
+def _left(seconds: float, share: float) -> str:
+    """About how long the rest takes, by what was done so far."""
+    minutes = seconds * max(1 / share - 1, 0) / 60
+    return f"{minutes:,.0f} minutes left" if minutes >= 1 else "under a minute left"

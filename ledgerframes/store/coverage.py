@@ -90,6 +90,16 @@ def beyond(covered: Iterable[Interval], common: Iterable[Interval]) -> tuple[Int
     return merged(rest for interval in merged(covered) for rest in missing(interval, shared))
 
 
+def share_of(wanted: Iterable[Interval], read: Iterable[Interval], first: int, last: int) -> float | None:
+    """Which part of some intervals was read, by time between a first and a last instant; None if there is none."""
+
+    def within(intervals: Iterable[Interval]) -> int:
+        return sum(max(min(one.hi, last) - max(one.lo, first), 0) for one in intervals)
+
+    whole = within(wanted)
+    return min(within(read) / whole, 1.0) if whole else None
+
+
 def wanted_in(window: Window, migration_id: int) -> Interval | None:
     """What a window wants of one migration; an open side reaches to where the migration begins or ends."""
     lo, hi = BEGINNING, CLOSED

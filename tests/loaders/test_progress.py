@@ -27,7 +27,7 @@ def test_nothing_is_drawn_when_told_so(net, capsys):
 
 
 def test_elsewhere_there_are_log_lines_now_and_then(caplog, capsys):
-    moments = iter([0.0, 1.0, 31.0, 31.0, 32.0])
+    moments = iter([0.0, 1.0, 31.0, 32.0, 62.0])
     with (
         caplog.at_level(logging.INFO, "ledgerframes"),
         progress_of("x", shown=None, clock=lambda: next(moments)) as bar,
@@ -35,7 +35,9 @@ def test_elsewhere_there_are_log_lines_now_and_then(caplog, capsys):
         bar.advance(10, "2026-01-01")
         bar.advance(5, "2026-01-02")
         bar.advance(5, "2026-01-03")
-    assert [record.getMessage() for record in caplog.records] == ["x: 15 so far, at 2026-01-02"]
+        bar.advance(5, "2026-01-04", 0.1)
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines == ["x: 15 so far, at 2026-01-02", "x: 25 so far (10%, 9 minutes left), at 2026-01-04"]
     assert capsys.readouterr().err == ""
 
 

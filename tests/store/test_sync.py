@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.store.sync.committing import Committer
 from tests.hostile.serving import simulated
 from tests.store.conftest import BEGIN, LATE, assert_whole
 
@@ -257,3 +258,36 @@ def test_holdings_are_appended_for_the_parties_named(store, net):
 def _owners(net):
     events = lf.load_events(net, start=BEGIN, as_="arrow").to_pylist()
     return sorted({party for event in events if event["signatories"] for party in event["signatories"]})[:20]
+
+
+def test_a_sync_that_is_stopped_says_what_is_stored_and_how_to_go_on(store, monkeypatch, caplog):
+    add = Committer.add
+    pages = []
+
+    def stopped(self, page):
+        add(self, page)
+        pages.append(page)
+        if len(pages) == 3:
+            raise KeyboardInterrupt
+
+    with lf.sandbox(updates=600) as net:
+        with monkeypatch.context() as patched, caplog.at_level("WARNING", "ledgerframes.store"):
+            patched.setattr(Committer, "add", stopped)
+            with pytest.raises(KeyboardInterrupt):
+                store.sync(net, page_size=50, commit_bytes=1, workers=1, progress=False)
+        stored = len(store.load("updates", allow_partial=True))
+        assert f"stopped: {stored:,} updates of it are stored" in caplog.text
+        assert "The same sync goes on from there" in caplog.text
+        assert store.sync(net, progress=False).rows["updates"] == 600 - stored < 600
+
+
+def test_a_sync_says_how_far_it_is_in_percent(store, monkeypatch):
+    """By the newest item that servers have shown so far, so the first figures are estimates."""
+    shares = []
+    shown = "ledgerframes.loaders.progress._Silent.advance"
+    monkeypatch.setattr(shown, lambda *given: shares.append(given[-1]))
+    with lf.sandbox(updates=600) as net:
+        store.sync(net, page_size=50, workers=1, commit_bytes=1, progress=False)
+    assert len(shares) > 5
+    assert all(0 < share <= 1 for share in shares)
+    assert shares[0] < 0.5 < 0.9 < shares[-1]

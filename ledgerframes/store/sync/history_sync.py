@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, pairwise, takewhile
@@ -17,7 +17,17 @@ from ledgerframes.loaders.beginning import Beginning, warn_of
 from ledgerframes.loaders.progress import Progress
 from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged, missing, wanted_in
+from ledgerframes.store.coverage import (
+    BEGINNING,
+    CLOSED,
+    Interval,
+    beyond,
+    intersection,
+    merged,
+    missing,
+    share_of,
+    wanted_in,
+)
 from ledgerframes.store.coverage_log import Begin
 from ledgerframes.store.new_rows import Decoded
 from ledgerframes.store.sync.agreement import Agreement
@@ -341,17 +351,19 @@ class HistorySync:
         """Read intervals; gives the later migrations that were seen."""
         seen: set[int] = set()
         self.finality.held.expect(intervals, self.agreement.rejected)
+        reached: dict[int, Interval] = {}
         try:
             with closing(self.fetch.read(intervals)) as results, self._ending():
                 for fetched in results:
                     rows = self._show(fetched)
+                    reached[fetched.key] = fetched.read
                     advance = self.finality.advance(fetched)
                     if advance is not None:
                         self.commit.add(Decoded(fetched.batches, fetched.span, advance, fetched.files))
                     if fetched.has_rows:
                         self.sources[source_of(fetched.server)] = None
                         read_to = format_timestamp(min(fetched.read.hi, LATEST))[:19]
-                        self.shown.advance(rows, read_to)
+                        self.shown.advance(rows, read_to, self._share(intervals, reached.values()))
                     if fetched.following is not None:
                         seen.add(fetched.following.migration_id)
             self.commit.finish()
@@ -361,6 +373,12 @@ class HistorySync:
             self._save_what_is_whole(error)
             raise
         return seen
+
+    def _share(self, intervals: Iterable[Interval], reached: Iterable[Interval]) -> float | None:
+        """The part of what is wanted that was read, from where servers begin up to the newest item that they showed."""
+        begins = [known.first.micros for known in self.agreement.beginnings.known.values()]
+        newest = self.proofs.newest
+        return share_of(intervals, reached, min(begins), newest) if begins and newest is not None else None
 
     @contextmanager
     def _ending(self) -> Iterator[None]:

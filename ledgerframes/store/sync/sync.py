@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.compiled.choice import choice
 from ledgerframes.decoding.paged_histories import TOGETHER
-from ledgerframes.errors import IncompleteFiguresWarning, InputError, LedgerframesError, warn
+from ledgerframes.errors import IncompleteFiguresWarning, InputError, LedgerframesError, StoppedError, warn
 from ledgerframes.interfaces.history import PageSource
 from ledgerframes.loaders.progress import Progress, progress_of
 from ledgerframes.models.unknown_movers import unknown_movers
@@ -206,6 +206,11 @@ class _Run:
             if not view.versions:
                 return
             report = replace(self._filled(), complete=False, error=text)
+            if isinstance(error, (KeyboardInterrupt, StoppedError)):
+                _log.warning(
+                    "the sync was stopped: %s updates of it are stored, and stay; %s. The same sync goes on from there",
+                    f"{report.rows.get('updates', 0):,}", f"covered: {'; '.join(report.covered) or 'nothing yet'}",
+                )  # fmt: skip
             keep(self._lake.table(SYNCS.name), report, self._now())
         except LedgerframesError as failed:
             _log.warning("the report of a sync that ended early could not be kept: %s", failed)
