@@ -31,7 +31,7 @@ from ledgerframes.session_names import all_aliases
 from ledgerframes.version import __version__
 
 Format = Literal["parquet", "csv", "xlsx"]
-Profile = Literal["bi"]
+Profile = Literal["bi", "exact"]
 Layout = Literal["file", "hive"]
 
 WORKBOOK: Final = "ledgerframes.xlsx"
@@ -75,18 +75,16 @@ class WrittenTable:
 
 @dataclass(frozen=True)
 class Companion:
-    """A file of text that belongs to an export and is written with it, whole or not at all.
+    """Files and folders that belong to an export and are written with it, whole or not at all.
 
     Attributes:
-        name: the file beside the tables.
-        text: what is in it, once all tables are written.
-        begin: called before the first table is opened, with a folder for files that are not kept.
-        end: called before that folder is removed, however the export ends.
+        names: what they are called beside the tables.
+        write: writes them, once all tables are written, at the places that it is given by these names.
+        end: called however the export ends.
     """
 
-    name: str
-    text: Callable[[Sequence[WrittenTable]], str]
-    begin: Callable[[Path], None]
+    names: tuple[str, ...]
+    write: Callable[[Sequence[WrittenTable], Mapping[str, Path]], None]
     end: Callable[[], None]
 
 
@@ -151,12 +149,12 @@ def export_with(
     personal: bool,
     aliases: bool = False,
 ) -> ExportReport:
-    """Write tables as `export_tables` does, and a text beside them.
+    """Write tables as `export_tables` does, and files beside them.
 
     Args:
         sources: see `lf.export`, as for the others.
         target: likewise.
-        companion: the text.
+        companion: the files.
         format: likewise.
         profile: likewise.
         times: likewise.
@@ -180,14 +178,13 @@ def _export(
     format = asked.format  # noqa: A001
     folder, name = _place(path(target, "path"), asked)
     with Staging(folder, overwrite=flag(overwrite, "overwrite")) as staging, ExitStack() as ending:
-        beside = None if companion is None else staging.place(companion.name)
+        beside = {} if companion is None else {name: staging.place(name) for name in companion.names}
         if companion is not None:
             ending.callback(companion.end)
-            companion.begin(staging.scratch)
         written = _workbook(asked, staging, name) if format == "xlsx" else _files(asked, staging, name)
-        if companion is not None and beside is not None:
-            with writing(staging.final(companion.name)):
-                beside.write_text(companion.text(written), encoding="utf-8", newline="")
+        if companion is not None:
+            with writing(staging.final(companion.names[0])):
+                companion.write(written, beside)
         staging.commit()
     report = _report(written, folder / name, asked, time.perf_counter() - start)
     for table in report.tables:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
@@ -19,6 +19,8 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     import duckdb
 
     from ledgerframes.models.databases import Database
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _FILES: Final = files("ledgerframes.models")
 #: What the caller gives: a history, or other tables.
-INPUTS: Final = ("events", "reassignments", "opening", *SNAPSHOTS_READ)
+INPUTS: Final = ("events", "reassignments", "opening", "updates", "verdicts", *SNAPSHOTS_READ)
 #: How much memory models take, such as `4GB`; the rest goes to disk.
 VARIABLE: Final = "LEDGERFRAMES_MEMORY_LIMIT"
 #: Without it: half of the machine's memory, and beside frames so much that all is one and a half times the frames.
@@ -38,14 +40,20 @@ _LEAST: Final = 256_000_000
 @cache
 def text_of(name: str) -> str:
     """The SQL of a model or of what is read, as one SELECT."""
-    return READS[name].sql() if name in READS else (_FILES / f"{name}.sql").read_text(encoding="utf-8").strip()
+    return READS[name].sql() if name in READS else _sql_files()[name].read_text(encoding="utf-8").strip()
+
+
+@cache
+def _sql_files() -> Mapping[str, Traversable]:
+    """The files of the models, by their names; those of the star are in a folder of their own."""
+    every = (*_FILES.iterdir(), *(_FILES / "star").iterdir())
+    return {file.name.removesuffix(".sql"): file for file in every if file.name.endswith(".sql")}
 
 
 @cache
 def known() -> frozenset[str]:
     """The names of all relations: inputs, reads and models."""
-    models = {file.name.removesuffix(".sql") for file in _FILES.iterdir() if file.name.endswith(".sql")}
-    return frozenset({*INPUTS, *READS, *models} - {"macros"})
+    return frozenset({*INPUTS, *READS, *_sql_files()} - {"macros"})
 
 
 @cache
@@ -179,9 +187,24 @@ class Engine:
 
     def batches(self, name: str) -> pa.RecordBatchReader:
         """The rows of a model a batch at a time, never all of them at once; nothing else may be asked for meanwhile."""
-        for lower in below(name):
-            self._build(lower)
-        return self._connection.sql(text_of(name)).to_arrow_reader()
+        return self._connection.sql(self._selected(name)).to_arrow_reader(_ROWS)
+
+    def repeated(self, name: str, key: Sequence[str]) -> tuple[Any, ...] | None:
+        """The first key that two rows of a model have; None where there is none."""
+        listed = ", ".join(key)
+        query = f"select {listed} from ({self._selected(name)}) group by all having count(*) > 1 order by all limit 1"
+        found: tuple[Any, ...] | None = self._connection.sql(query).fetchone()
+        return found
+
+    def _selected(self, name: str) -> str:
+        """The SELECT of a model, of which all below it are there."""
+        if name in self._built or name in self._inputs:
+            self._build(name)
+            return f"from {name}"
+        *lower, own = self._missing(name)
+        self._register([*lower, own])
+        self._make(lower)
+        return text_of(name)
 
     def not_understood(self, name: str, *unknown: str) -> dict[str, int]:
         """How often a model met something that it cannot read, the most frequent first.
@@ -304,6 +327,8 @@ def _opened(inputs: Iterable[Give]) -> tuple[Database, duckdb.DuckDBPyConnection
         raise
 
 
+#: Rows that a reader of a model holds at once.
+_ROWS: Final = 50_000
 #: Names that provenance lists; a history can hold any number of them.
 _MOST: Final = 100
 #: Selections of the inputs, which are not worth a copy.

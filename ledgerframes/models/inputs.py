@@ -19,10 +19,11 @@ from ledgerframes.loaders.opening import Loader, Opening, opening_of
 from ledgerframes.models.ledger_frames import is_ledger_frame, scan_events
 from ledgerframes.models.reads import literal
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
-from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
+from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 from ledgerframes.tables.kinds import AMOUNT
 from ledgerframes.tables.replayed import ACTIVE
 from ledgerframes.tables.table import Table
+from ledgerframes.tables.verdicts import VERDICTS
 
 if TYPE_CHECKING:
     from ledgerframes.models.engine import Engine
@@ -93,12 +94,15 @@ def inputs_of(
             raise InputError("opening= is another than that of the history that the tables are computed from together")
         return events
     give: Give
+    updates: Give = _empty(UPDATES)
     legs: Give | None = None if reassignments is None else _Frame(reassignments, REASSIGNMENTS)
     proof, store = events, None
     if isinstance(events, History):
         give, legs, proof = _Frame(events.events, EVENTS), _Frame(events.reassignments, REASSIGNMENTS), events.events
+        updates = updates if events.updates is None else _Frame(events.updates, UPDATES)
     elif hasattr(events, "load") and hasattr(events, "coverage"):
         give, legs, store = _stored(events, EVENTS), _stored(events, REASSIGNMENTS), events
+        updates = _stored(events, UPDATES)
         proof = events.load("events", columns=["update_id"], as_="arrow").slice(0, 0)
     elif isinstance(events, str | Path):
         folder = Path(events)
@@ -120,8 +124,14 @@ def inputs_of(
             f"events holds only those of {said}, and a computed table needs all of a range; load them without that"
         )
     opened = opening_of(opening, attrs, opened_by)
-    others = {name: _empty(table) for name, table in SNAPSHOTS_READ.items()}
-    gives = {"events": give, "reassignments": legs or _empty(REASSIGNMENTS), "opening": _opening(opened), **others}
+    others = {name: _empty(table) for name, table in {VERDICTS.name: VERDICTS, **SNAPSHOTS_READ}.items()}
+    gives = {
+        "events": give,
+        "reassignments": legs or _empty(REASSIGNMENTS),
+        "opening": _opening(opened),
+        "updates": updates,
+        **others,
+    }
     return Inputs(gives, attrs, proof, store, opened, opening, opened_by=opened_by)
 
 

@@ -68,3 +68,15 @@ create or replace macro asked(name) as
   getvariable('templates') is null or list_contains(getvariable('templates')::varchar[], name);
 -- The day in which a time lies, counted from 1970 in UTC.
 create or replace macro day_of(time) as floored(epoch_us(time), 86400000000);
+-- The day of a time in UTC, and as a number such as 20250303.
+create or replace macro utc_day(time) as (time at time zone 'UTC')::date;
+create or replace macro date_number(d) as (year(d) * 10000 + month(d) * 100 + day(d))::bigint;
+-- The key of a natural key: the first 63 bits of its SHA-256.
+create or replace macro key_of(name) as
+  (('0x' || substr(sha256(name), 1, 16))::ubigint >> coalesce(getvariable('key_shift'), 1)::ubigint)::bigint;
+create or replace macro template_key(package, name) as
+  case when name is not null then key_of(json_array(package, name)::varchar) end;
+-- The part of an id before `::`, which its operator chose, and the part after it.
+create or replace macro hint_of(id) as split_part(id, '::', 1);
+create or replace macro fingerprint_of(id) as
+  case when contains(id, '::') then nullif(substr(id, strpos(id, '::') + 2), '') end;

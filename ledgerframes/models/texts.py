@@ -14,11 +14,13 @@ from ledgerframes.models.engine import INPUTS, below, kind_of, known, macros, st
 from ledgerframes.models.reads import Read
 from ledgerframes.tables.derived import COMPUTED
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
+from ledgerframes.tables.history import UPDATES
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXTS, TIME
 from ledgerframes.tables.replayed import ACTIVE
+from ledgerframes.tables.verdicts import VERDICTS
 
 #: Views that a caller need not have.
-_OPTIONAL: Final = {"opening": ACTIVE, **SNAPSHOTS_READ}
+_OPTIONAL: Final = {"opening": ACTIVE, UPDATES.name: UPDATES, VERDICTS.name: VERDICTS, **SNAPSHOTS_READ}
 _TYPES: Final = {
     TEXTS: "varchar[]",
     TIME: "timestamptz",

@@ -17,16 +17,21 @@ def key(name: str, meaning: str, source: str, *, nullable: bool = False) -> Colu
     return Column(name, KEY, meaning, nullable, source=source)
 
 
+def date_key(name: str, meaning: str, source: str, *, nullable: bool = False) -> Column:
+    """A column of keys of days: the date as a number, such as 20250303."""
+    return Column(name, INT64, meaning, nullable, source=source)
+
+
 _FIRST_SEEN: Final = Column("first_seen_at", TIME, "Record time of the first update that names it.", True,
                             source="record_time")  # fmt: skip
 
 DIM_DATE: Final = Table(
     "dim_date",
-    "One row per day in UTC, without a gap from the first to the last that a fact names.",
+    "One row per day in UTC of all calendar years in which a fact lies.",
     (),
     ("date_key",),
     (
-        key("date_key", "Key of the day.", "date as YYYY-MM-DD"),
+        date_key("date_key", "Key of the day: its date as a number, such as 20250303.", "date"),
         Column("date", DATE, "The day.", source="record_time and other times of facts"),
         Column("year", INT64, "Year.", source="date"),
         Column("quarter", INT64, "Quarter, 1 to 4.", source="date"),

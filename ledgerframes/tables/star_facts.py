@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ledgerframes.tables.coin_flows import MINT_BURN, TRAFFIC_PURCHASES, TRANSFERS
+from ledgerframes.tables.coin_flows import MINT_BURN, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
 from ledgerframes.tables.history import EVENTS, UPDATES
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXT, TIME
 from ledgerframes.tables.rounds_and_rewards import REWARDS
-from ledgerframes.tables.star_dimensions import key
+from ledgerframes.tables.star_dimensions import DATE, date_key, key
 from ledgerframes.tables.table import Column, Table
 from ledgerframes.tables.verdicts import VERDICTS
 
 _UPDATE: Final = key("update_key", "Its update in fact_updates.", "update_id")
 _EVENT: Final = key("event_key", "Its event in fact_events.", "update_id and event_id")
-_DATE: Final = key("date_key", "Day of the record time.", "record_time")
+_DATE: Final = (
+    date_key("date_key", "Day of the record time, such as 20250303.", "record_time"),
+    Column("date", DATE, "Day of the record time, in UTC.", source="record_time"),
+)
 _TIME: Final = Column("record_time", TIME, "When the synchronizer sequenced it.", source="record_time of its update")
 _ROUND: Final = key("round_key", "Its round; null where none is stated.", "round", nullable=True)
 _SYNCHRONIZER: Final = key("synchronizer_key", "Its synchronizer.", "synchronizer_id")
@@ -38,7 +41,7 @@ FACT_UPDATES: Final = Table(
     ("update_key",),
     (
         key("update_key", "Key of the update.", "update_id"),
-        _DATE,
+        *_DATE,
         _SYNCHRONIZER,
         *_of(UPDATES, "update_id", "migration_id", "record_time", "effective_at", "kind", "workflow_id", "event_count"),
     ),
@@ -52,7 +55,7 @@ FACT_EVENTS: Final = Table(
     (
         key("event_key", "Key of the event.", "update_id and event_id"),
         _UPDATE,
-        _DATE,
+        *_DATE,
         _SYNCHRONIZER,
         key("template_key", "Its template.", "package_name and template_name", nullable=True),
         *_of(EVENTS, "event_id", "record_time", "event_type", "choice", "consuming", "contract_id", "node_index"),
@@ -81,14 +84,31 @@ FACT_TRANSFERS: Final = Table(
         key("transfer_key", "Key of the output.", "update_id, event_id and output_index"),
         _UPDATE,
         _EVENT,
-        _DATE,
+        *_DATE,
         _ROUND,
         _party("sender", "Party that pays; null where it is not known.", nullable=True),
         _party("receiver", "Party that receives; null where it is not known.", nullable=True),
         _party("provider", "Party of the application; null if there is none.", nullable=True),
         _TIME,
-        *_of(TRANSFERS, "output_index", "amount", "receiver_fee_ratio", "sender_fees", "kind", "reason"),
+        *_of(TRANSFERS, "output_index", "amount", "amount_usd", "receiver_fee_ratio", "sender_fees", "kind", "reason"),
         Column("is_locked", BOOL, "Whether the output is locked.", source="lock of transfers"),
+    ),
+)
+
+FACT_TOKEN_TRANSFERS: Final = Table(
+    "fact_token_transfers",
+    "One row per leg of a transfer of the token standard.",
+    (),
+    ("token_transfer_key",),
+    (
+        key("token_transfer_key", "Key of the leg.", "update_id, event_id and leg"),
+        _UPDATE,
+        _EVENT,
+        *_DATE,
+        _party("sender", "Party that pays; null where it is not known.", nullable=True),
+        _party("receiver", "Party that receives; null where it is not known.", nullable=True),
+        _TIME,
+        *_of(TOKEN_TRANSFERS, "leg", "instrument_admin", "instrument_id", "amount", "kind", "step", "reason"),
     ),
 )
 
@@ -99,9 +119,11 @@ FACT_REWARDS: Final = Table(
     ("reward_key",),
     (
         key("reward_key", "Key of the coupon.", "contract_id"),
-        key("date_key", "Day of its creation.", "created_at"),
-        key("ended_date_key", "Day on which it was claimed, expired or withdrawn; null while it is open.", "ended_at",
-            nullable=True),
+        date_key("date_key", "Day of its creation, such as 20250303.", "created_at"),
+        Column("date", DATE, "Day of its creation, in UTC.", source="created_at"),
+        date_key("ended_date_key", "Day on which it was claimed, expired or withdrawn; null while it is open.",
+                 "ended_at", nullable=True),
+        Column("ended_date", DATE, "The same as a date.", True, source="ended_at"),
         _ROUND,
         _party("provider", "Party whose work earned it."),
         _party("beneficiary", "Party that can mint it."),
@@ -118,7 +140,7 @@ FACT_TRAFFIC: Final = Table(
     (
         key("event_key", "Key of the purchase: its event in fact_events.", "update_id and event_id"),
         _UPDATE,
-        _DATE,
+        *_DATE,
         _ROUND,
         _party("provider", "Party that pays."),
         key("synchronizer_key", "Synchronizer that the traffic is on.", "synchronizer_id"),
@@ -134,7 +156,7 @@ FACT_MINT_BURN: Final = Table(
     ("update_key",),
     (
         _UPDATE,
-        _DATE,
+        *_DATE,
         _ROUND,
         *_of(MINT_BURN, *(name for name in MINT_BURN.names if name not in {"update_id", "round"})),
     ),
@@ -148,7 +170,7 @@ FACT_VERDICTS: Final = Table(
     (
         key("verdict_key", "Key of the request.", "update_id"),
         key("update_key", "The update that it became; null if fact_updates has none.", "update_id", nullable=True),
-        _DATE,
+        *_DATE,
         _SYNCHRONIZER,
         *_of(VERDICTS, "update_id", "migration_id", "record_time", "finalization_time", "result", "mediator_group"),
         *_of(VERDICTS, "submitting_participant_uid", "has_update", "total_traffic_cost"),
@@ -166,7 +188,10 @@ BRIDGE_VERDICT_PARTY: Final = Table(
     ),
 )
 
-_DAY: Final = key("date_key", "The day; the row is what was true at its end.", "record_time")
+_DAY: Final = (
+    date_key("date_key", "The day, such as 20250303; the row is what was true at its end.", "record_time"),
+    Column("date", DATE, "The day, in UTC.", source="record_time"),
+)
 
 
 def _coin(name: str, meaning: str) -> Column:
@@ -179,7 +204,7 @@ FACT_BALANCES_DAILY: Final = Table(
     (),
     ("date_key", "party_key"),
     (
-        _DAY,
+        *_DAY,
         key("party_key", "The owner.", "owner of the coins"),
         _coin("unlocked", "Coin that is not locked; notional holding fees are not taken off."),
         _coin("locked", "Coin that is locked."),
@@ -193,7 +218,7 @@ FACT_SUPPLY_DAILY: Final = Table(
     (),
     ("date_key",),
     (
-        _DAY,
+        *_DAY,
         _coin("unlocked", "Coin that is not locked."),
         _coin("locked", "Coin that is locked."),
         _coin("total", "All coin."),
@@ -206,7 +231,7 @@ FACT_LICENSES_DAILY: Final = Table(
     (),
     ("date_key", "validator_key"),
     (
-        _DAY,
+        *_DAY,
         key("validator_key", "The validator.", "party of the validator"),
         Column("first_round", INT64, "First round that it reported for.", True, "rounds", "its license"),
         Column("last_round", INT64, "Last round that it reported for.", True, "rounds", "its license"),
@@ -215,7 +240,100 @@ FACT_LICENSES_DAILY: Final = Table(
     ),
 )
 
+
+def _day(meaning: str) -> tuple[Column, ...]:
+    return (
+        date_key("date_key", "The day, such as 20250303.", "record_time"),
+        Column("date", DATE, meaning, source="record_time"),
+    )
+
+
+def _count(name: str, meaning: str, source: str, unit: str = "") -> Column:
+    return Column(name, INT64, meaning, False, unit, source)
+
+
+def _sum(name: str, meaning: str, source: str, unit: str = "coin") -> Column:
+    return Column(name, AMOUNT, f"{meaning}; null where a part of it is not known.", True, unit, source)
+
+
+_CLAIMED: Final = _sum("rewards_claimed", "Rewards claimed on the day", "reward_flows")
+_EXPIRED: Final = _sum("rewards_expired", "Rewards that expired on the day", "reward_flows")
+_BYTES: Final = _count("traffic_bytes", "Traffic bought.", "traffic_purchases", "bytes")
+_BOUGHT: Final = _sum("traffic_paid", "Coin paid for traffic", "traffic_purchases")
+MART_NETWORK_DAILY: Final = Table(
+    "mart_network_daily",
+    "One row per day of the history: what happened in the network.",
+    (),
+    ("date_key",),
+    (
+        *_day("The day, in UTC."),
+        _count("updates", "Updates.", "updates"),
+        _count("transactions", "Transactions among them.", "updates"),
+        _count("reassignments", "Legs of reassignments among them.", "updates"),
+        _count("active_parties", "Parties that acted in a transaction.", "acting_parties of events"),
+        _count("payments", "Outputs of transfers between different parties.", "transfers"),
+        _sum("paid", "Coin paid between different parties", "transfers"),
+        _sum("paid_usd", "The same at the prices of the rounds", "transfers", "USD"),
+        _sum("minted", "Coin minted", "mint_burn"),
+        _sum("burned", "Coin burned", "mint_burn"),
+        _sum("net_change", "Change of the supply", "mint_burn"),
+        _sum("unexplained", "Change that neither minting nor burning explains", "mint_burn"),
+        *(_CLAIMED, _EXPIRED, _BYTES, _BOUGHT),
+    ),
+)
+
+MART_PARTY_DAILY: Final = Table(
+    "mart_party_daily",
+    "One row per day and party that acted, paid, received or was rewarded on it.",
+    (),
+    ("date_key", "party_key"),
+    (
+        *_day("The day, in UTC."),
+        key("party_key", "The party.", "party_id"),
+        _count("actions", "Choices that it exercised, alone or with others.", "acting_parties of events"),
+        _count("payments", "Outputs that it paid to other parties.", "transfers"),
+        _sum("paid", "Coin that it paid to other parties", "transfers"),
+        _sum("received", "Coin that it received from other parties", "transfers"),
+        _CLAIMED,
+    ),
+)
+
+MART_VALIDATOR_DAILY: Final = Table(
+    "mart_validator_daily",
+    "One row per day and validator that has a license at its end: what it reported, earned and bought.",
+    (),
+    ("date_key", "validator_key"),
+    (
+        *_day("The day, in UTC."),
+        key("validator_key", "The validator.", "party of the validator"),
+        key("party_key", "Its party in dim_party.", "party of the validator"),
+        Column("last_round", INT64, "Last round that it reported for.", True, "rounds", "its license"),
+        Column("missed", INT64, "Rounds between the first and the last that it did not report for.", True, "rounds",
+               "its license"),
+        Column("version", TEXT, "Software version that it last reported.", True, source="its license"),
+        *(_CLAIMED, _EXPIRED, _BYTES, _BOUGHT),
+    ),
+)  # fmt: skip
+
+MART_APP_DAILY: Final = Table(
+    "mart_app_daily",
+    "One row per day and provider of an application whose rewards were created or ended on it.",
+    (),
+    ("date_key", "party_key"),
+    (
+        *_day("The day, in UTC."),
+        key("party_key", "The provider.", "party of reward_flows"),
+        _count("coupons_created", "Coupons created.", "reward_flows"),
+        _count("coupons_claimed", "Coupons claimed.", "reward_flows"),
+        _count("coupons_expired", "Coupons expired.", "reward_flows"),
+        _CLAIMED,
+        _sum("rewards_claimed_usd", "The claimed ones at the prices of the rounds", "reward_flows", "USD"),
+        _EXPIRED,
+    ),
+)
+
 FACTS: Final = (
-    *(FACT_UPDATES, FACT_EVENTS, BRIDGE_EVENT_PARTY, FACT_TRANSFERS, FACT_REWARDS, FACT_TRAFFIC, FACT_MINT_BURN),
-    *(FACT_VERDICTS, BRIDGE_VERDICT_PARTY, FACT_BALANCES_DAILY, FACT_SUPPLY_DAILY, FACT_LICENSES_DAILY),
+    *(FACT_UPDATES, FACT_EVENTS, BRIDGE_EVENT_PARTY, FACT_TRANSFERS, FACT_TOKEN_TRANSFERS, FACT_REWARDS, FACT_TRAFFIC),
+    *(FACT_MINT_BURN, FACT_VERDICTS, BRIDGE_VERDICT_PARTY, FACT_BALANCES_DAILY, FACT_SUPPLY_DAILY, FACT_LICENSES_DAILY),
+    *(MART_NETWORK_DAILY, MART_PARTY_DAILY, MART_VALIDATOR_DAILY, MART_APP_DAILY),
 )

@@ -92,23 +92,18 @@ def derive_tables(lake: Lake, wanted: Sequence[str]) -> DeriveReport:
     view = lake.view(names=HISTORY.order)
     if not view.has(HISTORY):
         raise StoreError(f"{lake.url}: there is no history to compute tables from; sync it first: store.sync(net)")
-    run = _Run(lake, view, wanted, Basis.of(view))
+    run = _Run(lake, view, wanted)
     run.carry_out()
     return run.report()
-
-
-def derive_aside(lake: Lake, view: View, wanted: Sequence[str], basis: Basis) -> None:
-    """Compute tables of one store into another, which holds nothing else and is thrown away afterwards."""
-    _Run(lake, view, wanted, basis).carry_out()
 
 
 class _Run:
     """One pass over what is new."""
 
-    def __init__(self, lake: Lake, view: View, wanted: Sequence[str], basis: Basis) -> None:
+    def __init__(self, lake: Lake, view: View, wanted: Sequence[str]) -> None:
         self._lake = lake
         self._history = HistoryReader(view)
-        self._basis = basis
+        self._basis = Basis.of(view)
         if "coin_history" in wanted and self._basis.intervals and not self._basis.begun:
             late = None if view.slots.begin is None else view.slots.begin.late
             how = 'sync it with start="begin"'

@@ -45,6 +45,9 @@ _TIME: Final = pa.timestamp("us", "UTC")
 _ORDER: Final[tuple[str, ...]] = ("loaded_at", "position", "migration_id", "record_time", "update_id", "node_index")
 # Taking all rows at once overflows the 32-bit offsets of text columns of more than 2 GB.
 _ROWS_AT_ONCE: Final = 500_000
+#: Rows that show how large all would be in memory, and rows that a thread of DuckDB takes at once.
+_SAMPLE: Final = 1_000
+_BATCH: Final = 65_536
 
 
 def visible(slots: Slots, window: Window, *, allow_partial: bool, name: str) -> tuple[tuple[Interval, ...], bool]:
@@ -297,6 +300,15 @@ class Part:
     def dataset(self) -> ds.Dataset:
         """The rows, to be read lazily."""
         return self.data if self.rows is None else self.data.filter(self.rows)
+
+    def give(self, needed: set[str], listed: set[str], room: int) -> Any:
+        """The columns that models need: in memory if they fit into so many bytes, else to be read by each step."""
+        names = [name for name in self.table.table.names if name in needed | listed]
+        sample = self.dataset.head(_SAMPLE, columns=names)
+        if sample.nbytes * self.dataset.count_rows() > room * max(len(sample), 1):
+            return self.dataset
+        rows = self.dataset.to_table(columns=names)
+        return pa.Table.from_batches(rows.to_batches(max_chunksize=_BATCH), rows.schema)
 
     def load(self, columns: Sequence[str], rows: pc.Expression | None = None) -> pa.Table:
         """Columns and rows in memory, in the order of the history or of loading, in the declared types.

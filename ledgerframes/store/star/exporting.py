@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,12 +13,14 @@ from ledgerframes.export.exporting import Companion, Format, Profile, WrittenTab
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
 from ledgerframes.store.lake import Lake, View
-from ledgerframes.store.star.keys import Keys
 from ledgerframes.store.star.model import model_text
+from ledgerframes.store.star.semantic_model import write_semantic_model
 from ledgerframes.store.star.star import Star
 
 _log = logging.getLogger("ledgerframes.store")
 MODEL: Final = "model.json"
+#: The folder of the same for Power BI.
+TMDL: Final = "tmdl"
 
 
 def star_format(target: str | os.PathLike[str], format: Format | None) -> Format:  # noqa: A002
@@ -46,33 +48,35 @@ def export_star(
     as_of: str | None,
     personal: bool,
     aliases: bool = False,
-    keys: Keys | None = None,
+    key_bits: int = 63,
 ) -> ExportReport:
-    """Write the tables of a star, and `model.json` that says how they relate; all or nothing.
+    """Write the tables of a star, `model.json` that says how they relate, and a semantic model; all or nothing.
 
     Args:
         lake: the store.
         view: its state.
         target: see `lf.export`, as for the others.
         format: likewise.
-        profile: likewise.
+        profile: likewise; by default `"bi"`.
         times: likewise.
         overwrite: likewise.
         allow_partial: export a history with gaps.
         as_of: the name of the state, if it is an older one.
         personal: keep personal data; the star has none in columns of its own.
         aliases: see `lf.export`.
-        keys: how keys are computed; shorter ones collide.
+        key_bits: how many bits a key has; shorter ones collide.
 
     Raises:
         InputError: the target cannot be written.
         StoreError: there is no history, or two natural keys have one key.
         PartialResultError: the history has gaps.
     """
-    star = Star(view, lake.url, allow_partial=allow_partial, keys=keys or Keys())
+    import duckdb
 
-    def text(written: Sequence[WrittenTable]) -> str:
-        return model_text(
+    star = Star(view, lake.url, allow_partial=allow_partial, key_bits=key_bits)
+
+    def write(written: Sequence[WrittenTable], places: Mapping[str, Path]) -> None:
+        text = model_text(
             written,
             source=lake.url,
             as_of=as_of,
@@ -80,15 +84,21 @@ def export_star(
             left_out=star.left_out,
             not_understood=star.not_understood,
         )
+        places[MODEL].write_text(text, encoding="utf-8", newline="")
+        if TMDL in places:
+            write_semantic_model(places[TMDL], written, Path(target).absolute())
 
+    names = (MODEL, TMDL) if format == "parquet" else (MODEL,)
     provenance: dict[str, Any] = {"source": lake.url, "model": "star", "as_of": as_of}
     try:
         report = export_with(
-            star.sources(), target, Companion(MODEL, text, star.begin, star.close), format=format, profile=profile,
+            star.sources(), target, Companion(names, write, star.close), format=format, profile=profile or "bi",
             times=times, overwrite=overwrite, provenance=provenance, personal=personal, aliases=aliases,
         )  # fmt: skip
-    except OSError as error:  # a star keeps keys and changes in files of its own until it is written
+    except (OSError, duckdb.IOException) as error:  # what does not fit into memory is on disk until it is written
         raise InputError(f"cannot write {os.fspath(target)!r}: {error}; name another place or make room") from error
+    except duckdb.OutOfMemoryException as error:
+        raise MemoryError(str(error)) from error
     for name, why in star.left_out.items():
         _log.warning("%s was left out: %s", name, why)
     return report

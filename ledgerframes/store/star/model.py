@@ -15,8 +15,8 @@ from ledgerframes.version import __version__
 
 _KEYS: Final = (
     "A key is the first 63 bits of the SHA-256 of the natural key in UTF-8, as a whole number. The text of a natural"
-    " key of several columns is their JSON array without spaces; a day is YYYY-MM-DD, a round its decimal number. Where"
-    " a fact names nothing, its key is null."
+    " key of several columns is their JSON array without spaces; a round is its decimal number. The key of a day is its"
+    " date as a number, such as 20250303. Where a fact names nothing, its key is null."
 )
 
 
@@ -58,7 +58,9 @@ def _table(written: WrittenTable, reach: Sequence[Interval]) -> dict[str, Any]:
     declared = STAR[written.name]
     return {
         "name": written.name,
-        "kind": {"fact": "fact", "bridge": "bridge", "dim": "dimension"}[written.name.partition("_")[0]],
+        "kind": {"fact": "fact", "bridge": "bridge", "mart": "mart", "dim": "dimension"}[
+            written.name.partition("_")[0]
+        ],
         "meaning": declared.meaning,
         "file": Path(written.place).name,
         "rows": written.rows,
