@@ -177,8 +177,13 @@ def write_text(target: Path, text: str, *, overwrite: bool) -> None:
 
 
 def _only_partitions(folder: Path) -> bool:
-    """Whether there is nothing in a folder but the partitions of an earlier export."""
-    return all(_PARTITION.fullmatch(path.name) and not path.is_symlink() for path in folder.rglob("*"))
+    """Whether there is nothing in a folder but the partitions, or the semantic model, of an earlier export."""
+
+    def ours(path: Path) -> bool:
+        model = path.suffix == ".tmdl" or (path.name == "tables" and path.is_dir())
+        return (bool(_PARTITION.fullmatch(path.name)) or model) and not path.is_symlink()
+
+    return all(map(ours, folder.rglob("*")))
 
 
 def _sync(path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import pyarrow as pa
 
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, warn
-from ledgerframes.frames import As, Decimals, described, shape
+from ledgerframes.frames import As, Decimals, attrs_of, described, shape
 from ledgerframes.loaders.opening import begin_of, check_contents, check_rows, line_for
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import Engine, steps
@@ -73,6 +73,9 @@ def computed(
     Raises:
         InputError: an argument is not valid, columns are missing, or a sum has more digits than an amount can have.
     """
+    kept = _kept(inputs, table) if until is None and not variables else None
+    if kept is not None:
+        return shape(kept, table, as_=as_, decimals=decimals, attrs=attrs_of(kept))
     with _engine(inputs, until) as engine:
 
         def compute() -> tuple[pa.Table, dict[str, Any]]:
@@ -95,6 +98,23 @@ def computed(
     schema = table.schema
     declared = pa.table([rows[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
     return shape(described(declared, attrs), table, as_=as_, decimals=decimals, attrs=attrs)
+
+
+def _kept(inputs: Inputs, table: Table) -> pa.Table | None:
+    """The rows that a store keeps of a table, if they are those of its history as it is, with what is known of them."""
+    ask = getattr(inputs.store, "_kept_rows", None)
+    found = None if ask is None or inputs.opening is not None else ask(table.name)
+    if found is None:
+        return None
+    rows, unknown = found
+    attrs = inputs.attrs | {
+        "table": table.name,
+        "kept": True,
+        "not_understood": {"kept rows": unknown} if unknown else {},
+    }
+    schema = table.schema
+    declared = pa.table([rows[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
+    return described(declared, attrs)
 
 
 @contextmanager

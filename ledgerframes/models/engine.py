@@ -193,8 +193,8 @@ class Engine:
         """The first key that two rows of a model have; None where there is none."""
         listed = ", ".join(key)
         query = f"select {listed} from ({self._selected(name)}) group by all having count(*) > 1 order by all limit 1"
-        found: tuple[Any, ...] | None = self._connection.sql(query).fetchone()
-        return found
+        found: list[tuple[Any, ...]] = self._connection.sql(query).fetchall()
+        return found[0] if found else None
 
     def _selected(self, name: str) -> str:
         """The SELECT of a model, of which all below it are there."""

@@ -103,7 +103,8 @@ def inputs_of(
     elif hasattr(events, "load") and hasattr(events, "coverage"):
         give, legs, store = _stored(events, EVENTS), _stored(events, REASSIGNMENTS), events
         updates = _stored(events, UPDATES)
-        proof = events.load("events", columns=["update_id"], as_="arrow").slice(0, 0)
+        # Only the provenance: no row has this id, so no row is read.
+        proof = events.load("events", columns=["update_id"], where={"update_id": ""}, as_="arrow")
     elif isinstance(events, str | Path):
         folder = Path(events)
         saved = folder / f"{EVENTS.name}.parquet"  # of History.save, or of an export

@@ -27,6 +27,9 @@ create or replace macro worth(weight, issuance) as try(weight * issuance);
 create or replace macro coin(worth) as round_even(worth, 10)::decimal(38, 10);
 -- A sum that is null if one of its values is: sum() leaves nulls out.
 create or replace macro sum_of_all(x) as case when count(*) = count(x) then coalesce(sum(x), 0)::decimal(38, 10) end;
+-- The same of the rows that fulfil a condition.
+create or replace macro sum_where(x, wanted) as case
+  when count(*) filter (wanted) = count(x) filter (wanted) then coalesce(sum(x) filter (wanted), 0)::decimal(38, 10) end;
 -- An amount as a whole number of its last place, for exact division.
 create or replace macro units(x) as replace(x::varchar, '.', '')::hugeint;
 -- Lists of texts and of amounts; null if an item is not one.

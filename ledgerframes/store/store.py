@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
+import pyarrow as pa
 
 from ledgerframes.arguments import flag, suggesting
 from ledgerframes.errors import InputError, LedgerframesError
@@ -22,6 +23,7 @@ from ledgerframes.store.checks.verify import verify
 from ledgerframes.store.coverage import missing_windows
 from ledgerframes.store.derive.deriving import DeriveReport, derive_tables, derived_tables
 from ledgerframes.store.derive.kept import derivable
+from ledgerframes.store.derive.kept_rows import kept_rows
 from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.lake import Lake
@@ -177,6 +179,10 @@ class Store:
         with self._lake.writing():
             names = derived_tables(self._lake) if wanted is None else wanted
             return derive_tables(self._lake, names)
+
+    def _kept_rows(self, name: str) -> tuple[pa.Table, int] | None:
+        """What computed tables read instead of the history; see `kept_rows`."""
+        return kept_rows(self._lake, name)
 
     follow = follow
 

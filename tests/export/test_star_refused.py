@@ -7,15 +7,11 @@ import sys
 import textwrap
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.store.star.dimensions import Dimensions
 from ledgerframes.store.star.exporting import export_star
-from ledgerframes.store.star.key_index import KeyIndex
-from ledgerframes.store.star.keys import Keys, composite
-from tests.export.stars import Exported, key_of, without_row
+from tests.export.stars import Exported, without_row
 
 ROOT = Path(__file__).parents[2]
 OPTIONS = {
@@ -131,53 +127,21 @@ def test_an_older_state_is_exported_with_as_of(tmp_path):
 def test_two_natural_keys_with_one_key_fail_the_export(store, tmp_path, bits):
     view = store._lake.existing()
     with pytest.raises(lf.errors.StoreError, match=r"same key|occurs twice") as raised:
-        export_star(store._lake, view, tmp_path / "out", keys=Keys(bits), **OPTIONS)
+        export_star(store._lake, view, tmp_path / "out", key_bits=bits, **OPTIONS)
     assert "nothing was exported" in str(raised.value)
     assert list((tmp_path / "out").iterdir()) == []
-
-
-def test_a_key_that_occurs_twice_is_found_in_any_part_and_batch(tmp_path):
-    for number, keys in enumerate([[1, 2, 1], [64, 128, 64], [2**62, 5, 2**62]]):
-        with KeyIndex(tmp_path / str(number), "fact_updates") as index:
-            index.add(pa.array(keys[:2]))
-            index.add(pa.array(keys[2:]))
-            with pytest.raises(lf.errors.StoreError, match=f"fact_updates: the key {keys[0]} occurs twice"):
-                index.finish()
-
-
-def test_an_index_gives_each_key_its_number_and_null_to_others(tmp_path):
-    with KeyIndex(tmp_path / "index", "fact_updates") as index:
-        index.add(pa.array(range(0, 1000, 2)), pa.array(range(500)))
-        index.add(pa.array([10**15]), pa.array([-7]))
-        index.finish()
-        assert index.look_up(pa.array([998, 3, 10**15, 0])).to_pylist() == [499, None, -7, 0]
-        assert index.look_up(pa.array([], pa.int64())).to_pylist() == []
-
-
-@pytest.mark.parametrize("texts", [['a"b', "c"], ["a\\", "\n"], ["é", "\x00"], ["plain", "words"]], ids=ascii)
-def test_natural_keys_of_several_columns_are_a_json_array(texts):
-    columns = [pa.array([texts[0], None]), pa.array([texts[1], "x"]), pa.array([3, -1])]
-    made = composite(columns).to_pylist()
-    assert [json.loads(text) for text in made] == [[*texts, 3], [None, "x", -1]]
-    assert made[0] == json.dumps([*texts, 3], ensure_ascii=False, separators=(",", ":"))
-    assert Keys().of_several(columns).to_pylist() == [key_of(text) for text in made]
-
-
-def test_two_parties_with_one_key_are_both_named():
-    dimensions = Dimensions(Keys(bits=1))
-    with pytest.raises(lf.errors.StoreError, match=r"dim_party: 'alice::12.' and '") as raised:
-        dimensions.party(pa.array(["alice::121", "alice::122", "alice::123"]))
-    assert "have the same key" in str(raised.value)
 
 
 KILLED = """
     import os, signal, sys
     import ledgerframes as lf
-    from ledgerframes.store.star import facts
-    before = facts.reward_rows
-    def rows(*arguments):
-        os.kill(os.getpid(), signal.SIGKILL)
-    facts.reward_rows = rows
+    from ledgerframes.store.star.star import Star
+    before = Star._check_keys
+    def check(self, name):
+        if name == "fact_rewards":
+            os.kill(os.getpid(), signal.SIGKILL)
+        before(self, name)
+    Star._check_keys = check
     lf.open_store(sys.argv[1]).export(sys.argv[2], model="star")
 """
 
@@ -194,6 +158,21 @@ def test_a_killed_star_leaves_no_file_and_the_next_sweeps_up(store, tmp_path):
     store.export(tmp_path, model="star")
     assert not list(tmp_path.glob(".*"))
     assert without_row(Exported(tmp_path)) == {}
+
+
+FEW_FILES = """
+    import resource, sys
+    import ledgerframes as lf
+    resource.setrlimit(resource.RLIMIT_NOFILE, (160, 160))
+    lf.open_store(sys.argv[1]).export(sys.argv[2], model="star")
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit on Windows")
+def test_a_star_opens_few_files_at_once(store, tmp_path):
+    command = [sys.executable, "-c", textwrap.dedent(FEW_FILES), str(store._lake.folder), str(tmp_path / "out")]
+    assert subprocess.run(command, check=False, cwd=ROOT, timeout=300).returncode == 0
 
 
 def test_an_export_changes_nothing_in_the_lake(store, tmp_path):

@@ -27,7 +27,7 @@ def history(net):
 @pytest.fixture(scope="module")
 def folder(history, tmp_path_factory):
     made = tmp_path_factory.mktemp("exported")
-    lf.export({"events": history.events, "reassignments": history.reassignments}, made, personal=True)
+    lf.export(history, made, tables=[*history._fields], personal=True)
     return made
 
 
@@ -38,10 +38,10 @@ def engine(history):
 
 
 @pytest.mark.parametrize("name", MODELS.index)
-def test_the_text_of_a_model_runs_in_plain_duckdb_and_gives_the_same_rows(name, folder, engine):
+def test_the_text_of_a_model_runs_in_plain_duckdb_and_gives_the_same_rows(name, folder, engine, history):
     with duckdb.connect() as plain:
         plain.execute("set timezone = 'America/New_York'")
-        for view in ("events", "reassignments"):
+        for view in history._fields:
             plain.execute(f"create view {view} as from '{folder / view}.parquet'")
         found = plain.sql(lf.model(name)).to_arrow_table()
 

@@ -4,9 +4,9 @@ select
   coalesce(sum(coupons) filter (event = 'created'), 0)::bigint as coupons_created,
   coalesce(sum(coupons) filter (event = 'claimed'), 0)::bigint as coupons_claimed,
   coalesce(sum(coupons) filter (event = 'expired'), 0)::bigint as coupons_expired,
-  sum_of_all(amount) filter (event = 'claimed') as rewards_claimed,
-  sum_of_all(amount_usd) filter (event = 'claimed') as rewards_claimed_usd,
-  sum_of_all(amount) filter (event = 'expired') as rewards_expired
+  sum_where(amount, event = 'claimed') as rewards_claimed,
+  sum_where(amount_usd, event = 'claimed') as rewards_claimed_usd,
+  sum_where(amount, event = 'expired') as rewards_expired
 from reward_flows
 where kind = 'app' and party is not null
 group by utc_day(record_time), party

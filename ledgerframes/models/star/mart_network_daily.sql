@@ -33,8 +33,8 @@ coin as (
 flowed as (
   select
     utc_day(record_time) as date,
-    sum_of_all(amount) filter (event = 'claimed') as rewards_claimed,
-    sum_of_all(amount) filter (event = 'expired') as rewards_expired
+    sum_where(amount, event = 'claimed') as rewards_claimed,
+    sum_where(amount, event = 'expired') as rewards_expired
   from reward_flows
   group by all
 ),

@@ -3,8 +3,8 @@ with
 earned as (
   select
     utc_day(record_time) as date, party as validator,
-    sum_of_all(amount) filter (event = 'claimed') as rewards_claimed,
-    sum_of_all(amount) filter (event = 'expired') as rewards_expired
+    sum_where(amount, event = 'claimed') as rewards_claimed,
+    sum_where(amount, event = 'expired') as rewards_expired
   from reward_flows
   where kind in ('validator', 'validator_faucet')
   group by all

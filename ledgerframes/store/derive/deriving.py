@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ledgerframes.errors import PartialResultError, StoreError, visible
 from ledgerframes.loaders.opening import Opening
@@ -26,7 +27,7 @@ from ledgerframes.store.derive.chunks import HistoryReader
 from ledgerframes.store.derive.contracts import contracts_changed, opening_of
 from ledgerframes.store.derive.from_kept import supply_rows
 from ledgerframes.store.derive.kept import DERIVABLE, OPEN_CONTRACTS, VERSIONS, function_of
-from ledgerframes.store.derive.open_rows import files_with, rows_beside
+from ledgerframes.store.derive.open_rows import files_with, open_rows, rows_beside
 from ledgerframes.store.derive.progress import NEW, Basis, Progress, read, with_interval, written
 from ledgerframes.store.derive.rules import Change, changed
 from ledgerframes.store.lake import Lake, View
@@ -193,8 +194,11 @@ class _Run:
             for name in self._chunked:
                 if not lies_in(end, self._progress[name].done):
                     carried = name == _CARRIED
-                    change = contracts_changed(rows, opening) if carried else changed(name, inputs, self._tables)
+                    change = contracts_changed(rows, opening) if carried else changed(name, inputs, self._opened)
                     self._commit(name, change, with_interval(self._progress[name].done, interval))
+
+    def _opened(self, name: str, wanted: pc.Expression) -> pa.Table:
+        return open_rows(self._tables[name], wanted)
 
     def _commit(self, name: str, change: Change | None, done: tuple[Interval, ...]) -> None:
         table = self._tables[name]

@@ -18,14 +18,13 @@ from ledgerframes.models.coin_flows import mint_burn, token_transfers, traffic_p
 from ledgerframes.models.coin_stocks import coin_history
 from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.rounds_and_rewards import rewards, round_history
-from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.from_kept import unissued, with_issuance
-from ledgerframes.store.derive.open_rows import open_rows
 
 #: When a phase of a round began.
 _PHASES: Final = ("opened_at", "summarizing_at", "issuing_at", "closed_at")
 _NOTHING: Final = pa.array([], pa.string())
-Tables = Mapping[str, DeltaStoreTable]
+#: Gives the open rows of a table that a filter names.
+Opened = Callable[[str, pc.Expression], pa.Table]
 
 
 @dataclass(frozen=True)
@@ -57,27 +56,27 @@ class Rule:
     """
 
     function: Callable[..., Any]
-    change: Callable[[pa.Table, Tables], Change] = lambda rows, _: Change(rows, rows.slice(0, 0))
+    change: Callable[[pa.Table, Opened], Change] = lambda rows, _: Change(rows, rows.slice(0, 0))
     opening: bool = True
 
 
-def changed(name: str, inputs: Inputs, tables: Tables) -> Change:
+def changed(name: str, inputs: Inputs, opened: Opened) -> Change:
     """What a chunk changes in one table.
 
     Args:
         name: of the table.
         inputs: events and legs of the chunk, with the contracts that they name and that began earlier.
-        tables: the tables of the store, as they are before it.
+        opened: gives rows of the tables, as they are before it.
     """
     rule = RULES[name]
     rows = rule.function(inputs, as_="arrow", **({"opening": inputs.given} if rule.opening else {}))
     plain = rows.cast(pa.schema([pa.field(column.name, column.type) for column in rows.schema]))
-    return replace(rule.change(plain, tables), unknown=sum(attrs_of(rows)["not_understood"].values()))
+    return replace(rule.change(plain, opened), unknown=sum(attrs_of(rows)["not_understood"].values()))
 
 
-def _rounds(new: pa.Table, tables: Tables) -> Change:
+def _rounds(new: pa.Table, opened: Opened) -> Change:
     """Rounds get further phases as long as they are named; there are 50,000 a year, so all of them stay open."""
-    old = open_rows(tables["round_history"], pc.field("round").isin(new["round"].combine_chunks()))
+    old = opened("round_history", pc.field("round").isin(new["round"].combine_chunks()))
     places = pc.index_in(new["round"], old["round"])
     columns = {}
     for name in new.column_names:
@@ -90,12 +89,12 @@ def _rounds(new: pa.Table, tables: Tables) -> Change:
     return Change(rows.slice(0, 0), rows, rows["round"].combine_chunks())
 
 
-def _rewards(rows: pa.Table, tables: Tables) -> Change:
+def _rewards(rows: pa.Table, opened: Opened) -> Change:
     """Coupons change until they are ended and their round is known to issue."""
-    waiting = open_rows(tables["rewards"], pc.field("issuance").is_null() & pc.field("round").is_valid())
+    waiting = opened("rewards", pc.field("issuance").is_null() & pc.field("round").is_valid())
     others = waiting.filter(pc.invert(pc.is_in(waiting["contract_id"], rows["contract_id"])))
     numbers = pa.chunked_array([*rows["round"].chunks, *others["round"].chunks], pa.int64())
-    issued = open_rows(tables["round_history"], pc.field("round").isin(pc.unique(numbers.drop_null())))
+    issued = opened("round_history", pc.field("round").isin(pc.unique(numbers.drop_null())))
     rows, others = with_issuance(rows, issued), with_issuance(others, issued)
     others = others.filter(pc.is_valid(others["issuance"]))
     every = pa.concat_tables([rows, others])
@@ -103,9 +102,9 @@ def _rewards(rows: pa.Table, tables: Tables) -> Change:
     return _split(every, pc.or_(open_still, unissued(every)))
 
 
-def _coins(rows: pa.Table, tables: Tables) -> Change:
+def _coins(rows: pa.Table, opened: Opened) -> Change:
     """Coins change until they end; what created them is known only from the chunk in which that was."""
-    old = open_rows(tables["coin_history"], pc.field("contract_id").isin(rows["contract_id"].combine_chunks()))
+    old = opened("coin_history", pc.field("contract_id").isin(rows["contract_id"].combine_chunks()))
     before = old["created_by"].take(pc.index_in(rows["contract_id"], old["contract_id"]))
     place = rows.column_names.index("created_by")
     rows = rows.set_column(place, rows.schema.field(place), pc.coalesce(rows["created_by"], before))

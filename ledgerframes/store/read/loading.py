@@ -204,7 +204,10 @@ def sql(
     self: Store, query: str, *, as_of: AsOf | None = None, allow_partial: bool = False,
     as_: As = "pandas", decimals: Decimals | None = None, parameters: Sequence[Any] | None = None,
 ) -> Any:  # fmt: skip
-    """Query the store in DuckDB's SQL; tables have their own names.
+    """Query the store in DuckDB's SQL; tables have their own names, and so have models.
+
+    A computed table that the store keeps is read as it is kept, up to where rows are final; every other model that the
+    query names is computed for it, like a view (`lf.models()` lists them).
 
     Args:
         self: the store.
@@ -229,13 +232,20 @@ def sql(
         ...     store.sql("select count(*) as updates from updates").updates[0].item()
         50
     """
+    from ledgerframes.models.engine import INPUTS, Engine, known
+    from ledgerframes.store.read.model_inputs import gives_of
     from ledgerframes.store.read.sql import ask
 
+    models = known() - {*INPUTS}
     partly = flag(allow_partial, "allow_partial")
     view = self._lake.existing(as_of)
 
-    def dataset(name: str) -> ds.Dataset:
-        require(view, name, self._lake.url)
-        return Part.of(view, name, Window(), allow_partial=partly).dataset
+    def dataset(name: str) -> Any:
+        if name in view.tables and (name in view.versions or name not in models):
+            require(view, name, self._lake.url)
+            return Part.of(view, name, Window(), allow_partial=partly).dataset
+        with Engine(gives_of(view, allow_partial=partly)) as engine:
+            return engine.interruptible(lambda: engine.rows(name))
 
-    return ask(query, dataset, view.tables, stored=[*view.versions], as_=as_, decimals=decimals, parameters=parameters)
+    tables = {**dict.fromkeys(models), **view.tables}
+    return ask(query, dataset, tables, stored=[*view.versions], as_=as_, decimals=decimals, parameters=parameters)

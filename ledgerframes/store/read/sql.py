@@ -17,7 +17,6 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
-    import pyarrow.dataset as ds
 
 #: No files, no network, no extensions, and no Python variables under the names of tables.
 _LOCKED: Final[Mapping[str, str]] = {
@@ -33,8 +32,8 @@ _NO_TABLE: Final = re.compile(r"Table with name (\S+) does not exist")
 
 def ask(
     query: str,
-    dataset: Callable[[str], ds.Dataset],
-    tables: Mapping[str, DeltaStoreTable],
+    dataset: Callable[[str], Any],
+    tables: Mapping[str, DeltaStoreTable | None],
     *,
     stored: Sequence[str],
     as_: As,
@@ -46,7 +45,7 @@ def ask(
     Args:
         query: one SELECT in DuckDB's SQL.
         dataset: gives the rows of a table by its name.
-        tables: all tables that a store can have.
+        tables: all that a query can name: tables that a store can have, and models, which have none.
         stored: those that it has.
         as_: the form of the result.
         decimals: how pandas holds amounts.
@@ -69,8 +68,8 @@ def ask(
 def _answer(
     connection: duckdb.DuckDBPyConnection,
     query: str,
-    dataset: Callable[[str], ds.Dataset],
-    tables: Mapping[str, DeltaStoreTable],
+    dataset: Callable[[str], Any],
+    tables: Mapping[str, DeltaStoreTable | None],
     *,
     stored: Sequence[str],
     parameters: Sequence[Any] | None,
@@ -93,7 +92,7 @@ def _answer(
             return connection.sql(query, params=parameters).to_arrow_table()
         except duckdb.Error as error:
             if not isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
-                raise_damage([tables[name] for name in read], error)
+                raise_damage([table for name in read if (table := tables[name]) is not None], error)
             raise InputError(f"the query cannot be run: {_said(error, stored)}") from error
 
 
@@ -121,7 +120,7 @@ def _check_statement(connection: duckdb.DuckDBPyConnection, query: str) -> None:
         raise InputError(f"the query {query[:80]!r} is not valid: it is a {kind} statement; give a SELECT")
 
 
-def _named(query: str, tables: Mapping[str, DeltaStoreTable], stored: Sequence[str]) -> list[str]:
+def _named(query: str, tables: Mapping[str, DeltaStoreTable | None], stored: Sequence[str]) -> list[str]:
     """The tables that a query reads, as DuckDB resolves them: in any case, and not CTEs of the same name."""
     import duckdb
 

@@ -58,9 +58,7 @@ def _table(written: WrittenTable, reach: Sequence[Interval]) -> dict[str, Any]:
     declared = STAR[written.name]
     return {
         "name": written.name,
-        "kind": {"fact": "fact", "bridge": "bridge", "mart": "mart", "dim": "dimension"}[
-            written.name.partition("_")[0]
-        ],
+        "kind": written.name.partition("_")[0].replace("dim", "dimension"),
         "meaning": declared.meaning,
         "file": Path(written.place).name,
         "rows": written.rows,

@@ -1,4 +1,4 @@
-"""The semantic model of a star as a folder of TMDL, which Power BI opens: tables, relations, and where the files are."""
+"""The semantic model of a star as a folder of TMDL, which Power BI opens: tables, relations, place of the files."""
 
 from __future__ import annotations
 

@@ -7,21 +7,20 @@ from functools import cached_property, partial
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError
+from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import Engine
 from ledgerframes.paging.window import Window
 from ledgerframes.store.coverage import Interval, merged
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.derive.progress import Basis, read
 from ledgerframes.store.lake import View
+from ledgerframes.store.read.model_inputs import gives_of
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.table_sets import HISTORY, VERDICTS
-from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
-from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
-from ledgerframes.tables.replayed import ACTIVE
 from ledgerframes.tables.star import STAR
-from ledgerframes.tables.verdicts import VERDICTS as VERDICTS_TABLE
 
 _OF_VERDICTS: Final = ("fact_verdicts", "bridge_verdict_party")
 _OF_BEGIN: Final = ("fact_balances_daily", "fact_supply_daily")
@@ -33,15 +32,12 @@ _KEPT: Final = {
     "fact_traffic": "traffic_purchases",
     "fact_mint_burn": "mint_burn",
 }
-#: What models read of a store. Active contracts say of parties what the events may not reach back to.
-_INPUTS: Final = {
-    "updates": UPDATES,
-    "events": EVENTS,
-    "reassignments": REASSIGNMENTS,
-    "verdicts": VERDICTS_TABLE,
-    "opening": ACTIVE,
-    **SNAPSHOTS_READ,
-}
+#: What says of parties more than the events of a range do, of contracts that are active.
+_OF_PARTIES: Final = [
+    template
+    for name in ("name_service_entries", "governance_members", "featured_rights")
+    for template in READS[name].templates
+]
 #: The models of which a star states what they could not read.
 _COUNTED: Final = ("holding_days", "license_states", "party_facts")
 #: Between days further apart than this, daily tables have only those on which there is an update.
@@ -68,9 +64,10 @@ class Star:
         self._view = view
         tables = [*HISTORY.shown, *(VERDICTS.shown if view.has(VERDICTS) else ())]
         self._parts = {name: Part.of(view, name, Window(), allow_partial=allow_partial) for name in tables}
-        for name in ("active_contracts", "licenses"):
-            if name in view.stored:
-                self._parts[name] = Part.of(view, name, Window(), allow_partial=True)
+        self._gives = gives_of(view, allow_partial=allow_partial)
+        if "active_contracts" in view.stored:
+            contracts = Part.of(view, "active_contracts", Window(), allow_partial=True).dataset
+            self._gives["opening"] = lambda *_: contracts.filter(pc.field("template_name").isin(_OF_PARTIES))
         basis = Basis.of(view)
         self._kept = {
             name: view.tables[name]
@@ -122,12 +119,11 @@ class Star:
 
     @cached_property
     def _engine(self) -> Engine:
-        def give(name: str) -> Callable[..., Any]:
-            part = self._parts.get("active_contracts" if name == "opening" else name)
-            return part.give if part is not None else lambda *_: _INPUTS[name].schema.empty_table()
+        def keep(data: Any) -> Callable[..., Any]:
+            return lambda *_: data
 
-        kept = {name: lambda *_, data=table.dataset(): data for name, table in self._kept.items()}
-        engine = Engine({name: give(name) for name in _INPUTS} | kept)
+        kept = {name: keep(table.dataset()) for name, table in self._kept.items()}
+        engine = Engine(self._gives | kept)
         days = engine.interruptible(lambda: engine.rows("held_days"))["day"].to_pylist()
         whole = days and max(days) - min(days) <= _MOST_DAYS
         engine.set(
@@ -160,10 +156,10 @@ class Star:
         twice = self._engine.interruptible(lambda: self._engine.repeated(name, key))
         if twice is not None:
             raise StoreError(
-                f"{name}: the key {', '.join(map(str, twice))} occurs twice, so relations would mix two rows, and nothing"
-                " was exported. Run store.check(), which finds a row that is stored twice; if it finds none, two natural"
-                " keys have the same key: export the tables without model=, and report this, since it is not expected"
-                " to happen"
+                f"{name}: the key {', '.join(map(str, twice))} occurs twice, so relations would mix two rows, and"
+                " nothing was exported. Run store.check(), which finds a row that is stored twice; if it finds none,"
+                " two natural keys have the same key: export the tables without model=, and report this, since it is"
+                " not expected to happen"
             )
 
 

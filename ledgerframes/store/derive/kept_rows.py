@@ -1,0 +1,88 @@
+"""`kept_rows`: the rows of a table that a store keeps, continued over what is not final yet; computed tables ask it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.loaders.opening import Opening
+from ledgerframes.models.computing import together
+from ledgerframes.store.coverage import Interval, merged
+from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.derive.chunks import HistoryReader
+from ledgerframes.store.derive.contracts import opening_of
+from ledgerframes.store.derive.kept import DERIVABLE, NEEDS, OPEN_CONTRACTS
+from ledgerframes.store.derive.open_rows import open_rows
+from ledgerframes.store.derive.progress import Basis, read
+from ledgerframes.store.derive.rules import RULES, Change, changed
+from ledgerframes.store.lake import Lake, View
+from ledgerframes.store.table_sets import HISTORY
+
+_CARRIED: Final = OPEN_CONTRACTS.name
+#: What rows are in the order of; then by their key.
+_ORDERS: Final = {"round_history": "round", "rewards": "created_at", "coin_history": "recorded_at"}
+
+
+def kept_rows(lake: Lake, name: str) -> tuple[pa.Table, int] | None:
+    """The rows of a table for all that a store covers, and how often something was not understood in them.
+
+    Args:
+        lake: the store.
+        name: of the table.
+
+    Returns:
+        None where the store does not keep the table, or where its rows are not those of the history as it is.
+    """
+    if name not in RULES or name not in DERIVABLE:
+        return None
+    needed = [name, *NEEDS.get(name, ())]
+    view = lake.view(names=[*needed, _CARRIED])
+    if not {*needed, _CARRIED} <= {*view.stored} or not view.has(HISTORY):
+        return None
+    final, covered = Basis.of(view), Basis.of(view, final=False)
+    progress = {table: read(view.tables[table]) for table in (*needed, _CARRIED)}
+    own = progress[name]
+    if not own.begun or any(one.why_again(table, final) for table, one in progress.items()):
+        return None
+    if covered.intervals != merged(view.slots.common) or any(one.done != own.done for one in progress.values()):
+        return None
+    history = HistoryReader(view)
+    rest = [part for part in covered.beyond(own.done) if history.has_rows([part])]
+    # What is not final is a minute of the history; where a derive is due, a table is better computed as a whole.
+    parts = [part for interval in rest[:1] for part in history.parts(interval, [()])]
+    if len(rest) > 1 or len(parts) > 1:
+        return None
+    table = view.tables[name].table
+    schema = pa.schema([pa.field(field.name, field.type) for field in table.schema])
+    with damage_named([view.tables[name]]):
+        rows = view.tables[name].dataset().to_table(columns=schema.names).cast(schema)
+    unknown = own.unknown
+    if parts:
+        change = _continued(view, history, name, parts[0])
+        unknown += change.unknown
+        others = rows.filter(pc.invert(pc.is_in(rows[table.key[0]], change.keys))) if len(change.keys) else rows
+        new = (part.select(schema.names).cast(schema) for part in (change.rows, change.open))
+        rows = pa.concat_tables([others, *new])
+    order = list(dict.fromkeys([_ORDERS.get(name, "record_time"), *table.key]))
+    return rows.sort_by([(column, "ascending") for column in order]), unknown
+
+
+def _continued(view: View, history: HistoryReader, name: str, part: Interval) -> Change:
+    """What a part of the history changes in a table, after what it needs of the others."""
+    rows, done = history.rows(part), {}
+
+    def opened(table: str, wanted: pc.Expression) -> pa.Table:
+        found = open_rows(view.tables[table], wanted)
+        change = done.get(table)
+        if change is None:
+            return found
+        key = view.tables[table].table.key[0]
+        new = change.open.filter(wanted).select(found.column_names).cast(found.schema)
+        return pa.concat_tables([found.filter(pc.invert(pc.is_in(found[key], change.keys))), new])
+
+    with together(rows, opening=Opening(opening_of(rows, view.tables[_CARRIED]))) as inputs:
+        for needed in (*NEEDS.get(name, ()), name):
+            done[needed] = changed(needed, inputs, opened)
+    return done[name]
