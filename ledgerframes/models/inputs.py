@@ -104,7 +104,7 @@ def inputs_of(
         give, legs, store = _stored(events, EVENTS), _stored(events, REASSIGNMENTS), events
         updates = _stored(events, UPDATES)
         # Only the provenance: no row has this id, so no row is read.
-        proof = events.load("events", columns=["update_id"], where={"update_id": ""}, as_="arrow")
+        proof = events.load("events", columns=["update_id"], where={"update_id": "-"}, as_="arrow")
     elif isinstance(events, str | Path):
         folder = Path(events)
         saved = folder / f"{EVENTS.name}.parquet"  # of History.save, or of an export
