@@ -22,7 +22,7 @@ from ledgerframes.store.table_sets import HISTORY
 
 _CARRIED: Final = OPEN_CONTRACTS.name
 #: What rows are in the order of; then by their key.
-_ORDERS: Final = {"round_history": "round", "rewards": "created_at", "coin_history": "recorded_at"}
+_ORDERS: Final = {"round_history": "round", "rewards": "created_at", "coin_history": "created_round"}
 
 
 def kept_rows(lake: Lake, name: str) -> tuple[pa.Table, int] | None:

@@ -48,7 +48,7 @@ def export(
         path: a folder, or a file whose ending names the format; see `lf.export`.
         tables: which; by default all that exist. Snapshots are exported whole.
         format: see `lf.export`, as for `profile`, `layout`, `times` and `overwrite`.
-        profile: `"bi"` for programs without lists and exact decimals.
+        profile: `"bi"` for programs without lists and exact decimals, which a star has unless `"exact"` is given.
         layout: `"file"`, one per table, or `"hive"`: folders by migration id and month.
         times: `"us"` or `"ms"`.
         start: see `load`, as for `end`, `last`, `as_of` and `allow_partial`.
@@ -59,7 +59,7 @@ def export(
         overwrite: replace existing files.
         personal: keep personal data, which is otherwise left out; see `lf.export`.
         model: `"star"` writes facts and dimensions for BI programs instead of the tables, and `model.json` that says
-            how they relate; docs/star.md describes them. It is made of the whole history, so it takes no `tables`,
+            how they relate, also as TMDL; docs/star.md describes them. It is made of the whole history, so it takes no `tables`,
             `start`, `end`, `last` or `layout="hive"`. Computed tables that the store does not keep are computed for it.
         aliases: also write the names that `lf.aliases` gave; see `lf.export`.
 
