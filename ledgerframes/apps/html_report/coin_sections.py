@@ -201,6 +201,8 @@ def unexplained(changes: pd.Series) -> str:
 
 def _edges(rows: pd.DataFrame, things: str) -> list[str]:
     """What began before the history that is known and ended in it, where that is not all known; what is open."""
+    if "edges" not in rows.attrs:  # rows that a lake keeps
+        return []
     before, still = rows.attrs["edges"]["began_before"], rows.attrs["edges"]["open_at_end"]
     words = f"At the end {still['rows']:,} {things} of {amount_text(float(still['coin']))} CC are open"
     words += f", and {still['not_known']:,} of them are not worth a known sum yet." if still["not_known"] else "."

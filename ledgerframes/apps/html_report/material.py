@@ -79,19 +79,49 @@ class Material:
     def whole(self) -> History[Any]:
         """The history up to the end of the period, from as early as it is known without a gap.
 
-        What coupons are worth, who holds what and the supply depend on what came before the period.
+        What coupons are worth, who holds what and the supply depend on what came before the period. Where models read
+        the store themselves, updates have only their times, and events only who acted, from the period before on.
         """
         if self.store is None or self.period.start is None:
             return self.history
+        columns: dict[str, Any] = {}
+        starts: dict[str, Any] = {}
+        if self._models_read_store and not self.updates.empty:
+            columns = {"updates": ["update_id", "record_time"], "events": ["event_id", "record_time", "acting_parties"]}
+            earlier = self.period.before(self.updates["record_time"].max())
+            starts = {} if earlier is None else {"events": earlier.start}
+        options: dict[str, Any] = {"end": self.end, "as_of": self.as_of}
         try:
-            return History(*(self.store.load(name, end=self.end, as_of=self.as_of) for name in History._fields))
+            return History(
+                *(
+                    self.store.load(
+                        name,
+                        columns=columns.get(name),
+                        start=starts.get(name),
+                        allow_partial=name in starts,
+                        **options,
+                    )
+                    for name in History._fields
+                )
+            )
         except PartialResultError:
             return self.history
+
+    @property
+    def _models_read_store(self) -> bool:
+        """Whether what is known up to the end of the period is all that the store has."""
+        return self.store is not None and self.period.start is not None and self.end is None and self.as_of is None
 
     @cached_property
     def models(self) -> Inputs:
         """The same for computed tables, whose shared steps are computed once."""
-        return self.opened.enter_context(together(self.whole))
+        return self.opened.enter_context(together(self.source))
+
+    @property
+    def source(self) -> Any:
+        """What computed tables are computed from: the store, or a history."""
+        # The same updates are a history that begins with the period, for want of an earlier one without a gap.
+        return self.store if self._models_read_store and self.whole.updates is not self.updates else self.whole
 
     @cached_property
     def before(self) -> Period | None:
@@ -149,7 +179,7 @@ class Material:
     def validators(self) -> pd.DataFrame | None:
         """Validators by day, of the whole history; None where it does not begin with the ledger."""
         try:
-            return license_growth(self.whole.events, period="D")
+            return license_growth(self.source, period="D")
         except (PartialResultError, InputError):
             return None
 

@@ -98,7 +98,7 @@ def templates(material: Material) -> Section:
 def holdings(material: Material) -> Section:
     """Who holds how much coin, and the notional fees."""
     try:
-        balances = holdings_from_events(material.whole.events, material.whole.reassignments, decimals="exact")
+        balances = holdings_from_events(material.source, decimals="exact")
         origin = "Worked out from the history alone, to the last digit."
     except (PartialResultError, InputError) as error:
         snapshot = material.snapshot("holdings_summary")

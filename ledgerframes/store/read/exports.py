@@ -59,8 +59,9 @@ def export(
         overwrite: replace existing files.
         personal: keep personal data, which is otherwise left out; see `lf.export`.
         model: `"star"` writes facts and dimensions for BI programs instead of the tables, and `model.json` that says
-            how they relate, also as TMDL; docs/star.md describes them. It is made of the whole history, so it takes no `tables`,
-            `start`, `end`, `last` or `layout="hive"`. Computed tables that the store does not keep are computed for it.
+            how they relate, also as TMDL; docs/star.md describes them. It is made of the whole history, so it takes no
+            `tables`, `start`, `end`, `last` or `layout="hive"`. Computed tables that the store does not keep are
+            computed for it.
         aliases: also write the names that `lf.aliases` gave; see `lf.export`.
 
     Returns:

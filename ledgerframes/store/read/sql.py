@@ -127,5 +127,6 @@ def _named(query: str, tables: Mapping[str, DeltaStoreTable | None], stored: Seq
     try:
         named = {name.lower() for name in duckdb.get_table_names(query)}
     except duckdb.Error:  # a PIVOT, for one, cannot be looked into
-        return list(stored)
+        words = {word.lower() for word in re.findall(r"\w+", query)}
+        return [name for name in tables if name in stored or name in words]
     return [name for name in tables if name in named]
