@@ -14,6 +14,7 @@ from ledgerframes.loaders.history import History
 from ledgerframes.models.coin_flows import mint_burn, transfers
 from ledgerframes.models.coin_stocks import supply_per_round
 from ledgerframes.models.computing import together
+from ledgerframes.models.declared_reads import LICENSE
 from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.licenses import license_growth
 from ledgerframes.models.reassignments import reassignment_flows
@@ -179,7 +180,10 @@ class Material:
     def validators(self) -> pd.DataFrame | None:
         """Validators by day, of the whole history; None where it does not begin with the ledger."""
         try:
-            return license_growth(self.source, period="D")
+            events = self.whole.events
+            if self.store is not None and self.source is self.store:
+                events = self.store.load("events", where={"template_name": LICENSE})
+            return license_growth(events, period="D")
         except (PartialResultError, InputError):
             return None
 
