@@ -117,7 +117,7 @@ def test_what_facts_name_is_what_the_lake_names(weeks):
     transfers = store.load("transfers", as_="arrow").to_pylist()
     times = store.load("updates", columns=["update_id", "record_time"]).set_index("update_id").record_time
     found = star.ask(
-        "select update_id, output_index, sender.party_id, receiver.party_id, round, date::varchar"
+        "select update_id, output_index, sender.party_id, receiver.party_id, round, dim_date.date::varchar"
         " from fact_transfers join fact_updates using (update_key)"
         " left join dim_party as sender on sender.party_key = sender_party_key"
         " left join dim_party as receiver on receiver.party_key = receiver_party_key"
@@ -136,7 +136,7 @@ def test_what_facts_name_is_what_the_lake_names(weeks):
 @pytest.mark.long
 def test_balances_are_those_of_the_coins_at_the_end_of_each_day(weeks):
     store, star = weeks
-    days = [row[0] for row in star.ask("select date from dim_date join fact_supply_daily using (date_key) order by 1")]
+    days = [row[0] for row in star.ask("select date from fact_supply_daily order by 1")]
     assert len(days) >= 15
     for day in (days[0], days[7], days[-1]):
         end = f"{day}T23:59:59.999999Z"
@@ -146,7 +146,7 @@ def test_balances_are_those_of_the_coins_at_the_end_of_each_day(weeks):
             party: (unlocked, locked, total)
             for party, unlocked, locked, total in star.ask(
                 "select party_id, unlocked, locked, total from fact_balances_daily"
-                f" join dim_party using (party_key) join dim_date using (date_key) where date = '{day}'"
+                f" join dim_party using (party_key) where date = '{day}'"
             )
         }
         wanted = {}
@@ -156,7 +156,7 @@ def test_balances_are_those_of_the_coins_at_the_end_of_each_day(weeks):
         assert {party: sums for party, sums in found.items() if sums[2]} == wanted
         supply = lf.supply(store, at=end, decimals="exact").loc[0, ["unlocked", "locked", "total"]].tolist()
         assert [*star.ask(
-            f"select unlocked, locked, total from fact_supply_daily join dim_date using (date_key) where date = '{day}'"
+            f"select unlocked, locked, total from fact_supply_daily where date = '{day}'"
         )[0]] == supply  # fmt: skip
 
 
@@ -164,9 +164,7 @@ def test_balances_are_those_of_the_coins_at_the_end_of_each_day(weeks):
 def test_licenses_of_a_day_are_the_latest_by_then(weeks):
     store, star = weeks
     events = store.load("events", where={"template_name": "Splice.ValidatorLicense:ValidatorLicense"})
-    days = sorted(
-        row[0] for row in star.ask("select distinct date from fact_licenses_daily join dim_date using (date_key)")
-    )
+    days = sorted(row[0] for row in star.ask("select distinct date from fact_licenses_daily"))
     for day in (days[0], days[len(days) // 2], days[-1]):
         until = events[events.record_time.dt.date <= day].sort_values(["migration_id", "record_time", "node_index"])
         latest = {}
@@ -175,7 +173,7 @@ def test_licenses_of_a_day_are_the_latest_by_then(weeks):
             latest[own["validator"]] = own
         found = dict(star.ask(
             "select validator, fact.last_round from fact_licenses_daily as fact"
-            f" join dim_validator using (validator_key) join dim_date using (date_key) where date = '{day}'"
+            f" join dim_validator using (validator_key) where date = '{day}'"
         ))  # fmt: skip
         assert set(found) == set(latest)
         for validator, own in latest.items():

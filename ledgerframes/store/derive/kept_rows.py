@@ -71,7 +71,8 @@ def kept_rows(lake: Lake, name: str) -> tuple[pa.Table, int] | None:
 
 def _continued(view: View, history: HistoryReader, name: str, part: Interval) -> Change:
     """What a part of the history changes in a table, after what it needs of the others."""
-    rows, done = history.rows(part), {}
+    rows = history.rows(part)
+    done: dict[str, Change] = {}
 
     def opened(table: str, wanted: pc.Expression) -> pa.Table:
         found = open_rows(view.tables[table], wanted)
