@@ -215,7 +215,7 @@ def _requests_of_sync(windows: Sequence[Window], extent: Extent, rows: list[floa
         pages = -(-round(count) // MAXIMUM)
         if count < MAXIMUM:
             continue
-        shards = min(_WORKERS, pages // _WORKERS)
+        shards = min(4 * _WORKERS, pages // _WORKERS)
         requests += pages - 1 + (_OF_CUTTING if part.whole_end else _OF_CUTTING // 2) + (shards if shards > 1 else 0)
     return requests
 

@@ -24,11 +24,11 @@ from ledgerframes.store.sync.fetched import Fetched, Opening
 from ledgerframes.store.sync.gathering import Gathering
 from ledgerframes.store.sync.probing import Prober, first_after
 from ledgerframes.store.sync.servers import AgreedServers
-from ledgerframes.store.sync.shards import Shard, even_cuts, find_top, halfway
+from ledgerframes.store.sync.shards import Shard, even_cuts, find_top
 
 _log = logging.getLogger("ledgerframes.store")
-# Idle workers take over parts later on, and every cut costs up to a page read for nothing.
-_SHARDS_PER_WORKER: Final = 1
+# So that all workers end at about the same time; every cut costs up to a page read for nothing.
+_SHARDS_PER_WORKER: Final = 4
 _LEAST_PAGES: Final = 4  # a shard reads up to a page beyond its end, for nothing
 
 
@@ -57,7 +57,7 @@ class Fetcher(Protocol):
 
 @dataclass
 class LocalFetcher:
-    """Workers of this process; idle ones take over a part of what a busy one has left.
+    """Workers of this process; a long interval is cut for them into more parts than there are workers.
 
     They fetch, and take pages apart where the compiled decoder does that without the interpreter's lock. Columns are
     made in the thread that consumes them.
@@ -87,10 +87,8 @@ class LocalFetcher:
     cpu_seconds: float = 0.0
     _waiting: deque[Shard] = field(default_factory=deque)
     _open: int = 0
-    _idle: int = 0
     _keys: Iterator[int] = field(default_factory=count)
     _change: threading.Lock = field(default_factory=threading.Lock)
-    _rests: dict[int, float] = field(default_factory=dict)
 
     def read(self, intervals: Sequence[Interval]) -> Generator[Fetched]:
         """Read all intervals; pages of one shard come in order, shards mixed.
@@ -123,10 +121,9 @@ class LocalFetcher:
         with self._change:
             return self._waiting.popleft() if self._waiting else None
 
-    def _done(self, shard: Shard) -> None:
+    def _done(self) -> None:
         with self._change:
             self._open -= 1
-            self._rests.pop(shard.key, None)
 
     def _work(self) -> Generator[tuple[Fetched, PageRows | None] | Idle]:
         """One worker: takes shards until all are read; yields after every request."""
@@ -135,13 +132,7 @@ class LocalFetcher:
             if shard is not None:
                 yield from self._read(shard)
                 continue
-            self._count_idle(1)
             yield IDLE
-            self._count_idle(-1)
-
-    def _count_idle(self, more: int) -> None:
-        with self._change:
-            self._idle += more
 
     def _read(self, shard: Shard) -> Generator[tuple[Fetched, PageRows | None]]:
         session = HistorySession(self.source, shard.reader)
@@ -170,13 +161,13 @@ class LocalFetcher:
                 session = HistorySession(self.source, shard.reader)
                 fetched = _progress(shard)
             if not more:
-                self._done(shard)
+                self._done()
                 fetched = replace(fetched, ended=True)
             self._spent(time.perf_counter() - began, time.thread_time() - cpu)
             yield fetched, page if page is not None and page.rows else None
 
     def _step(self, shard: Shard, session: HistorySession) -> tuple[Fetched, PageRows, bool]:
-        """Ask for one page, and hand a part of what is left to idle workers."""
+        """Ask for one page, and cut what is left for other workers."""
         proofs = self.prober.proofs
         shard.rewind(proofs.now().of(likely_sender(session)))
         shard.trim_page()
@@ -244,8 +235,6 @@ class LocalFetcher:
         closing = None if following is None else self.prober.proofs.closes(migration_id, following)
         span = shard.cover(page, final, closing)
         shard.note(page)
-        with self._change:
-            self._rests[shard.key] = shard.rest()
         exhausted = page.outcome is Outcome.END or following is not None
         return replace(
             _progress(shard), span=span, following=following, server=page.server, breaks=breaks, exhausted=exhausted
@@ -257,7 +246,7 @@ class LocalFetcher:
             self.cpu_seconds += cpu_seconds
 
     def _share(self, shard: Shard, page: PageRows) -> None:
-        """Hand a part of what is left to idle workers, if it is worth it."""
+        """Cut what is left of an interval into parts for all workers, once a full page has shown that there is more."""
         if self.workers == 1 or not page.page.glimpse.cursors:
             return
         last = page.page.glimpse.cursors[-1]
@@ -269,11 +258,6 @@ class LocalFetcher:
             shard.uncut = False
             self._cut(shard, last.micros)
             return
-        with self._change:
-            # The largest rest is split, so that all workers finish at about the same time.
-            wanted = self._idle > len(self._waiting) and self._rests[shard.key] >= max(self._rests.values())
-        if wanted and (middle := halfway(shard, last.micros, self.page_size)) is not None:
-            self._put(self._shard(shard.shorten(middle), top=shard.top))
 
     def _cut(self, shard: Shard, seen: int) -> None:
         """Cut a long shard evenly, after probing where its items end."""

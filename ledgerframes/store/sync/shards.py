@@ -13,7 +13,7 @@ from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Outcome, Reading
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import Interval, window_of
-from ledgerframes.timestamps import EARLIEST, LATEST
+from ledgerframes.timestamps import EARLIEST
 
 _ROUNDS: Final = 4
 _CLOSE_ENOUGH: Final = 8
@@ -158,21 +158,6 @@ class Shard:
         # The cut lies beyond everything the owner has asked for, so no request under way overlaps the part cut off.
         self.reader.window = replace(self.reader.window, end=Cursor(self.interval.migration_id, hi + 1))
         return rest
-
-
-def halfway(shard: Shard, seen: int, page_size: int) -> int | None:
-    """Where to cut the rest of a shard in two; None if it is not worth it, or the end of its items is not known.
-
-    Args:
-        shard: what is being read.
-        seen: the last record time that its worker was shown; the cut lies beyond it.
-        page_size: items a request asks for.
-    """
-    end = min(shard.interval.hi, shard.top)
-    # Halving up to the year 9999 would give the other worker an empty part.
-    if end >= LATEST or end - seen < 2 or shard.rest() < _PAGES_WORTH_SHARING * page_size:
-        return None
-    return (seen + end) // 2
 
 
 def find_top(interval: Interval, probe: Probe, *, workers: int, each: Each, scale: int) -> int:
