@@ -232,8 +232,10 @@ class HistorySync:
     def _between(self, known: list[int]) -> set[int]:
         """The migrations between known ones of which nothing is stored: a sync was killed before it came to them."""
         found: set[int] = set()
+        # Pages of one that is not closed show the next one.
+        closed = {interval.migration_id for interval in self.history.slots.settled if interval.hi >= CLOSED}
         for one, later in pairwise(known):
-            if later - one == 1 or wanted_in(self.request.window, one + 1) is None:
+            if later - one == 1 or one not in closed or wanted_in(self.request.window, one + 1) is None:
                 continue
             for cursor in migrations_after(self.servers, Cursor(one, LATEST)):
                 if cursor.migration_id >= later:
