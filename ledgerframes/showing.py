@@ -67,7 +67,7 @@ class Shown:
         lines, left = [""] * (min(len(self.frame), self._rows) + 1), list(columns)
         while left:
             name = left[0]
-            rows = [str(name), *cells[name]]
+            rows = [ids.get(name, str(name)), *cells[name]]
             wide = max(map(len, rows))
             if lines[0] and len(lines[0]) + 2 + wide > width:
                 break
@@ -82,7 +82,9 @@ class Shown:
         constant, columns, numbers = _arranged(self.frame)
         ids = _ids_of(self.frame, self._rows)
         caption = html.escape(_caption(self.frame, constant, self._rows, ids))
-        head = "".join(f"<th{_kind(name, numbers)}>{_escaped(str(name).replace('_', ' '))}</th>" for name in columns)
+        head = "".join(
+            f"<th{_kind(name, numbers)}>{_escaped(ids.get(name, str(name).replace('_', ' ')))}</th>" for name in columns
+        )
         rows = "".join(
             "<tr>" + "".join(_td(cell(row[name], str(name), ids), _kind(name, numbers)) for name in columns) + "</tr>"
             for row in self.frame.head(self._rows).to_dict("records")
@@ -258,7 +260,9 @@ def _place(column: pd.Series, name: str, *, number: bool) -> int:
 
 
 def _ids_of(frame: pd.DataFrame, rows: int) -> dict[str, str]:
-    return short_names(value for name in frame.columns for value in ids_in(frame[name].head(rows)))
+    """Labels of the ids in cells, and in the names of columns, as a pivot has them."""
+    cells = [value for name in frame.columns for value in ids_in(frame[name].head(rows))]
+    return short_names([*cells, *ids_in(pd.Series(frame.columns, dtype=object))])
 
 
 def _caption(frame: pd.DataFrame, constant: Mapping[str, Any], rows: int, ids: Mapping[str, str]) -> str:

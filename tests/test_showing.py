@@ -53,6 +53,13 @@ def test_time_kind_party_and_amount_come_first_and_ids_last():
     assert rows.columns[0] == "update_id"
 
 
+def test_ids_as_names_of_columns_are_short_too():
+    rows = pd.DataFrame({"time": [1, 2, 3], ALICE: [1.0, 2.0, 3.0], BOB: [3.0, 4.0, 5.0]})
+
+    assert lf.show(rows).text(60).splitlines()[0].split() == ["time", "alice", "bob"]
+    assert "<th class='number'>alice</th>" in lf.show(rows)._repr_html_()
+
+
 def test_a_snapshot_says_as_of_when_it_is():
     with lf.sandbox(updates=200) as net:
         coins = lf.load_coins(net, lf.load_licenses(net).validator)

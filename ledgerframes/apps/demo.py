@@ -33,7 +33,7 @@ def demonstrate(folder: Path, say: Callable[[str], None], *, seed: int = 7, upda
     """
     places = {name: folder / name for name in ("tables", "lake", "bi")}
     with sandbox(seed=seed, updates=updates) as net:
-        say(f"A made-up ledger answers at {net.sandbox.scan_url}\n")
+        say(f"A simulated ledger answers at {net.sandbox.scan_url}\n")
         say("Its migrations:")
         say(_text(migrations(net)) + "\n")
         say(f"What loading it takes: {plan(net)}\n")

@@ -85,3 +85,18 @@ def test_a_list_of_records_is_json_with_exact_amounts(tmp_path):
         '[{"amount": "1.50", "round": 7}, {"round": 8}]',
         None,
     ]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_frames_leave_by_the_ways_of_pandas_and_to_excel_by_export(history, tmp_path):
+    rewards = lf.rewards(history)
+    for table in (history.updates, history.events, lf.reassignment_flows(history), rewards):
+        for way in ("parquet", "feather", "csv", "json", "html"):
+            getattr(table, f"to_{way}")(tmp_path / way)
+    with pytest.raises(ValueError, match="timezones"):  # pandas' own refusal, which the how-to names
+        rewards.to_excel(tmp_path / "pandas.xlsx")
+
+    lf.export({"rewards": rewards}, tmp_path / "rewards.xlsx")
+
+    sheet = openpyxl.load_workbook(tmp_path / "rewards.xlsx")["rewards"]
+    assert sheet.max_row == len(rewards) + 1
