@@ -51,20 +51,22 @@ class Shown:
 
     def __init__(self, frame: pd.DataFrame, rows: int) -> None:
         self.frame = frame
+        named = any(name is not None for name in frame.index.names)
+        self._read = frame.reset_index() if named else frame  # groups stand in columns of their own
         self._rows = rows
 
     def __repr__(self) -> str:
         if not sys.stdout.isatty():
-            return str(self.frame.to_string(index=False))
+            return str(self._read.to_string(index=False))
         return self.text(shutil.get_terminal_size().columns)
 
     def text(self, width: int) -> str:
         """Lines of this many characters; the columns that have no room are named below."""
-        constant, columns, numbers = _arranged(self.frame)
-        ids = _ids_of(self.frame, self._rows)
-        cells = {name: [cell(value, str(name), ids).words for value in self.frame[name].head(self._rows)]
+        constant, columns, numbers = _arranged(self._read)
+        ids = _ids_of(self._read, self._rows)
+        cells = {name: [cell(value, str(name), ids).words for value in self._read[name].head(self._rows)]
                  for name in columns}  # fmt: skip
-        lines, left = [""] * (min(len(self.frame), self._rows) + 1), list(columns)
+        lines, left = [""] * (min(len(self._read), self._rows) + 1), list(columns)
         while left:
             name = left[0]
             rows = [ids.get(name, str(name)), *cells[name]]
@@ -74,20 +76,20 @@ class Shown:
             rows = [row.rjust(wide) if name in numbers else row.ljust(wide) for row in rows]
             lines = [f"{line}  {row}" if line else row for line, row in zip(lines, rows, strict=True)]
             left.pop(0)
-        notes = [_caption(self.frame, constant, self._rows, ids)]
+        notes = [_caption(self._read, constant, self._rows, ids)]
         notes += [f"not shown for want of room: {', '.join(map(str, left))}"] if left else []
         return "\n".join([*(line.rstrip() for line in lines), *filter(None, notes)])
 
     def _repr_html_(self) -> str:
-        constant, columns, numbers = _arranged(self.frame)
-        ids = _ids_of(self.frame, self._rows)
-        caption = html.escape(_caption(self.frame, constant, self._rows, ids))
+        constant, columns, numbers = _arranged(self._read)
+        ids = _ids_of(self._read, self._rows)
+        caption = html.escape(_caption(self._read, constant, self._rows, ids))
         head = "".join(
             f"<th{_kind(name, numbers)}>{_escaped(ids.get(name, str(name).replace('_', ' ')))}</th>" for name in columns
         )
         rows = "".join(
             "<tr>" + "".join(_td(cell(row[name], str(name), ids), _kind(name, numbers)) for name in columns) + "</tr>"
-            for row in self.frame.head(self._rows).to_dict("records")
+            for row in self._read.head(self._rows).to_dict("records")
         )
         return (
             f"{_STYLE}<table class='lf-table'><caption>{caption}</caption><thead><tr>{head}</tr></thead>"

@@ -60,6 +60,13 @@ def test_ids_as_names_of_columns_are_short_too():
     assert "<th class='number'>alice</th>" in lf.show(rows)._repr_html_()
 
 
+def test_groups_are_columns_and_the_frame_stays(frame):
+    sums = frame.assign(coupons=1).groupby("party").coupons.sum().to_frame()
+
+    assert lf.show(sums).text(40).splitlines()[0].split() == ["party", "coupons"]
+    assert lf.show(sums).frame is sums
+
+
 def test_a_snapshot_says_as_of_when_it_is():
     with lf.sandbox(updates=200) as net:
         coins = lf.load_coins(net, lf.load_licenses(net).validator)

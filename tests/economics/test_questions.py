@@ -20,6 +20,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.decoding.history import decode_items
 from ledgerframes.frames import shape
+from ledgerframes.showing import Shown
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 from ledgerframes.types import History
 from tests.economics.histories import incomplete
@@ -58,7 +59,8 @@ def run(code: str, names: dict[str, Any]) -> Any:
     tree = ast.parse(code)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, "cell", "exec"), names)
-    return eval(compile(ast.Expression(last.value), "cell", "eval"), names) if isinstance(last, ast.Expr) else None
+    value = eval(compile(ast.Expression(last.value), "cell", "eval"), names) if isinstance(last, ast.Expr) else None
+    return value.frame if isinstance(value, Shown) else value
 
 
 class Answers:
