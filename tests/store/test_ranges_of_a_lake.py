@@ -165,6 +165,8 @@ NEVER = {
     **{name: rf'store.derive\(\["{name}"\]\)' for name in DERIVABLE if name not in {"rewards", "mint_burn"}},
 }
 del NEVER["transfers"], NEVER["round_history"]
+#: SQL computes these where they are not stored.
+COMPUTED = {"active_contracts", *DERIVABLE}
 
 
 @pytest.mark.parametrize("table", NEVER)
@@ -172,16 +174,17 @@ def test_a_table_that_was_never_filled_says_how_to_get_it(table, store, place, t
     ways = [
         lambda: store.load(table),
         lambda: store.scan(table),
-        lambda: store.sql(f"select count(*) from {table}"),
         lambda: store.export(tmp_path / "out", tables=[table]),
+        *([] if table in COMPUTED else [lambda: store.sql(f"select count(*) from {table}")]),
     ]
     for way in ways:
         with pytest.raises(lf.errors.StoreError, match=f"holds no {table}; .*{NEVER[table]}"):
             way()
 
-    ended = run("sql", place, f"select count(*) from {table}")
-    assert ended.exit_code != 0
-    assert "holds no" in str(ended.exception)
+    if table not in COMPUTED:
+        ended = run("sql", place, f"select count(*) from {table}")
+        assert ended.exit_code != 0
+        assert "holds no" in str(ended.exception)
 
 
 @pytest.mark.parametrize("command", ["report", "export", "rewards", "flows"])

@@ -140,12 +140,6 @@ class SyncRequest:
         check_engine(self.engine)
         if self.reject:
             raise InputError("on_error='reject' and engine= do not go together; leave one of them out")
-        if self.source == "pages":
-            raise InputError(
-                "engine= reads objects, and source='pages' (the default) reads none: a scan limits how many pages one"
-                " client gets, so that a cluster reads them no faster. Give source='objects' or 'auto', or leave out"
-                " engine="
-            )
 
 
 def _table_names(tables: Iterable[str] | None) -> tuple[str, ...]:

@@ -95,6 +95,12 @@ class _Run:
             self._net.check_window(request.window)
         if request.engine is not None and not self._net.is_remote:
             raise InputError("engine= does not go together with open_objects: workers would not find the objects")
+        if request.engine is not None and request.source == "pages":
+            raise InputError(
+                "engine= reads objects, and source='pages' (the default) reads none: a scan limits how many pages one"
+                " client gets, so that a cluster reads them no faster. Give source='objects' or 'auto', or leave out"
+                " engine="
+            )
         if request.engine is not None and self._lake.options:
             raise InputError(
                 f"source={request.source!r}: workers store the rows of objects in the store, and its storage_options"
