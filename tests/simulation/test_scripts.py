@@ -448,6 +448,18 @@ SCRIPTS = {
         choices={"moves": [0, 1, 3], "plan": [2], "prune": [0] * 12 + [1]},
         objects=True,
     ),
+    # One that had been left out was to be confirmed; another one was asked in its place, and its answer refused it.
+    "a-server-that-is-confirmed-after-it-was-left-out": Script(
+        items=(
+            Item(0, 5 * U, "A", "o"),
+            Item(0, 8 * U, "A", "j"),
+            Item(0, 9 * U, "B", "c"),
+            Item(0, 12 * U, "A", "l"),
+        ),
+        servers=2,
+        faults=("late", "lagging", "pruned"),
+        choices={"moves": [4, 1, 0, 1, 0, 0, 1, 0, 0, 4, 1, 1, 1], "plan": [2], "prune": [0, 0, 1]},
+    ),
     # A maximum that one server had named was forgotten: every sync, and every page of a first one, was refused again.
     "a-maximum-that-a-server-names": Script(
         items=(Item(0, 5 * U, "A", "b"), Item(1, 7 * U, "A", "k"), Item(1, 7 * U, "C", "m"), Item(1, 11 * U, "A", "j")),

@@ -39,7 +39,8 @@ def ask(
         size = smaller
         return servers.page_request(after, size)
 
-    named = None if len(servers.servers) == 1 else (server,) if insist else server
+    # The only one gets the usual retries; one that was left out meanwhile is asked itself, and nobody in its place.
+    named = None if servers.servers == (server,) else (server,) if insist else server
     try:
         answer = servers.send_page(servers.page_request(after, size), server=named, revise=revise)
     except StatusError as error:  # a named server is asked once, even if the page was too large for it
