@@ -3,7 +3,6 @@
 import inspect
 import re
 import typing
-from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,19 +12,10 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
-from ledgerframes.loaders import public
-from ledgerframes.models.signatures import (
-    ActiveContracts,
-    AtMoment,
-    Balances,
-    ByInterval,
-    ByIntervalAndSeen,
-    FromEvents,
-    FromOpening,
-    FromReassignments,
-)
+from ledgerframes.loaders import public as loaders
+from ledgerframes.models import public as tables
 from ledgerframes.sandbox.server import start as start_sandbox
-from tests import loader_stub
+from tests import stubs
 
 FUNCTIONS = {
     **{name: getattr(lf, name) for name in lf.__all__ if inspect.isfunction(getattr(lf, name))},
@@ -83,36 +73,13 @@ def expanded(overload):
     return keys
 
 
-#: The protocols that give loaders with one signature their overloads.
-PROTOCOLS = {
-    "active_contracts": ActiveContracts,
-    "reassignment_flows": FromReassignments,
-    **dict.fromkeys(["round_history", "rewards", "sv_rewards", "transfers", "token_transfers"], FromOpening),
-    **dict.fromkeys(["mint_burn", "reward_flows", "supply_per_round", "validator_liveness"], FromOpening),
-    **dict.fromkeys(["coin_history", "supply"], AtMoment),
-    "active_parties": ByIntervalAndSeen,
-    "template_activity": ByInterval,
-    "traffic_purchases": FromEvents,
-    "balances_over_time": Balances,
-}
+LOADERS, TABLES = (dict(inspect.getmembers(module, inspect.isfunction)) for module in (loaders, tables))
 
 
-def overloads_of(name):
-    """A function's overloads, or those of its protocol."""
-    if name not in PROTOCOLS:
-        return typing.get_overloads(FUNCTIONS[name])
-    protocol = PROTOCOLS[name]
-    return typing.get_overloads(
-        SimpleNamespace(__module__=protocol.__module__, __qualname__=f"{protocol.__name__}.__call__")
-    )
-
-
-LOADERS = [name for name in vars(public) if name.startswith("load_")]
-
-
-def test_the_overloads_of_loaders_are_those_of_their_signatures():
-    assert loader_stub.PATH.read_text(encoding="utf-8") == loader_stub.stub(), "run make docs"
-    returned = {name: inspect.signature(FUNCTIONS[name]).return_annotation for name in LOADERS}
+def test_the_overloads_of_loaders_and_tables_are_those_of_their_signatures():
+    for module in (loaders, tables):
+        assert stubs.path(module).read_text(encoding="utf-8") == stubs.stub(module), "run make docs"
+    returned = {name: inspect.signature(one).return_annotation for name, one in (LOADERS | TABLES).items()}
     assert {name: kind for name, kind in returned.items() if kind != "Any"} == {
         **dict.fromkeys(["load_history", "load_update"], "History[Any]"),
         "load_ledger_history": "LedgerHistory[Any]",
@@ -138,21 +105,24 @@ RANGE = (
         ("load_history", f"(net, *, {RANGE}, source='pages')"),
         ("load_events", f"(net, *, template=None, party=None, choice=None, {RANGE})"),
         ("load_verdicts", f"(net, *, {RANGE})"),
+        ("rewards", "(events, *, opening=None, as_='pandas', decimals=None)"),
+        ("active_contracts", "(events, reassignments=None, *, at=None, template=None, opening=None, as_='pandas')"),
     ],
 )
-def test_a_notebook_shows_every_keyword_of_a_loader_with_its_default_and_text(name, shown):
+def test_a_notebook_shows_every_keyword_of_a_function_with_its_default_and_text(name, shown):
     signature = inspect.signature(FUNCTIONS[name])
     bare = [one.replace(annotation=one.empty) for one in signature.parameters.values()]
     assert str(inspect.Signature(bare)) == shown
-    assert "\n    lists: how pandas holds lists: " in inspect.getdoc(FUNCTIONS[name])
+    shared = "lists: how pandas holds lists: " if name in LOADERS else 'as_: `"pandas"`, `"arrow"` or `"polars"`.'
+    assert f"\n    {shared}" in inspect.getdoc(FUNCTIONS[name])
 
 
-@pytest.mark.parametrize("name", [name for name in OVERLOADED if name not in LOADERS])
+@pytest.mark.parametrize("name", [name for name in OVERLOADED if name not in {*LOADERS, *TABLES}])
 def test_overloads_take_the_same_keywords_and_say_what_as_gives(name):
     function = FUNCTIONS[name]
     wanted = set(inspect.signature(function).parameters) - {"self"}
     forms = {}
-    for overload in overloads_of(name):
+    for overload in typing.get_overloads(function):
         keys = expanded(overload)
         assert set(keys) - {"self"} == wanted
         (form,) = typing.get_args(keys["as_"])

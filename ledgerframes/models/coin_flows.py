@@ -11,11 +11,11 @@ from ledgerframes.frames import As, Decimals
 from ledgerframes.models.computing import computed
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import inputs_of
-from ledgerframes.models.signatures import from_events, from_opening
+from ledgerframes.models.signatures import table_function
 from ledgerframes.tables.coin_flows import MINT_BURN, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
 
 
-@from_events
+@table_function
 def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the purchases of traffic: who paid, for which member, how many bytes, how much in coin and in USD.
 
@@ -34,7 +34,7 @@ def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | N
     return computed(TRAFFIC_PURCHASES, inputs_of(events), as_=as_, decimals=decimals)
 
 
-@from_opening
+@table_function
 def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the outputs of coin transfers: who paid whom how much, in which round, with which fees and lock.
 
@@ -62,7 +62,7 @@ def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
     )
 
 
-@from_opening
+@table_function
 def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the transfers, mints and burns of all instruments that follow the token standard.
 
@@ -98,7 +98,7 @@ def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", dec
     )
 
 
-@from_opening
+@table_function
 def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Compute what each update mints and burns, with a check: coin created less coin ended is minted less burned.
 

@@ -14,7 +14,7 @@ from ledgerframes.models.computing import computed
 from ledgerframes.models.coverage import check_whole
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import inputs_of
-from ledgerframes.models.signatures import at_moment, by_party, from_opening
+from ledgerframes.models.signatures import table_function
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, Duration, bound
 from ledgerframes.tables.coin_stocks import BALANCES_OVER_TIME, COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND
@@ -23,7 +23,7 @@ _MOST_TIMES: Final = 10_000_000
 _MOST_ROWS: Final = 50_000_000
 
 
-@from_opening
+@table_function
 def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum what the updates of each round mint and burn, with the supply after them.
 
@@ -70,7 +70,7 @@ def _without_round(engine: Engine, _: pa.Table) -> dict[str, int]:
     return {"without_round": engine.rows("updates_without_round")["updates"][0].as_py()}
 
 
-@at_moment
+@table_function
 def coin_history(
     events: Any, *, opening: Any = None, at: Bound | None = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
@@ -121,7 +121,7 @@ def _without_create(engine: Engine, _: pa.Table) -> dict[str, dict[str, int]]:
     return {"without_create": {row["template_name"]: row["rows"] for row in rows}}
 
 
-@at_moment
+@table_function
 def supply(
     events: Any, *, opening: Any = None, at: Bound | None = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
@@ -156,7 +156,7 @@ def supply(
     return computed(SUPPLY, inputs, as_=as_, decimals=decimals, until=until, variables=variables, edges="coin_edges")
 
 
-@by_party
+@table_function
 def balances_over_time(
     events: Any,
     *,

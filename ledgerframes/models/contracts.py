@@ -17,14 +17,14 @@ from ledgerframes.models.coverage import check_same_range, check_whole
 from ledgerframes.models.declared_reads import OPENED
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs, columns_of, inputs_of
-from ledgerframes.models.signatures import active
+from ledgerframes.models.signatures import table_function
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.replayed import ACTIVE
 from ledgerframes.timestamps import format_timestamp
 
 
-@active
+@table_function
 def active_contracts(
     events: Any,
     reassignments: Any = None,

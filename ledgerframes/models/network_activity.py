@@ -14,12 +14,12 @@ from ledgerframes.models.computing import computed
 from ledgerframes.models.coverage import check_whole
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import inputs_of
-from ledgerframes.models.signatures import by_interval, by_interval_and_seen, from_opening
+from ledgerframes.models.signatures import table_function
 from ledgerframes.paging.window import Duration
 from ledgerframes.tables.network_activity import ACTIVE_PARTIES, TEMPLATE_ACTIVITY, VALIDATOR_LIVENESS
 
 
-@by_interval_and_seen
+@table_function
 def active_parties(
     events: Any,
     *,
@@ -55,7 +55,7 @@ def active_parties(
     return computed(ACTIVE_PARTIES, inputs, as_=as_, decimals=decimals, variables=variables | _range(inputs.attrs))
 
 
-@by_interval
+@table_function
 def template_activity(
     events: Any, *, every: Duration = "1D", as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
@@ -98,7 +98,7 @@ def _range(attrs: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-@from_opening
+@table_function
 def validator_liveness(
     events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:

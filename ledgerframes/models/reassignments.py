@@ -14,7 +14,7 @@ from ledgerframes.frames import As
 from ledgerframes.models.computing import computed
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs, columns_of, inputs_of_table
-from ledgerframes.models.signatures import from_reassignments
+from ledgerframes.models.signatures import table_function
 from ledgerframes.tables.history import REASSIGNMENTS
 from ledgerframes.tables.reassignments import (
     CONTRACT_JOURNEYS,
@@ -34,7 +34,7 @@ _CALENDARS: Final = {
 _UNITS: Final = {"D": "1D", "day": "1D", "h": "1h", "H": "1h", "1H": "1h", "min": "1min", "s": "1s"}
 
 
-@from_reassignments
+@table_function
 def reassignment_flows(reassignments: Any, *, as_: As = "pandas") -> Any:
     """Join the two legs of every reassignment (contract: States and transitions, Contract reassignment).
 

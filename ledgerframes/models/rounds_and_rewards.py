@@ -10,11 +10,11 @@ from ledgerframes.frames import As, Decimals
 from ledgerframes.models.computing import computed
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import inputs_of
-from ledgerframes.models.signatures import from_opening
+from ledgerframes.models.signatures import table_function
 from ledgerframes.tables.rounds_and_rewards import REWARD_FLOWS, REWARDS, ROUND_HISTORY, SV_REWARDS
 
 
-@from_opening
+@table_function
 def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the mining rounds: price, configuration, issuance per weight, and when each phase began.
 
@@ -42,7 +42,7 @@ def _round_checks(engine: Engine, _: pa.Table) -> dict[str, Any]:
     return {"checks": _counts(engine.rows("round_checks"))}
 
 
-@from_opening
+@table_function
 def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the reward coupons: of whom, what they are worth, and whether they were claimed or expired.
 
@@ -82,7 +82,7 @@ def _reward_checks(engine: Engine, _: pa.Table) -> dict[str, Any]:
     return {"checks": none | _counts(engine.rows("reward_checks")), **_without_create(engine)}
 
 
-@from_opening
+@table_function
 def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum what was created, claimed, expired and withdrawn of the rewards, by the time at which that happened.
 
@@ -119,7 +119,7 @@ def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decima
     )
 
 
-@from_opening
+@table_function
 def sv_rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum the rewards of super validators by round, super validator and beneficiary.
 

@@ -1,4 +1,4 @@
-"""The signatures that the tables share: what each returns follows from its `as_`, and what their arguments mean."""
+"""What functions of tables share: the check of the form, and the text of their arguments."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ import re
 from collections.abc import Callable, Iterable
 from functools import wraps
 from textwrap import fill
-from typing import Any, Final, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, cast, overload
-
-import pandas as pd
-import pyarrow as pa
+from typing import Final, ParamSpec, TypeVar, cast
 
 from ledgerframes.arguments import enough_memory
-from ledgerframes.frames import Decimals, check_shape
-from ledgerframes.paging.window import Bound, Duration
+from ledgerframes.frames import check_shape
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,209 +25,11 @@ _ARGUMENTS: Final = {
 _RAISES: Final = "Raises:\n    InputError: an argument is not valid, or columns are missing.\n\n"
 
 
-class FormOptions(TypedDict, total=False):
-    """The keywords that every table takes, for overloads; a test compares them with the signatures."""
-
-    decimals: Decimals | None
-
-
-class OpeningOptions(FormOptions, total=False):
-    """Likewise where contracts may have begun before the events."""
-
-    opening: Any
-
-
-class MomentOptions(OpeningOptions, total=False):
-    """Likewise for a table that can be had at a time."""
-
-    at: Bound | None
-
-
-class IntervalOptions(FormOptions, total=False):
-    """Likewise for a table of intervals."""
-
-    every: Duration
-
-
-class SeenOptions(IntervalOptions, total=False):
-    """Likewise for a table of intervals that says what is new in each."""
-
-    seen: Iterable[str] | None
-
-
-class BalanceOptions(OpeningOptions, total=False):
-    """Likewise for balances."""
-
-    every: Duration
-    parties: Iterable[str] | None
-
-
-class ActiveOptions(TypedDict, total=False):
-    """Likewise for active contracts, whatever they are of."""
-
-    at: Bound | None
-    template: str | None
-    opening: Any
-
-
-class FromEvents(Protocol):
-    """A table of events alone."""
-
-    @overload
-    def __call__(self, events: Any, *, as_: Literal["pandas"] = ..., **form: Unpack[FormOptions]) -> pd.DataFrame: ...
-
-    @overload
-    def __call__(self, events: Any, *, as_: Literal["arrow"], **form: Unpack[FormOptions]) -> pa.Table: ...
-
-    @overload
-    def __call__(self, events: Any, *, as_: Literal["polars"], **form: Unpack[FormOptions]) -> Any: ...
-
-
-class FromOpening(Protocol):
-    """A table of events and of contracts that began before them."""
-
-    @overload
-    def __call__(
-        self, events: Any, *, as_: Literal["pandas"] = ..., **form: Unpack[OpeningOptions]
-    ) -> pd.DataFrame: ...
-
-    @overload
-    def __call__(self, events: Any, *, as_: Literal["arrow"], **form: Unpack[OpeningOptions]) -> pa.Table: ...
-
-    @overload
-    def __call__(self, events: Any, *, as_: Literal["polars"], **form: Unpack[OpeningOptions]) -> Any: ...
-
-
-class AtMoment(Protocol):
-    """A table of what is there at a time."""
-
-    @overload
-    def __call__(self, events: Any, *, as_: Literal["pandas"] = ..., **form: Unpack[MomentOptions]) -> pd.DataFrame: ...
-
-    @overload
-    def __call__(self, events: Any, *, as_: Literal["arrow"], **form: Unpack[MomentOptions]) -> pa.Table: ...
-
-    @overload
-    def __call__(self, events: Any, *, as_: Literal["polars"], **form: Unpack[MomentOptions]) -> Any: ...
-
-
-class ByInterval(Protocol):
-    """A table of one row or more per interval."""
-
-    @overload
-    def __call__(
-        self, events: Any, *, as_: Literal["pandas"] = ..., **form: Unpack[IntervalOptions]
-    ) -> pd.DataFrame: ...
-
-    @overload
-    def __call__(self, events: Any, *, as_: Literal["arrow"], **form: Unpack[IntervalOptions]) -> pa.Table: ...
-
-    @overload
-    def __call__(self, events: Any, *, as_: Literal["polars"], **form: Unpack[IntervalOptions]) -> Any: ...
-
-
-class ByIntervalAndSeen(Protocol):
-    """A table of intervals that says what is new in each."""
-
-    @overload
-    def __call__(self, events: Any, *, as_: Literal["pandas"] = ..., **form: Unpack[SeenOptions]) -> pd.DataFrame: ...
-
-    @overload
-    def __call__(self, events: Any, *, as_: Literal["arrow"], **form: Unpack[SeenOptions]) -> pa.Table: ...
-
-    @overload
-    def __call__(self, events: Any, *, as_: Literal["polars"], **form: Unpack[SeenOptions]) -> Any: ...
-
-
-class Balances(Protocol):
-    """The table of balances."""
-
-    @overload
-    def __call__(
-        self, events: Any, *, as_: Literal["pandas"] = ..., **form: Unpack[BalanceOptions]
-    ) -> pd.DataFrame: ...
-
-    @overload
-    def __call__(self, events: Any, *, as_: Literal["arrow"], **form: Unpack[BalanceOptions]) -> pa.Table: ...
-
-    @overload
-    def __call__(self, events: Any, *, as_: Literal["polars"], **form: Unpack[BalanceOptions]) -> Any: ...
-
-
-class FromReassignments(Protocol):
-    """A table of reassignments."""
-
-    @overload
-    def __call__(self, reassignments: Any, *, as_: Literal["pandas"] = ...) -> pd.DataFrame: ...
-
-    @overload
-    def __call__(self, reassignments: Any, *, as_: Literal["arrow"]) -> pa.Table: ...
-
-    @overload
-    def __call__(self, reassignments: Any, *, as_: Literal["polars"]) -> Any: ...
-
-
-class ActiveContracts(Protocol):
-    """The table of active contracts."""
-
-    @overload
-    def __call__(
-        self, events: Any, reassignments: Any = ..., *, as_: Literal["pandas"] = ..., **options: Unpack[ActiveOptions]
-    ) -> pd.DataFrame: ...
-
-    @overload
-    def __call__(
-        self, events: Any, reassignments: Any = ..., *, as_: Literal["arrow"], **options: Unpack[ActiveOptions]
-    ) -> pa.Table: ...
-
-    @overload
-    def __call__(
-        self, events: Any, reassignments: Any = ..., *, as_: Literal["polars"], **options: Unpack[ActiveOptions]
-    ) -> Any: ...
-
-
-def from_events(function: Callable[..., Any]) -> FromEvents:
-    """Declare the result of a table of events by its `as_`."""
-    return cast("FromEvents", _checked(function))
-
-
-def from_opening(function: Callable[..., Any]) -> FromOpening:
-    """The same for a table of events and an opening."""
-    return cast("FromOpening", _checked(function))
-
-
-def at_moment(function: Callable[..., Any]) -> AtMoment:
-    """The same for a table at a time."""
-    return cast("AtMoment", _checked(function))
-
-
-def by_interval(function: Callable[..., Any]) -> ByInterval:
-    """The same for a table of intervals."""
-    return cast("ByInterval", _checked(function))
-
-
-def by_interval_and_seen(function: Callable[..., Any]) -> ByIntervalAndSeen:
-    """The same for a table of intervals that says what is new in each."""
-    return cast("ByIntervalAndSeen", _checked(function))
-
-
-def by_party(function: Callable[..., Any]) -> Balances:
-    """The same for balances."""
-    return cast("Balances", _checked(function))
-
-
-def from_reassignments(function: Callable[..., Any]) -> FromReassignments:
-    """The same for a table of reassignments."""
-    return cast("FromReassignments", _checked(function))
-
-
-def active(function: Callable[..., Any]) -> ActiveContracts:
-    """The same for active contracts."""
-    return cast("ActiveContracts", _checked(function))
-
-
-def _checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Check the form before anything is computed, and say which table was too large for the memory."""
+def table_function(function: Callable[P, R]) -> Callable[P, R]:
+    """Declare a table: its form is checked before anything is computed, and what it shares with others documented.
+
+    It says which table was too large for the memory.
+    """
 
     @wraps(function)
     def computed(*args: P.args, **kwargs: P.kwargs) -> R:

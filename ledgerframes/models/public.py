@@ -1,0 +1,10 @@
+"""Tables of models as `lf.NAME`; type checkers read the generated stub beside this file for what `as_` returns."""
+
+# ruff: noqa: F401 - only names are kept here
+
+from ledgerframes.models.coin_flows import mint_burn, token_transfers, traffic_purchases, transfers
+from ledgerframes.models.coin_stocks import balances_over_time, coin_history, supply, supply_per_round
+from ledgerframes.models.contracts import active_contracts
+from ledgerframes.models.network_activity import active_parties, template_activity, validator_liveness
+from ledgerframes.models.reassignments import reassignment_flows
+from ledgerframes.models.rounds_and_rewards import reward_flows, rewards, round_history, sv_rewards
