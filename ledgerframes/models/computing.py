@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,12 +10,13 @@ from decimal import Decimal
 from typing import Any, Final, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, warn
 from ledgerframes.frames import As, Decimals, attrs_of, described, shape
 from ledgerframes.loaders.opening import begin_of, check_contents, check_rows, line_for
 from ledgerframes.models.declared_reads import READS
-from ledgerframes.models.engine import Engine, steps
+from ledgerframes.models.engine import Engine, patterns_in, steps, texts_in
 from ledgerframes.models.inputs import Inputs, inputs_of
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.tables.table import Table
@@ -23,12 +25,14 @@ T = TypeVar("T")
 
 
 @contextmanager
-def together(events: Any, *, opening: Any = None) -> Iterator[Inputs]:
+def together(events: Any, *, opening: Any = None, rows_only: bool = False) -> Iterator[Inputs]:
     """A history for several tables: each step that they share is computed once.
 
     Args:
         events: as `inputs_of` takes them.
         opening: likewise; tables that take an opening are given the same one.
+        rows_only: of a history in memory: the rows and what was not understood alone, without edges and the checks of
+            the ledger's own sums.
 
     Yields:
         What to give the functions of the tables as their `events`, until the end of the context.
@@ -38,7 +42,7 @@ def together(events: Any, *, opening: Any = None) -> Iterator[Inputs]:
     """
     inputs = inputs_of(events, opening=opening)
     with Engine(inputs.gives) as engine:
-        yield replace(inputs, engine=engine)
+        yield replace(inputs, engine=engine, rows_only=rows_only)
 
 
 def computed(
@@ -79,17 +83,19 @@ def computed(
     with _engine(inputs, until) as engine:
 
         def compute() -> tuple[pa.Table, dict[str, Any]]:
+            if inputs.rows_only and not _concerned(inputs, [table.name, *unknown]):
+                return table.schema.empty_table(), {"not_understood": {}}
             engine.set(variables or {})
-            if inputs.opening is not None:
+            if inputs.opening is not None and not inputs.rows_only:
                 _check_opening(engine, inputs, table)
             if check:
                 check(engine)
             rows = engine.rows(table.name)
             said: dict[str, Any] = {"not_understood": engine.not_understood(table.name, *unknown)}
-            said |= {"edges": _edges(engine, edges, kind)} if edges else {}
+            said |= {"edges": _edges(engine, edges, kind)} if edges and not inputs.rows_only else {}
             for name in {*unknown} & {*_MOVERS}:
                 strange.update("/".join(filter(None, row)) for row in _named(engine.rows(name)))
-            return rows, said | (dict(notes(engine, rows)) if notes else {})
+            return rows, said | (dict(notes(engine, rows)) if notes and not inputs.rows_only else {})
 
         strange: set[str] = set()
         rows, said = _computed(engine, inputs, table, compute)
@@ -125,6 +131,22 @@ def _engine(inputs: Inputs, until: Cursor | int | None) -> Iterator[Engine]:
     else:
         with Engine(inputs.gives, until=until) as engine:
             yield engine
+
+
+def _concerned(inputs: Inputs, models: Collection[str]) -> bool:
+    """Whether anything in a history may be read by some models: of a template, choice or interface that they name.
+
+    What was active before is asked for by events of its template or by a choice, so that the events tell.
+    """
+    named = ("template_name", "choice", "interface_id")
+    events = inputs.gives["events"]({*named}, set(), 0)
+    if inputs.gives["reassignments"]({"contract_id"}, set(), 0).num_rows:
+        return True
+    # Whatever is archived has a template.
+    texts = {text for model in models for text in texts_in(model)} - {"Archive"}
+    matches = [re.compile(pattern).search for model in models for pattern in patterns_in(model)]
+    found = {text for name in named for text in pc.unique(events[name]).to_pylist() if text}
+    return any(text in texts or any(match(text) for match in matches) for text in found)
 
 
 #: Models that list what moves coin, or is like a reward, and that no model knows.

@@ -1,4 +1,4 @@
-"""The databases that models run in: `engine` borrows one per history, and the last one is kept for the next."""
+"""The databases that models run in: `engine` borrows one per history, and two are kept for the next."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ _SETTINGS: Final = {
     "python_enable_replacements": "false",
     "preserve_insertion_order": "false",
 }
-#: The one that is kept: to make a database and its macros takes longer than a table of a few thousand events.
+#: Those that are kept: to make a database and its macros takes longer than a table of a few thousand events.
 _IDLE: Final[list[Database]] = []
+#: How many are: tables that a lake continues need a second one while the first is in use.
+_KEPT: Final = 2
 
 
 class Database:
@@ -72,11 +74,11 @@ class Database:
         shutil.rmtree(self._spill, ignore_errors=True)
 
     def keep(self) -> None:
-        """Give it back after use; it is closed if it cannot serve others, has spilled, or another one is kept.
+        """Give it back after use; it is closed if it cannot serve others, has spilled, or enough are kept.
 
         While it is kept, its folder is not there.
         """
-        if self._shared and not _IDLE:
+        if self._shared and len(_IDLE) < _KEPT:
             with suppress(OSError):  # what was spilled is still there, or all of the folder was cleaned away
                 self._spill.rmdir()
                 _IDLE.append(self)
@@ -95,7 +97,7 @@ class Database:
 
     @classmethod
     def borrow(cls, macros: Sequence[str], files: Sequence[str]) -> Database:
-        """The one that is kept, for the caller alone, or a new one if files are to be read or none is kept."""
+        """One that is kept, for the caller alone, or a new one if files are to be read or none is kept."""
         with suppress(IndexError):  # none is left, or another thread was quicker
             while not files:
                 database = _IDLE.pop()

@@ -94,6 +94,19 @@ def steps(name: str, given: Collection[str] = INPUTS) -> Iterator[str]:
 
 
 @cache
+def texts_in(name: str) -> frozenset[str]:
+    """The texts that a model, or one below it, compares with, such as templates and choices."""
+    return frozenset(text for step in steps(name) for text in re.findall(r"'([^']*)'", _bare(step)))
+
+
+@cache
+def patterns_in(name: str) -> frozenset[str]:
+    """The regular expressions by which a model, or one below it, finds creates and exercises."""
+    found = (_bare(step) for step in steps(name) if {*below(step)} & {*_VIEWS})
+    return frozenset(text for sql in found for text in re.findall(r"regexp_matches\(.*?'([^']+)'\)", sql))
+
+
+@cache
 def settings_of(name: str) -> frozenset[str]:
     """The settings that a model, or one below it, asks for."""
     return _asked(_bare(name)).union(*(settings_of(lower) for lower in below(name) if lower not in INPUTS))

@@ -53,6 +53,7 @@ class Inputs:
         given: the same as the caller gave it.
         engine: what has computed tables of this history, and computes more of them.
         opened_by: what loads the opening that the table needs.
+        rows_only: whether a caller wants the rows of tables and what was not understood, and nothing else of them.
     """
 
     gives: Mapping[str, Give]
@@ -63,6 +64,7 @@ class Inputs:
     given: Any = None
     engine: Engine | None = None
     opened_by: Loader = "load_opening"
+    rows_only: bool = False
 
     def read_again(self) -> None:
         """Read a store's tables as `load` does, which names the file that is damaged.

@@ -1,9 +1,16 @@
 """A lake of models: `sql` sees each as a view, and computed tables read kept rows where they reach."""
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.frames import attrs_of
+from ledgerframes.loaders.opening import Opening
+from ledgerframes.models.computing import together
+from ledgerframes.store.derive.rules import RULES
+from ledgerframes.tables.replayed import ACTIVE
+from tests.hostile.serving import simulated
 from tests.store.test_derived import NAMES
 
 
@@ -43,3 +50,30 @@ def test_computed_tables_read_kept_rows_and_what_is_not_final(tmp_path, name):
     assert attrs_of(found)["kept"]
     assert found.schema.equals(expected.schema)
     assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, expected.to_pylist()))
+
+
+def kinds_of_updates(events):
+    """The events of one update for each set of templates, choices and interfaces that updates consist of."""
+    named = ("template_name", "choice", "interface_id")
+    updates = events.group_by("update_id").aggregate([(name, "distinct") for name in named]).to_pylist()
+    found = {tuple(frozenset(one[f"{name}_distinct"]) for name in named): one["update_id"] for one in updates}
+    return [events.filter(pc.equal(events["update_id"], update_id)) for update_id in found.values()]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", RULES)
+def test_a_table_that_nothing_concerns_is_not_computed(name):
+    function = getattr(lf, name)
+    nothing = Opening(ACTIVE.schema.empty_table())
+    with simulated(updates=100, hostile=True) as net:
+        history = lf.load_history(net, as_="arrow")
+    quiet = []
+    for events in kinds_of_updates(history.events):
+        part = lf.types.History(None, events, history.reassignments.slice(0, 0))
+        with together(part, opening=nothing, rows_only=True) as inputs:
+            rows = function(inputs, as_="arrow", **({"opening": nothing} if RULES[name].opening else {}))
+        if not rows.num_rows and not attrs_of(rows)["not_understood"]:
+            quiet.append(events)
+    whole = function(pa.concat_tables(quiet), as_="arrow")
+    assert not whole.num_rows
+    assert not attrs_of(whole)["not_understood"]

@@ -190,7 +190,7 @@ class _Run:
         opening = opening_of(rows, self._tables[_CARRIED])
         # Parts never lie across the end of what a table has, so one place tells for all.
         end = Cursor(interval.migration_id, interval.hi)
-        with together(rows, opening=Opening(opening)) as inputs:
+        with together(rows, opening=Opening(opening), rows_only=True) as inputs:
             for name in self._chunked:
                 if not lies_in(end, self._progress[name].done):
                     carried = name == _CARRIED

@@ -83,7 +83,7 @@ def _continued(view: View, history: HistoryReader, name: str, part: Interval) ->
         new = change.open.filter(wanted).select(found.column_names).cast(found.schema)
         return pa.concat_tables([found.filter(pc.invert(pc.is_in(found[key], change.keys))), new])
 
-    with together(rows, opening=Opening(opening_of(rows, view.tables[_CARRIED]))) as inputs:
+    with together(rows, opening=Opening(opening_of(rows, view.tables[_CARRIED])), rows_only=True) as inputs:
         for needed in (*NEEDS.get(name, ()), name):
             done[needed] = changed(needed, inputs, opened)
     return done[name]

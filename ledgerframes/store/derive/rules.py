@@ -95,9 +95,9 @@ def _rewards(rows: pa.Table, opened: Opened) -> Change:
     others = waiting.filter(pc.invert(pc.is_in(waiting["contract_id"], rows["contract_id"])))
     numbers = pa.chunked_array([*rows["round"].chunks, *others["round"].chunks], pa.int64())
     issued = opened("round_history", pc.field("round").isin(pc.unique(numbers.drop_null())))
-    rows, others = with_issuance(rows, issued), with_issuance(others, issued)
-    others = others.filter(pc.is_valid(others["issuance"]))
-    every = pa.concat_tables([rows, others])
+    every = with_issuance(pa.concat_tables([rows, others]), issued)
+    # Those that wait on are as they were.
+    every = every.filter(pc.or_(pc.is_valid(every["issuance"]), pc.is_in(every["contract_id"], rows["contract_id"])))
     open_still = pc.fill_null(pc.equal(every["outcome"], "open"), False)  # noqa: FBT003
     return _split(every, pc.or_(open_still, unissued(every)))
 
