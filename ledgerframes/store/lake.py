@@ -6,7 +6,7 @@ import logging
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
@@ -398,7 +398,8 @@ class Lake:
     def _locked(self) -> Iterator[None]:
         """Take the lock of the store.
 
-        On object storage there is no lock; a second writer is noticed when it commits.
+        On object storage there is no lock; a second writer is noticed when it commits. Where nothing was written, the
+        lock's file and the folders made for it are removed again.
 
         Raises:
             StoreError: another sync runs on it, the folder cannot be created, or it was created with or without
@@ -411,23 +412,35 @@ class Lake:
 
         # The operating system frees this lock when its process ends, so a kill leaves no stale lock behind.
         lock = FileLock(self.folder / _LOCK, blocking=False)
+        missing = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
         try:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 lock.acquire()
-            except Timeout as error:
-                raise StoreError(
-                    f"{self.url}: another sync is running on this store; wait for it, or stop it. The lock ends with"
-                    " its process, even if that is killed"
-                ) from error
+                held = (self.folder / _LOCK).exists()  # its last holder may have removed it meanwhile
+            except Timeout:
+                held = False
             except OSError as error:
                 raise StoreError(
                     f"{self.url} cannot be written: {error}; check the folder's owner and permissions, or open a store"
                     " elsewhere"
                 ) from error
-            yield
+            if not held:
+                raise StoreError(
+                    f"{self.url}: another sync is running on this store; wait for it, or stop it. The lock ends with"
+                    " its process, even if that is killed"
+                )
+            try:
+                yield
+            finally:
+                with suppress(OSError):  # on Windows its release removes it
+                    if [path.name for path in self.folder.iterdir()] == [_LOCK]:
+                        (self.folder / _LOCK).unlink()
         finally:
             lock.release(force=True)  # also where a signal broke off how it was acquired
+            with suppress(OSError):  # a folder that holds anything stays
+                for folder in missing:
+                    folder.rmdir()
 
     def _check_personal(self) -> None:
         if self._asked is not None:

@@ -100,3 +100,14 @@ def test_an_address_without_the_interface_is_a_failed_request_that_says_so(comma
     assert "answered 404" in ended.err
     assert "prefix such as /api/scan" in ended.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["lake", "new/lake", "there"])
+def test_a_first_sync_without_a_network_leaves_nothing(command, closed_port, tmp_path, place):
+    (tmp_path / "there").mkdir()
+    url = f"http://127.0.0.1:{closed_port}/api/scan"
+
+    ended = command("sync", place, "--scan-url", url, LEDGERFRAMES_ATTEMPTS="1")
+
+    assert (ended.code, ended.out) == (1, "")
+    assert [path.name for path in tmp_path.rglob("*")] == ["there"]
