@@ -73,7 +73,11 @@ def add(
 @profiles.command("list")
 def list_() -> None:
     """List the profiles, a line each: its name and its addresses."""
-    for name, own in _all().items():
+    every = _all()
+    if not every:
+        path = config_folder(os.environ) / FILE
+        say(f"there are no profiles in {path}; ledgerframes profile add NAME --scan-url URL adds one", err=True)
+    for name, own in every.items():
         urls = [url for key in KEYS if key.endswith("_url") for url in _listed(own.get(key))]
         say("\t".join([name, *urls]))
 

@@ -56,6 +56,13 @@ def test_a_profile_that_was_added_is_listed_shown_connected_and_removed(shell, m
     assert shell("profile", "list").out == ""
 
 
+def test_a_list_of_no_profiles_says_so_beside_the_output(command, file):
+    listed = command("profile", "list")
+
+    assert (listed.code, listed.out) == (0, "")
+    assert listed.err == f"there are no profiles in {file}; ledgerframes profile add NAME --scan-url URL adds one\n"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="rights are another thing there")
 def test_the_file_is_the_users_alone(command, file):
     command("profile", "add", "main", "--scan-url", SCAN)
