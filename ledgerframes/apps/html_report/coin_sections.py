@@ -11,7 +11,7 @@ import pandas as pd
 
 from ledgerframes import plot
 from ledgerframes.apps.html_report.charts import chart
-from ledgerframes.apps.html_report.headlines import known_total
+from ledgerframes.apps.html_report.headlines import edges, known_total
 from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, table, text
 from ledgerframes.errors import InputError, PartialResultError
@@ -108,7 +108,7 @@ def rewards(material: Material) -> list[str]:
             partial(plot.rewards, rows), "Rewards over time, by what became of them", interactive=material.interactive
         ),
         table(_largest(of_each, "amount"), title),
-        *_edges(material.rewards, "coupons"),
+        *edges(material.rewards, "coupons"),
         *_not_understood(rows),
     ]
 
@@ -129,7 +129,7 @@ def coin_supply(material: Material) -> list[str]:
     parts += [
         text(burned_of_minted(rows)),
         text(unexplained(rows["unexplained"])),
-        *_edges(material.supply_per_round, "coins"),
+        *edges(material.supply_per_round, "coins"),
     ]
     return [*parts, table(rows[columns].iloc[::-1], "The latest rounds, in CC", most=10), *_not_understood(rows)]
 
@@ -197,20 +197,6 @@ def unexplained(changes: pd.Series) -> str:
     unknown = int(changes.isna().sum())
     said = f"Of the change of supply {amount_text(float(_total(changes)))} CC are not explained by minting and burning"
     return said + (f"; of {plural(unknown, 'other')} it is not known." if unknown else ".")
-
-
-def _edges(rows: pd.DataFrame, things: str) -> list[str]:
-    """What began before the history that is known and ended in it, where that is not all known; what is open."""
-    if "edges" not in rows.attrs:  # rows that a lake keeps
-        return []
-    before, still = rows.attrs["edges"]["began_before"], rows.attrs["edges"]["open_at_end"]
-    words = f"At the end {still['rows']:,} {things} of {amount_text(float(still['coin']))} CC are open"
-    words += f", and {still['not_known']:,} of them are not worth a known sum yet." if still["not_known"] else "."
-    lost = (
-        f"{before['without_create']:,} {things} began before what is known and ended in it: {before['not_known']:,} of"
-    )
-    lost += f" them are worth an unknown sum, the others {amount_text(float(before['coin']))} CC."
-    return [text(words, quiet=True), *([text(lost)] if before["without_create"] else [])]
 
 
 def _not_understood(rows: Any) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from typing import Any, Final
@@ -12,7 +13,7 @@ import pandas as pd
 from ledgerframes.apps.html_report.material import Material, Period
 from ledgerframes.apps.html_report.page import Section, escape, text
 from ledgerframes.errors import InputError, LedgerframesError
-from ledgerframes.number_format import amount_text, count_text
+from ledgerframes.number_format import amount_text, count_text, plural
 
 Amount = int | Decimal | None
 
@@ -77,8 +78,39 @@ def summary(material: Material) -> Section:
         words += f", compared with the same length of time before, from {before.start:%Y-%m-%d %H:%M}"
     with localcontext(prec=60):
         cards = "".join(map(_card, figures(material)))
+        across = _across(material)
     parts = [text(words, quiet=True), *begins_late(material.updates.attrs), f"<div class='figures'>{cards}</div>"]
-    return Section("What happened", parts)
+    return Section("What happened", [*parts, *across])
+
+
+def _across(material: Material) -> list[str]:
+    """What lies across the ends of the range: of reassignments, coupons and coins."""
+    legs = material.flows["edge"].value_counts()
+    under_way, begun = (int(legs.get(end, 0)) for end in ("end", "start"))
+    parts = []
+    if under_way:
+        words = plural(under_way, "reassignment is", "reassignments are")
+        parts.append(text(f"{words} under way at the end.", quiet=True))
+    if begun:
+        parts.append(text(f"{plural(begun, 'reassignment')} may have begun before what is known."))
+    for name, things in (("rewards", "coupons"), ("supply_per_round", "coins")):
+        with suppress(LedgerframesError):  # their sections have the reason
+            parts += edges(getattr(material, name), things)
+    return parts
+
+
+def edges(rows: pd.DataFrame, things: str) -> list[str]:
+    """What began before the history that is known and ended in it, where that is not all known; what is open."""
+    if "edges" not in rows.attrs:  # rows that a lake keeps
+        return []
+    before, still = rows.attrs["edges"]["began_before"], rows.attrs["edges"]["open_at_end"]
+    words = f"At the end {still['rows']:,} {things} of {amount_text(float(still['coin']))} CC are open"
+    words += f", and {still['not_known']:,} of them are not worth a known sum yet." if still["not_known"] else "."
+    lost = (
+        f"{before['without_create']:,} {things} began before what is known and ended in it: {before['not_known']:,} of"
+    )
+    lost += f" them are worth an unknown sum, the others {amount_text(float(before['coin']))} CC."
+    return [text(words, quiet=True), *([text(lost)] if before["without_create"] else [])]
 
 
 def figures(material: Material) -> list[Figure]:
