@@ -223,6 +223,13 @@ def test_the_headline_says_what_lies_across_the_ends_of_the_range(filled, net):
     assert f"{before:,} reassignments may have begun before what is known" in words
 
 
+def test_the_sections_of_snapshots_say_as_of_when_they_are(filled):
+    data = history_of(filled)
+    for section, name in (("licenses", "licenses"), ("supply", "instruments"), ("summary", "licenses")):
+        loaded = filled.load(name).loaded_at.max()
+        assert f"as of {loaded:%Y-%m-%d %H:%M} UTC" in words_of(section, data=data, store=filled), section
+
+
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")  # it contradicts itself
 def test_the_coin_s_sections_of_a_hostile_ledger_have_a_picture_or_a_reason(tmp_path):
     with simulated(seed=3, updates=150, hostile=True) as net:

@@ -236,9 +236,14 @@ def _validators(material: Material) -> Figure:
     licenses = material.snapshot("licenses")
     if licenses is not None:
         newest = licenses[licenses["loaded_at"] == licenses["loaded_at"].max()]
-        return Figure("Validators", "with a license", int(newest["validator"].nunique()))
+        return Figure("Validators", f"with a license, {as_of(newest)}", int(newest["validator"].nunique()))
     growth = material.validators
     return Figure("Validators", "with a license", None if growth is None else int(growth["new"].sum()))
+
+
+def as_of(snapshot: pd.DataFrame, column: str = "loaded_at") -> str:
+    """When the newest rows of a snapshot table were loaded, or when a column says they were true."""
+    return f"as of {snapshot[column].max():%Y-%m-%d %H:%M} UTC"
 
 
 def total(amounts: Iterable[Any]) -> Decimal:

@@ -11,7 +11,7 @@ import pandas as pd
 from ledgerframes import plot
 from ledgerframes.apps.html_report.charts import chart
 from ledgerframes.apps.html_report.coin_sections import balances, burn, coin_supply, concentration, rewards, transfers
-from ledgerframes.apps.html_report.headlines import begins_late, summary
+from ledgerframes.apps.html_report.headlines import as_of, begins_late, summary
 from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, table, text
 from ledgerframes.errors import InputError, PartialResultError
@@ -108,7 +108,7 @@ def holdings(material: Material) -> Section:
                 "Holdings", [text(f"Holdings cannot be derived from this range: {error}; {advice}.", quiet=True)]
             )
         balances = snapshot[snapshot["loaded_at"] == snapshot["loaded_at"].max()]
-        origin = "From the servers' summary, the latest snapshot in the store."
+        origin = f"From the servers' summary, {as_of(snapshot, 'record_time')}."
     if balances.empty:
         return Section("Holdings", [text("Nobody holds coin in this range.", quiet=True)])
     largest = balances.sort_values("total_coin_holdings", ascending=False, key=lambda column: column.astype(float))
@@ -131,7 +131,8 @@ def licenses(material: Material) -> Section:
     """Validators and what they run."""
     snapshot = material.snapshot("licenses")
     if snapshot is not None:
-        return Section("Validators", [_growth(material, snapshot), table(_releases(snapshot), "Releases they run")])
+        shown = [_growth(material, snapshot), table(_releases(snapshot), "Releases they run")]
+        return Section("Validators", [text(f"From the stored licenses, {as_of(snapshot)}.", quiet=True), *shown])
     growth = material.validators
     advice = "No snapshot of licenses is stored; add them: store.sync(net, tables=['licenses'])."
     if growth is None or growth.empty:
@@ -179,7 +180,9 @@ def supply(material: Material) -> Section:
         advice = "No snapshot of instruments is stored; add them: store.sync(net, tables=['instruments'])."
         return Section("Instruments", [text(advice, quiet=True)])
     latest = instrument_supply(snapshot).drop_duplicates("instrument_id", keep="last")
-    return Section("Instruments", [table(latest, "Total supply, where the registry has it", most=15)])
+    words = f"From the stored instruments, {as_of(snapshot)}."
+    supplies = table(latest, "Total supply, where the registry has it", most=15)
+    return Section("Instruments", [text(words, quiet=True), supplies])
 
 
 def _counted(values: pd.Series, name: str) -> pd.DataFrame:
