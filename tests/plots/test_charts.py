@@ -3,6 +3,7 @@
 import builtins
 import inspect
 import json
+import re
 from decimal import Decimal
 
 import matplotlib.pyplot as plt
@@ -284,6 +285,14 @@ def test_a_caller_may_set_what_a_figure_is_shown_with():
     html = lf.plot.rewards(USUAL["rewards"], backend="plotly").to_html({"displaylogo": True}).replace(" ", "")
 
     assert '"displaylogo":true,"showSendToCloud":false' in html
+
+
+def test_a_long_subtitle_fits_into_the_narrowest_page_however_long_the_names_at_its_axis_are():
+    title = lf.plot.reassignment_matrix(MANY["reassignment_matrix"], backend="plotly").layout.title
+
+    lines = [re.sub("<.*?>", "", line) for line in title.text.split("<br>")]
+    assert title.xref == "container"
+    assert title.pad.l + 6.2 * max(map(len, lines)) < 672  # letters of 12 px in the report's narrowest chart
 
 
 def test_four_charts_share_a_figure_without_their_words_colliding():

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 _FONT: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
-_WRAP: Final = 110  # characters of a subtitle in the width of a page
+_WRAP: Final = 100  # characters of a subtitle in the width of a narrow page
+_WORD: Final = 12  # characters by which a line may be longer than others, since a word is not broken
 
 
 def figure_of(content: Content, title: str | None) -> Figure:
@@ -33,15 +34,16 @@ def _figure(title: str, subtitle: str, tones: Tones, height: int) -> Figure:
     """An empty figure with title and subtitle, in the colours of the ground."""
     from ledgerframes.plot.interactive.local_figure import LocalFigure
 
-    lines = [said(line) for line in textwrap.wrap(subtitle, _WRAP)]
+    count = -(-len(subtitle) // _WRAP) or 1  # of lines, which are about equally long
+    lines = [said(line) for line in textwrap.wrap(subtitle, min(_WRAP, len(subtitle) // count + _WORD))]
     words = f"<b>{said(title)}</b>" + "".join(
         f"<br><span style='font-size:12px;color:{tones.quiet}'>{line}</span>" for line in lines
     )
     made = LocalFigure()
     made.update_layout(
         template="none", height=height, paper_bgcolor=colour(tones.ground), plot_bgcolor=colour(tones.ground),
-        title={"text": words, "x": 0, "xref": "paper", "y": 1, "yref": "container", "yanchor": "top",
-               "pad": {"t": 14}, "font": {"size": 17, "color": tones.text}},
+        title={"text": words, "x": 0, "xref": "container", "xanchor": "left", "y": 1, "yref": "container",
+               "yanchor": "top", "pad": {"t": 14, "l": 24}, "font": {"size": 17, "color": tones.text}},
         font={"family": _FONT, "size": 12, "color": tones.quiet},
         margin={"l": 64, "r": 24, "t": 56 + 17 * len(lines), "b": 56},
         hoverlabel={"align": "left", "namelength": -1, "bgcolor": colour(mixed(tones.text, tones.ground, 0.08)),
