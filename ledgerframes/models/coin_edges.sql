@@ -2,9 +2,8 @@
 -- many the amount is not known, and of how many neither the events nor the opening have the create.
 with
 known as (
-  select contract_id, bool_or(shown_by = 'create') as begun, max(amount) as amount
+  select contract_id, bool_or(shown_by = 'create') as begun, max(amount) filter (wrong is null) as amount
   from coin_contracts
-  where wrong is null
   group by contract_id
 ),
 ended as (

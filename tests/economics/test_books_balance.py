@@ -8,7 +8,6 @@ import pyarrow.compute as pc
 import pytest
 
 import ledgerframes as lf
-from tests.economics.histories import incomplete
 from tests.hostile.serving import simulated
 
 WORLDS = {
@@ -20,7 +19,13 @@ WORLDS = {
 }
 
 
-@pytest.fixture(scope="module", params=WORLDS, ids=WORLDS)
+#: A hostile ledger has coins that end without a create, and choices that no model knows.
+LACKS = pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(name, marks=LACKS if name == "hostile" else ()) for name in WORLDS], ids=WORLDS
+)
 def world(request):
     """A kind of world, and its history."""
     with simulated(**WORLDS[request.param]) as net:
@@ -111,7 +116,6 @@ def test_coupons_of_the_second_version_are_understood(world):
 
 
 @pytest.mark.long(quick=1)
-@incomplete
 def test_what_is_claimed_in_any_range_is_what_is_minted_in_it(world):
     """Where several coupons of one kind in one payment began before the range, nobody states the amount of each."""
     name, history = world
@@ -123,7 +127,8 @@ def test_what_is_claimed_in_any_range_is_what_is_minted_in_it(world):
     for _ in range(6):
         first, last = sorted(rng.sample(starts, 2))
         part = history.events.slice(first, last - first)
-        rewards, flows = lf.rewards(part), lf.mint_burn(part)
+        with pytest.warns(lf.errors.IncompleteFiguresWarning):
+            rewards, flows = lf.rewards(part), lf.mint_burn(part)
 
         ended = rewards[rewards.outcome != "open"].set_index("contract_id")
         times = whole.ended_at.reindex(ended.index)

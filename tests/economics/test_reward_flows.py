@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import random
+import warnings
 import zlib
 from decimal import Decimal
 
@@ -57,6 +58,13 @@ def with_validators(history):
     )
 
 
+def begun_before(events):
+    """The coins and coupons that end in these events and are not created in them."""
+    named = pc.match_substring_regex(events["template_name"], r"Coupon|ActivityRecord|:(Locked)?Amulet$")
+    created = events.filter(pc.equal(events["event_type"], "created_event"))["contract_id"].to_pylist()
+    return {*events.filter(pc.and_(named, events["consuming"]))["contract_id"].to_pylist()} - {*created}
+
+
 def sums(flows, event):
     """Coin by kind; what is not nothing."""
     of_event = flows[flows.event == event]
@@ -73,7 +81,6 @@ def joined(found):
 
 @pytest.mark.long(quick=9)
 @pytest.mark.parametrize("number", range(CUTS))
-@incomplete
 def test_a_cut_says_what_the_whole_says_of_that_time(number):
     whole, flows = world(VERSIONS[number % len(VERSIONS)])
     times = sorted(whole.updates["record_time"].to_pylist())
@@ -83,8 +90,12 @@ def test_a_cut_says_what_the_whole_says_of_that_time(number):
     events = whole.events.filter(pc.and_(pc.greater_equal(recorded, low), pc.less(recorded, high)))
     wanted = flows[(flows.record_time >= start) & (flows.record_time < end)]
 
-    found, minted = lf.reward_flows(events), lf.mint_burn(events)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", lf.errors.IncompleteFiguresWarning)
+        found, minted = lf.reward_flows(events), lf.mint_burn(events)
 
+    # Few cuts are so short that nothing that began before ends in them.
+    assert bool(caught) == bool(begun_before(events)), (start, end)
     second_version = pc.any(pc.equal(whole.events["template_name"], V2)).as_py()
     same = joined if second_version else dict
     for event in ("claimed", "expired", "withdrawn"):

@@ -72,6 +72,19 @@ def test_one_warning_names_what_began_before_and_the_line_to_type(table, part):
     assert table(history, opening=opening).attrs["edges"]["began_before"]["without_create"] == 0
 
 
+@pytest.mark.parametrize(("table", "template"), [(lf.rewards, SV), (lf.mint_burn, AMULET)], ids=["coupon", "coin"])
+def test_a_contract_whose_create_cannot_be_read_did_not_begin_before_the_range(table, template):
+    events = frame_of([update("a", 0, create(template, "c", {"owner": 5})), update("b", 1, archive(template, "c"))])
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", IncompleteFiguresWarning)
+        found = table(events)
+
+    assert not any("began before" in str(one.message) for one in caught)
+    assert found.attrs["edges"]["began_before"] == {"rows": 0, "coin": "0", "not_known": 0, "without_create": 0}
+    assert any(name.startswith(template) for name in found.attrs["not_understood"])
+
+
 @pytest.mark.parametrize(
     ("table", "node", "name"),
     [
