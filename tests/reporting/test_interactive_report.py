@@ -57,20 +57,38 @@ def test_a_chart_is_drawn_without_upload_and_without_plotlys_site(page):
     config = json.loads(re.search(r"const CONFIG = (\{.*?\});", page)[1])
 
     assert (config["showSendToCloud"], config["plotlyServerURL"], config["displaylogo"]) == (False, "", False)
-    assert "Plotly.react(chart.querySelector('div'), spec.data, spec.layout, CONFIG)" in page
+    assert "Plotly.newPlot(div, spec.data, spec.layout, CONFIG)" in page
+
+
+def shown_by_a_browser(page, folder):
+    """What a browser makes of a page."""
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser is None:
+        pytest.skip("no Chromium here; on Debian: apt-get install chromium")
+    (folder / "report.html").write_text(page, encoding="utf-8")
+    options = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--dump-dom")
+    profile = f"--user-data-dir={folder / 'profile'}"
+    command = [browser, *options, profile, "--virtual-time-budget=20000", (folder / "report.html").as_uri()]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
+
+
+@pytest.mark.long
+def test_paper_has_every_ribbon_and_charts_of_its_width(page, tmp_path):
+    seen = """<script>dispatchEvent(new Event('beforeprint'));
+        const widths = [...document.querySelectorAll('.js-plotly-plot')].map(chart => chart._fullLayout.width);
+        const ribbons = [...document.querySelectorAll('.sankey-link')].map(link => getComputedStyle(link).opacity);
+        document.title = JSON.stringify({widths, ribbons});</script></body>"""
+
+    shown = shown_by_a_browser(page.replace("</body>", seen), tmp_path)
+
+    seen = json.loads(re.search("<title>(.*?)</title>", shown)[1])
+    assert {*seen["ribbons"]} == {"1"}
+    assert {*seen["widths"]} == {660}
 
 
 @pytest.mark.long
 def test_a_browser_shows_no_button_that_sends_a_chart_away(page, tmp_path):
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if browser is None:
-        pytest.skip("no Chromium here; on Debian: apt-get install chromium")
-    (tmp_path / "report.html").write_text(page, encoding="utf-8")
-
-    options = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--dump-dom")
-    profile = f"--user-data-dir={tmp_path / 'profile'}"
-    command = [browser, *options, profile, "--virtual-time-budget=20000", (tmp_path / "report.html").as_uri()]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
+    shown = shown_by_a_browser(page, tmp_path)
 
     buttons = re.findall(r"<(?:a|button)[^>]*modebar-btn[^>]*", shown)
     titles = {re.search(r'(?:data-title|aria-label)="(.*?)"', button)[1] for button in buttons}
@@ -134,7 +152,7 @@ def test_a_shell_writes_such_a_page(command, tmp_path):
     done = command("report", tmp_path / "lake", "--interactive", "--sections", "activity", "-o", tmp_path / "r.html")
 
     assert done.code == 0, done.err
-    assert "Plotly.react" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Plotly.newPlot(div" in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert re.search(r"\t\d+\.\d MB", done.out)
 
 

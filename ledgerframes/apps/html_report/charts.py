@@ -14,21 +14,24 @@ POLICY: Final = (
     "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; img-src data: blob:;"
     " style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'\">"
 )
-_DRAW: Final = """
-(() => {
+_PAPER: Final = "660px"  # between the margins of A4
+_DRAW: Final = f"""
+(() => {{
   const dark = matchMedia('(prefers-color-scheme: dark)');
-  const draw = theme => {
-    for (const chart of document.querySelectorAll('figure.chart')) {
-      const spec = JSON.parse(chart.querySelector('script.' + theme).textContent);
-      Plotly.react(chart.querySelector('div'), spec.data, spec.layout, CONFIG);
-    }
-  };
-  const now = () => draw(dark.matches ? 'dark' : 'light');
+  const draw = (theme, width) => {{
+    for (const chart of document.querySelectorAll('figure.chart')) {{
+      const div = chart.querySelector('div'), spec = JSON.parse(chart.querySelector('script.' + theme).textContent);
+      div.style.width = width;
+      // Not react: it fades ribbons in, and paper would lack them.
+      Plotly.newPlot(div, spec.data, spec.layout, CONFIG);
+    }}
+  }};
+  const now = () => draw(dark.matches ? 'dark' : 'light', '');
   dark.addEventListener('change', now);
-  addEventListener('beforeprint', () => draw('light'));
+  addEventListener('beforeprint', () => draw('light', '{_PAPER}'));
   addEventListener('afterprint', now);
   now();
-})();
+}})();
 """
 
 

@@ -236,7 +236,7 @@ def _validators(material: Material) -> Figure:
     licenses = material.snapshot("licenses")
     if licenses is not None:
         newest = licenses[licenses["loaded_at"] == licenses["loaded_at"].max()]
-        return Figure("Validators", f"with a license, {as_of(newest)}", int(newest["validator"].nunique()))
+        return Figure("Validators", f"with a license,\n{as_of(newest)}", int(newest["validator"].nunique()))
     growth = material.validators
     return Figure("Validators", "with a license", None if growth is None else int(growth["new"].sum()))
 

@@ -36,14 +36,16 @@ figure { margin: 1rem 0; } img { max-width: 100%; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .9rem; margin: 1rem 0; }
 .figure { border: 1px solid var(--line); border-radius: 6px; padding: .7rem .9rem; display: flex;
   flex-direction: column; break-inside: avoid; } .figure b { font-size: 1.6rem; line-height: 1.25; }
-.figure .name { font-weight: 600; } .figure .unit { color: var(--quiet); font-size: .85rem; }
+.figure .name { font-weight: 600; } .figure .unit { color: var(--quiet); font-size: .85rem;
+  white-space: pre-line; }
 .figure .change { font-variant-numeric: tabular-nums; }
 td { font-variant-numeric: tabular-nums; } td.time { white-space: nowrap; }
 @media screen and (max-width: 40rem) { figure { overflow-x: auto; } figure img { min-width: 42rem; }
   figure.chart > div { min-width: 42rem; } .figures { grid-template-columns: 1fr 1fr; } body { margin-top: 1rem; } }
 @media print { nav { display: none; }
   body { margin: 0; max-width: none; font-size: 10px; } h2 { break-after: avoid; margin-top: 1.4rem; }
-  figure, tr { break-inside: avoid; } thead { display: table-header-group; } .wide { overflow: visible; }
+  figure, tr, .wide { break-inside: avoid; } thead { display: table-header-group; } .wide { overflow: visible; }
+  h2 + p { break-after: avoid; } .modebar { display: none; } .figure .unit { font-size: inherit; }
   td, th { padding-right: .5rem; } }
 @page { margin: 15mm; }
 """
