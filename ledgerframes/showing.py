@@ -16,6 +16,7 @@ import pandas as pd
 
 from ledgerframes.arguments import refuse, suggesting, whole_number
 from ledgerframes.errors import visible
+from ledgerframes.loaders.progress import _in_notebook
 from ledgerframes.number_format import amount_text, duration_text
 from ledgerframes.session_names import alias_of
 from ledgerframes.short_ids import short_names
@@ -56,7 +57,8 @@ class Shown:
         self._rows = rows
 
     def __repr__(self) -> str:
-        if not sys.stdout.isatty():
+        # A notebook keeps this text beside the page that it shows.
+        if not sys.stdout.isatty() and not _in_notebook():
             return str(self._read.to_string(index=False))
         return self.text(shutil.get_terminal_size().columns)
 

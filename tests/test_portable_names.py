@@ -6,7 +6,7 @@ from pathlib import PureWindowsPath
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.store.lake import _MISREAD
+from ledgerframes.store.lake_folder import _MISREAD
 
 FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$')
 LONGEST = 180  # of the 260 characters that Windows takes by default, below a folder of the user

@@ -4,98 +4,37 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
 from datetime import date, datetime
-from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import InputError, StoreError
-from ledgerframes.store.coverage import Interval
-from ledgerframes.store.coverage_log import Slots, claims
+from ledgerframes.store.coverage_log import Slots
 from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT, function_of
 from ledgerframes.store.history_tables import PARTITIONS, HistoryTables
 from ledgerframes.store.lake_file import LakeFile, Named, decoded, encoded, has_tables, read_file, write_file
+from ledgerframes.store.lake_folder import check_folder, locked
 from ledgerframes.store.losses import Loss, losses_of, state_of
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, leaves_out
 from ledgerframes.store.sync.servers import Began, PageSize
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, snapshot_table
 from ledgerframes.store.sync.sync_log import SYNCS, find_versions
-from ledgerframes.store.table_sets import HISTORY, KNOWN_BY, NETWORK, SETS, TableSet, set_of
+from ledgerframes.store.table_sets import HISTORY, SETS, TableSet, set_of
+from ledgerframes.store.view import View, lost, network_of
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
 from ledgerframes.tables.derived import COMPUTED
 from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.tables.table import Table
 
 _log = logging.getLogger("ledgerframes.store")
-_LOCK: Final = ".sync.lock"
-
-
-@dataclass(frozen=True)
-class View:
-    """The tables of a store in one state.
-
-    Attributes:
-        tables: by name, including those that do not exist.
-    """
-
-    tables: Mapping[str, DeltaStoreTable]
-
-    @property
-    def covered(self) -> tuple[Interval, ...]:
-        """What all three tables of the update history cover."""
-        return self.slots.common
-
-    @property
-    def slots(self) -> Slots:
-        """What the tables of the update history cover."""
-        return self.slots_of(HISTORY)
-
-    def slots_of(self, tables: TableSet) -> Slots:
-        """What the tables of one set cover."""
-        if tables.name not in self._slots:
-            self._slots[tables.name] = Slots.read([self.tables[name] for name in tables.order])
-        return self._slots[tables.name]
-
-    @cached_property
-    def _slots(self) -> dict[str, Slots]:
-        return {}
-
-    def has(self, tables: TableSet) -> bool:
-        """Whether all tables of a set exist."""
-        return set(tables.order) <= set(self.stored)
-
-    def left_out(self, name: str) -> tuple[str, ...]:
-        """The personal data that a table was created without, for provenance."""
-        return (LEFT_OUT,) if self.tables[name].property(PROPERTY) == LEFT_OUT_OF_IT else ()
-
-    def to_show(self, *, personal: bool) -> None:
-        """Refuse to show personal data that is not stored.
-
-        Raises:
-            InputError: personal data is asked for, and the store was created without it.
-        """
-        if personal and any(map(self.left_out, self.versions)):
-            raise InputError("personal=True: this store was made without personal data; leave personal out")
-
-    @property
-    def versions(self) -> dict[str, int]:
-        """The version of each table that exists."""
-        return {name: table.version for name, table in self.tables.items() if table.version is not None}
-
-    @property
-    def stored(self) -> dict[str, DeltaStoreTable]:
-        """The tables that exist."""
-        return {name: table for name, table in self.tables.items() if table.version is not None}
 
 
 class Lake:
@@ -139,7 +78,7 @@ class Lake:
         if self.folder is None and (parts.username or parts.password):
             raise InputError("the store's URL holds a user or password; give them in storage_options")
         if self.folder is not None:
-            _check_folder(self.folder)
+            check_folder(self.folder)
 
     def table(self, name: str) -> DeltaStoreTable:
         """One table, not read yet."""
@@ -316,7 +255,7 @@ class Lake:
         """
         wanted = [*HISTORY.shown, *names] if names else STORED
         # The table written last is read first, so that no update is seen before its events.
-        whole = (own for name in wanted for own in _with_its_set(name))
+        whole = chain.from_iterable(of.shown if (of := set_of(name)) else (name,) for name in wanted)
         tables = {name: self.table(name) for name in dict.fromkeys(whole)}
         named = self.file().tables
         if as_of is None:
@@ -396,99 +335,18 @@ class Lake:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Take the lock of the store.
-
-        On object storage there is no lock; a second writer is noticed when it commits. Where nothing was written, the
-        lock's file and the folders made for it are removed again.
+        """Take the lock of the store; on object storage there is none, and a second writer is noticed by its commit.
 
         Raises:
-            StoreError: another sync runs on it, the folder cannot be created, or it was created with or without
-                personal data and the caller says otherwise.
+            StoreError: see `locked`.
         """
-        if self.folder is None:
+        with nullcontext() if self.folder is None else locked(self.folder, self.url):
             yield
-            return
-        from filelock import FileLock, Timeout
-
-        # The operating system frees this lock when its process ends, so a kill leaves no stale lock behind.
-        lock = FileLock(self.folder / _LOCK, blocking=False)
-        missing = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
-        try:
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                lock.acquire()
-                held = (self.folder / _LOCK).exists()  # its last holder may have removed it meanwhile
-            except Timeout:
-                held = False
-            except OSError as error:
-                raise StoreError(
-                    f"{self.url} cannot be written: {error}; check the folder's owner and permissions, or open a store"
-                    " elsewhere"
-                ) from error
-            if not held:
-                raise StoreError(
-                    f"{self.url}: another sync is running on this store; wait for it, or stop it. The lock ends with"
-                    " its process, even if that is killed"
-                )
-            try:
-                yield
-            finally:
-                with suppress(OSError):  # on Windows its release removes it
-                    if [path.name for path in self.folder.iterdir()] == [_LOCK]:
-                        (self.folder / _LOCK).unlink()
-        finally:
-            lock.release(force=True)  # also where a signal broke off how it was acquired
-            with suppress(OSError):  # a folder that holds anything stays
-                for folder in missing:
-                    folder.rmdir()
 
     def _check_personal(self) -> None:
         if self._asked is not None:
             self.keeps_personal()
 
-
-def _with_its_set(name: str) -> tuple[str, ...]:
-    """A table, with those that are read together with it."""
-    of = set_of(name)
-    return (name,) if of is None else of.shown
-
-
-def network_of(tables: Iterable[DeltaStoreTable]) -> dict[str, str]:
-    """The properties that tell which network tables belong to, of the first of them that names it."""
-    named = next((table for table in tables if table.property(NETWORK) is not None), None)
-    known = {} if named is None else {name: named.property(name) for name in (NETWORK, KNOWN_BY)}
-    return {name: value for name, value in known.items() if value is not None}
-
-
-def lost(tables: Mapping[str, DeltaStoreTable], of: TableSet) -> list[str]:
-    """The tables of a history that are missing although others of it hold rows.
-
-    While the first sync creates them, some are missing for a moment beside others that are empty.
-    """
-    own = [tables[name] for name in of.order if name in tables]
-    if len(own) < len(of.order) or not any(map(claims, (table for table in own if table.exists))):
-        return []
-    return [table.name for table in own if not table.exists]
-
-
-def _check_folder(folder: Path) -> None:
-    """Refuse a path that is not a folder, or that deltalake would not find or take for another one."""
-    misread = _MISREAD.search(folder.as_posix())
-    if misread or not folder.as_posix().isprintable():
-        sign = misread[0] if misread else "an unprintable character"
-        raise InputError(
-            f"{str(folder)!r} holds {sign!r}, with which a Delta Lake may end in another folder; name one without it"
-        )
-    try:
-        is_other = folder.exists() and not folder.is_dir()
-    except OSError as error:
-        raise InputError(f"{str(folder)[:80]!r} cannot be a folder: {error.strerror}; name another location") from error
-    if is_other:
-        raise StoreError(f"{folder} is a file; a store is a folder. Name another location")
-
-
-#: What the Delta Lake library decodes, takes for a separator or stumbles over in the path of a folder.
-_MISREAD: Final = re.compile(r"%[0-9A-Fa-f]{2}|[\\\[\]^|]")
 
 #: The tables that a store can have.
 STORED: Final = (*(name for of in SETS for name in of.shown), REJECTS.name, *SNAPSHOTS, *KEPT)

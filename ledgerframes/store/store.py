@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
@@ -30,6 +28,7 @@ from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.exports import export
 from ledgerframes.store.read.frames import coverage_frame, runs_frame
 from ledgerframes.store.read.loading import dask, load, scan, sql, whole
+from ledgerframes.store.read.reporting import report
 from ledgerframes.store.read.shown import store_html
 from ledgerframes.store.sync.follow import follow
 from ledgerframes.store.sync.rejects import retry
@@ -192,6 +191,7 @@ class Store:
     dask = dask
     sql = sql
     export = export
+    report = report
 
     def check(self, *, full: bool = False) -> Check:
         """Check from the files alone that they are there, keys are unique, counts add up, and counters are sound.
@@ -369,57 +369,6 @@ class Store:
         wanted = window(start, end)
         missing = missing_windows(wanted, self._lake.view(names=ORDER).covered)
         return plan_windows(net, missing, f"what is missing of {wanted}")
-
-    def report(
-        self,
-        path: str | os.PathLike[str] = "report.html",
-        *,
-        title: str = "Ledger report",
-        start: Bound | None = None,
-        end: Bound | None = None,
-        last: Duration | None = None,
-        as_of: AsOf | None = None,
-        sections: Sequence[str] | None = None,
-        allow_partial: bool = False,
-        overwrite: bool = False,
-        interactive: bool = False,
-    ) -> Path:
-        """Write one HTML page about the lake: what `lf.report(store, path)` writes.
-
-        Args:
-            path: the file.
-            title: its heading.
-            start: inclusive, in UTC; a time, or a pair (migration id, time).
-            end: exclusive.
-            last: `"7d"`, `"24h"`, a timedelta; back from where the lake's history ends, instead of `start`.
-            as_of: the state that a sync left, by its id or a time.
-            sections: which parts, in order; all by default.
-            allow_partial: take what there is of the range.
-            overwrite: put the page in place of one that is there.
-            interactive: charts to zoom into.
-
-        Returns:
-            The file.
-
-        Raises:
-            InputError: an option is not valid, or the file is there or cannot be written.
-            PartialResultError: the lake does not cover the range.
-
-        Example:
-            >>> import tempfile, ledgerframes as lf
-            >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
-            ...     store = lf.open_store(folder + "/lake")
-            ...     _ = store.sync(net)
-            ...     store.report(folder + "/report.html", sections=["summary"]).name
-            'report.html'
-        """
-        import ledgerframes  # the page is made of what stands above a lake
-
-        written: Path = ledgerframes.report(
-            self, path, title=title, start=start, end=end, last=last, as_of=as_of, sections=sections,
-            allow_partial=allow_partial, overwrite=overwrite, interactive=interactive,
-        )  # fmt: skip
-        return written
 
     def syncs(self) -> pd.DataFrame:
         """The syncs so far, the newest last: their ids, when they ended, what they added.

@@ -172,8 +172,8 @@ def test_a_table_of_no_such_name_is_told_from_those_that_the_store_has(command, 
     assert said.rstrip().endswith("The store's tables: updates, reassignments, events")
 
 
-def test_an_error_names_the_command_that_helps(command, lake):
-    said = command("sql", lake, "select * from transfers").err
+def test_an_error_names_the_command_that_helps(command, lake, tmp_path):
+    said = command("export", lake, tmp_path / "out", "--tables", "transfers").err
 
     assert "compute it with ledgerframes derive LAKE transfers" in said
     assert "ledgerframes sync LAKE --tables licenses" in command("sql", lake, "select * from licenses").err

@@ -20,11 +20,12 @@ from ledgerframes.store.delta.damage import READ_ERRORS
 from ledgerframes.store.delta.storage_errors import is_panic
 from ledgerframes.store.delta.stored_files import Damage
 from ledgerframes.store.derive.kept import KEPT
-from ledgerframes.store.lake import Lake, View, declared, lost
+from ledgerframes.store.lake import Lake, declared
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
 from ledgerframes.store.sync.sync_log import SYNCS
 from ledgerframes.store.table_sets import SETS
+from ledgerframes.store.view import View, lost
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
 _NEWER: Final = "load another snapshot and go by its loaded_at"

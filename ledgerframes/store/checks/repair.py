@@ -31,11 +31,12 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT
 from ledgerframes.store.derive.progress import UNSOUND
 from ledgerframes.store.history_tables import HistoryTables
-from ledgerframes.store.lake import STORED, Lake, View, lost, network_of
+from ledgerframes.store.lake import STORED, Lake
 from ledgerframes.store.losses import Loss
 from ledgerframes.store.snapshot_log import lacking_without
 from ledgerframes.store.sync.sync_log import SYNCS
 from ledgerframes.store.table_sets import HISTORY, NETWORK, SETS, TableSet, set_of
+from ledgerframes.store.view import View, lost, network_of
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
 _log = logging.getLogger("ledgerframes.store")

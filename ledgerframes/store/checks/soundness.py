@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 from ledgerframes.models.reassignments import reassignment_anomalies
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.lake import View
 from ledgerframes.store.read.reading import visible_rows
 from ledgerframes.store.table_sets import HISTORY, TableSet
+from ledgerframes.store.view import View
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +18,7 @@ from ledgerframes.store.delta.commit_parts import holds_the_same, parted, proper
 from ledgerframes.store.delta.compaction import groups_to_join, is_small, row_groups
 from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns
 from ledgerframes.store.delta.forgetting import KEEP, forget
+from ledgerframes.store.delta.listing import Listing
 from ledgerframes.store.delta.log_numbers import LogNumbers
 from ledgerframes.store.delta.new_files import NewFile, store_file
 from ledgerframes.store.delta.storage_errors import plain_errors
@@ -34,19 +35,6 @@ if TYPE_CHECKING:
 #: A checkpoint after this many commits keeps opening a table fast.
 # Without checkpoints, opening a table reads every log entry: after 3,000 commits one took 225 ms instead of 28.
 _CHECKPOINT_EVERY: Final = 50
-
-
-class Listing(Protocol):
-    """The list of the tables of a lake."""
-
-    def names(self) -> Collection[str]:
-        """Every table that may be there."""
-
-    def making(self, name: str) -> None:
-        """A table is about to be made."""
-
-    def changing(self, table: DeltaStoreTable) -> None:
-        """A table is about to be changed."""
 
 
 class DeltaStoreTable:

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from ledgerframes.loaders.history import History
 from ledgerframes.store.coverage import Interval, rows_of
 from ledgerframes.store.delta.damage import damage_named
-from ledgerframes.store.lake import View
 from ledgerframes.store.read.reading import load_table, visible_rows
 from ledgerframes.store.table_sets import HISTORY
+from ledgerframes.store.view import View
 
 #: A chunk ends once it has this many events and legs; memory is bounded by it, whatever the length of the history.
 # With payloads of 2 kB a chunk takes 200 MB; a day of a busy network has millions of events.

@@ -30,8 +30,9 @@ from ledgerframes.store.derive.kept import DERIVABLE, OPEN_CONTRACTS, VERSIONS, 
 from ledgerframes.store.derive.open_rows import files_with, open_rows, rows_beside
 from ledgerframes.store.derive.progress import NEW, Basis, Progress, read, with_interval, written
 from ledgerframes.store.derive.rules import Change, changed
-from ledgerframes.store.lake import Lake, View
+from ledgerframes.store.lake import Lake
 from ledgerframes.store.table_sets import HISTORY
+from ledgerframes.store.view import View
 
 _log = logging.getLogger("ledgerframes.store")
 _CARRIED = OPEN_CONTRACTS.name

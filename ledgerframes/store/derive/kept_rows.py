@@ -17,8 +17,9 @@ from ledgerframes.store.derive.kept import DERIVABLE, NEEDS, OPEN_CONTRACTS
 from ledgerframes.store.derive.open_rows import open_rows
 from ledgerframes.store.derive.progress import Basis, read
 from ledgerframes.store.derive.rules import RULES, Change, changed
-from ledgerframes.store.lake import Lake, View
+from ledgerframes.store.lake import Lake
 from ledgerframes.store.table_sets import HISTORY
+from ledgerframes.store.view import View
 
 _CARRIED: Final = OPEN_CONTRACTS.name
 #: What rows are in the order of; then by their key.

@@ -16,8 +16,8 @@ from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage import BEGINNING, Interval, beyond, missing
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import VERSIONS
-from ledgerframes.store.lake import View
 from ledgerframes.store.table_sets import HISTORY
+from ledgerframes.store.view import View
 
 _NAMES: Final = ("rules", "changes", "made", "begun", "unknown", "count")
 #: Why a table is computed that was not there yet.

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from ledgerframes.models.inputs import Give
 from ledgerframes.paging.window import Window
-from ledgerframes.store.lake import View
 from ledgerframes.store.read.reading import Part
+from ledgerframes.store.view import View
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 from ledgerframes.tables.replayed import ACTIVE

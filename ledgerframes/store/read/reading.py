@@ -22,7 +22,7 @@ from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT, OPEN_CONTRACTS
 from ledgerframes.store.derive.progress import read as read_progress
-from ledgerframes.store.lake import View, declared
+from ledgerframes.store.lake import declared
 from ledgerframes.store.read.windows import (
     LakeWindow,
     begin_of,
@@ -34,6 +34,7 @@ from ledgerframes.store.read.windows import (
 )
 from ledgerframes.store.snapshot_log import State, rows_of_whole, stored_snapshots
 from ledgerframes.store.table_sets import VERDICTS, TableSet, set_of
+from ledgerframes.store.view import View
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import EARLIEST, format_timestamp

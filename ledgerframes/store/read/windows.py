@@ -21,7 +21,7 @@ from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 if TYPE_CHECKING:
-    from ledgerframes.store.lake import View
+    from ledgerframes.store.view import View
 
 #: The column of time of tables that are no part of the history: `start`, `end` and `last` go by it.
 TIMES: Final = {

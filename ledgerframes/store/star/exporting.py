@@ -12,10 +12,11 @@ from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import Companion, Format, Profile, WrittenTable, export_with, format_of
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
-from ledgerframes.store.lake import Lake, View
+from ledgerframes.store.lake import Lake
 from ledgerframes.store.star.model import model_text
 from ledgerframes.store.star.semantic_model import write_semantic_model
 from ledgerframes.store.star.star import Star
+from ledgerframes.store.view import View
 
 _log = logging.getLogger("ledgerframes.store")
 MODEL: Final = "model.json"

@@ -16,10 +16,10 @@ from ledgerframes.paging.window import Window
 from ledgerframes.store.coverage import Interval, merged
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.derive.progress import Basis, read
-from ledgerframes.store.lake import View
 from ledgerframes.store.read.model_inputs import gives_of
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.table_sets import HISTORY, VERDICTS
+from ledgerframes.store.view import View
 from ledgerframes.tables.star import STAR
 
 _OF_VERDICTS: Final = ("fact_verdicts", "bridge_verdict_party")

@@ -22,7 +22,7 @@ from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.beginnings import Beginnings
 from ledgerframes.store.sync.first_update import another_network
-from ledgerframes.store.sync.looks import DisagreesError, FirstPage, Look, Shown, Tail, lacking_updates
+from ledgerframes.store.sync.looks import DisagreesError, FirstPage, Look, Shown, Tail, lacking_updates, tail_of
 from ledgerframes.store.sync.page_requests import ask
 from ledgerframes.store.sync.servers import AgreedServers, PageSize
 from ledgerframes.timestamps import LATEST
@@ -69,7 +69,7 @@ class Agreement:
             StoreError: a server belongs to another network, or none agrees with the store.
             RequestError: no server gave an answer.
         """
-        tail = self._tail(interval, anchored=every)
+        tail = tail_of(self.history, interval, self.proofs.settle, anchored=every)
         looks: list[Look] = []
         failed: LedgerframesError | None = None
         having = () if every else self.servers.having(tail.after)
@@ -91,24 +91,6 @@ class Agreement:
         looks = [look for look in looks if look.known] or looks
         cursors = tuple(cursor for look in looks for cursor in look.cursors)
         return Look(any(look.news for look in looks), all(look.lags for look in looks), cursors, looks[0].known)
-
-    def _tail(self, interval: Interval, *, anchored: bool) -> Tail:
-        """What is stored at the beginning of an interval.
-
-        Args:
-            interval: what is not final.
-            anchored: with the last update before it if nothing is stored in it, so that there is something to compare.
-        """
-        last = self.history.last_held(interval.migration_id, interval.hi)
-        if last is None or (last <= interval.lo and not anchored):
-            return Tail(interval, interval.after, {}, anchored=anchored)
-        long = last - interval.lo > 2 * self.proofs.settle + 1
-        lo = interval.lo if interval.lo < last and not long else last - 1
-        held = interval._replace(lo=lo, hi=last)
-        rows = self.history.held(held)
-        common = self.history.slots.common
-        covered = (update_id for update_id, micros in rows.items() if lies_in(Cursor(held[0], micros), common))
-        return Tail(interval, held.after, rows, frozenset(covered), long, anchored)
 
     def _look_at(self, server: str, tail: Tail) -> Look:
         shown = self._shown(server, tail)

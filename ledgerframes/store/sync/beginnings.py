@@ -7,16 +7,21 @@ reverse of `paging.proofs`: here the proof has to come *after* the page, or lie 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from ledgerframes.config.settings import source_of
+from ledgerframes.errors import PartialResultError
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.loaders.beginning import Beginning, proven_by
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proofs
+from ledgerframes.paging.window import Window
+from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.page_requests import ask
 from ledgerframes.store.sync.servers import AgreedServers, Began
-from ledgerframes.timestamps import EARLIEST
+from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 #: How many updates are asked for to recognise a network: late ones may have come before the one that names it.
 FIRST: Final = 50
@@ -95,3 +100,33 @@ class Beginnings:
         began = {server: lately[server].at for server in self.servers.servers if server in lately}
         began |= {server: begin.at for server, begin in self.known.items()}
         return min(began.values()) if {*self.servers.servers} <= began.keys() else None
+
+    def check_start(self, window: Window, stored: Sequence[Interval]) -> None:
+        """Refuse a start that lies before what is there and what is stored.
+
+        Raises:
+            PartialResultError: it does.
+        """
+        begin = min(self.known.values(), key=lambda known: known.first, default=None)
+        if begin is None or begin.late is None or not window.names_start or not window.wants_before(begin.late):
+            return
+        first = Cursor(stored[0].migration_id, stored[0].lo + 1) if stored else None
+        if first is not None and (first <= window.start if window.start else first.micros <= (window.since or 0)):
+            return  # what is stored reaches back so far
+        raise PartialResultError(
+            f"the servers' history begins at {format_timestamp(begin.first.micros)} of migration"
+            f" {begin.first.migration_id}, after the start asked for: what was before has been pruned. Give that as"
+            " start=, or leave start= out; older updates may be had from bulk objects (source='objects')"
+        )
+
+    def check_shown(self, window: Window) -> None:
+        """Refuse a start that is named where no server shows anything.
+
+        Raises:
+            PartialResultError: one is.
+        """
+        if window.names_start:
+            raise PartialResultError(
+                f"{source_of(self.servers.servers[0])} shows no update: nothing is recorded yet, or all is pruned, so"
+                " what there was since that start is not known. Leave start= out, or name a scan that keeps more"
+            )

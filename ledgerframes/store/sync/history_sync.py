@@ -12,7 +12,7 @@ from typing import Final
 import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError, StoreError
+from ledgerframes.errors import DecodeError, PagingError, RequestError, StoreError
 from ledgerframes.loaders.beginning import Beginning, warn_of
 from ledgerframes.loaders.progress import Progress
 from ledgerframes.objects.page_source import ObjectPages
@@ -141,10 +141,10 @@ class HistorySync:
         if network is None:
             first = first_update(self.servers, self.agreement.beginnings)
             if first is None:
-                self._check_shown()
+                self.agreement.beginnings.check_shown(self.request.window)
                 return set()
             self._ask_objects()
-            self._check_start()
+            self.agreement.beginnings.check_start(self.request.window, self.history.slots.common)
             # The name is in the log before any row, so a killed first sync is recognised by the next one.
             self.history.prepare(first.name, first.known_by)
             self.finality.first = first.cursor
@@ -159,7 +159,7 @@ class HistorySync:
                 self._left.append("no server shows the update by which the store knows its network yet")
                 return set()
             self._ask_objects()
-            self._check_start()
+            self.agreement.beginnings.check_start(self.request.window, self.history.slots.common)
             begins = [known.first for known in self.agreement.beginnings.known.values()]
             return {cursor.migration_id for cursor in (min(begins), *migrations_after(self.servers, None))}
         later_ones = self._look(max(stored))
@@ -222,7 +222,7 @@ class HistorySync:
         if not older:
             return set()
         self._ask_beginnings()
-        self._check_start()
+        self.agreement.beginnings.check_start(self.request.window, self.history.slots.common)
         begins = [known.first for known in self.agreement.beginnings.known.values()]
         if whole or not begins or min(begins).migration_id >= first:
             return set()
@@ -268,37 +268,6 @@ class HistorySync:
         """Look where the objects begin."""
         if self.objects is not None and (page := self.objects.first(FIRST)) is not None:
             self.agreement.beginnings.note(self.objects.name, page)
-
-    def _check_start(self) -> None:
-        """Refuse a start that lies before what is there and what is stored.
-
-        Raises:
-            PartialResultError: it does.
-        """
-        window, stored = self.request.window, self.history.slots.common
-        begin = min(self.agreement.beginnings.known.values(), key=lambda known: known.first, default=None)
-        if begin is None or begin.late is None or not window.names_start or not window.wants_before(begin.late):
-            return
-        first = Cursor(stored[0].migration_id, stored[0].lo + 1) if stored else None
-        if first is not None and (first <= window.start if window.start else first.micros <= (window.since or 0)):
-            return  # what is stored reaches back so far
-        raise PartialResultError(
-            f"the servers' history begins at {format_timestamp(begin.first.micros)} of migration"
-            f" {begin.first.migration_id}, after the start asked for: what was before has been pruned. Give that as"
-            " start=, or leave start= out; older updates may be had from bulk objects (source='objects')"
-        )
-
-    def _check_shown(self) -> None:
-        """Refuse a start that is named where no server shows anything.
-
-        Raises:
-            PartialResultError: one is.
-        """
-        if self.request.window.names_start:
-            raise PartialResultError(
-                f"{source_of(self.servers.servers[0])} shows no update: nothing is recorded yet, or all is pruned, so"
-                " what there was since that start is not known. Leave start= out, or name a scan that keeps more"
-            )
 
     def _missing(self, migration_id: int) -> tuple[Interval, ...]:
         """What of a migration is wanted and not final; apart, what lies before all that is stored or there of it."""

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from ledgerframes.errors import StoreError
 from ledgerframes.paging.cursor import Cursor, Glimpse
 from ledgerframes.paging.proofs import Proof
-from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
+from ledgerframes.store.history_tables import HistoryTables
 
 
 @dataclass(frozen=True)
@@ -120,3 +121,24 @@ class FirstPage(NamedTuple):
     since: int
     glimpse: Glimpse
     proof: Proof
+
+
+def tail_of(history: HistoryTables, interval: Interval, settle: int, *, anchored: bool) -> Tail:
+    """What is stored at the beginning of an interval.
+
+    Args:
+        history: what is stored.
+        interval: what is not final.
+        settle: how late an update may appear, in microseconds.
+        anchored: with the last update before it if nothing is stored in it, so that there is something to compare.
+    """
+    last = history.last_held(interval.migration_id, interval.hi)
+    if last is None or (last <= interval.lo and not anchored):
+        return Tail(interval, interval.after, {}, anchored=anchored)
+    long = last - interval.lo > 2 * settle + 1
+    lo = interval.lo if interval.lo < last and not long else last - 1
+    held = interval._replace(lo=lo, hi=last)
+    rows = history.held(held)
+    common = history.slots.common
+    covered = (update_id for update_id, micros in rows.items() if lies_in(Cursor(held[0], micros), common))
+    return Tail(interval, held.after, rows, frozenset(covered), long, anchored)

@@ -22,7 +22,7 @@ from ledgerframes.signals import held_back
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.deriving import derive_tables, derived_tables
 from ledgerframes.store.engines import worker_count
-from ledgerframes.store.lake import Lake, View
+from ledgerframes.store.lake import Lake
 from ledgerframes.store.sync.active_contracts import SnapshotSync
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.committing import CommitSize, Committer
@@ -40,6 +40,7 @@ from ledgerframes.store.sync.servers import AgreedServers, Lately
 from ledgerframes.store.sync.snapshots import load_snapshot, network_for
 from ledgerframes.store.sync.sync_log import SYNCS, is_known, keep
 from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
+from ledgerframes.store.view import View
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.timestamps import EPOCH, MICROSECOND, format_timestamp
 from ledgerframes.transport.stopping import Stop

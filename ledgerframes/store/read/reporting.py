@@ -1,0 +1,67 @@
+"""`Store.report`: a page about a lake."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ledgerframes.paging.window import Bound, Duration
+from ledgerframes.store.keywords import AsOf
+
+if TYPE_CHECKING:
+    from ledgerframes.store.store import Store
+
+
+def report(
+    self: Store,
+    path: str | os.PathLike[str] = "report.html",
+    *,
+    title: str = "Ledger report",
+    start: Bound | None = None,
+    end: Bound | None = None,
+    last: Duration | None = None,
+    as_of: AsOf | None = None,
+    sections: Sequence[str] | None = None,
+    allow_partial: bool = False,
+    overwrite: bool = False,
+    interactive: bool = False,
+) -> Path:
+    """Write one HTML page about the lake: what `lf.report(store, path)` writes.
+
+    Args:
+        self: the lake.
+        path: the file.
+        title: its heading.
+        start: inclusive, in UTC; a time, or a pair (migration id, time).
+        end: exclusive.
+        last: `"7d"`, `"24h"`, a timedelta; back from where the lake's history ends, instead of `start`.
+        as_of: the state that a sync left, by its id or a time.
+        sections: which parts, in order; all by default.
+        allow_partial: take what there is of the range.
+        overwrite: put the page in place of one that is there.
+        interactive: charts to zoom into.
+
+    Returns:
+        The file.
+
+    Raises:
+        InputError: an option is not valid, or the file is there or cannot be written.
+        PartialResultError: the lake does not cover the range.
+
+    Example:
+        >>> import tempfile, ledgerframes as lf
+        >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
+        ...     store = lf.open_store(folder + "/lake")
+        ...     _ = store.sync(net)
+        ...     store.report(folder + "/report.html", sections=["summary"]).name
+        'report.html'
+    """
+    import ledgerframes  # the page is made of what stands above a lake
+
+    written: Path = ledgerframes.report(
+        self, path, title=title, start=start, end=end, last=last, as_of=as_of, sections=sections,
+        allow_partial=allow_partial, overwrite=overwrite, interactive=interactive,
+    )  # fmt: skip
+    return written
