@@ -16,7 +16,7 @@ import pandas as pd
 
 from ledgerframes.arguments import refuse, suggesting, whole_number
 from ledgerframes.errors import visible
-from ledgerframes.loaders.progress import _in_notebook
+from ledgerframes.loaders.progress import in_notebook
 from ledgerframes.number_format import amount_text, duration_text
 from ledgerframes.session_names import alias_of
 from ledgerframes.short_ids import short_names
@@ -58,7 +58,7 @@ class Shown:
 
     def __repr__(self) -> str:
         # A notebook keeps this text beside the page that it shows.
-        if not sys.stdout.isatty() and not _in_notebook():
+        if not sys.stdout.isatty() and not in_notebook():
             return str(self._read.to_string(index=False))
         return self.text(shutil.get_terminal_size().columns)
 

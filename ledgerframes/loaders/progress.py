@@ -42,7 +42,7 @@ def progress_of(
     if shown is False:
         yield _Silent()
         return
-    if shown or _in_notebook() or sys.stderr.isatty():
+    if shown or in_notebook() or sys.stderr.isatty():
         # Imported only where a bar is shown, to keep `import ledgerframes` fast.
         from tqdm.auto import tqdm
 
@@ -52,7 +52,8 @@ def progress_of(
     yield _Lines(what, clock)
 
 
-def _in_notebook() -> bool:
+def in_notebook() -> bool:
+    """Whether this is a notebook's kernel."""
     # Looked up, not imported: where no notebook runs, importing IPython would only cost time.
     shell = sys.modules.get("IPython")
     return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
