@@ -16,8 +16,8 @@ import pandas as pd
 
 from ledgerframes.arguments import refuse, suggesting, whole_number
 from ledgerframes.errors import visible
-from ledgerframes.loaders.progress import in_notebook
 from ledgerframes.number_format import amount_text, duration_text
+from ledgerframes.results import in_notebook
 from ledgerframes.session_names import alias_of
 from ledgerframes.short_ids import short_names
 

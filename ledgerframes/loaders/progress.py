@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from ledgerframes.results import in_notebook
+
 _log = logging.getLogger("ledgerframes.progress")
 # Often enough for a log to show that a load of hours is alive, and rare enough not to fill it.
 _EVERY = 30.0
@@ -50,13 +52,6 @@ def progress_of(
             yield _Bar(bar)
         return
     yield _Lines(what, clock)
-
-
-def in_notebook() -> bool:
-    """Whether this is a notebook's kernel."""
-    # Looked up, not imported: where no notebook runs, importing IPython would only cost time.
-    shell = sys.modules.get("IPython")
-    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
 class _Silent:
