@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from html import escape
@@ -57,10 +56,3 @@ def html_table(heading: str, names: Iterable[str], rows: Iterable[Iterable[str]]
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<p>{escape(heading)}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def in_notebook() -> bool:
-    """Whether this is a notebook's kernel."""
-    # Looked up, not imported: where no notebook runs, importing IPython would only cost time.
-    shell = sys.modules.get("IPython")
-    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"

@@ -17,7 +17,6 @@ import pandas as pd
 from ledgerframes.arguments import refuse, suggesting, whole_number
 from ledgerframes.errors import visible
 from ledgerframes.number_format import amount_text, duration_text
-from ledgerframes.results import in_notebook
 from ledgerframes.session_names import alias_of
 from ledgerframes.short_ids import short_names
 
@@ -25,6 +24,7 @@ _WRAPPED: Final = 20  # characters: texts of columns that are longer are wrapped
 _NARROW: Final = 24  # columns up to this width keep their order
 _KINDS_OF: Final = frozenset({"kind", "event", "event_type", "status", "outcome", "anomaly"})
 _LONGEST: Final = 60  # characters of a text in a cell
+_BESIDE: Final = 120  # characters of a line of the text that a notebook keeps
 _OLD: Final = 30 * 86_400  # seconds from which on the day says enough
 _CONSTANT: Final = 3  # rows from which on a column of one value goes to the caption
 # What an element's ::before holds is seen and not copied; a text without size is copied and not seen.
@@ -57,10 +57,13 @@ class Shown:
         self._rows = rows
 
     def __repr__(self) -> str:
-        # A notebook keeps this text beside the page that it shows.
-        if not sys.stdout.isatty() and not in_notebook():
+        if not sys.stdout.isatty():
             return str(self._read.to_string(index=False))
         return self.text(shutil.get_terminal_size().columns)
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        # A notebook keeps the text beside the page that it shows: not all of the frame.
+        return {"text/html": self._repr_html_(), "text/plain": self.text(_BESIDE)}
 
     def text(self, width: int) -> str:
         """Lines of this many characters; the columns that have no room are named below."""

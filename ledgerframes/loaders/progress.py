@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from ledgerframes.results import in_notebook
-
 _log = logging.getLogger("ledgerframes.progress")
 # Often enough for a log to show that a load of hours is alive, and rare enough not to fill it.
 _EVERY = 30.0
@@ -44,7 +42,7 @@ def progress_of(
     if shown is False:
         yield _Silent()
         return
-    if shown or in_notebook() or sys.stderr.isatty():
+    if shown or _in_notebook() or sys.stderr.isatty():
         # Imported only where a bar is shown, to keep `import ledgerframes` fast.
         from tqdm.auto import tqdm
 
@@ -52,6 +50,12 @@ def progress_of(
             yield _Bar(bar)
         return
     yield _Lines(what, clock)
+
+
+def _in_notebook() -> bool:
+    # Looked up, not imported: where no notebook runs, importing IPython would only cost time.
+    shell = sys.modules.get("IPython")
+    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
 class _Silent:
