@@ -152,3 +152,12 @@ def test_a_notebook_shows_the_line_that_was_called_and_the_message(mode, inside,
     assert "did you mean 'updates'?" in words
     assert ("descriptions.py" in words) == inside
     assert mode == "Minimal" or "lf.describe('updats')" in words or "line 2" in words
+
+
+def test_a_notebook_keeps_no_whole_frame_as_text():
+    rows = pd.DataFrame({"party": [ALICE, BOB] * 500, "amount": range(1_000)})
+    kept = lf.show(rows)._repr_mimebundle_()
+
+    assert kept["text/html"] == lf.show(rows)._repr_html_()
+    assert max(map(len, kept["text/plain"].splitlines())) <= 120
+    assert len(kept["text/plain"].splitlines()) < 30

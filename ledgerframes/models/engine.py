@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
@@ -162,9 +163,16 @@ class Engine:
         return self
 
     def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
-        self._connection.close()
-        # After an error it may be damaged, or still be busy.
-        (self._database.close if kind else self._database.keep)()
+        import duckdb
+
+        if kind is None:
+            self._connection.close()
+            self._database.keep()
+            return
+        # After an error it may be damaged, or still be busy: that is no news beside the error.
+        for close in (self._connection.close, self._database.close):
+            with suppress(duckdb.Error):
+                close()
 
     def interruptible(self, call: Callable[[], T]) -> T:
         """What a call returns that asks for rows; Ctrl-C ends it at once."""

@@ -391,9 +391,6 @@ class _History:
         before = self._versions()
         seen = self._repeat()
         late = self.script.objects or (self._pruned() and len(self.fleet.servers) > 1)
-        # By a shorter settle than before more is settled, though no row lies there, and so is the end of a migration
-        # once enough of the next one is read; a page shows that when it is read again.
-        late = late or "long-settle" in self.script.faults or "migrations" in self.faults
         if late and before != self._versions():
             if rows != {name: self.watch.stored(name) for name in self.stored_as.order}:
                 self.watch.say(Holds.QUIET, "a sync without news changed rows")
@@ -470,11 +467,6 @@ class _History:
         nameless = not any(self.stored_as.has_row(item) or item.kind == "broken" for item in self._tail(migrations[-1]))
         # A gap that syncs of parts left ends inside a page: one more to where it ends, and the servers confirm it.
         due += servers * nameless + (gaps + 1) * servers * bool(gaps)
-        # Late items may appear before what a pruned server has first, until it has shown more than settle behind that:
-        # it is asked where it begins by every sync.
-        due += servers * any(
-            server.pruned and min(server.shown).at >= server.newest - SETTLE for server in self.fleet.servers
-        )
         # What was pruned before it was final may still come from objects that are written later: every time it is read
         # again, and each server is asked what it has first.
         return 2 * due + servers if self.script.objects and self._pruned() else due

@@ -30,6 +30,24 @@ def test_sql_sees_each_model_as_a_view(lake, name):
     assert lake.sql(f"with {name} as (select 1 as one) select * from {name}").one[0] == 1
 
 
+def test_sql_refuses_and_warns_as_the_functions_do(tmp_path):
+    with lf.sandbox(days=3) as net:
+        updates = lf.load_updates(net)
+    begin = updates["record_time"].iloc[len(updates) // 2]
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(days=3, prune_before=begin) as net, pytest.warns(lf.errors.BeginsLateWarning):
+        store.sync(net, progress=False)
+
+    for name in ("active_contracts", "coin_history"):
+        with pytest.raises(lf.errors.PartialResultError, match="does not begin at ledger begin"):
+            store.sql(f"select count(*) from {name}")
+    with pytest.warns(lf.errors.IncompleteFiguresWarning, match="rewards: "):
+        store.sql("select sum(amount) from rewards")
+    for query in ("from coin_history", "from mart_party_daily"):
+        with pytest.warns(lf.errors.BeginsLateWarning, match="the store begins at"):
+            store.sql(query, allow_partial=True)
+
+
 def test_sql_joins_models_with_tables(lake):
     query = "select count(*) as n from mint_burn join updates using (update_id)"
     assert lake.sql(query).n[0] == len(lf.mint_burn(lake))

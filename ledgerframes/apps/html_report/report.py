@@ -24,9 +24,11 @@ from ledgerframes.loaders.history import History
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, Duration, bound
 from ledgerframes.plot.drawing import need_plotly
+from ledgerframes.signals import held_back
 from ledgerframes.store.store import Store
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.timestamps import EPOCH, MICROSECOND
+from ledgerframes.transport.stopping import Stop
 from ledgerframes.version import __version__
 
 
@@ -93,25 +95,31 @@ def report(
             f"give a Store or a History, not a {type(data).__name__}; lf.open_store or lf.load_history returns one"
         )
     target = Path(read_path(path, "path"))
-    with writing(target):
-        _check(target, overwrite=overwrite)
-    if isinstance(data, Store):
-        material = stored_material(data, start, end, last, as_of, allow_partial=allow_partial)
-    else:
-        if start is not None or end is not None or as_of is not None or last is not None:
-            raise InputError(
-                "start=, end=, last= and as_of= are for a store; a History is always reported whole, so leave them out"
-            )
-        one, two, three = (_pandas(frame, name) for frame, name in zip(data, _TABLES, strict=True))
-        material = Material(one, two, three)
-    made = f"made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by ledgerframes {__version__}"
-    head, foot = scripts() if interactive else ("", "")
-    made += f", interactive, with plotly.js ({scripts_megabytes():.1f} MB) inside" if interactive else ""
-    material = replace(material, interactive=interactive)
-    with material.opened:
-        parts = [SECTIONS[name](material) for name in chosen]
-    whole = page(title, made, parts, head=head, foot=foot)
-    write_text(target, whole, overwrite=overwrite)
+    stop = Stop()
+    # Where rows are read and charts are drawn, Python may drop what a signal's handler raises.
+    with held_back(stop.set):
+        with writing(target):
+            _check(target, overwrite=overwrite)
+        if isinstance(data, Store):
+            material = stored_material(data, start, end, last, as_of, allow_partial=allow_partial)
+        else:
+            if start is not None or end is not None or as_of is not None or last is not None:
+                raise InputError(
+                    "start=, end=, last= and as_of= are for a store; a History is always reported whole, so leave them"
+                    " out"
+                )
+            one, two, three = (_pandas(frame, name) for frame, name in zip(data, _TABLES, strict=True))
+            material = Material(one, two, three)
+        made = f"made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by ledgerframes {__version__}"
+        head, foot = scripts() if interactive else ("", "")
+        made += f", interactive, with plotly.js ({scripts_megabytes():.1f} MB) inside" if interactive else ""
+        material, parts = replace(material, interactive=interactive), []
+        with material.opened:
+            for name in chosen:
+                stop.check()
+                parts.append(SECTIONS[name](material))
+        stop.check()
+        write_text(target, page(title, made, parts, head=head, foot=foot), overwrite=overwrite)
     return target
 
 

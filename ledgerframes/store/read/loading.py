@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ledgerframes.arguments import flag, suggesting
 from ledgerframes.frames import As, Decimals, Lists, check_shape, described, shape
+from ledgerframes.loaders.beginning import Beginning, warn_of
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window, window
 from ledgerframes.store.keywords import AsOf, LoadOptions, SqlOptions
 from ledgerframes.store.lake import declared
@@ -206,14 +207,15 @@ def sql(
 ) -> Any:  # fmt: skip
     """Query the store in DuckDB's SQL; tables have their own names, and so have models.
 
-    A computed table that the store keeps is read as it is kept, up to where rows are final; every other model that the
-    query names is computed for it, like a view (`lf.models()` lists them).
+    A computed table that the store keeps is read as it is kept, up to where rows are final. Every other model that the
+    query names is computed for it, like a view (`lf.models()` lists them); one that is a function, such as
+    `lf.coin_history`, is what the function returns for the store, which refuses or warns as it does.
 
     Args:
         self: the store.
         query: one statement; `?` stands for parameters.
         as_of: an older state: a sync's id, or a time.
-        allow_partial: read a history with gaps.
+        allow_partial: read a history with gaps, and compute models from what there is.
         as_: the form of the result.
         decimals: how pandas holds amounts; see `load`.
         parameters: values for the `?`, in order.
@@ -223,6 +225,7 @@ def sql(
 
     Raises:
         InputError: the query is wrong.
+        PartialResultError: a model needs a history that the store does not have.
 
     Example:
         >>> import tempfile, ledgerframes as lf
@@ -232,6 +235,7 @@ def sql(
         ...     store.sql("select count(*) as updates from updates").updates[0].item()
         50
     """
+    from ledgerframes.models import public
     from ledgerframes.models.engine import INPUTS, Engine, known
     from ledgerframes.store.read.model_inputs import gives_of
     from ledgerframes.store.read.sql import ask
@@ -244,6 +248,11 @@ def sql(
         if name in view.tables and (name in view.versions or name not in models):
             require(view, name, self._lake.url)
             return Part.of(view, name, Window(), allow_partial=partly).dataset
+        function = getattr(public, name, None)
+        if function is not None and as_of is None and not partly:
+            return function(self, as_="arrow")
+        if (begin := view.slots.begin) is not None and begin.late is not None:
+            warn_of(Beginning(begin.late, proven=False), f"{name}: the store")
         with Engine(gives_of(view, allow_partial=partly)) as engine:
             return engine.interruptible(lambda: engine.rows(name))
 

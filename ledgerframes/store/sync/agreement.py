@@ -221,8 +221,8 @@ class Agreement:
 
         Args:
             server: which.
-            insist: ask it even if it was found to be busy.
-            recognised: refuse one that belongs to another network; where that is not asked, the caller finds out.
+            insist: whether to ask again where it sends no page.
+            recognised: refuse one of another network here; otherwise the caller finds out.
 
         Raises:
             StoreError: it lacks an update that is stored between them.
