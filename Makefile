@@ -75,7 +75,7 @@ interop: $(READY)  ## read exports with Spark; installs pyspark (490 MB), needs 
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[interop]"
 	$(BIN)/python -m pytest -m interop tests/interop
 
-fuzz: $(READY)  ## thousands of made-up requests to the sandbox and of broken answers to the client
+fuzz: $(READY)  ## thousands of simulated requests to the sandbox and of broken answers to the client
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[fuzz]"
 	$(BIN)/python -m tests.fuzz
 	$(BIN)/python -m tests.fuzz.answers --minutes 2

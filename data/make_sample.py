@@ -1,4 +1,4 @@
-"""Makes `data/sample`: every table of a small made-up ledger as Parquet, and the answers they were read from.
+"""Makes `data/sample`: every table of a small simulated ledger as Parquet, and the answers they were read from.
 
 `make sample` runs it. The same program makes the same rows, so a test compares the two.
 """

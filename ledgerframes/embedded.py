@@ -36,7 +36,7 @@ def sandbox(
     auth: Literal["token", "none"] = "token",
     live: str | None = None,
 ) -> Network:
-    """Start an embedded, made-up ledger on a loopback port and connect to it; no network is needed.
+    """Start an embedded, simulated ledger on a loopback port and connect to it; no network is needed.
 
     Args:
         seed: the same seed makes the same ledger.
@@ -91,7 +91,7 @@ def sandbox(
 
 
 def _connected(*, faults: str | Faults | None, seed: int, auth: str, **options: Any) -> Network:
-    """A network over the made-up ledger with its four interfaces."""
+    """A network over the simulated ledger with its four interfaces."""
     from ledgerframes.sandbox.faults import Faults
     from ledgerframes.sandbox.server import start
 

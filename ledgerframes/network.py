@@ -142,7 +142,7 @@ class Network:
     def _repr_html_(self) -> str:
         """Where it is connected to and how amounts are held, for notebooks; without tokens."""
         urls = [(name, ", ".join(getattr(self.settings, f"{name}_url")) or "not connected") for name in INTERFACES]
-        kind = "an embedded, made-up ledger" if self._sandbox is not None else "a network"
+        kind = "an embedded, simulated ledger" if self._sandbox is not None else "a network"
         return html_pairs([("Network", kind), *urls, ("amounts in pandas", self.settings.decimals)])
 
 

@@ -20,7 +20,7 @@ def test_a_notebook_shows_a_history_and_flows_as_tables():
         history = lf.load_history(net, progress=False)
         verdicts = lf.load_verdicts(net, progress=False)
 
-    assert "made-up ledger" in shown
+    assert "simulated ledger" in shown
     assert "<td>updates</td><td>50</td>" in history._repr_html_()
     assert "ledger begin to 2025" in history._repr_html_()
     assert f"<td>verdicts</td><td>{len(verdicts.verdicts)}</td>" in verdicts._repr_html_()

@@ -1,6 +1,6 @@
 """Builds both wheels, compiled and without a compiler, and tries each: `python -m tests.wheels PYTHON…`.
 
-Each Python gets a fresh virtual environment, in which a wheel has to load and store the made-up ledger. A Python that
+Each Python gets a fresh virtual environment, in which a wheel has to load and store the simulated ledger. A Python that
 is not installed is skipped.
 """
 

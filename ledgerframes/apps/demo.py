@@ -25,7 +25,7 @@ def demonstrate(folder: Path, say: Callable[[str], None], *, seed: int = 7, upda
     Args:
         folder: where the results go.
         say: takes each line of the story.
-        seed: the made-up ledger's seed.
+        seed: the simulated ledger's seed.
         updates: its length.
 
     Returns:

@@ -64,7 +64,7 @@ def start(
     """Make up a ledger and serve it on 127.0.0.1, until it is stopped or the interpreter ends.
 
     Args:
-        seed: of the made-up ledger; the same seed gives the same bytes.
+        seed: of the simulated ledger; the same seed gives the same bytes.
         updates: the number of updates that the scan shows at the start: what the organization that runs the ledger is a
             stakeholder of, and what lies below its choices. Private workflows come in addition; their parties see them
             through the ledger interface.

@@ -34,7 +34,7 @@ def why_refused(url: str, scans: tuple[str, ...]) -> str | None:
         return f"it has more than {_LONGEST} characters, or some that no URL has"
     if known:
         return None
-    # A made-up network on this machine may keep its files on another port of it.
+    # A simulated network on this machine may keep its files on another port of it.
     if is_loopback(url) and all(is_loopback(scan) for scan in scans):
         return None
     return why_not_public(url)

@@ -201,7 +201,7 @@ def test_a_choice_of_version_1_that_reports_by_version_2_counts_once():
 
 
 def test_the_coin_is_an_instrument_too():
-    """The made-up network's transfers state no amount: the receiver's coins do."""
+    """The simulated network's transfers state no amount: the receiver's coins do."""
     made = create("Splice.Amulet:Amulet", "out", coin("bob", "4.0"))
     (row,) = rows_of(factory("completed", made, instrumentId=None, amount=None))
 

@@ -16,7 +16,7 @@ SECOND = 1_000_000
 
 @pytest.fixture(scope="module")
 def every(net):
-    """The instants as the made-up ledger has them."""
+    """The instants as the simulated ledger has them."""
     migrations = sorted({update.migration_id for update in net.sandbox.world.updates})
     return [(one, pd.Timestamp(moment)) for one in migrations for moment in net.sandbox.snapshots(one)]
 

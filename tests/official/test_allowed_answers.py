@@ -18,7 +18,7 @@ from tests.official.interface_files import operation
 from tests.official.made_up_values import LEAST, MOST, NULLS, STYLES
 
 pytestmark = [
-    # The answers are of made-up times, long before the one that is asked for.
+    # The answers are of simulated times, long before the one that is asked for.
     pytest.mark.filterwarnings("ignore::ledgerframes.loaders.holdings.SnapshotWarning"),
     pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning"),
     pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning"),

@@ -1,4 +1,4 @@
-"""The made-up economy: its books balance to the last digit, and whatever is wrong with them is noticed."""
+"""The simulated economy: its books balance to the last digit, and whatever is wrong with them is noticed."""
 
 from __future__ import annotations
 

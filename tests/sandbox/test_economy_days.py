@@ -1,4 +1,4 @@
-"""A quarter of a made-up ledger: its books balance, people keep hours and weekends, and it takes a few seconds."""
+"""A quarter of a simulated ledger: its books balance, people keep hours and weekends, and it takes a few seconds."""
 
 from __future__ import annotations
 

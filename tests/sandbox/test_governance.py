@@ -1,4 +1,4 @@
-"""Votes of the members in a made-up history: requests, votes, outcomes, and that what was decided happens."""
+"""Votes of the members in a simulated history: requests, votes, outcomes, and that what was decided happens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small made-up ledgers: a few updates on synchronizers with clocks of their own, over one to three migrations.
+"""Small simulated ledgers: a few updates on synchronizers with clocks of their own, over one to three migrations.
 
 Time is counted in units of six hours, so that the day by which two migrations may overlap is four units. A world spans
 twelve of them and crosses the end of a month.

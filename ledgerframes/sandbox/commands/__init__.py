@@ -1,1 +1,1 @@
-"""Carries out commands on a made-up ledger, under the ledger's rules."""
+"""Carries out commands on a simulated ledger, under the ledger's rules."""

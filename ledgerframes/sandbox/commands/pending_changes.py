@@ -24,7 +24,7 @@ class PendingChanges:
 
     def create(self, contract: Contract) -> None:
         """Add a new contract."""
-        # The made-up activities leave it alone, so that it is still there for the next command.
+        # The simulated activities leave it alone, so that it is still there for the next command.
         contract.commanded = True
         self.created[contract.contract_id] = contract
         self._steps.append((True, contract))

@@ -1,1 +1,1 @@
-"""Invents a made-up ledger's history from a seed."""
+"""Invents a simulated ledger's history from a seed."""

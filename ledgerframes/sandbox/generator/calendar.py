@@ -1,4 +1,4 @@
-"""When things happen on a made-up ledger: its beginning, its rounds' length, its fees' end, and people's hours."""
+"""When things happen on a simulated ledger: its beginning, its rounds' length, its fees' end, and people's hours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UPDATES_PER_STEP: Final = 112
 #: Of a coupon of the second version, as on networks.
 _LONGEST_LIFE: Final = 36 * HOUR
 
-# A Monday at midnight, so that a week of the made-up ledger is a week of the calendar.
+# A Monday at midnight, so that a week of the simulated ledger is a week of the calendar.
 _MONDAY: Final = timestamps.parse("2025-03-03T00:00:00Z")
 _HOURS: Final = (2, 1, 1, 1, 1, 2, 4, 7, 10, 12, 12, 11, 9, 11, 13, 14, 12, 9, 7, 6, 5, 4, 3, 2)
 _WEEK: Final = tuple(day * hour for day in (10, 11, 11, 12, 10, 4, 3) for hour in _HOURS)

@@ -1,4 +1,4 @@
-"""A whole made-up ledger from a seed: `generate` is called by the server, the tests and the benchmarks."""
+"""A whole simulated ledger from a seed: `generate` is called by the server, the tests and the benchmarks."""
 
 from __future__ import annotations
 

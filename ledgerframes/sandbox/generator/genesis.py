@@ -1,4 +1,4 @@
-"""How a made-up ledger begins: its rules, first rounds and licenses; and how its members report their status."""
+"""How a simulated ledger begins: its rules, first rounds and licenses; and how its members report their status."""
 
 from __future__ import annotations
 

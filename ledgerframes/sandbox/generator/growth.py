@@ -1,4 +1,4 @@
-"""A thread that adds updates to a made-up ledger at a steady rate; the server starts it."""
+"""A thread that adds updates to a simulated ledger at a steady rate; the server starts it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invents the users of a made-up participant: a few with names to remember, and hundreds of services."""
+"""Invents the users of a simulated participant: a few with names to remember, and hundreds of services."""
 
 from __future__ import annotations
 

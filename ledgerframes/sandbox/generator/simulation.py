@@ -1,4 +1,4 @@
-"""The state that every activity of the made-up ledger reads and changes; generator and commands use it."""
+"""The state that every activity of the simulated ledger reads and changes; generator and commands use it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIRST_ROW: Final = 170_000_000
 
 @dataclass(slots=True)
 class Simulation:
-    """The made-up ledger as its activities use it.
+    """The simulated ledger as its activities use it.
 
     Attributes:
         now: the clock, in microseconds.

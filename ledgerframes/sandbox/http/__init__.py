@@ -1,1 +1,1 @@
-"""The four interfaces over a made-up ledger, as Starlette routes."""
+"""The four interfaces over a simulated ledger, as Starlette routes."""

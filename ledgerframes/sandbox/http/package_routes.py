@@ -1,4 +1,4 @@
-"""Uploading and validating DARs at the made-up participant, as Starlette routes, for those who manage it."""
+"""Uploading and validating DARs at the simulated participant, as Starlette routes, for those who manage it."""
 
 from __future__ import annotations
 

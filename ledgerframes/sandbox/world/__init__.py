@@ -1,1 +1,1 @@
-"""The state of a made-up ledger: updates, contracts, coins, users and packages, at any time."""
+"""The state of a simulated ledger: updates, contracts, coins, users and packages, at any time."""

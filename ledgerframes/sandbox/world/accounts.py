@@ -1,4 +1,4 @@
-"""The users of the made-up participant and what they may do; tokens name them, the ledger's routes list them."""
+"""The users of the simulated participant and what they may do; tokens name them, the ledger's routes list them."""
 
 from __future__ import annotations
 

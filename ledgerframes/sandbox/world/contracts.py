@@ -1,4 +1,4 @@
-"""The contracts a made-up ledger holds at this moment, and where they are; activities change it, routes read it."""
+"""The contracts a simulated ledger holds at this moment, and where they are; activities change it, routes read it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The packages uploaded to the made-up participant and where they are vetted; package routes change it."""
+"""The packages uploaded to the simulated participant and where they are vetted; package routes change it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who acts on a made-up ledger and where: parties, validators and synchronizers under invented names."""
+"""Who acts on a simulated ledger and where: parties, validators and synchronizers under invented names."""
 
 from __future__ import annotations
 

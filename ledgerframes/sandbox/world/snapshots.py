@@ -1,4 +1,4 @@
-"""The instants at which a made-up ledger's contracts are summarized: a grid of time inside each migration.
+"""The instants at which a simulated ledger's contracts are summarized: a grid of time inside each migration.
 
 A snapshot is taken after every command too, so that its effect on holdings can be looked up at once.
 

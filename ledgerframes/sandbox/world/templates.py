@@ -1,4 +1,4 @@
-"""The templates whose contracts live on the made-up ledger, and the package hashes they carry at a time."""
+"""The templates whose contracts live on the simulated ledger, and the package hashes they carry at a time."""
 
 from __future__ import annotations
 

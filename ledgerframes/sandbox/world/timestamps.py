@@ -1,4 +1,4 @@
-"""Times of the made-up ledger: integer microseconds since 1970 in UTC, and their text; the whole sandbox uses it."""
+"""Times of the simulated ledger: integer microseconds since 1970 in UTC, and their text; the whole sandbox uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What mediators decided in a made-up ledger: the verdict of every transaction, and requests that were rejected.
+"""What mediators decided in a simulated ledger: the verdict of every transaction, and requests that were rejected.
 
 Everything follows from the history alone: a verdict is a function of the update that it belongs to, and a rejected
 request lies one microsecond after the update that it is made up beside. So verdicts grow with the ledger and need no

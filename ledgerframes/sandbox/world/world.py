@@ -1,4 +1,4 @@
-"""The state of one made-up ledger: its update history in server order and its contracts; every interface reads it."""
+"""The state of one simulated ledger: its update history in server order and its contracts; every interface reads it."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class BulkScan:
 
 def main(arguments: list[str] | None = None) -> int:
     """Serve until standard input ends; the first line of output is the port, or why there is none."""
-    parser = argparse.ArgumentParser(description="Serve a made-up scan history of any length on loopback.")
+    parser = argparse.ArgumentParser(description="Serve a simulated scan history of any length on loopback.")
     parser.add_argument("updates", type=int)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--port", type=int, default=0)

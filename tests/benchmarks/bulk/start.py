@@ -16,7 +16,7 @@ SERVER = "tests.benchmarks.bulk.server"
 
 
 def start_bulk(updates: int, *, seed: int = 7, port: int = 0, page_maximum: int = 1000, latency: float = 0.0) -> Bulk:
-    """Serve a made-up history on a loopback port, from its own process.
+    """Serve a simulated history on a loopback port, from its own process.
 
     It answers `POST /v2/updates` and `GET /v2/updates/{update_id}` (contract: Scan interface). Its memory
     does not grow with the number of updates. It ends with this program, however that ends.
