@@ -241,9 +241,9 @@ class HistorySession:
 
     def _with_held(self, showing: PageRows) -> PageRows:
         glimpse = showing.page.glimpse
-        count = self._reader.holding
+        held = self._reader.held
         self._reader.flush(glimpse.cursors[-1])
-        rows = list(range(len(glimpse.cursors) - count, len(glimpse.cursors)))
+        rows = [row for row, update_id in enumerate(glimpse.update_ids) if update_id in held]
         return replace(showing, rows=rows, outcome=Outcome.BEHIND)
 
     def _unconfirmed(self, server: str) -> bool:

@@ -100,14 +100,18 @@ class HistoryReader:
         self._manageable = manageable
 
     @property
+    def held(self) -> frozenset[str]:
+        """The updates at the end of the last page that are held back."""
+        return self.mode.held if isinstance(self.mode, Reading) else frozenset()
+
+    @property
     def holding(self) -> int:
-        """How many updates at the end of the last page are held back."""
-        return len(self.mode.held) if isinstance(self.mode, Reading) else 0
+        """How many they are."""
+        return len(self.held)
 
     def holds_back(self, page: Glimpse) -> bool:
         """Whether what is held back is the end of this page."""
-        held = self.mode.held if isinstance(self.mode, Reading) else frozenset()
-        return bool(held) and held == frozenset(page.update_ids[-len(held) :])
+        return bool(self.held) and self.held == frozenset(page.update_ids[-self.holding :])
 
     def flush(self, cursor: Cursor) -> None:
         """Take what is held back, up to `cursor`: the server that showed it now repeats that there is nothing."""

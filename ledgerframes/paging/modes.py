@@ -124,14 +124,20 @@ class Reading:
         # Only an empty page ends a read: operators cap pages silently, so a short one proves nothing.
         if not page and not self.held:
             return Taken([], Outcome.END)
-        if not self.held <= page.ids and not self._has_more(page):
-            return Taken([], reader.stay(Outcome.BEHIND))
+        pushed_off = frozenset[str]()
+        if not self.held <= page.ids:
+            if not self._has_more(page):
+                return Taken([], reader.stay(Outcome.BEHIND))
+            pushed_off = self.held if page.glimpse.cursors[-1] == self.cursor else pushed_off
         final = page.glimpse.cursors[-1]
         target = reader.window.nearest(final)
         # A last item outside of the window needs no holding back: nothing of its group is wanted.
         stop = page.glimpse.cursors.index(final) if target == final else len(page)
         if stop:
-            return reader.divide(page, stop, target)
+            taken = reader.divide(page, stop, target)
+            if pushed_off and isinstance(reader.mode, Reading):
+                reader.mode = replace(reader.mode, held=reader.mode.held | pushed_off)
+            return taken
         if not self._has_all(reader, page):
             return Taken([], reader.stay(Outcome.MORE))
         taken = reader.divide(page, len(page), target)
@@ -140,8 +146,11 @@ class Reading:
         return taken
 
     def _has_more(self, page: Page) -> bool:
-        """Whether a page without the group ends before it: late updates have filled the page."""
-        return bool(page) and self.cursor is not None and page.glimpse.cursors[-1] < self.cursor
+        """Whether a page without the group ends before it, or inside it: late updates have filled the page."""
+        if not page or self.cursor is None:
+            return False
+        first, last = page.glimpse.cursors[0], page.glimpse.cursors[-1]
+        return last < self.cursor or first < last == self.cursor
 
     def _has_all(self, reader: HistoryReader, page: Page) -> bool:
         """Whether a page that is one group of equal cursors has all of it; if not, plan a larger request."""

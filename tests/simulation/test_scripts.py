@@ -790,6 +790,33 @@ SCRIPTS = {
             "worker": [0, 1, 2, 0, 0, 1, 2, 2, 1, 0, 2, 1, 0, 1, 2, 2, 2, 0, 0, 1, 2, 0, 1],
         },
     ),
+    # A late update pushed a shown one off the page; the server was taken to have withdrawn it, and the page not stored.
+    "a-late-update-that-pushes-a-tie-off-the-page": Script(
+        items=(Item(0, 4 * U, "A", "e"), Item(0, 5 * U, "A", "n"), Item(0, 5 * U, "B", "b")),
+        faults=("late", "catching-up", "low-maximum"),
+        choices={"moves": [0, 0, 1, 1, 0, 0, 0, 2]},
+    ),
+    # Parts of workers whose pages went on with a later migration covered nothing, though they held what lies behind.
+    "parts-of-a-migration-that-overlaps-another": Script(
+        items=(
+            Item(0, 2 * U, "A", "n"),
+            Item(0, 2 * U + 1, "A", "g"),
+            Item(0, 5 * U, "A", "o"),
+            Item(0, 6 * U, "A", "i"),
+            Item(1, 5 * U, "A", "m"),
+        ),
+        faults=("workers",),
+        choices={"sync": [0, 0, 0, 2, 1]},
+    ),
+    # What a server shows first was asked for, and then the same items once more to be compared.
+    "what-begins-within-settle": Script(
+        items=(
+            Item(0, 8 * U, "A", "c"),
+            Item(1, 5 * U, "A", "m"),
+            Item(1, 6 * U, "A", "g"),
+            Item(1, 10 * U, "A", "e"),
+        ),
+    ),
 }
 
 

@@ -8,6 +8,7 @@ below it they contradict the store. A server that lacks an update is of another 
 from __future__ import annotations
 
 import logging
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -20,13 +21,12 @@ from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
-from ledgerframes.store.sync.beginnings import Beginnings
+from ledgerframes.store.sync.beginnings import Beginnings, SentPage
 from ledgerframes.store.sync.first_update import another_network
 from ledgerframes.store.sync.looks import DisagreesError, FirstPage, Look, Shown, Tail, lacking_updates, tail_of
 from ledgerframes.store.sync.page_requests import ask
 from ledgerframes.store.sync.servers import AgreedServers, PageSize
 from ledgerframes.timestamps import LATEST
-from ledgerframes.transport import Answer
 
 _log = logging.getLogger("ledgerframes.store")
 _PAGES: Final = 40
@@ -77,7 +77,7 @@ class Agreement:
             if looks and not every and looks[-1].whole:
                 break
             try:
-                looks.append(self._look_at(server, tail))
+                looks.append(self._look_at(server, tail, fresh=every))
             except (RequestError, PagingError, DecodeError, DisagreesError) as error:
                 failed = error
                 if not self.servers.leave_out(server, error) and looks:  # the others are not recognised yet
@@ -92,8 +92,9 @@ class Agreement:
         cursors = tuple(cursor for look in looks for cursor in look.cursors)
         return Look(any(look.news for look in looks), all(look.lags for look in looks), cursors, looks[0].known)
 
-    def _look_at(self, server: str, tail: Tail) -> Look:
-        shown = self._shown(server, tail)
+    def _look_at(self, server: str, tail: Tail, *, fresh: bool) -> Look:
+        known = self.beginnings.reaching(server, tail.after) if tail.after and not fresh else None
+        shown = self._shown(server, tail, known)
         migration_id, lo = tail.interval.migration_id, tail.interval.lo
         here = {update_id: cursor.micros for update_id, cursor in shown.of(migration_id).items()}
         if not self._compare(server, tail, here, shown.complete_to):
@@ -116,15 +117,23 @@ class Agreement:
         news = unknown or settles or closed or tail.long or not shown.whole
         return Look(news, bool(due), tuple(shown.cursors.values()), whole=not lacking or bool(due))
 
-    def _shown(self, server: str, tail: Tail) -> Shown:
-        """What a server shows after the beginning of a tail, page by page, until it shows something unknown."""
+    def _shown(self, server: str, tail: Tail, known: SentPage | None) -> Shown:
+        """What a server shows after the beginning of a tail, page by page, until it shows something unknown.
+
+        Args:
+            server: which.
+            tail: what is stored.
+            known: a page that this sync has asked it for already, if that shows the beginning of the tail.
+        """
         shown = Shown()
         after, most = tail.after, 0
         for _ in range(_PAGES):
-            proof = self.proofs.now()
-            size, answer = self._ask(after, self.page_size, server)
-            ids, cursors = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
-            page = PageSize(len(cursors), len(answer.value.raw))
+            sent, size, proof = known or self._ask(after, self.page_size, server)
+            known = None
+            ids, cursors = sent.glimpse.update_ids, sent.glimpse.cursors
+            page = PageSize(len(cursors), len(sent.raw))
+            before_it = 0 if after is None else bisect_right(cursors, after)
+            ids, cursors = ids[before_it:], cursors[before_it:]
             # A server that has sent larger pages did not cut a smaller one short.
             whole = (
                 not cursors
@@ -135,7 +144,7 @@ class Agreement:
             following = before(cursors[-1]) if cursors else after
             if following == after and not done:  # one group of equal cursors, which the page may have cut
                 done = True
-                whole = len(cursors) < size and not self._ask(cursors[-1], 1, server)[1].value.glimpse.cursors
+                whole = page.items < size and not len(self._ask(cursors[-1], 1, server).page)
             shown.add(dict(zip(ids, cursors, strict=True)), proof.of(server, cursors), whole=whole)
             if done:
                 break
@@ -143,10 +152,11 @@ class Agreement:
             after = following
         return shown
 
-    def _ask(self, after: Cursor | None, page_size: int, server: str) -> tuple[int, Answer[HistoryPage]]:
+    def _ask(self, after: Cursor | None, page_size: int, server: str) -> SentPage:
+        proof = self.proofs.now()
         size, answer = ask(self.servers, self.proofs, after, page_size, server)
         self._note_rows(answer.value.glimpse)
-        return size, answer
+        return SentPage(answer.value, size, proof)
 
     def _note_rows(self, glimpse: Glimpse) -> None:
         # By the newest answer: a verdict can appear after its update, and another server may have it already.
@@ -278,15 +288,14 @@ class Agreement:
         after: Cursor | None = Cursor(migration_id - 1, LATEST)
         end: Cursor | None = None
         for _ in range(_PAGES):
-            proof = self.proofs.now()
-            _, answer = self._ask(after, MAXIMUM, server)
-            ids, cursors = answer.value.glimpse.update_ids, answer.value.glimpse.cursors
+            page, _, proof = self._ask(after, MAXIMUM, server)
+            ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
             if not cursors or self._knows(ids):
                 return bool(cursors)
-            if not stored and self._shows_parties(server, answer.value):
+            if not stored and self._shows_parties(server, page):
                 return True
             if end is None:
-                pages.append(FirstPage(migration_id, answer.value.glimpse, proof))
+                pages.append(FirstPage(migration_id, page.glimpse, proof))
                 end = Cursor(migration_id, cursors[0].micros + self.proofs.settle)
             asked, after = after, before(cursors[-1])
             if after == asked or (stored and cursors[-1] > end):

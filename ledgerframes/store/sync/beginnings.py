@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import PartialResultError
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.loaders.beginning import Beginning, proven_by
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.proofs import Proofs
+from ledgerframes.paging.proofs import Proof, Proofs
 from ledgerframes.paging.window import Window
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.page_requests import ask
@@ -25,6 +25,20 @@ from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 #: How many updates are asked for to recognise a network: late ones may have come before the one that names it.
 FIRST: Final = 50
+
+
+class SentPage(NamedTuple):
+    """A page that a server was asked for.
+
+    Attributes:
+        page: it.
+        size: how many items it was asked for.
+        proof: what was proven before it was asked for.
+    """
+
+    page: HistoryPage
+    size: int
+    proof: Proof
 
 
 @dataclass
@@ -37,6 +51,7 @@ class Beginnings:
         known: by server, where its history began when it was asked last.
         firsts: what was ever shown first in this sync, and whether the ledger begins there.
         oldest: the oldest item among what was shown so.
+        pages: by server, the page with its first items, as last asked.
     """
 
     servers: AgreedServers
@@ -44,6 +59,7 @@ class Beginnings:
     known: dict[str, Beginning] = field(default_factory=dict)
     firsts: dict[Cursor, bool | None] = field(default_factory=dict)
     oldest: Cursor | None = None
+    pages: dict[str, SentPage] = field(default_factory=dict)
     _proven: dict[str, bool | None] = field(default_factory=dict)  # by the id of a first update
 
     def ask(self, server: str, *, insist: bool = False) -> HistoryPage:
@@ -52,9 +68,17 @@ class Beginnings:
         Raises:
             RequestError: it gave no answer.
         """
-        page = ask(self.servers, self.proofs, None, FIRST, server, insist=insist)[1].value
-        self.note(server, page)
-        return page
+        proof = self.proofs.now()
+        size, answer = ask(self.servers, self.proofs, None, FIRST, server, insist=insist)
+        self.pages[server] = SentPage(answer.value, size, proof)
+        self.note(server, answer.value)
+        return answer.value
+
+    def reaching(self, server: str, after: Cursor) -> SentPage | None:
+        """The page with a server's first items, if it shows what follows a cursor of the migration it begins in."""
+        items = self.pages.get(server)
+        cursors = items.page.glimpse.cursors if items is not None else ()
+        return items if cursors and cursors[-1] > after and cursors[0].migration_id == after.migration_id else None
 
     def note(self, server: str, page: HistoryPage) -> None:
         """Take note of the first items of a server."""

@@ -120,8 +120,11 @@ class Shard:
 
     def _end(self, page: PageRows) -> int:
         cursors = page.page.glimpse.cursors
-        if page.outcome is Outcome.PAST and cursors[-1].migration_id == self.interval.migration_id:
-            return self.interval.hi  # the interval ends inside the page
+        end = Cursor(self.interval.migration_id, self.interval.hi)
+        # The interval ends inside the page, which may go on with a later migration.
+        beyond = any(cursor > end and cursor.migration_id == end.migration_id for cursor in cursors)
+        if page.outcome is Outcome.PAST and beyond:
+            return self.interval.hi
         return cursors[page.rows[-1]].micros if page.rows else self.interval.lo
 
     def rewind(self, final: int) -> None:
