@@ -61,6 +61,22 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
 
+def raising(text: str, *errors: str) -> str:
+    """A docstring with errors that its function shares with others, after those that it names itself.
+
+    Args:
+        text: the docstring, without indentation; one that names an error itself says it in its own words.
+        errors: each as a docstring has it, such as `InputError: an argument breaks a rule.`
+    """
+    head, heading, rest = text.partition("\n\nRaises:")
+    if not heading:
+        head, heading, rest = text.partition("\n\nExample:")
+        heading, rest = "\n\nRaises:", heading + rest
+    own, end, tail = rest.partition("\n\n") if not rest.startswith("\n\n") else ("", "", rest)
+    shared = "".join(f"\n    {error}" for error in errors if f"\n    {error.partition(':')[0]}:" not in own)
+    return head + heading + own + shared + end + tail
+
+
 def whole_number(value: Any, name: str, *, least: int | None = None, most: int | None = None) -> int:
     """Read a whole number of any library's integer type; True and False are not numbers.
 

@@ -1,20 +1,21 @@
 """Calls as values, and the three ways to run them: sent, previewed unsent, or sent with the body kept as it came.
 
-The four interfaces declare their calls with `CallMethod`; `net.scan`, `net.scan.preview` and `net.scan.raw` run them.
+The four interfaces declare their calls with `sends`; `net.scan`, `net.scan.preview` and `net.scan.raw` run them.
 """
 
 from __future__ import annotations
 
 import codecs
+import inspect
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import wraps
-from inspect import getattr_static
-from typing import Any, ClassVar, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, overload
+from typing import Any, ClassVar, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, cast
 
 import msgspec
 
+from ledgerframes.arguments import raising
 from ledgerframes.config.settings import Interface
 from ledgerframes.errors import InputError, NotFoundError
 from ledgerframes.transport import Answer, Sender, Stop, Transport
@@ -22,6 +23,9 @@ from ledgerframes.transport.request import Prepared, Request
 
 T = TypeVar("T")
 P = ParamSpec("P")
+S = TypeVar("S", bound="Calls")
+
+_REFUSED: Final = "InputError: an argument breaks a rule; nothing was sent."
 
 
 @dataclass(frozen=True)
@@ -42,54 +46,59 @@ class Call(Generic[T]):
 
     def send(self, sender: Sender) -> T:
         """Send the request and give the value of its answer."""
-        try:
-            return sender.send(self.request, *self.alternatives, read=self.read).value
-        except NotFoundError as error:
-            if error.unknown_route or self.missing is msgspec.UNSET:
-                raise
-            # A 404 for the thing is the normal "there is none"; a 404 for the route is an error.
-            return self.missing
+        answer = self._answer(sender, self.read)
+        assert answer is not None or self.missing is not msgspec.UNSET
+        return self.missing if answer is None else answer.value  # type: ignore[return-value]
 
     def send_raw(self, sender: Sender) -> Answer[bytes] | None:
         """Send the request and give its answer's body as it came; None where a 404 stands for a value."""
+        return self._answer(sender, _whole_json)
+
+    def _answer(self, sender: Sender, read: Callable[[bytes], Any]) -> Answer[Any] | None:
         try:
-            return sender.send(self.request, *self.alternatives, read=_whole_json)
+            return sender.send(self.request, *self.alternatives, read=read)
         except NotFoundError as error:
+            # A 404 for the thing is the normal "there is none"; a 404 for the route is an error.
             if error.unknown_route or self.missing is msgspec.UNSET:
                 raise
             return None
 
 
-class CallMethod(Generic[P, T]):
-    """A method that makes a `Call`; the kind of object it is read from decides how the call is run."""
+def sends(make: Callable[Concatenate[S, P], Call[T]]) -> Callable[Concatenate[S, P], T]:
+    """Declare a call of an interface: its method sends what `make` returns, `preview` and `raw` run it otherwise."""
 
-    def __init__(self, make: Callable[Concatenate[Any, P], Call[T]]) -> None:
-        self._make = make
-        self.__module__, self.__doc__ = make.__module__, make.__doc__  # doctest finds examples by these
+    @wraps(make)
+    def sent(self: S, *arguments: P.args, **options: P.kwargs) -> T:
+        return make(self, *arguments, **options).send(self._sender)
 
-    @overload
-    def __get__(self, instance: None, owner: type) -> Callable[Concatenate[Any, P], Call[T]]: ...
-    @overload
-    def __get__(self, instance: Calls[Any, Any], owner: type) -> Callable[P, T]: ...
-    @overload
-    def __get__(self, instance: Preview, owner: type) -> Callable[P, Prepared]: ...
-    @overload
-    def __get__(self, instance: Raw, owner: type) -> Callable[P, Answer[bytes] | None]: ...
-    def __get__(self, instance: Any, owner: type) -> Callable[..., Any]:
-        """The method that runs the call the instance's way, with the signature and docstring as declared."""
-        if instance is None:
-            return self._make
-        make = self._make.__get__(instance)  # bound, so that `inspect.signature` leaves `self` out
-
-        @wraps(make)
-        def run(*arguments: P.args, **options: P.kwargs) -> Any:
-            return instance._run(make(*arguments, **options))  # noqa: SLF001 - the three runners of this module
-
-        return run
+    declared: Any = sent
+    declared.makes = make
+    if (text := inspect.getdoc(make)) and len(inspect.signature(make).parameters) > 1:
+        declared.__doc__ = raising(text, _REFUSED)
+    return cast("Callable[Concatenate[S, P], T]", declared)
 
 
-class Runner:
-    """Base of the objects whose `CallMethod`s can be called: holds the way to send, nothing else.
+def calls_of(interface: type[Calls]) -> dict[str, Any]:
+    """The functions that make an interface's calls, by the name of the call."""
+    makes = ((name, getattr(getattr(interface, name), "makes", None)) for name in dir(interface))
+    return {name: make for name, make in makes if make is not None}
+
+
+def declared_call(calls: Calls, name: str) -> Callable[..., Call[Any]]:
+    """What makes an interface's call of a name.
+
+    Raises:
+        InputError: there is no such call.
+    """
+    own = calls_of(type(calls))
+    if name not in own:
+        raise InputError(f"{name!r} is not a call of {calls.interface}: give one of {', '.join(own)}")
+    make: Callable[..., Call[Any]] = own[name].__get__(calls)
+    return make
+
+
+class Calls:
+    """Base of the four interfaces: each call sends its request and gives the value of the answer.
 
     Args:
         sender: the way to send, or the connection for the usual one.
@@ -100,27 +109,70 @@ class Runner:
     def __init__(self, sender: Sender | Transport) -> None:
         self._sender = sender if isinstance(sender, Sender) else Sender(sender)
 
-    def _run(self, call: Call[Any]) -> Any:
-        raise NotImplementedError
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {', '.join(self.servers) or 'not connected'}>"
 
-    def _named(self, name: str) -> Callable[..., Any]:
-        """The method of a call's name.
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The interface's base URLs, the one that worked last first."""
+        return self._sender.servers(self.interface)
 
-        Raises:
-            InputError: there is no such call.
+    @property
+    def preview(self) -> Runner[Prepared]:
+        """The same methods, run without sending: each returns its request as a `Prepared`, the token masked.
+
+        `net.scan.preview.updates(page_size=10)`, or by name `net.scan.preview("updates", page_size=10)`.
         """
-        if not isinstance(getattr_static(self, name, None), CallMethod):
-            calls = [known for known in dir(self) if isinstance(getattr_static(self, known), CallMethod)]
-            raise InputError(f"{name!r} is not a call of {self.interface}: give one of {', '.join(calls)}")
-        method: Callable[..., Any] = getattr(self, name)
-        return method
+        return Runner(self, lambda call: self._sender.prepare(call.request))
+
+    @property
+    def raw(self) -> Runner[Answer[bytes] | None]:
+        """The same methods, run without decoding: each returns an `Answer` with the body's bytes.
+
+        `net.scan.raw.validator_licenses()`, or by name `net.scan.raw("validator_licenses")`. The body is checked to be
+        whole JSON. None where the call takes the server's 404 for "there is none".
+        """
+        return Runner(self, lambda call: call.send_raw(self._sender))
+
+    def on(self, server: str) -> Self:
+        """The same interface, asking one of its servers only: its page tokens mean nothing to the others.
+
+        Args:
+            server: one of `servers`.
+
+        Returns:
+            A copy; this one still asks every server.
+        """
+        return self._sending(self._sender.on(server))
+
+    def stoppable(self, stop: Stop) -> Self:
+        """The same interface for one operation: once `stop` is set, its requests, waits and pauses end.
+
+        Args:
+            stop: set by any thread; a call that runs then, or comes later, raises a StoppedError in less than a second.
+        """
+        return self._sending(self._sender.stoppable(stop))
+
+    def _sending(self, sender: Sender) -> Self:
+        twin = copy(self)
+        twin._sender = sender  # noqa: SLF001 - its own
+        return twin
 
 
-class Preview(Runner):
-    """An interface's calls, shown unsent with the token masked."""
+class Runner(Generic[T]):
+    """An interface's calls, each run in one way other than sent and read; `preview` and `raw` of the interfaces.
 
-    def __call__(self, call: str, /, *arguments: Any, **options: Any) -> Prepared:
-        """The request of a call that is given by name.
+    Args:
+        calls: the interface.
+        run: runs a call.
+    """
+
+    def __init__(self, calls: Calls, run: Callable[[Call[Any]], T]) -> None:
+        self._calls = calls
+        self._run = run
+
+    def __call__(self, call: str, /, *arguments: Any, **options: Any) -> T:
+        """Run a call that is given by name.
 
         Args:
             call: the method's name, such as `"updates"`.
@@ -129,88 +181,25 @@ class Preview(Runner):
 
         Raises:
             InputError: there is no such call, or the arguments break a rule.
+            RequestError: it is sent, and the server gave no answer.
         """
-        prepared: Prepared = self._named(call)(*arguments, **options)
-        return prepared
+        return self._run(declared_call(self._calls, call)(*arguments, **options))
 
-    def _run(self, call: Call[Any]) -> Prepared:
-        return self._sender.prepare(call.request)
+    def __getattr__(self, name: str) -> Callable[..., T]:
+        """The call's method, with its signature and docstring."""
+        try:
+            make = declared_call(self._calls, name)
+        except InputError as error:
+            raise AttributeError(str(error)) from None
 
+        @wraps(getattr(self._calls, name))
+        def run(*arguments: Any, **options: Any) -> T:
+            return self._run(make(*arguments, **options))
 
-class Raw(Runner):
-    """An interface's calls, sent, with each answer's body as it came, checked to be whole JSON."""
+        return run
 
-    def __call__(self, call: str, /, *arguments: Any, **options: Any) -> Answer[bytes] | None:
-        """Send the request of a call that is given by name.
-
-        Args:
-            call: the method's name, such as `"validator_licenses"`.
-            arguments: its arguments.
-            options: its keyword arguments.
-
-        Returns:
-            The answer, or None where the call takes the server's 404 for "there is none".
-
-        Raises:
-            InputError: there is no such call, or the arguments break a rule.
-            RequestError: the server did not give an answer.
-        """
-        answer: Answer[bytes] | None = self._named(call)(*arguments, **options)
-        return answer
-
-    def _run(self, call: Call[Any]) -> Answer[bytes] | None:
-        return call.send_raw(self._sender)
-
-
-PreviewT = TypeVar("PreviewT", bound=Preview)
-RawT = TypeVar("RawT", bound=Raw)
-RunnerT = TypeVar("RunnerT", bound=Runner)
-
-
-class Calls(Runner, Generic[PreviewT, RawT]):
-    """Base of the four interfaces: each call sends its request and gives the value of the answer."""
-
-    _preview: type[PreviewT]
-    _raw: type[RawT]
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {', '.join(self._sender.servers(self.interface)) or 'not connected'}>"
-
-    @property
-    def preview(self) -> PreviewT:
-        """The same methods, run without sending: each returns its request as a `Prepared`, the token masked.
-
-        `net.scan.preview.updates(page_size=10)`, or by name `net.scan.preview("updates", page_size=10)`.
-        """
-        return self._like(self._preview)
-
-    @property
-    def raw(self) -> RawT:
-        """The same methods, run without decoding: each returns an `Answer` with the body's bytes.
-
-        `net.scan.raw.validator_licenses()`, or by name `net.scan.raw("validator_licenses")`. The body is checked to be
-        whole JSON. None where the call takes the server's 404 for "there is none".
-        """
-        return self._like(self._raw)
-
-    def stoppable(self, stop: Stop) -> Self:
-        """The same interface for one operation: once `stop` is set, its requests, waits and pauses end.
-
-        Args:
-            stop: set by any thread; a call that runs then, or comes later, raises a StoppedError in less than a second.
-        """
-        twin = copy(self)
-        twin._sender = self._sender.stoppable(stop)  # noqa: SLF001 - its own
-        return twin
-
-    def _like(self, kind: type[RunnerT]) -> RunnerT:
-        """This interface's calls, run by another runner."""
-        twin = kind(self._sender)
-        vars(twin).update(vars(self))
-        return twin
-
-    def _run(self, call: Call[T]) -> T:
-        return call.send(self._sender)
+    def __dir__(self) -> list[str]:
+        return list(calls_of(type(self._calls)))
 
 
 _json = msgspec.json.Decoder(msgspec.Raw)

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Final
 
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw
+from ledgerframes.interfaces.calls import Call, sends
 from ledgerframes.interfaces.commands import (
     Command,
     DeduplicationPeriod,
@@ -70,8 +70,8 @@ UPLOAD_PACKAGE: Final = Endpoint(
 VALIDATE_DAR: Final = Endpoint(interface="ledger", method="POST", path="/v2/dars/validate")
 
 
-class LedgerCalls(LookUpCalls, LedgerPageCalls):
-    """The calls of the participant's ledger interface. One method, one request; a command is sent once.
+class Ledger(LookUpCalls, LedgerPageCalls):
+    """The participant's ledger interface. One method, one request; a command is sent once.
 
     Args:
         sender: the way to the servers.
@@ -84,7 +84,7 @@ class LedgerCalls(LookUpCalls, LedgerPageCalls):
         super().__init__(sender)
         self._has_token = has_token
 
-    @CallMethod
+    @sends
     def submit_reassignment(
         self,
         commands: Iterable[ReassignmentCommand],
@@ -104,15 +104,12 @@ class LedgerCalls(LookUpCalls, LedgerPageCalls):
             user_id: the user; left out, it is the token's.
             workflow_id: marks updates that belong together.
             submission_id: distinguishes submissions of the same change; give a new one for each.
-
-        Raises:
-            InputError: an argument breaks a rule; nothing was sent.
         """
         user = self._user(user_id)
         body = reassignment_json(commands, command_id, submitter, user, workflow_id, submission_id)
         return Call(SUBMIT_REASSIGNMENT.request(json={"reassignmentCommands": body}), _nothing)
 
-    @CallMethod
+    @sends
     def submit_and_wait_for_reassignment(
         self,
         commands: Iterable[ReassignmentCommand],
@@ -136,7 +133,6 @@ class LedgerCalls(LookUpCalls, LedgerPageCalls):
             event_format: which events the answer shows; servers show none without it.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             StatusError: the submission failed.
         """
         user = self._user(user_id)
@@ -147,7 +143,7 @@ class LedgerCalls(LookUpCalls, LedgerPageCalls):
             body["eventFormat"] = event_format_json(event_format, "event_format")
         return Call(SUBMIT_AND_WAIT_FOR_REASSIGNMENT.request(json=body), read_reassignment)
 
-    @CallMethod
+    @sends
     def submit_and_wait_for_transaction_tree(
         self,
         commands: Iterable[Command],
@@ -187,7 +183,6 @@ class LedgerCalls(LookUpCalls, LedgerPageCalls):
             taps_max_passes: how often the participant may try to select packages, at most.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             StatusError: the submission failed.
         """
         preference = each(package_id_selection_preference, "package_id_selection_preference", kind=Text)
@@ -213,22 +208,19 @@ class LedgerCalls(LookUpCalls, LedgerPageCalls):
             body["minLedgerTimeRel"] = fits(min_ledger_time_rel, Duration, "min_ledger_time_rel")
         return Call(SUBMIT_AND_WAIT_FOR_TREE.request(json=body), read_tree)
 
-    @CallMethod
+    @sends
     def list_users(self, *, page_size: int | None = None, page_token: str | None = None) -> Call[UsersPage]:
         """Read one page of users (contract: GET /v2/users).
 
         Args:
             page_size: the most users to return; a server may return fewer, without saying so.
             page_token: the `next_page_token` of the page before; None or empty is the first page.
-
-        Raises:
-            InputError: an argument breaks a rule; nothing was sent.
         """
         size = unless_none(page_size, Positive32, "page_size")
         token = unless_none(page_token, str, "page_token") or None
         return Call(LIST_USERS.request(query={"pageSize": size, "pageToken": token}), read_users)
 
-    @CallMethod
+    @sends
     def create_user(self, user: User, *, rights: Iterable[Right] = ()) -> Call[User]:
         """Create a user (contract: POST /v2/users).
 
@@ -240,13 +232,12 @@ class LedgerCalls(LookUpCalls, LedgerPageCalls):
             The user as the server made it.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             ConflictError: there is a user of this id.
         """
         body = given(user=new_user(user), rights=new_rights(rights) or None)
         return Call(CREATE_USER.request(json=body), read_created)
 
-    @CallMethod
+    @sends
     def upload_package(
         self, dar: Dar, *, vet_all_packages: bool | None = None, synchronizer_id: str | None = None
     ) -> Call[None]:
@@ -256,9 +247,6 @@ class LedgerCalls(LookUpCalls, LedgerPageCalls):
             dar: its bytes, or a `Path` to read them from.
             vet_all_packages: whether to vet what is in it; the server decides where it is left out.
             synchronizer_id: for which synchronizer to vet.
-
-        Raises:
-            InputError: an argument breaks a rule; nothing was sent.
         """
         query = {
             "vetAllPackages": unless_none(vet_all_packages, bool, "vet_all_packages"),
@@ -266,7 +254,7 @@ class LedgerCalls(LookUpCalls, LedgerPageCalls):
         }
         return Call(UPLOAD_PACKAGE.request(query=query, content=dar_bytes(dar)), _nothing)
 
-    @CallMethod
+    @sends
     def validate_dar(self, dar: Dar, *, synchronizer_id: str | None = None) -> Call[None]:
         """Check a DAR against what is vetted; nothing is stored (contract: POST /v2/dars/validate).
 
@@ -275,7 +263,6 @@ class LedgerCalls(LookUpCalls, LedgerPageCalls):
             synchronizer_id: against which synchronizer's vetted packages.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             StatusError: the DAR is not valid; the server says why.
         """
         query = {"synchronizerId": unless_none(synchronizer_id, Text, "synchronizer_id")}
@@ -289,21 +276,6 @@ class LedgerCalls(LookUpCalls, LedgerPageCalls):
             )
         user: str | None = unless_none(user_id, UserId, "user_id")
         return user
-
-
-class LedgerPreview(Preview, LedgerCalls):
-    """The ledger's calls, shown unsent."""
-
-
-class LedgerRaw(Raw, LedgerCalls):
-    """The ledger's calls, each answer's body as it came."""
-
-
-class Ledger(Calls[LedgerPreview, LedgerRaw], LedgerCalls):
-    """The participant's ledger interface; arguments as those of `LedgerCalls`."""
-
-    _preview = LedgerPreview
-    _raw = LedgerRaw
 
     def iter_users(self, *, page_size: int | None = None) -> Iterator[User]:
         """Iterate over all users, following the tokens whatever the length of the pages.

@@ -15,7 +15,7 @@ from msgspec import Raw, Struct
 
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces.answers import reads
-from ledgerframes.interfaces.calls import Call, CallMethod
+from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.event_formats import (
     EventFormat,
     TransactionFormat,
@@ -33,7 +33,6 @@ from ledgerframes.interfaces.ledger_answers import (
     read_active_contract,
     read_bare_update,
 )
-from ledgerframes.interfaces.one_server import OneServerCalls
 from ledgerframes.interfaces.rules import Count64, Positive32, fits, given, unless_none
 from ledgerframes.transport.request import Endpoint
 
@@ -151,12 +150,12 @@ class LedgerContractsPage:
     next_page_token: str | None
 
 
-class LedgerPageCalls(OneServerCalls):
+class LedgerPageCalls(Calls):
     """The calls of the ledger interface that return pages. One method, one request."""
 
     interface = "ledger"
 
-    @CallMethod
+    @sends
     def ledger_end(self) -> Call[LedgerEnd]:
         """Read the offset of the participant's newest update, and synchronizers' times (GET /v2/state/ledger-end).
 
@@ -168,7 +167,7 @@ class LedgerPageCalls(OneServerCalls):
         """
         return Call(LEDGER_END.request(), reads(LedgerEnd))
 
-    @CallMethod
+    @sends
     def updates_page(
         self,
         *,
@@ -197,7 +196,6 @@ class LedgerPageCalls(OneServerCalls):
             descending: newest first.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             NotFoundError: the participant's release does not serve the route.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
@@ -218,7 +216,7 @@ class LedgerPageCalls(OneServerCalls):
         )
         return Call(UPDATES_PAGE.request(json=body), read_updates_page)
 
-    @CallMethod
+    @sends
     def active_contracts_page(
         self,
         *,
@@ -242,7 +240,6 @@ class LedgerPageCalls(OneServerCalls):
             page_token: the `next_page_token` of the page before; None or empty is the first page.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             NotFoundError: the participant's release does not serve the route.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """

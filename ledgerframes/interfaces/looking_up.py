@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from ledgerframes.interfaces.answers import reads
-from ledgerframes.interfaces.calls import Call, CallMethod, Runner
+from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.event_formats import (
     TransactionFormat,
     chosen_format,
@@ -38,12 +38,12 @@ COMPLETION_BY_HASH: Final = Endpoint(
 )
 
 
-class LookUpCalls(Runner):
+class LookUpCalls(Calls):
     """The calls of the ledger interface that look something up. One method, one request."""
 
     interface = "ledger"
 
-    @CallMethod
+    @sends
     def transaction_by_id(
         self,
         update_id: str,
@@ -63,7 +63,6 @@ class LookUpCalls(Runner):
                 either, whatever any party sees is shown, which takes the right to read as any party.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             NotFoundError: the participant does not know the transaction.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
@@ -74,7 +73,7 @@ class LookUpCalls(Runner):
         newer = UPDATE_BY_ID.request(json=body | {"updateFormat": {"includeTransactions": shown}})
         return Call(older, read_transaction, alternatives=(newer,))
 
-    @CallMethod
+    @sends
     def update_by_id(
         self,
         update_id: str,
@@ -92,7 +91,6 @@ class LookUpCalls(Runner):
             transaction_format: likewise; its event format holds for a reassignment, too.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             NotFoundError: the participant does not know the update.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
@@ -102,7 +100,7 @@ class LookUpCalls(Runner):
         older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
         return Call(newer, read_update, alternatives=(older,))
 
-    @CallMethod
+    @sends
     def update_by_hash(
         self,
         hash: str,  # noqa: A002 - the field's word
@@ -118,7 +116,6 @@ class LookUpCalls(Runner):
             transaction_format: likewise.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             NotFoundError: the participant does not know the hash, or its release does not serve the route.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
@@ -126,7 +123,7 @@ class LookUpCalls(Runner):
         body = {"transactionHash": fits(hash, Text, "hash"), "updateFormat": update_format_json(shown)}
         return Call(UPDATE_BY_HASH.request(json=body), read_update)
 
-    @CallMethod
+    @sends
     def completion_by_hash(self, hash: str) -> Call[Completions]:  # noqa: A002 - the field's word
         """Read what became of a submission that an external party signed (POST /v2/commands/completion-by-hash).
 

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
-from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw, Runner
+from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.disclosure import DisclosedContract
 from ledgerframes.interfaces.rules import Positive32, Text, fits, unless_none, writable
 from ledgerframes.paging.tokens import follow_tokens
@@ -97,12 +97,12 @@ class AllocationFactory(Struct, frozen=True, rename="camel"):
     choice_context: ChoiceContext
 
 
-class RegistryCalls(Runner):
-    """The calls of the token-registry interface. One method, one request."""
+class Registry(Calls):
+    """The token-registry interface: instruments of one admin. One method, one request."""
 
     interface = "registry"
 
-    @CallMethod
+    @sends
     def info(self) -> Call[RegistryInfo]:
         """Read who manages the instruments and which interfaces the registry serves (GET /registry/metadata/v1/info).
 
@@ -118,7 +118,7 @@ class RegistryCalls(Runner):
         """
         return Call(INFO.request(), reads(RegistryInfo))
 
-    @CallMethod
+    @sends
     def instrument(self, instrument_id: str) -> Call[Instrument | None]:
         """Read one instrument (GET /registry/metadata/v1/instruments/{instrumentId}).
 
@@ -135,22 +135,19 @@ class RegistryCalls(Runner):
         path = {"instrumentId": fits(instrument_id, Text, "instrument_id")}
         return Call(INSTRUMENT.request(path=path), reads(Instrument), missing=None)
 
-    @CallMethod
+    @sends
     def instruments(self, *, page_size: int | None = None, page_token: str | None = None) -> Call[InstrumentsPage]:
         """Read one page of instruments (contract: GET /registry/metadata/v1/instruments).
 
         Args:
             page_size: the most instruments to return, 25 without it; some servers ignore it.
             page_token: the `next_page_token` of the page before; None or empty is the first page.
-
-        Raises:
-            InputError: an argument breaks a rule; nothing was sent.
         """
         size = unless_none(page_size, Positive32, "page_size")
         token = unless_none(page_token, str, "page_token") or None
         return Call(INSTRUMENTS.request(query={"pageSize": size, "pageToken": token}), reads(InstrumentsPage))
 
-    @CallMethod
+    @sends
     def allocation_factory(
         self, choice_arguments: Mapping[str, Any], *, exclude_debug_fields: bool = False
     ) -> Call[AllocationFactory]:
@@ -162,7 +159,6 @@ class RegistryCalls(Runner):
             exclude_debug_fields: leave out members for debugging.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             ConflictError: a contract to be disclosed is in the middle of a reassignment; ask again.
         """
         if not isinstance(choice_arguments, Mapping):
@@ -177,21 +173,6 @@ class RegistryCalls(Runner):
         if fits(exclude_debug_fields, bool, "exclude_debug_fields"):
             body["excludeDebugFields"] = True
         return Call(ALLOCATION_FACTORY.request(json=body), reads(AllocationFactory))
-
-
-class RegistryPreview(Preview, RegistryCalls):
-    """The registry's calls, shown unsent."""
-
-
-class RegistryRaw(Raw, RegistryCalls):
-    """The registry's calls, each answer's body as it came."""
-
-
-class Registry(Calls[RegistryPreview, RegistryRaw], RegistryCalls):
-    """The token-registry interface: instruments of one admin."""
-
-    _preview = RegistryPreview
-    _raw = RegistryRaw
 
     def iter_instruments(self, *, page_size: int | None = None) -> Iterator[Instrument]:
         """Iterate over all instruments, following the tokens whatever the length of the pages.

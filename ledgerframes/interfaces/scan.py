@@ -14,7 +14,7 @@ from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY,
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces import scan_objects
 from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, UpdatesPage, reads
-from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw
+from ledgerframes.interfaces.calls import Call, declared_call, sends
 from ledgerframes.interfaces.history import read_pages
 from ledgerframes.interfaces.object_files import download_to
 from ledgerframes.interfaces.page_source import ScanPages, ValueEncoding, cursor_of, page_request
@@ -63,10 +63,13 @@ _ans_rules: Final = reads(ContractWithState, "ans_rules_update")
 _earliest: Final = reads(int, "earliest_round")
 
 
-class ScanCalls(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
-    """The calls of the scan interface: the contract's six and their neighbours. One method, one request."""
+class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
+    """The scan interface, a read-only view of the ledger's history: the contract's six calls and their neighbours.
 
-    @CallMethod
+    One method, one request.
+    """
+
+    @sends
     def update_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:
         """Read one update by its id (contract: GET /v1/updates/{update_id}).
 
@@ -83,7 +86,7 @@ class ScanCalls(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCall
         # v1 first: unlike its successor it is in the contract, and a server without it answers 404 at once.
         return Call(older, Update.read, alternatives=(newer,))
 
-    @CallMethod
+    @sends
     def updates(
         self,
         *,
@@ -100,13 +103,10 @@ class ScanCalls(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCall
             after: `(migration id, time)`; items strictly after it are returned. None is ledger begin.
             page_size: the most items to return, 1 to 1000; an operator may allow fewer.
             value_encoding: see `update_by_id`.
-
-        Raises:
-            InputError: an argument breaks a rule; nothing was sent.
         """
         return Call(page_request(UPDATES, cursor_of(after), page_size, value_encoding), UpdatesPage.read)
 
-    @CallMethod
+    @sends
     def update_by_hash(self, hash: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:  # noqa: A002
         """Read the update of a prepared transaction's hash (contract: GET /v2/updates/hash/{hash}).
 
@@ -118,7 +118,7 @@ class ScanCalls(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCall
         request = UPDATE_BY_HASH.request(path={"hash": hash}, query=encoding_of(value_encoding))
         return Call(request, Update.read)
 
-    @CallMethod
+    @sends
     def ans_rules(
         self, *, cached_contract_id: str | None = None, cached_domain_id: str | None = None
     ) -> Call[ContractWithState]:
@@ -132,7 +132,7 @@ class ScanCalls(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCall
         request = ANS_RULES.request(json={name: value for name, value in body.items() if value is not None})
         return Call(request, _ans_rules)
 
-    @CallMethod
+    @sends
     def validator_licenses(self, *, after: int | str | None = None, limit: int = 1000) -> Call[LicensesPage]:
         """Read one page of validator licenses, newest first (contract: GET /v0/admin/validator/licenses).
 
@@ -143,7 +143,7 @@ class ScanCalls(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCall
         query = {"after": after, "limit": fits(limit, Positive32, "limit")}
         return Call(LICENSES.request(query=query), reads(LicensesPage))
 
-    @CallMethod
+    @sends
     def earliest_available_round(self) -> Call[int]:
         """Read the earliest round with complete reward-accounting records (contract: earliest-available).
 
@@ -152,21 +152,6 @@ class ScanCalls(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCall
         """
         older = EARLIEST_ROUND_OLD.request()
         return Call(EARLIEST_ROUND.request(), _earliest, alternatives=(older,))
-
-
-class ScanPreview(Preview, ScanCalls):
-    """The scan's calls, shown unsent."""
-
-
-class ScanRaw(Raw, ScanCalls):
-    """The scan's calls, each answer's body as it came."""
-
-
-class Scan(Calls[ScanPreview, ScanRaw], ScanCalls):
-    """The scan interface: a read-only view of the ledger's history."""
-
-    _preview = ScanPreview
-    _raw = ScanRaw
 
     @property
     def update_pages(self) -> ScanPages[UpdatesPage]:
@@ -238,7 +223,7 @@ class Scan(Calls[ScanPreview, ScanRaw], ScanCalls):
         server: str | None = None
         checks, known = TokenChecks(scan_objects.UPDATE_OBJECTS.path), set[str]()
         while True:
-            call = scan_objects.ObjectCalls.update_objects(self, after=after, up_to=up_to, page_token=token)
+            call = declared_call(self, "update_objects")(after=after, up_to=up_to, page_token=token)
             # Servers write objects of their own, and a token means something to the one that made it.
             answer = self._sender.send(call.request, read=call.read, server=server)
             yield answer

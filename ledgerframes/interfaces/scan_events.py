@@ -16,7 +16,7 @@ from ledgerframes.decoding.page_index import EVENTS_ENDPOINT
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, body_of
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.answers import UpdateItem, reads, update_item
-from ledgerframes.interfaces.calls import Call, CallMethod, Runner
+from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.page_reading import Unplaced, read_leniently, read_page
 from ledgerframes.interfaces.page_source import ValueEncoding, cursor_of, page_request
 from ledgerframes.interfaces.page_source import value_encoding as encoding_of
@@ -206,10 +206,10 @@ class EventsPage:
         return len(self.glimpse.cursors)
 
 
-class EventCalls(Runner):
+class EventCalls(Calls):
     """The calls of the event history."""
 
-    @CallMethod
+    @sends
     def events(
         self, *, after: Bound | None = None, page_size: int = 1000, value_encoding: ValueEncoding | None = None
     ) -> Call[EventsPage]:
@@ -222,13 +222,10 @@ class EventCalls(Runner):
             after: `(migration id, time)`; items strictly after it are returned. None is ledger begin.
             page_size: the most items to return, 1 to 1000; an operator may allow fewer.
             value_encoding: see `update_by_id`.
-
-        Raises:
-            InputError: an argument breaks a rule; nothing was sent.
         """
         return Call(page_request(EVENTS, cursor_of(after), page_size, value_encoding), EventsPage.read)
 
-    @CallMethod
+    @sends
     def latest_event_record_time(self) -> Call[LatestRecordTime]:
         """Read up to which record time the scan's event history reaches (GET /v0/events/latest-record-time).
 
@@ -238,7 +235,7 @@ class EventCalls(Runner):
         """
         return Call(LATEST_RECORD_TIME.request(), reads(LatestRecordTime))
 
-    @CallMethod
+    @sends
     def event_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Call[EventItem]:
         """Read one item of the event history by the id of its request (GET /v0/events/{update_id}).
 

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 from msgspec import Meta, Raw, Struct
 
 from ledgerframes.interfaces.answers import Contract, ContractWithState, reads
-from ledgerframes.interfaces.calls import Call, CallMethod, Runner
+from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.rules import PartyId, Positive32, Text, each, fits
 from ledgerframes.transport.request import Endpoint
 
@@ -134,23 +134,23 @@ _dso: Final = reads(Dso)
 _scans: Final = reads(list[SynchronizerScans], "scans")
 
 
-class CurrentCalls(Runner):
+class CurrentCalls(Calls):
     """Calls of scan for the present state of the network. One method, one request."""
 
     interface = "scan"
 
-    @CallMethod
+    @sends
     def open_and_issuing_rounds(self) -> Call[RoundsNow]:
         """Read the open and the issuing rounds (POST /v0/open-and-issuing-mining-rounds)."""
         body = dict[str, list[str]](cached_open_mining_round_contract_ids=[], cached_issuing_round_contract_ids=[])
         return Call(ROUNDS.request(json=body), _rounds)
 
-    @CallMethod
+    @sends
     def closed_rounds(self) -> Call[list[Contract]]:
         """Read the closed rounds that are not yet settled, the earliest first (GET /v0/closed-rounds)."""
         return Call(CLOSED_ROUNDS.request(), _closed)
 
-    @CallMethod
+    @sends
     def traffic_status(self, *, synchronizer: str, member: str) -> Call[TrafficStatus | None]:
         """Read a member's extra traffic (GET /v0/domains/{domain_id}/members/{member_id}/traffic-status).
 
@@ -162,7 +162,6 @@ class CurrentCalls(Runner):
             None where the synchronizer does not know the member.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             NotFoundError: the scan does not serve the route.
         """
         path = {
@@ -171,16 +170,13 @@ class CurrentCalls(Runner):
         }
         return Call(TRAFFIC.request(path=path), _traffic, missing=None)
 
-    @CallMethod
+    @sends
     def ans_entries(self, *, prefix: str = "", page_size: int = 1000) -> Call[list[NetworkName]]:
         """Read names that begin with a prefix (GET /v0/ans-entries); `page_size` names may not be all of them.
 
         Args:
             prefix: the beginning of the names; empty for all names.
             page_size: return at most this many names; there is no next page.
-
-        Raises:
-            InputError: an argument breaks a rule; nothing was sent.
         """
         query = {
             "name_prefix": fits(prefix, str, "prefix") or None,
@@ -188,38 +184,35 @@ class CurrentCalls(Runner):
         }
         return Call(NAMES.request(query=query), _names)
 
-    @CallMethod
+    @sends
     def ans_entry_by_party(self, party: str) -> Call[NetworkName | None]:
         """Read a party's first name in alphabetical order (GET /v0/ans-entries/by-party/{party}); None without one."""
         path = {"party": fits(party, PartyId, "party")}
         return Call(NAME_BY_PARTY.request(path=path), _name, missing=None)
 
-    @CallMethod
+    @sends
     def ans_entry_by_name(self, name: str) -> Call[NetworkName | None]:
         """Read the entry of exactly this name (GET /v0/ans-entries/by-name/{name}); None where there is none."""
         path = {"name": fits(name, Text, "name")}
         return Call(NAME_BY_NAME.request(path=path), _name, missing=None)
 
-    @CallMethod
+    @sends
     def validator_faucets(self, validators: Iterable[str]) -> Call[list[ValidatorFaucets]]:
         """Read the faucet rounds of validators (GET /v0/validators/validator-faucets).
 
         Args:
             validators: party ids; those without a license are ignored. All of them are part of the URL, whose length
                 servers limit; `load_validator_faucets` splits longer lists.
-
-        Raises:
-            InputError: an argument breaks a rule; nothing was sent.
         """
         query = {"validator_ids": each(validators, "validators", kind=PartyId, least=1)}
         return Call(FAUCETS.request(query=query), _faucets)
 
-    @CallMethod
+    @sends
     def featured_apps(self) -> Call[list[Contract]]:
         """Read the featured app rights (GET /v0/featured-apps)."""
         return Call(FEATURED_APPS.request(), _apps)
 
-    @CallMethod
+    @sends
     def featured_app(self, provider: str) -> Call[Contract | None]:
         """Read a provider's featured app right (GET /v0/featured-apps/{provider_party_id}); None without one.
 
@@ -232,12 +225,12 @@ class CurrentCalls(Runner):
         path = {"provider_party_id": fits(provider, PartyId, "provider")}
         return Call(FEATURED_APP.request(path=path), lambda body: _app(body).featured_app_right)
 
-    @CallMethod
+    @sends
     def dso(self) -> Call[Dso]:
         """Read the operators of the network and its rules (GET /v0/dso)."""
         return Call(DSO.request(), _dso)
 
-    @CallMethod
+    @sends
     def scans(self) -> Call[list[SynchronizerScans]]:
         """Read the addresses of all scans of the network (GET /v0/scans)."""
         return Call(SCANS.request(), _scans)

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from ledgerframes.arguments import text, whole_number
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
-from ledgerframes.interfaces.calls import Call, CallMethod, Runner
+from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.scan_snapshots import When
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint
@@ -45,10 +45,10 @@ class SnapshotObjects(Struct, frozen=True):
     object_refs: list[ObjectRef]
 
 
-class ObjectCalls(Runner):
+class ObjectCalls(Calls):
     """Calls of scan for its history in bulk. One method, one request."""
 
-    @CallMethod
+    @sends
     def update_objects(
         self, *, after: When, up_to: When, page_token: str | None = None, page_size: int = LARGEST_LIST
     ) -> Call[UpdateObjects]:
@@ -64,7 +64,6 @@ class ObjectCalls(Runner):
             page_size: the most objects to list, 1 to 1000; a server refuses less than it writes at a time.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             StatusError: 501 or 404: the server has no objects.
 
         Example:
@@ -86,7 +85,7 @@ class ObjectCalls(Runner):
             body["next_page_token"] = text(page_token, "page_token", "the next_page_token of the page before")
         return Call(UPDATE_OBJECTS.request(json=body), reads(UpdateObjects))
 
-    @CallMethod
+    @sends
     def snapshot_objects(self, *, at: When) -> Call[SnapshotObjects]:
         """List the objects of the newest snapshot in bulk at or before a time (GET /v0/history/bulk/acs; young).
 
@@ -94,7 +93,6 @@ class ObjectCalls(Runner):
             at: record time, in UTC.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             StatusError: 404: there is no such snapshot; 501: the server has no objects.
         """
         query = {"at_or_before_record_time": format_timestamp(to_micros(at, "at"))}

@@ -16,8 +16,7 @@ from msgspec import UNSET, Meta, Raw, Struct
 from ledgerframes.arguments import choice, shown
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
-from ledgerframes.interfaces.calls import Call, CallMethod
-from ledgerframes.interfaces.one_server import OneServerCalls
+from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits, given, writable
 from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch, snapshot_of_holdings, summary_call
 from ledgerframes.timestamps import format_timestamp, to_micros
@@ -72,12 +71,13 @@ class SnapshotPage(Struct, frozen=True):
     next_page_token: int | str | None = None
 
 
-class SnapshotCalls(OneServerCalls):
+class SnapshotCalls(Calls):
     """Calls of scan for snapshots of the active contracts. One method, one request."""
 
     interface = "scan"
 
-    def call(self, method: str, path: str, *, json: Any = None, params: Mapping[str, Any] | None = None) -> Any:
+    @sends
+    def call(self, method: str, path: str, *, json: Any = None, params: Mapping[str, Any] | None = None) -> Call[Any]:
         """Send one read to any route of scan, with the retries, limits and masking of every other call.
 
         A read may be sent several times, so do not use this for a route that changes something.
@@ -94,7 +94,6 @@ class SnapshotCalls(OneServerCalls):
             return a `Prepared` and an `Answer`, as for every call.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             RequestError: the scan gave no answer.
             DecodeError: the answer is not JSON.
 
@@ -110,9 +109,9 @@ class SnapshotCalls(OneServerCalls):
         if json is not None:
             writable(json, "json")
             body = json
-        return self._run(Call(endpoint.request(query=_query(params), json=body), reads(Any)))
+        return Call(endpoint.request(query=_query(params), json=body), reads(Any))
 
-    @CallMethod
+    @sends
     def snapshot_time(self, *, before: When, migration_id: int) -> Call[SnapshotTime | None]:
         """Read the time of the newest snapshot before a time (GET /v0/state/acs/snapshot-timestamp).
 
@@ -124,7 +123,6 @@ class SnapshotCalls(OneServerCalls):
             None where there is no such snapshot.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             NotFoundError: the scan does not serve the route.
         """
         query = {
@@ -133,7 +131,7 @@ class SnapshotCalls(OneServerCalls):
         }
         return Call(SNAPSHOT_TIME.request(query=query), reads(SnapshotTime), missing=None)
 
-    @CallMethod
+    @sends
     def active_contracts(
         self,
         *,
@@ -158,7 +156,6 @@ class SnapshotCalls(OneServerCalls):
             route: ask only this route; by default the newest that the scan has.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             NotFoundError: there is no such snapshot, or the scan serves none of the routes.
         """
         body = given(
@@ -168,7 +165,7 @@ class SnapshotCalls(OneServerCalls):
         )
         return _page((ACTIVE_CONTRACTS, ACTIVE_CONTRACTS_V1, ACTIVE_CONTRACTS_V0), body, route)
 
-    @CallMethod
+    @sends
     def coins(
         self,
         *,
@@ -191,7 +188,6 @@ class SnapshotCalls(OneServerCalls):
             route: ask only this route; by default the newest that the scan has.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             NotFoundError: there is no such snapshot, or the scan serves none of the routes.
         """
         body = given(
@@ -200,7 +196,7 @@ class SnapshotCalls(OneServerCalls):
         )
         return _page((COINS, COINS_V1, COINS_V0), body, route)
 
-    @CallMethod
+    @sends
     def holdings_summary(
         self,
         *,
@@ -223,7 +219,6 @@ class SnapshotCalls(OneServerCalls):
             as_of_round: the round to compute fees for; None is the earliest open mining round.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             StatusError: there is no such snapshot (404), or the parties hold too much for one answer (400).
         """
         asked = snapshot_of_holdings(record_time, migration_id, owner_party_ids, record_time_match)

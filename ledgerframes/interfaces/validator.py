@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, Struct
 
 from ledgerframes.interfaces.answers import Contract, ContractWithState, reads
-from ledgerframes.interfaces.calls import Call, CallMethod, Calls, Preview, Raw, Runner
+from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.rules import Count64, PartyId, each, fits, given, unless_none
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint
@@ -133,12 +133,15 @@ _entries: Final = reads(list[NameEntry], "entries")
 _preapproval: Final = reads(ContractWithState, "transfer_preapproval")
 
 
-class ValidatorCalls(Runner):
-    """The four calls of the validator interface. One method, one request."""
+class Validator(Calls):
+    """The validator interface: wallet and names of the token's user, and requests passed on to scan.
+
+    One method, one request.
+    """
 
     interface = "validator"
 
-    @CallMethod
+    @sends
     def holdings_summary(
         self,
         *,
@@ -161,13 +164,12 @@ class ValidatorCalls(Runner):
             as_of_round: the round to compute fees for; None is the earliest open mining round.
 
         Raises:
-            InputError: an argument breaks a rule; nothing was sent.
             StatusError: there is no such snapshot (404), or the parties hold too much for one answer (400).
         """
         asked = snapshot_of_holdings(record_time, migration_id, owner_party_ids, record_time_match)
         return summary_call(HOLDINGS_SUMMARY, HOLDINGS_SUMMARY_V1, asked, as_of_round)
 
-    @CallMethod
+    @sends
     def transfer_offers(self) -> Call[list[Contract]]:
         """Read the open transfer offers from or to the token's user (contract: GET /v0/wallet/transfer-offers).
 
@@ -176,7 +178,7 @@ class ValidatorCalls(Runner):
         """
         return Call(TRANSFER_OFFERS.request(), _offers)
 
-    @CallMethod
+    @sends
     def name_entries(self) -> Call[list[NameEntry]]:
         """Read the names that the token's user owns (contract: GET /v0/entry/all).
 
@@ -185,7 +187,7 @@ class ValidatorCalls(Runner):
         """
         return Call(NAME_ENTRIES.request(), _entries)
 
-    @CallMethod
+    @sends
     def transfer_preapproval(self, party: str) -> Call[ContractWithState | None]:
         """Read a party's transfer preapproval; None if it has none (contract: transfer-preapprovals/by-party).
 
@@ -198,18 +200,3 @@ class ValidatorCalls(Runner):
         """
         request = TRANSFER_PREAPPROVAL.request(path={"party": fits(party, PartyId, "party")})
         return Call(request, _preapproval, missing=None)
-
-
-class ValidatorPreview(Preview, ValidatorCalls):
-    """The validator's calls, shown unsent."""
-
-
-class ValidatorRaw(Raw, ValidatorCalls):
-    """The validator's calls, each answer's body as it came."""
-
-
-class Validator(Calls[ValidatorPreview, ValidatorRaw], ValidatorCalls):
-    """The validator interface: wallet and names of the token's user, and requests passed on to scan."""
-
-    _preview = ValidatorPreview
-    _raw = ValidatorRaw

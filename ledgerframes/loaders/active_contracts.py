@@ -121,8 +121,6 @@ def load_active_contracts(
         InputError: an argument is not valid, the scan serves none of the routes or has no objects, or there are more
             than 100 pages and none of `templates`, `parties` and `limit` is given.
         NotFoundError: there is no snapshot at or before `at`.
-        RequestError: the scan gave no answer.
-        DecodeError: an answer breaks the contract.
         PagingError: the scan repeats a page token.
 
     Example:
@@ -174,7 +172,6 @@ def load_coins(load: TableLoad, owners: Iterable[str], *, at: Bound | None = Non
     Raises:
         InputError: an argument is not valid, or the scan serves none of the routes.
         NotFoundError: there is no snapshot at or before `at`.
-        RequestError: the scan gave no answer.
         DecodeError: an answer breaks the contract, or contains a contract that is not a coin.
         PagingError: the scan repeats a page token.
 

@@ -39,9 +39,6 @@ def load_licenses(load: TableLoad, *, personal: bool | None = None, blobs: bool 
         coupons_missed, version and more; `lf.describe("licenses")` lists every column with its unit.
 
     Raises:
-        InputError: an argument breaks a rule.
-        RequestError: the scan gave no answer.
-        DecodeError: an answer breaks the contract.
         PagingError: the scan repeats a page token.
 
     Example:
@@ -92,11 +89,6 @@ def load_name_rules(load: TableLoad, *, blobs: bool = False) -> Any:
         One row: contract_id, template_id, created_at, payload and more; `lf.describe("name_rules")` lists every column
         with its unit.
 
-    Raises:
-        InputError: an argument breaks a rule.
-        RequestError: the server gave no answer.
-        DecodeError: an answer breaks the contract.
-
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=50) as net:
@@ -118,11 +110,6 @@ def load_transfer_offers(load: TableLoad, *, blobs: bool = False) -> Any:
     Returns:
         One row per offer: contract_id, sender, receiver, amount with its unit, description, expires_at, tracking_id and
         more; `lf.describe("transfer_offers")` lists every column with its unit.
-
-    Raises:
-        InputError: an argument breaks a rule.
-        RequestError: the server gave no answer.
-        DecodeError: an answer breaks the contract.
 
     Example:
         >>> import ledgerframes as lf
@@ -147,11 +134,6 @@ def load_transfer_preapprovals(load: TableLoad, parties: Iterable[str], *, blobs
     Returns:
         One row per party, in the order of `parties`: party, found, and the contract where there is one;
         `lf.describe("transfer_preapprovals")` lists every column with its unit.
-
-    Raises:
-        InputError: an argument breaks a rule.
-        RequestError: the server gave no answer.
-        DecodeError: an answer breaks the contract.
 
     Example:
         >>> import ledgerframes as lf

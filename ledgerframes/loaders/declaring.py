@@ -1,4 +1,4 @@
-"""Declares loaders: the keywords that many of them take stand once, in one function's signature and docstring."""
+"""Declares loaders: keywords and errors that many of them have stand once, for their signatures and docstrings."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ledgerframes.arguments import flag, shown, suggesting
-from ledgerframes.decoding.paged_histories import PagedHistory
+from ledgerframes.arguments import flag, raising, shown, suggesting
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import InputError
 from ledgerframes.loaders.history_reading import read_history
 from ledgerframes.loaders.history_request import KEYWORDS, HistoryRequest
@@ -26,6 +26,19 @@ R = TypeVar("R")
 FORM: Final = ("columns", "as_", "decimals", "lists", "limit", "allow_partial")
 SHAPE: Final = ("as_", "decimals", "lists")
 _ARGUMENT: Final = re.compile(r"(?m)^ {4}(?=\w+: )")
+_ERRORS: Final = (
+    "RequestError: the server gave no answer.",
+    "DecodeError: an answer breaks the contract.",
+)
+_ERRORS_OF_HISTORIES: Final = (
+    "InputError: an argument is not valid, or no part is named and the history is longer than that.",
+    *_ERRORS,
+    "PagingError: the pages contradict each other.",
+    "PartialResultError: `start` lies before or behind what is there, or it was pruned while it was read.",
+)
+#: What a loader of a history does whose caller names no part of it.
+_UNBOUNDED: Final = """Without `start`, `end`, `last` or `limit` it loads the whole history if that is not more than
+100,000 {items} and 1 GB of answers; otherwise it raises an InputError that estimates the whole."""
 
 
 def loader(
@@ -44,6 +57,7 @@ def loader(
         own arguments, then the keywords of all loaders, which stand in its signature and docstring.
     """
     optional = {column.asked for column in table.columns} - {""}
+    refused = "InputError: an argument is not valid" + (", or the scan does not serve the route." if needs else ".")
 
     def declare(load: Callable[..., R]) -> Callable[..., R]:
         def run(net: Network, *arguments: Any, **given: Any) -> R:
@@ -52,7 +66,7 @@ def loader(
             made = TableLoad.of(net, table.having(*wanted) if optional else table, **form)
             return load(replace(made, needs=tuple(needs), instead=instead), *arguments, **given)
 
-        return taking(run, load, TableLoad.of, keywords)
+        return taking(run, load, TableLoad.of, keywords, errors=(refused, *_ERRORS))
 
     return declare
 
@@ -91,13 +105,15 @@ def history_loader(
         What makes the public function of one that takes a `Read` first, as `loader` does.
     """
     keywords = (*KEYWORDS, *more)
+    kinds = {} if len(tables) == 1 else {"columns": "ByTable"}
+    note = _UNBOUNDED.format(items="updates" if history is UPDATE_HISTORY else "items")
 
     def declare(load: Callable[..., R]) -> Callable[..., R]:
         def run(net: Network, *arguments: Any, **given: Any) -> R:
             asked = {name: given.pop(name) for name in keywords if name in given}
             return load(partial(_read, net, history, tables, **asked), *arguments, **given)
 
-        return taking(run, load, HistoryRequest.of, keywords, **({} if len(tables) == 1 else {"columns": "ByTable"}))
+        return taking(run, load, HistoryRequest.of, keywords, errors=_ERRORS_OF_HISTORIES, note=note, **kinds)
 
     return declare
 
@@ -107,7 +123,14 @@ def _read(net: Network, history: PagedHistory, tables: tuple[str, ...], **asked:
 
 
 def taking(
-    run: Callable[..., R], load: Callable[..., Any], shared: Callable[..., Any], keywords: Sequence[str], **kinds: str
+    run: Callable[..., R],
+    load: Callable[..., Any],
+    shared: Callable[..., Any],
+    keywords: Sequence[str],
+    *,
+    errors: Sequence[str],
+    note: str = "",
+    **kinds: str,
 ) -> Callable[..., R]:
     """Give `run` the name of `load`, its arguments after the first one, and keywords of `shared`, with their texts.
 
@@ -116,18 +139,23 @@ def taking(
         load: what it calls; its docstring says what `net` is.
         shared: the function that takes the keywords and describes them.
         keywords: which of them.
+        errors: for the docstring, those that `load` shares with others.
+        note: a paragraph that stands before the arguments.
         kinds: the annotation of a keyword where it is another than that of `shared`.
     """
     own = list(inspect.signature(load).parameters.values())[1:]
-    there = inspect.signature(shared).parameters
+    known = inspect.signature(shared).parameters
     net = inspect.Parameter("net", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Network")
-    common = [there[name].replace(annotation=kinds.get(name, there[name].annotation)) for name in keywords]
+    common = [known[name].replace(annotation=kinds.get(name, known[name].annotation)) for name in keywords]
     wrapper: Any = wraps(load)(run)
     wrapper.__signature__ = inspect.signature(load).replace(parameters=[net, *own, *common])
     if own_text := inspect.getdoc(load):  # there is none under python -OO
         texts = _texts_of(shared)
-        head, end, tail = own_text.partition("\n\nReturns:\n")
-        wrapper.__doc__ = head + "".join(f"\n    {texts[name]}" for name in keywords) + end + tail
+        words, arguments, rest = own_text.partition("\n\nArgs:\n")
+        head, end, tail = rest.partition("\n\nReturns:\n")
+        there = "".join(f"\n    {texts[name]}" for name in keywords)
+        before = f"{words}\n\n{note}" if note else words
+        wrapper.__doc__ = raising(before + arguments + head + there + end + tail, *errors)
     return suggesting(wrapper)
 
 

@@ -97,9 +97,6 @@ class History(NamedTuple, Generic[Frame]):
 def load_history(read: Read) -> History[Any]:
     """Load a part of the update history (contract: POST /v2/updates).
 
-    Without `start`, `end`, `last` or `limit` it loads the whole history if that is not more than 100,000 updates and
-    1 GB of answers; otherwise it raises an InputError that estimates the whole.
-
     Args:
         net: the network.
 
@@ -107,13 +104,6 @@ def load_history(read: Read) -> History[Any]:
         History(updates, events, reassignments): one row per update, per event of a transaction and per leg of a
         reassignment, in the order of migration id, record time and the server. Times are UTC in microseconds,
         amounts are in the unit that `lf.describe` gives.
-
-    Raises:
-        InputError: an argument breaks a rule, or no part is named and the history is longer than that.
-        RequestError: the servers gave no answer.
-        DecodeError: an answer breaks the contract.
-        PagingError: the pages contradict each other.
-        PartialResultError: `start` lies before or behind what is there, or it was pruned while it was read.
 
     Example:
         >>> import ledgerframes as lf

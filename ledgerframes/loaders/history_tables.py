@@ -14,22 +14,12 @@ from ledgerframes.loaders.event_choice import EventChoice
 def load_updates(read: Read) -> Any:
     """Load the table `updates` of a part of the update history (contract: POST /v2/updates).
 
-    Without `start`, `end`, `last` or `limit` it loads the whole history if that is not more than 100,000 updates and
-    1 GB of answers; otherwise it raises an InputError that estimates the whole.
-
     Args:
         net: the network; its scan is asked.
 
     Returns:
         One row per update, in the order of migration id, record time and the server. Times are UTC in microseconds;
         `lf.describe("updates")` lists every column with its unit.
-
-    Raises:
-        InputError: an argument breaks a rule, or no part is named and the history is longer than that.
-        RequestError: the servers gave no answer.
-        DecodeError: an answer breaks the contract.
-        PagingError: the pages contradict each other.
-        PartialResultError: `start` lies before or behind what is there, or it was pruned while it was read.
 
     Example:
         >>> import ledgerframes as lf
@@ -51,9 +41,6 @@ def load_events(
 ) -> Any:
     """Load the table `events` of a part of the update history (contract: POST /v2/updates).
 
-    Without `start`, `end`, `last` or `limit` it loads the whole history if that is not more than 100,000 updates and
-    1 GB of answers; otherwise it raises an InputError that estimates the whole.
-
     Args:
         net: the network; its scan is asked.
         template: keep only events of this template, as Module:Entity, or of one of several. The pages are read all the
@@ -65,13 +52,6 @@ def load_events(
     Returns:
         One row per event of a transaction, in preorder, in the order of migration id, record time and the server. Times
         are UTC in microseconds; `lf.describe("events")` lists every column with its unit.
-
-    Raises:
-        InputError: an argument breaks a rule, or no part is named and the history is longer than that.
-        RequestError: the servers gave no answer.
-        DecodeError: an answer breaks the contract.
-        PagingError: the pages contradict each other.
-        PartialResultError: `start` lies before or behind what is there, or it was pruned while it was read.
 
     Example:
         >>> import ledgerframes as lf
@@ -87,22 +67,12 @@ def load_events(
 def load_reassignments(read: Read) -> Any:
     """Load the table `reassignments` of a part of the update history (contract: POST /v2/updates).
 
-    Without `start`, `end`, `last` or `limit` it loads the whole history if that is not more than 100,000 updates and
-    1 GB of answers; otherwise it raises an InputError that estimates the whole.
-
     Args:
         net: the network; its scan is asked.
 
     Returns:
         One row per leg of a reassignment, in the order of migration id, record time and the server. Times are UTC in
         microseconds; `lf.describe("reassignments")` lists every column with its unit.
-
-    Raises:
-        InputError: an argument breaks a rule, or no part is named and the history is longer than that.
-        RequestError: the servers gave no answer.
-        DecodeError: an answer breaks the contract.
-        PagingError: the pages contradict each other.
-        PartialResultError: `start` lies before or behind what is there, or it was pruned while it was read.
 
     Example:
         >>> import ledgerframes as lf

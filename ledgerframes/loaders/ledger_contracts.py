@@ -66,9 +66,7 @@ def load_ledger_contracts(
     Raises:
         InputError: an argument is not valid, no participant serves the route, or there are more than 100 pages and
             `limit` is not given.
-        RequestError: the participant gave no answer.
         NotAuthorizedError: the token's user may not read as these parties, or as any party.
-        DecodeError: an answer breaks the interface's rules.
         PagingError: the pages contradict each other, so that rows would be lost or doubled.
 
     Example:

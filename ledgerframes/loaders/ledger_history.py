@@ -83,9 +83,7 @@ def load_ledger_history(
     Raises:
         InputError: an argument is not valid, no participant serves the route, or there are more than 100 pages and
             none of `start`, `end` and `limit` is given.
-        RequestError: the participant gave no answer.
         NotAuthorizedError: the token's user may not read as these parties, or as any party.
-        DecodeError: an answer breaks the interface's rules.
         PagingError: the pages contradict each other, so that rows would be lost or doubled.
 
     Example:

@@ -38,11 +38,6 @@ def load_traffic(load: TableLoad, members: Iterable[str], *, synchronizer: str |
         One row per member: found, total_consumed, total_limit and total_purchased in bytes. `found` is False and the
         amounts are null for a member that the synchronizer does not know.
 
-    Raises:
-        InputError: an argument is not valid, or the scan does not serve the route.
-        RequestError: the scan gave no answer.
-        DecodeError: an answer breaks the contract.
-
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=200) as net:
@@ -118,11 +113,6 @@ def load_validator_faucets(load: TableLoad, validators: Iterable[str]) -> Any:
     Returns:
         One row per validator: found, the number of rounds collected and missed, the first and last round. `found` is
         False and the rest null for a party without a license.
-
-    Raises:
-        InputError: an argument is not valid, or the scan does not serve the route.
-        RequestError: the scan gave no answer.
-        DecodeError: an answer breaks the contract.
 
     Example:
         >>> import ledgerframes as lf

@@ -47,11 +47,8 @@ def load_names(load: TableLoad, *, prefix: str | None = None) -> Any:
         have no contract and do not expire.
 
     Raises:
-        InputError: an argument is not valid, or the scan does not serve the route.
         PartialResultError: an answer is full and longer prefixes do not split it.
         PagingError: the server ignores the prefix.
-        RequestError: the scan gave no answer.
-        DecodeError: an answer breaks the contract.
 
     Example:
         >>> import ledgerframes as lf

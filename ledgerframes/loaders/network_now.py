@@ -40,11 +40,6 @@ def load_rounds(load: TableLoad, *, blobs: bool = False) -> Any:
         `lf.describe("rounds")` lists every column with its unit. `attrs["phases"]` says which were asked for: a
         validator alone does not serve the closed ones.
 
-    Raises:
-        InputError: an argument is not valid, or the scan does not serve the route.
-        RequestError: the scan gave no answer.
-        DecodeError: an answer breaks the contract.
-
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=200) as net:
@@ -101,11 +96,6 @@ def load_featured_apps(load: TableLoad, *, blobs: bool = False) -> Any:
     Returns:
         One row per right: contract_id, provider and more; a party can hold several.
 
-    Raises:
-        InputError: an argument is not valid, or the scan does not serve the route.
-        RequestError: the scan gave no answer.
-        DecodeError: an answer breaks the contract.
-
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=200) as net:
@@ -135,11 +125,6 @@ def load_super_validators(load: TableLoad) -> Any:
     Returns:
         One row per super validator, in the order of the rules: party, name, reward_weight, participant_id and more. The
         addresses are those on the synchronizer of the rules; null where a super validator has announced no node.
-
-    Raises:
-        InputError: an argument is not valid, or the scan does not serve the route.
-        RequestError: the scan gave no answer.
-        DecodeError: an answer breaks the contract.
 
     Example:
         >>> import ledgerframes as lf
@@ -215,11 +200,6 @@ def load_scans(load: TableLoad) -> Any:
     Returns:
         One row per scan and synchronizer: url, sv_name and synchronizer_id. The operator of a scan states its address:
         check it before you connect.
-
-    Raises:
-        InputError: an argument is not valid, or the scan does not serve the route.
-        RequestError: the scan gave no answer.
-        DecodeError: an answer breaks the contract.
 
     Example:
         >>> import ledgerframes as lf

@@ -35,8 +35,6 @@ def load_instruments(load: TableLoad, *, ids: Iterable[str] | None = None) -> An
 
     Raises:
         InputError: an argument breaks a rule, or the registry's admin manages no instrument of an id.
-        RequestError: the registry gave no answer.
-        DecodeError: an answer breaks the contract.
         PagingError: the registry repeats a page token.
 
     Example:
@@ -136,11 +134,6 @@ def load_name_entries(load: TableLoad) -> Any:
         One row per entry: contract_id, name, amount with its unit, expires_at, payment_interval_us and
         payment_duration_us (microseconds); `lf.describe("name_entries")` lists every column with its unit.
 
-    Raises:
-        InputError: an argument breaks a rule.
-        RequestError: the server gave no answer.
-        DecodeError: an answer breaks the contract.
-
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=50) as net:
@@ -161,11 +154,6 @@ def load_users(load: TableLoad) -> Any:
     Returns:
         One row per user: user_id, primary_party, is_deactivated, identity_provider_id and more; `lf.describe("users")`
         lists every column with its unit.
-
-    Raises:
-        InputError: an argument breaks a rule.
-        RequestError: the server gave no answer.
-        DecodeError: an answer breaks the contract.
 
     Example:
         >>> import ledgerframes as lf

@@ -37,9 +37,6 @@ def load_verdicts(read: Read) -> Verdicts[Any]:
     Endpoint: POST /v0/events. Reassignments have no verdict, so they have no row; their updates, like all others, are
     in `load_history`, with the same `update_id`.
 
-    Without `start`, `end`, `last` or `limit` it loads the whole history if that is not more than 100,000 items and
-    1 GB of answers; otherwise it raises an InputError that estimates the whole.
-
     Args:
         net: the network; its scan is asked.
 
@@ -51,10 +48,6 @@ def load_verdicts(read: Read) -> Verdicts[Any]:
     Raises:
         InputError: an argument breaks a rule, the scan does not serve the route, or no part is named and the history
             is longer than that.
-        RequestError: the servers gave no answer.
-        DecodeError: an answer is not as scan's interface file says.
-        PagingError: the pages contradict each other.
-        PartialResultError: `start` lies before or behind what is there, or it was pruned while it was read.
 
     Example:
         >>> import ledgerframes as lf
