@@ -2,8 +2,7 @@
 select
   template_key(package_name, template_name) as template_key, package_name, template_name,
   split_part(template_name, ':', 1) as module,
-  nullif(substr(template_name, strpos(template_name, ':') + 1), case when contains(template_name, ':') then '' else template_name end)
-    as entity,
+  nullif(split_part(template_name, ':', 2), '') as entity,
   min(record_time) as first_seen_at
 from events
 where template_name is not null
