@@ -125,7 +125,7 @@ def test_tables_and_descriptions_are_shown_whole_and_are_frames():
 def test_answers_interfaces_and_styles_say_what_they_are():
     with lf.sandbox(updates=40) as net:
         page, contract = net.scan.updates(page_size=2), net.scan.dso().latest_mining_round.contract
-        assert repr(page).startswith("UpdatesPage(2 updates, (migration 0, 2025-")
+        assert repr(page).startswith("HistoryPage(2 items, (migration 0, 2025-")
         assert repr(contract).startswith("Contract(Splice.Round:OpenMiningRound 00")
         assert len(repr(contract)) < 120
         assert repr(net.scan) == f"<Scan {net.sandbox.scan_url}>"

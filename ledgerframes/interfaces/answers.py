@@ -1,4 +1,4 @@
-"""Typed answers that several calls share: contracts, and the items of the update history.
+"""Typed answers that several calls share: contracts, and the items of the two histories.
 
 Unknown members are ignored here; the loaders keep them. Numbers with a fraction become `Decimal`.
 """
@@ -8,19 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from functools import cached_property
 from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
 from msgspec import Raw, Struct
-
-from ledgerframes.decoding.page_index import ENDPOINT
-from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, Content, body_of
-from ledgerframes.decoding.parsed_page import ParsedPage
-from ledgerframes.decoding.splitting import raws_of
-from ledgerframes.errors import DecodeError
-from ledgerframes.interfaces.page_reading import Unplaced, read_leniently, read_page
-from ledgerframes.paging.cursor import Glimpse
 
 T = TypeVar("T")
 
@@ -195,68 +186,40 @@ class Update:
 
 
 @dataclass(frozen=True)
-class UpdatesPage:
-    """One page of the update history, in ascending order of migration id and record time.
+class EventItem:
+    """One item of the event history: an update, a verdict, or both; a reassignment has no verdict.
+
+    What mediators say is as the server sent it; `load_verdicts` reads it into tables.
 
     Attributes:
-        raw: the JSON of the page.
-        glimpse: cursor and id of every item, the last of which is where the next page begins.
-        unplaced: items without a place, and why, where they were to be left out.
-        parsed: the page as the compiled decoder has taken it apart, if it has.
+        update: None where the request was rejected or is wholly private.
+        verdict: what they decided on the confirmation request; None for a reassignment.
+        traffic_summary: the request's traffic in bytes, on servers that send it.
+        app_activity_records: the activity of app providers, likewise.
     """
 
-    raw: bytes = field(repr=False)
-    glimpse: Glimpse = field(repr=False)
-    unplaced: Unplaced = field(default=(), repr=False)
-    parsed: ParsedPage | None = field(default=None, repr=False, compare=False)
+    update: UpdateItem | None
+    verdict: dict[str, Any] | None
+    traffic_summary: dict[str, Any] | None
+    app_activity_records: dict[str, Any] | None
 
-    @classmethod
-    def read(cls, body: bytes) -> UpdatesPage:
-        """Read the body of POST /v2/updates.
 
-        Raises:
-            DecodeError: an item has no migration id and record time, or is not valid JSON; the message names it.
-        """
-        return cls.of(*read_page(UPDATE_HISTORY, body))
+class _EventParts(Struct):
+    update: Raw = Raw(b"null")
+    verdict: dict[str, Any] | None = None
+    traffic_summary: dict[str, Any] | None = None
+    app_activity_records: dict[str, Any] | None = None
 
-    @classmethod
-    def read_leniently(cls, body: bytes) -> UpdatesPage:
-        """Read the body of POST /v2/updates, leaving out items that have no place in the history.
 
-        Raises:
-            DecodeError: no item has a readable record time, or only those of one instant: the next page is unknown.
-        """
-        return cls.of(*read_leniently(UPDATE_HISTORY, body))
+_parts: Final = reads(_EventParts)
 
-    @classmethod
-    def of(cls, content: Content, glimpse: Glimpse, unplaced: Unplaced = ()) -> UpdatesPage:
-        """A page that was read."""
-        return cls(body_of(content), glimpse, unplaced, content if isinstance(content, ParsedPage) else None)
 
-    @property
-    def content(self) -> Content:
-        """The page as it was taken apart, or as sent where it was not."""
-        return self.raw if self.parsed is None else self.parsed
+def event_item(raw: bytes) -> EventItem:
+    """One item of the event history.
 
-    @cached_property
-    def items(self) -> tuple[UpdateItem, ...]:
-        """The typed items.
-
-        Raises:
-            DecodeError: one of them breaks the contract.
-        """
-        return tuple(self._typed(raw, row) for row, raw in enumerate(raws_of(self.raw)))
-
-    def _typed(self, raw: bytes, row: int) -> UpdateItem:
-        try:
-            return update_item(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise DecodeError(f"{ENDPOINT}: item {row}: {error}", endpoint=ENDPOINT, item=str(row)) from error
-
-    def __repr__(self) -> str:
-        cursors = self.glimpse.cursors
-        span = f", {cursors[0]} to {cursors[-1]}" if cursors else ""
-        return f"UpdatesPage({len(cursors)} update{'' if len(cursors) == 1 else 's'}{span})"
-
-    def __len__(self) -> int:
-        return len(self.glimpse.cursors)
+    Raises:
+        msgspec.DecodeError: it is not as the interface file says.
+    """
+    parts = _parts(raw)
+    update = None if bytes(parts.update) == b"null" else update_item(parts.update)
+    return EventItem(update, parts.verdict, parts.traffic_summary, parts.app_activity_records)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final, Generic, Literal, TypeVar
+from functools import partial
+from typing import Any, Final, Literal
 
 import msgspec
 
-from ledgerframes.decoding.paged_histories import PagedHistory
+from ledgerframes.decoding.paged_histories import EVENT_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, InputError, RequestError, StatusError
 from ledgerframes.interfaces.history import too_much
+from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.interfaces.rules import Positive32, fits
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
@@ -20,28 +22,24 @@ from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.request import Endpoint, Request
 from ledgerframes.transport.retrying import Revise
 
-PageT = TypeVar("PageT")
 ValueEncoding = Literal["compact_json", "protobuf_json"]
+
+UPDATES: Final = Endpoint(interface="scan", method="POST", path="/v2/updates")
+EVENTS: Final = Endpoint(interface="scan", method="POST", path="/v0/events")
 
 
 @dataclass(frozen=True)
-class ScanPages(Generic[PageT]):
+class ScanPages:
     """The pages of one of scan's histories.
 
     Attributes:
         history: which.
-        endpoint: asks for a page.
-        read: makes a page of a body.
-        read_leniently: the same without broken items.
         sender: sends the requests.
         lenient: whether pages are to be read without broken items.
         among: the servers to ask; all of the interface where it is empty.
     """
 
     history: PagedHistory
-    endpoint: Endpoint
-    read: Callable[[bytes], PageT]
-    read_leniently: Callable[[bytes], PageT]
     sender: Sender
     lenient: bool = False
     among: tuple[str, ...] = ()
@@ -54,20 +52,20 @@ class ScanPages(Generic[PageT]):
 
     def page_request(self, after: Cursor | None, page_size: int) -> Request:
         """The request for one page."""
-        return page_request(self.endpoint, after, page_size, None)
+        return page_request(EVENTS if self.history is EVENT_HISTORY else UPDATES, after, page_size, None)
 
     def send_page(
         self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
-    ) -> Answer[PageT]:
+    ) -> Answer[HistoryPage]:
         """Fetch one page: from a named server once, from some servers only, or from the preferred one."""
         # A caller that names one server chooses the next one itself, by what it knows of their lag.
         attempts = 1 if isinstance(server, str) else None
         server = server or self.among or None
-        read = self.read
-        if isinstance(server, str) and self.lenient:
-            read = self.read_leniently
+        read: Callable[[bytes], HistoryPage] = partial(HistoryPage.read, history=self.history)
+        if self.lenient and isinstance(server, str):
+            read = partial(HistoryPage.read_leniently, history=self.history)
         elif self.lenient:
-            read = _Lenient(self.read, self.read_leniently, several=len(server or self.servers) > 1)
+            read = _Lenient(self.history, several=len(server or self.servers) > 1)
 
         def revised(asked: Request, error: RequestError) -> Request | None:
             if too_much(error) and (failed := self._failed(error, server)) is not None:
@@ -94,11 +92,11 @@ class ScanPages(Generic[PageT]):
         """Wait, by the transport's clock."""
         self.sender.pause(seconds)
 
-    def stoppable(self, stop: Stop) -> ScanPages[PageT]:
+    def stoppable(self, stop: Stop) -> ScanPages:
         """The same for one operation, whose requests and pauses end once `stop` is set."""
         return replace(self, sender=self.sender.stoppable(stop))
 
-    def leniently(self) -> ScanPages[PageT]:
+    def leniently(self) -> ScanPages:
         """The same, its pages read without the items that have no cursor."""
         return replace(self, lenient=True)
 
@@ -116,28 +114,26 @@ def _page_size(request: Request) -> int:
 
 
 @dataclass
-class _Lenient(Generic[PageT]):
+class _Lenient:
     """Reads a page without its broken items, but only once another attempt, or another scan, did not have it whole.
 
     A valid JSON item that breaks the contract is the same each time; only another scan may have it right.
     """
 
-    read: Callable[[bytes], PageT]
-    read_leniently: Callable[[bytes], PageT]
+    history: PagedHistory
     several: bool
     again: bool = False
 
-    def __call__(self, body: bytes) -> PageT:
-        if self.again:
-            return self.read_leniently(body)
-        try:
-            return self.read(body)
-        except DecodeError as error:
-            self.again = True
-            readable = error.__cause__ is None or isinstance(error.__cause__, msgspec.ValidationError)
-            if self.several or not readable:
-                raise
-            return self.read_leniently(body)
+    def __call__(self, body: bytes) -> HistoryPage:
+        if not self.again:
+            try:
+                return HistoryPage.read(body, self.history)
+            except DecodeError as error:
+                self.again = True
+                readable = error.__cause__ is None or isinstance(error.__cause__, msgspec.ValidationError)
+                if self.several or not readable:
+                    raise
+        return HistoryPage.read_leniently(body, self.history)
 
 
 def page_request(endpoint: Endpoint, after: Cursor | None, page_size: int, encoding: ValueEncoding | None) -> Request:

@@ -10,17 +10,18 @@ from typing import Final
 from msgspec import Struct
 
 from ledgerframes.arguments import path as path_argument
-from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces import scan_objects
-from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, UpdatesPage, reads
+from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, reads
 from ledgerframes.interfaces.calls import Call, declared_call, sends
 from ledgerframes.interfaces.history import read_pages
 from ledgerframes.interfaces.object_files import download_to
-from ledgerframes.interfaces.page_source import ScanPages, ValueEncoding, cursor_of, page_request
+from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.interfaces.page_source import UPDATES, ScanPages, ValueEncoding, cursor_of, page_request
 from ledgerframes.interfaces.page_source import value_encoding as encoding_of
 from ledgerframes.interfaces.rules import Positive32, fits
-from ledgerframes.interfaces.scan_events import EVENTS, EventCalls, EventsPage
+from ledgerframes.interfaces.scan_events import EventCalls
 from ledgerframes.interfaces.scan_now import CurrentCalls
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls, When
 from ledgerframes.paging.history import HistoryReader
@@ -37,7 +38,6 @@ UPDATE_BY_ID: Final = Endpoint(
 )
 # Served from 0.5.10 on; newer releases have dropped v1.
 UPDATE_BY_ID_V2: Final = Endpoint(interface="scan", method="GET", path="/v2/updates/{update_id}")
-UPDATES: Final = Endpoint(interface="scan", method="POST", path="/v2/updates")
 UPDATE_BY_HASH: Final = Endpoint(
     interface="scan", method="GET", path="/v2/updates/hash/{hash}", not_found_is_local=True
 )
@@ -93,7 +93,7 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
         after: Bound | None = None,
         page_size: int = 1000,
         value_encoding: ValueEncoding | None = None,
-    ) -> Call[UpdatesPage]:
+    ) -> Call[HistoryPage]:
         """Read one page of the history, ascending (contract: POST /v2/updates).
 
         Use `iter_updates` or `load_history` for more than a page: updates that share a record time can be cut apart by
@@ -104,7 +104,7 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
             page_size: the most items to return, 1 to 1000; an operator may allow fewer.
             value_encoding: see `update_by_id`.
         """
-        return Call(page_request(UPDATES, cursor_of(after), page_size, value_encoding), UpdatesPage.read)
+        return Call(page_request(UPDATES, cursor_of(after), page_size, value_encoding), HistoryPage.read)
 
     @sends
     def update_by_hash(self, hash: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:  # noqa: A002
@@ -154,18 +154,13 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
         return Call(EARLIEST_ROUND.request(), _earliest, alternatives=(older,))
 
     @property
-    def update_pages(self) -> ScanPages[UpdatesPage]:
+    def update_pages(self) -> ScanPages:
         """The update history as a source of pages."""
-        return ScanPages(UPDATE_HISTORY, UPDATES, UpdatesPage.read, UpdatesPage.read_leniently, self._sender)
+        return self.pages(UPDATE_HISTORY)
 
-    @property
-    def event_pages(self) -> ScanPages[EventsPage]:
-        """The event history as a source of pages."""
-        return ScanPages(EVENT_HISTORY, EVENTS, EventsPage.read, EventsPage.read_leniently, self._sender)
-
-    def pages(self, history: PagedHistory) -> ScanPages[UpdatesPage] | ScanPages[EventsPage]:
+    def pages(self, history: PagedHistory) -> ScanPages:
         """One of the two histories as a source of pages."""
-        return self.event_pages if history is EVENT_HISTORY else self.update_pages
+        return ScanPages(history, self._sender)
 
     def iter_updates(
         self, *, start: Bound | None = None, end: Bound | None = None, page_size: int = 1000
@@ -178,9 +173,8 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
             page_size: how many items a request asks for.
         """
         for page in read_pages(self.update_pages, HistoryReader(window(start, end), page_size=page_size)):
-            items = UpdatesPage(page.page.raw, page.page.glimpse).items
             for row in page.rows:
-                yield items[row]
+                yield page.page.items[row]
 
     def iter_validator_licenses(self, *, limit: int = 1000) -> Iterator[Contract]:
         """Iterate over all licenses, following the tokens whatever the length of the pages.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import pyarrow as pa
@@ -72,7 +72,7 @@ def beginning_of(pages: PageSource, server: str | None = None) -> Beginning | No
     return Beginning(page.glimpse.cursors[0], proven_by(page, pages.history)) if page.glimpse.cursors else None
 
 
-def having(pages: ScanPages[Any], window: Window) -> ScanPages[Any]:
+def having(pages: ScanPages, window: Window) -> ScanPages:
     """The pages of the servers that have what a window reaches back to; else, of several, of those that begin first."""
     begins: dict[str, Cursor] = {}
     for server in pages.servers if len(pages.servers) > 1 else ():

@@ -175,9 +175,7 @@ def cross_check(
     return replace(check, lacks=lacks, whole=not ((lacks or check.pruned) and window.names_start))
 
 
-def _lacking(
-    sides: tuple[ScanPages[Any], ScanPages[Any]], names: list[str], window: Window
-) -> tuple[Cursor | None, str]:
+def _lacking(sides: tuple[ScanPages, ScanPages], names: list[str], window: Window) -> tuple[Cursor | None, str]:
     """Where the side begins that begins later, if it lacks what a window names, and that in words."""
     begins = [beginning_of(pages) for pages in sides]
     if begins[0] is None or begins[1] is None:
@@ -196,7 +194,7 @@ def _lacking(
     )
 
 
-def begins_now(pages: ScanPages[Any]) -> Cursor:
+def begins_now(pages: ScanPages) -> Cursor:
     """What a network has from here on it has had all along; behind everything where it shows nothing."""
     begin = beginning_of(pages)
     return _NOTHING if begin is None else begin.at
@@ -205,7 +203,7 @@ def begins_now(pages: ScanPages[Any]) -> Cursor:
 _NOTHING: Final = Cursor(2**63, LATEST)
 
 
-def served_updates(pages: ScanPages[Any], window: Window) -> Iterator[Canonical]:
+def served_updates(pages: ScanPages, window: Window) -> Iterator[Canonical]:
     """A server's updates of a window; what it prunes while it is read is not among them."""
     reader = HistoryReader(window)
     try:

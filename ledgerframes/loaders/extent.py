@@ -33,7 +33,7 @@ EVERYTHING: Final = window("begin")
 class Extent:
     """What a scan shows of the history: where it begins, the first place of each migration, and the newest update."""
 
-    pages: ScanPages[Any]
+    pages: ScanPages
     beginning: Beginning
     firsts: tuple[Cursor, ...]
     newest: Cursor
@@ -56,7 +56,7 @@ def nothing_shown(scan: Scan) -> str:
     return f"{source_of(scan.servers[0])} shows no update: nothing is recorded yet, or it has pruned everything"
 
 
-def extent_of(scan: Scan, pages: ScanPages[Any]) -> Extent | None:
+def extent_of(scan: Scan, pages: ScanPages) -> Extent | None:
     """Find out what a scan shows, by about two requests, and one or two per migration; None while it shows nothing.
 
     Args:
@@ -74,7 +74,7 @@ def extent_of(scan: Scan, pages: ScanPages[Any]) -> Extent | None:
     return Extent(pages, Beginning(begin, proven_by(page)), firsts, _newest(scan, pages, firsts[-1]))
 
 
-def _newest(scan: Scan, pages: ScanPages[Any], first: Cursor) -> Cursor:
+def _newest(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
     """The newest update of the newest migration: near the server's own time, near its newest snapshot, or by steps.
 
     Where to look is a guess; that nothing follows is what an empty page says.
@@ -132,7 +132,7 @@ def latest_migration(scan: Scan) -> int | None:
     return max((first.migration_id for first in first_cursors(scan.update_pages)), default=None)
 
 
-def first_cursors(pages: ScanPages[Any], place: Cursor | None = None) -> Iterator[Cursor]:
+def first_cursors(pages: ScanPages, place: Cursor | None = None) -> Iterator[Cursor]:
     """The first cursor of each migration after a place, in order, by one request per migration and one more.
 
     Raises:
@@ -159,7 +159,7 @@ def _endless(first: Cursor) -> PagingError:
     )
 
 
-def first_after(pages: ScanPages[Any], place: Cursor | None) -> Cursor | None:
+def first_after(pages: ScanPages, place: Cursor | None) -> Cursor | None:
     """The cursor of the first update after a place.
 
     Raises:
@@ -174,6 +174,6 @@ def first_after(pages: ScanPages[Any], place: Cursor | None) -> Cursor | None:
     return cursors[0] if cursors else None
 
 
-def ask(pages: ScanPages[Any], place: Cursor | None, page_size: int) -> Any:
+def ask(pages: ScanPages, place: Cursor | None, page_size: int) -> Any:
     """The answer with the updates after a place."""
     return pages.send_page(pages.page_request(place, page_size), server=None, revise=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
@@ -267,7 +267,7 @@ def _top(wanted: Window, one: Migration) -> int:
 class _Sample:
     """Pages at even distances in a part of a migration; the rows follow from how dense they lie."""
 
-    def __init__(self, pages: ScanPages[Any], part: _Part, samples: int) -> None:
+    def __init__(self, pages: ScanPages, part: _Part, samples: int) -> None:
         self.rows = 0.0
         self.bytes = self.items = self.requests = 0
         self.seconds = 0.0
@@ -291,14 +291,14 @@ class _Sample:
                 self.rows += len(places) * (right - left) / max(places[-1] - left, 1)
 
 
-def find_migrations(pages: ScanPages[Any]) -> list[Migration]:
+def find_migrations(pages: ScanPages) -> list[Migration]:
     """The migrations in order, by probes of one item."""
     # All beginnings first: a server of ever more migrations is refused before the end of any is looked for.
     firsts = list(first_cursors(pages))
     return [Migration(first.migration_id, first.micros, _last_of(pages, first)) for first in firsts]
 
 
-def _last_of(pages: ScanPages[Any], first: Cursor) -> int:
+def _last_of(pages: ScanPages, first: Cursor) -> int:
     """The last record time of a migration: the distance doubles while there is more, then halves."""
     known, step = first.micros, 1_000_000
     while (place := _next(pages, first.migration_id, known + step)) is not None:
@@ -315,7 +315,7 @@ def _last_of(pages: ScanPages[Any], first: Cursor) -> int:
     return known
 
 
-def _next(pages: ScanPages[Any], migration_id: int, micros: int) -> int | None:
+def _next(pages: ScanPages, migration_id: int, micros: int) -> int | None:
     """The first record time after an instant in one migration."""
     if micros >= LATEST:
         return None

@@ -15,9 +15,8 @@ import msgspec
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
 from ledgerframes.decoding.splitting import UNREADABLE
 from ledgerframes.errors import DecodeError, InputError, PagingError
-from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.history import PageRows
-from ledgerframes.interfaces.page_reading import page_of
+from ledgerframes.interfaces.page_reading import HistoryPage, page_of
 from ledgerframes.objects.lines import read_lines
 from ledgerframes.objects.sources import ObjectSource, StoredObject
 from ledgerframes.paging.cursor import Cursor, Glimpse
@@ -51,7 +50,7 @@ class ObjectPage:
         line: the number of the first one in the object, from 1.
     """
 
-    page: UpdatesPage
+    page: HistoryPage
     stored: StoredObject
     line: int
 
@@ -228,7 +227,7 @@ def _lines_of(
             line += len(batch)
 
 
-def page_of_lines(batch: list[bytes], name: str, line: int = 1) -> UpdatesPage:
+def page_of_lines(batch: list[bytes], name: str, line: int = 1) -> HistoryPage:
     """Some lines as a page.
 
     Args:
@@ -240,7 +239,7 @@ def page_of_lines(batch: list[bytes], name: str, line: int = 1) -> UpdatesPage:
         DecodeError: a line is not an item, or has no place in the history.
     """
     try:
-        return UpdatesPage.read(page_of(UPDATE_HISTORY, batch))
+        return HistoryPage.read(page_of(UPDATE_HISTORY, batch))
     except DecodeError as error:
         raise DecodeError(
             f"{name}, from line {line} on: {error}", endpoint=error.endpoint, table=error.table, item=error.item

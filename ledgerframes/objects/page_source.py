@@ -18,7 +18,6 @@ from typing import Final
 
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, InputError, LedgerframesError, PagingError, RequestError, StoppedError
-from ledgerframes.interfaces.answers import UpdatesPage
 from ledgerframes.interfaces.history import HistorySession, PageSource, smaller_page
 from ledgerframes.interfaces.page_reading import HistoryPage, page_of
 from ledgerframes.objects.asked_page import AskedPage
@@ -118,7 +117,7 @@ class ObjectIndex:
         """The segments whose objects could not be read."""
         return tuple(sorted(self._failed, key=lambda segment: (segment.after, segment.up_to)))
 
-    def page(self, after: Cursor, size: int) -> UpdatesPage | None:
+    def page(self, after: Cursor, size: int) -> HistoryPage | None:
         """The items after a cursor; None where objects do not have them, or cannot be read.
 
         Raises:
@@ -154,7 +153,7 @@ class ObjectIndex:
                 chain.append(segment)
         return tuple(chain)
 
-    def older(self, after: Cursor, last: Cursor, size: int) -> UpdatesPage | None:
+    def older(self, after: Cursor, last: Cursor, size: int) -> HistoryPage | None:
         """The items after a cursor and up to another one in the order of the history; None where there are none.
 
         Unlike `page`, which leaves the end of each segment to the servers: of what they have pruned, objects hold all.
@@ -275,7 +274,7 @@ class ObjectPages:
                 return Answer(page, 200, self.name, request, len(page.raw), seconds, {})
         return self.inner.send_page(request, server=server, revise=revise)
 
-    def first(self, size: int) -> UpdatesPage | None:
+    def first(self, size: int) -> HistoryPage | None:
         """The first items of all objects."""
         return self.index.older(BEFORE_ALL, Cursor(2**63, LATEST), size)
 
@@ -294,7 +293,7 @@ class ObjectPages:
         """Whether objects count: what they show the server that listed them has shown, as long as it counts itself."""
         return self.lister in self.servers and self.name not in self.left_out
 
-    def _older(self, after: Cursor, size: int) -> UpdatesPage | None:
+    def _older(self, after: Cursor, size: int) -> HistoryPage | None:
         """Items that no server has any more, and behind the last of them the first ones that a server has."""
         known = [self.begins[server] for server in self.servers if server in self.begins]
         begin = min(known, default=None) if len(known) == len(self.servers) else None
@@ -324,7 +323,7 @@ class ObjectPages:
             answer = self._first_left(before(begin), most)
             if answer.value.glimpse.cursors[:1] == [begin]:
                 bodies = [one.raw for one in (page, answer.value) if one is not None]
-                return UpdatesPage.read(
+                return HistoryPage.read(
                     page_of(UPDATE_HISTORY, [line for body in bodies for line in UPDATE_HISTORY.raws_of(body)])
                 )
             if answer.value.glimpse.cursors:
@@ -333,7 +332,7 @@ class ObjectPages:
         several = page is not None and _shows_two_times(page)
         return page if several else None
 
-    def _past_a_tie(self, after: Cursor, last: Cursor, size: int) -> UpdatesPage | None:
+    def _past_a_tie(self, after: Cursor, last: Cursor, size: int) -> HistoryPage | None:
         """Items from objects; a page that one time fills may be cut off inside a tie, so as many as show two times."""
         page = self.index.older(after, last, size)
         while page is not None and len(page) >= size and not _shows_two_times(page):
@@ -379,6 +378,6 @@ class ObjectPages:
         return replace(self, inner=self.inner.leniently())
 
 
-def _shows_two_times(page: UpdatesPage) -> bool:
+def _shows_two_times(page: HistoryPage) -> bool:
     """Whether a page has items of two times at least; else it may be cut off inside a tie."""
     return page.glimpse.cursors[0] != page.glimpse.cursors[-1]

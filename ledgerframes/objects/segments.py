@@ -11,7 +11,7 @@ from itertools import groupby, islice, pairwise
 from typing import Final
 
 from ledgerframes.errors import DecodeError
-from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.objects.history import page_of_lines
 from ledgerframes.objects.lines import read_lines
 from ledgerframes.objects.sources import ObjectSource, StoredObject
@@ -81,7 +81,7 @@ class SegmentReader:
         """Whether what follows a cursor was not passed yet."""
         return self.passed is None or self.passed <= after
 
-    def page(self, after: Cursor, last: Cursor, size: int) -> UpdatesPage | None:
+    def page(self, after: Cursor, last: Cursor, size: int) -> HistoryPage | None:
         """The items after a cursor and up to another one; None where there are none.
 
         Args:
@@ -93,7 +93,7 @@ class SegmentReader:
             RequestError: an object could not be fetched.
             DecodeError: an object is damaged, or its items are not in order.
         """
-        page: UpdatesPage | None = None
+        page: HistoryPage | None = None
         # Before anything is dropped: also a reader that comes to the end has passed all of it.
         self.passed = after
         while not self._cursors or self._cursors[-1] <= after:
@@ -113,7 +113,7 @@ class SegmentReader:
         if self._lines is not None:
             self._lines.close()
 
-    def _advance(self, dropped: int, more: int) -> UpdatesPage | None:
+    def _advance(self, dropped: int, more: int) -> HistoryPage | None:
         """Drop the first lines and keep as many of those that follow; None where there are none."""
         if self._lines is None:
             self._lines = self._read()
@@ -133,7 +133,7 @@ class SegmentReader:
                 )
         return page
 
-    def _parsed(self, lines: list[bytes]) -> UpdatesPage:
+    def _parsed(self, lines: list[bytes]) -> HistoryPage:
         try:
             return page_of_lines(lines, *self._origin(0))
         except DecodeError:

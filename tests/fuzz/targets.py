@@ -18,8 +18,9 @@ from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.page_index import peek
 from ledgerframes.decoding.pages import decode_page
 from ledgerframes.decoding.rebuild import rebuild_rows
-from ledgerframes.interfaces.answers import Update, UpdatesPage
+from ledgerframes.interfaces.answers import Update
 from ledgerframes.interfaces.commands import CreateCommand
+from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.interfaces.reassignment_commands import UnassignCommand
 from ledgerframes.interfaces.users import User
 from ledgerframes.loaders.history import History
@@ -104,7 +105,7 @@ def typed_page(corpus: Corpus, rng: random.Random) -> bytes:
     body = mutate(page_of([item for item in items if len(item) < 20_000]), rng, history)
     single = mutate(items[0] if len(items[0]) < 20_000 else b"{}", rng, history)
     for read in (
-        *(lambda: UpdatesPage.read(body).items, lambda: UpdatesPage.read_leniently(body).items),
+        *(lambda: HistoryPage.read(body).items, lambda: HistoryPage.read_leniently(body).items),
         lambda: Update.read(single),
     ):
         # What a body does not hold is judged by the transport, which knows all of these.

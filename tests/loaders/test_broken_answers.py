@@ -15,7 +15,7 @@ import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.pages import decode_page
 from ledgerframes.decoding.rebuild import read_json
-from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.loaders.history import History
 from ledgerframes.sandbox.serving import serve
 from tests.clocks import SkippingClock
@@ -115,16 +115,16 @@ def test_a_summary_of_no_party_is_an_error_and_not_left_out():
 
 def test_a_page_may_have_members_that_nobody_knows():
     body = page_of(transaction())[:-1] + b',"next":"x"}'
-    assert [item.update_id for item in UpdatesPage.read(body).items] == ["u"]
+    assert [item.update_id for item in HistoryPage.read(body).items] == ["u"]
     later = transaction(update_id="v", record_time="2026-01-30T08:39:29.000000Z")
     broken = page_of({"update_id": "x"}, transaction(), later)[:-1] + b',"next":"x"}'
-    page = UpdatesPage.read_leniently(broken)
+    page = HistoryPage.read_leniently(broken)
     assert (page.glimpse.update_ids, len(page.unplaced)) == (["u", "v"], 1)
 
 
 def test_a_page_without_items_is_refused_where_items_may_be_left_out():
     with pytest.raises(msgspec.ValidationError, match="transactions"):
-        UpdatesPage.read_leniently(b'{"transaction":[]}')
+        HistoryPage.read_leniently(b'{"transaction":[]}')
 
 
 @pytest.mark.parametrize("value", ["9" * 5_000, "1E+9999999999999999999"], ids=["digits", "exponent"])

@@ -276,12 +276,12 @@ def test_bad_arguments_send_nothing(net):
 
 def test_typed_items_and_a_look_up_by_id(net):
     page = net.scan.events(page_size=60)
-    rejected = next(item for item in page.items if item.verdict and item.verdict.verdict_result == REJECTED)
+    rejected = next(item for item in page.items if item.verdict and item.verdict["verdict_result"] == REJECTED)
 
     assert len(page) == 60
     assert rejected.update is None
-    assert rejected.verdict.transaction_views.views[0].confirming_parties[0].threshold == 1
-    assert net.scan.event_by_id(rejected.verdict.update_id) == rejected
+    assert rejected.verdict["transaction_views"]["views"][0]["confirming_parties"][0]["threshold"] == 1
+    assert net.scan.event_by_id(rejected.verdict["update_id"]) == rejected
     with pytest.raises(lf.errors.NotFoundError):
         net.scan.event_by_id("1220nothing")
 

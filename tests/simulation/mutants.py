@@ -243,11 +243,11 @@ def _nobody_in_particular(original: Any) -> Any:
 
 def _ends_where_objects_end(original: Any) -> Any:
     def page(self: Any, after: Any, size: int) -> Any:
-        from ledgerframes.interfaces.answers import UpdatesPage
+        from ledgerframes.interfaces.page_reading import HistoryPage
 
         found = original(self, after, size)
         known = self._segment(after)
-        return UpdatesPage.read(b'{"transactions":[]}') if found is None and known is not None else found
+        return HistoryPage.read(b'{"transactions":[]}') if found is None and known is not None else found
 
     return page
 

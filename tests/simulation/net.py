@@ -17,11 +17,10 @@ import msgspec
 from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError, ServerError, StatusError
-from ledgerframes.interfaces.answers import UpdatesPage
+from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.interfaces.page_source import UPDATES as UPDATES_OF_SCAN
 from ledgerframes.interfaces.page_source import page_request
-from ledgerframes.interfaces.scan import UPDATES as UPDATES_OF_SCAN
 from ledgerframes.interfaces.scan import Scan
-from ledgerframes.interfaces.scan_events import EventsPage
 from ledgerframes.interfaces.scan_objects import ObjectRef, UpdateObjects
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Window
@@ -42,13 +41,12 @@ ATTEMPTS = 8
 MOST_REQUESTS = 400
 
 
-Page = UpdatesPage | EventsPage
-
-
 @lru_cache(4096)
-def _page(items: tuple[Item, ...], stored_as: StoredAs, read: Callable[[bytes], Page]) -> Page:
+def _page(
+    items: tuple[Item, ...], stored_as: StoredAs, read: Callable[..., HistoryPage], history: PagedHistory
+) -> HistoryPage:
     """A page as the scan interface reads it; the same answer comes many times in a history."""
-    return read(stored_as.body(items))
+    return read(stored_as.body(items), history)
 
 
 class Endless(BaseException):
@@ -206,13 +204,12 @@ class SimScan:
     def send_page(self, request: Any, *, server: str | tuple[str, ...] | None, revise: Revise | None) -> Answer[Any]:
         """Ask as `Exchange` does: a named server once, otherwise one after the other until one answers."""
         self._disk.alive()
-        page = EventsPage if self._history is EVENT_HISTORY else UpdatesPage
-        read = page.read_leniently if self._lenient else page.read
+        read = HistoryPage.read_leniently if self._lenient else HistoryPage.read
         order = [server] if isinstance(server, str) else list(server or self._order)
         for attempt in range(1 if isinstance(server, str) else ATTEMPTS):
             url = order[attempt % len(order)]
             outcome = self._attempt(request, url, read)
-            if isinstance(outcome, Page):
+            if isinstance(outcome, HistoryPage):
                 if attempt:
                     self.prefer(url)
                 return Answer(outcome, 200, url, request, len(outcome.raw), 0.0, {})
@@ -230,7 +227,7 @@ class SimScan:
             self._clock.sleep(0.1)
         raise error
 
-    def _attempt(self, ask: Ask, url: str, read: Any) -> Page | LedgerframesError:
+    def _attempt(self, ask: Ask, url: str, read: Any) -> HistoryPage | LedgerframesError:
         """Send one request once."""
         self._arrive()
         server = self._servers[url]
@@ -254,7 +251,7 @@ class SimScan:
                 read(body[: len(body) // 2])
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 return DecodeError(f"the answer of {url} is not whole JSON: {error}")
-        return _page(items, self._stored_as, read)
+        return _page(items, self._stored_as, read, self._history)
 
     def arrive(self, url: str) -> Server:
         """The server that takes a request about objects."""

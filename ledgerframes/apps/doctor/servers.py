@@ -22,6 +22,7 @@ from ledgerframes.errors import (
     StatusError,
 )
 from ledgerframes.interfaces import ledger, looking_up, registry, scan, validator
+from ledgerframes.interfaces.page_source import UPDATES
 from ledgerframes.network import Network
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import PREFIXES, Request
@@ -31,7 +32,7 @@ SLOW: Final = 2.0
 
 #: The smallest request that only the right kind of server answers so, and the member that its answer has.
 _ASKED: Final[dict[Interface, tuple[Request, str]]] = {
-    "scan": (scan.UPDATES.request(json={"page_size": 1}), "transactions"),
+    "scan": (UPDATES.request(json={"page_size": 1}), "transactions"),
     "validator": (validator.NAME_ENTRIES.request(), "entries"),
     "registry": (registry.INSTRUMENTS.request(query={"pageSize": 1}), "instruments"),
     "ledger": (ledger.LIST_USERS.request(query={"pageSize": 1}), "users"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -118,7 +118,7 @@ def verify(
     )  # fmt: skip
 
 
-def _lacking(pages: ScanPages[Any], view: View, part: Window) -> Iterator[Interval]:
+def _lacking(pages: ScanPages, view: View, part: Window) -> Iterator[Interval]:
     """What the network shows before the end of what is stored, and the store does not cover."""
     covered = view.covered
     for first in migrations_after(pages, None) if covered else ():
