@@ -33,8 +33,6 @@ OPENING: Final = ("contract_id", "template_name", "created_at", "payload")
 _GIVER: Final = "give the events of lf.load_events, a History, a Store, or a path of Parquet"
 #: Rows that a thread of DuckDB takes at once.
 _BATCH: Final = 65_536
-#: Of a store's table, rows that show how large it would be in memory.
-_SAMPLE: Final = 1_000
 #: Gives the columns of an input whose names are among some words, and of others only what is there: a table or dataset
 #: or SQL. A copy of it in memory may take so many bytes.
 Give = Callable[[set[str], set[str], int], Any]
@@ -235,14 +233,7 @@ def columns_of(frame: Any) -> list[str]:
 
 
 def _stored(store: Any, table: Table) -> Give:
-    def give(needed: set[str], listed: set[str], room: int) -> Any:
-        rows, names = store.scan(table.name), _among(table, needed | listed)
-        sample = rows.head(_SAMPLE, columns=names)
-        if sample.nbytes * rows.count_rows() > room * max(len(sample), 1):
-            return rows  # each step reads it anew
-        return _in_batches(store.load(table.name, columns=names, as_="arrow"))
-
-    return give
+    return lambda needed, listed, room: store._given(table.name, needed, listed, room)  # noqa: SLF001 - its only caller
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.exports import export
 from ledgerframes.store.read.frames import coverage_frame, runs_frame
-from ledgerframes.store.read.loading import dask, load, scan, sql, whole
+from ledgerframes.store.read.loading import dask, load, part_of, scan, sql, whole
 from ledgerframes.store.read.reporting import report
 from ledgerframes.store.read.shown import store_html
 from ledgerframes.store.sync.follow import follow
@@ -182,6 +182,10 @@ class Store:
     def _kept_rows(self, name: str) -> tuple[pa.Table, int] | None:
         """What computed tables read instead of the history; see `kept_rows`."""
         return kept_rows(self._lake, name)
+
+    def _given(self, name: str, needed: set[str], listed: set[str], room: int) -> Any:
+        """What computed tables read of the history; see `Part.give`."""
+        return part_of(self._lake, name).give(needed, listed, room)
 
     follow = follow
 

@@ -1,4 +1,4 @@
-"""Which files of a table are worth joining, and their rows in row groups; `delta` calls it."""
+"""Which files of a table are worth joining, and their rows; `delta` calls it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.store.delta.data_files import ROWS_PER_GROUP, has_digest
+from ledgerframes.store.delta.data_files import has_digest
+from ledgerframes.store.delta.row_order import ROWS_PER_GROUP, sorted_by, windows
 from ledgerframes.store.delta.stored_files import StoredFile
+from ledgerframes.tables.table import Table
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -63,8 +65,23 @@ def _worth_it(group: Sequence[StoredFile]) -> bool:
     return len(group) > 1 or any(not has_digest(file.path) for file in group)
 
 
-def row_groups(fragments: Iterable[ds.Fragment], schema: pa.Schema) -> Iterator[pa.Table]:
-    """The rows of some files, one row group at a time."""
+def joined_rows(
+    table: Table, data: ds.FileSystemDataset, paths: Iterable[str], schema: pa.Schema
+) -> Iterator[pa.Table]:
+    """The rows of some files of a table, a row group or a slab at a time."""
+    import pyarrow.dataset as ds
+
+    fragments = {fragment.path: fragment for fragment in data.get_fragments()}
+    chosen = [fragments[path] for path in paths]
+    if not sorted_by(table):
+        yield from _row_groups(chosen, schema)
+        return
+    files = ds.FileSystemDataset(chosen, data.schema, data.format, data.filesystem)
+    for part in windows(files):
+        yield files.to_table(columns=schema.names, filter=part).cast(schema).sort_by("record_time")
+
+
+def _row_groups(fragments: Iterable[ds.Fragment], schema: pa.Schema) -> Iterator[pa.Table]:
     held = schema.empty_table()
     for fragment in fragments:
         for batch in fragment.to_batches(schema=schema, batch_size=ROWS_PER_GROUP, batch_readahead=1):

@@ -21,12 +21,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ledgerframes.store.delta.row_order import group_size, slabs, sorted_by
 from ledgerframes.tables.kinds import JSON
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import format_timestamp
 
-#: What a read of a short range has to read at least.
-ROWS_PER_GROUP: Final = 20_000
 #: A name with 128 bits of SHA-256 over the file and the CRC-32 of its footer.
 _NAME: Final = re.compile(r"part-[0-9a-f]{16}-([0-9a-f]{32})-([0-9a-f]{8})\.zstd\.parquet$")
 # The log repeats statistics for each file and is read whole whenever a table is opened.
@@ -53,7 +52,8 @@ class Written:
 class FileWriter:
     """Collects rows into one Parquet file in memory.
 
-    zstd; statistics for the columns that reads are cut by, dictionaries where values repeat.
+    zstd; statistics for the columns that reads are cut by, dictionaries where values repeat; rows in the order that
+    `row_order` says.
 
     Attributes:
         table: the declaration.
@@ -76,7 +76,7 @@ class FileWriter:
         # Measured against pyarrow's defaults: twice the speed, half the bytes. Page checksums are off by default there.
         self._writer = pq.ParquetWriter(
             self._sink, self.schema, compression="zstd", compression_level=1, use_dictionary=leaves,
-            write_statistics=self._indexed, write_page_checksum=True, store_schema=False,
+            write_statistics=[*self._indexed, *sorted_by(self.table)], write_page_checksum=True, store_schema=False,
         )  # fmt: skip
 
     @property
@@ -85,8 +85,9 @@ class FileWriter:
         return int(self._sink.tell())
 
     def write(self, rows: pa.Table) -> None:
-        """Add rows in the order given."""
-        self._writer.write_table(rows, row_group_size=ROWS_PER_GROUP)
+        """Add rows, in the order of time as far as they are given so."""
+        for slab in slabs(self.table, rows):
+            self._writer.write_table(slab, row_group_size=group_size(self.table))
         self._rows += rows.num_rows
         for name in self._indexed:
             column = rows[name]

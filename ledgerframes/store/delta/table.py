@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.commit_parts import holds_the_same, parted, properties, removed
-from ledgerframes.store.delta.compaction import groups_to_join, is_small, row_groups
+from ledgerframes.store.delta.compaction import groups_to_join, is_small, joined_rows
 from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns
 from ledgerframes.store.delta.forgetting import KEEP, forget
 from ledgerframes.store.delta.listing import Listing
@@ -131,7 +131,7 @@ class DeltaStoreTable:
             return None
         return Files(self.name, self.url, self._options, self._handle, self._verify)
 
-    def dataset(self) -> ds.Dataset:
+    def dataset(self) -> ds.FileSystemDataset:
         """The rows as a dataset, checked when it is read; columns that an older version did not write are null."""
         import pyarrow.dataset as ds
 
@@ -301,14 +301,14 @@ class DeltaStoreTable:
         files = self.files
         if self._handle is None or files is None:
             return
-        fragments = {fragment.path: fragment for fragment in self.dataset().get_fragments()}
+        data = self.dataset()
         with plain_errors(self.url, "be compacted"):
             for group in groups_to_join(files.listed.values(), partition):
                 for file in group:
                     why = files.harm(file, full=True)
                     if why:
                         raise StoreError(str(Damage(self.name, file, why)))
-                joined = self._joined([fragments[file.path] for file in group])
+                joined = self._joined(data, group)
                 # `changes=False` says that rows only moved, so programs that follow the table do not see them as new.
                 where = CHANGING if group[0].changes else ""
                 added = [self._put(file, group[0].partition, changes=False, folder=where) for file in joined]
@@ -342,10 +342,10 @@ class DeltaStoreTable:
         writer.write(rows.select([field.name for field in own]).cast(pa.schema(own)))
         return writer.finish()
 
-    def _joined(self, fragments: Sequence[ds.Fragment]) -> Iterator[Written]:
-        """The rows of some files in one new file, read a row group at a time."""
+    def _joined(self, data: ds.FileSystemDataset, files: Sequence[StoredFile]) -> Iterator[Written]:
+        """The rows of some files in one new file, never all in memory at once."""
         writer = FileWriter(self.table, self._file_schema())
-        for rows in row_groups(fragments, self._file_schema()):
+        for rows in joined_rows(self.table, data, [file.path for file in files], self._file_schema()):
             writer.write(rows)
         yield writer.finish()
 

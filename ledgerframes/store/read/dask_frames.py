@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError
@@ -14,7 +13,7 @@ from ledgerframes.paging.window import Window
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.lake import Lake, declared
-from ledgerframes.store.read.reading import Part
+from ledgerframes.store.read.reading import Part, load_table
 from ledgerframes.store.view import View
 
 if TYPE_CHECKING:
@@ -90,13 +89,15 @@ def read_file(
     decimals: Decimals,
 ) -> pd.DataFrame:
     """One file's rows; runs on any worker of Dask, so all arguments are plain values."""
+    import pyarrow.dataset as ds
+
     table = declared(name)
     # Opened anew by version: a handle of the Delta library cannot be sent to another process.
     stored = Lake(url, storage_options=options.here, verify=verify).table(name).as_of(version)
     data = stored.dataset()
-    fragment = next(file for file in data.get_fragments() if file.path == path)
+    files = [file for file in data.get_fragments() if file.path == path]
     with damage_named([stored]):
-        rows_of_file = fragment.to_table(schema=data.schema, columns=list(columns), filter=rows)
-    schema = pa.schema([table.schema.field(column) for column in columns])
-    frame: pd.DataFrame = shape(rows_of_file.cast(schema), table, decimals=decimals)
+        file = ds.FileSystemDataset(files, data.schema, data.format, data.filesystem)
+        rows_of_file = load_table(file, columns, rows, table)
+    frame: pd.DataFrame = shape(rows_of_file, table, decimals=decimals)
     return frame

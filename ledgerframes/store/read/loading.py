@@ -13,7 +13,7 @@ from ledgerframes.frames import As, Decimals, Lists, check_shape, described, sha
 from ledgerframes.loaders.beginning import Beginning, warn_of
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window, window
 from ledgerframes.store.keywords import AsOf, LoadOptions, SqlOptions
-from ledgerframes.store.lake import declared
+from ledgerframes.store.lake import Lake, declared
 from ledgerframes.store.read.dask_frames import dask_frame
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.read.where import Where, conditions
@@ -137,10 +137,17 @@ def scan(
         ...     store.scan("updates").count_rows()
         50
     """
+    return part_of(self._lake, table, window(start, end), as_of, allow_partial=allow_partial).dataset
+
+
+def part_of(
+    lake: Lake, table: str, wanted: Window | None = None, as_of: AsOf | None = None, *, allow_partial: bool = False
+) -> Part:
+    """The part of a stored table that a window names, all of it by default; raises as `scan` does."""
     declared(table)
-    view = self._lake.existing(as_of, names=[table])
-    require(view, table, self._lake.url)
-    return Part.of(view, table, window(start, end), allow_partial=allow_partial).dataset
+    view = lake.existing(as_of, names=[table])
+    require(view, table, lake.url)
+    return Part.of(view, table, wanted or Window(), allow_partial=allow_partial)
 
 
 @suggesting

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from ledgerframes.paging.window import Bound, Duration, Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
 from ledgerframes.store.coverage_log import Begin, Slots
 from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.row_order import SLAB, windows
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT, OPEN_CONTRACTS
 from ledgerframes.store.derive.progress import read as read_progress
@@ -46,8 +48,7 @@ _TIME: Final = pa.timestamp("us", "UTC")
 _ORDER: Final[tuple[str, ...]] = ("loaded_at", "position", "migration_id", "record_time", "update_id", "node_index")
 # Taking all rows at once overflows the 32-bit offsets of text columns of more than 2 GB.
 _ROWS_AT_ONCE: Final = 500_000
-#: Rows that show how large all would be in memory, and rows that a thread of DuckDB takes at once.
-_SAMPLE: Final = 1_000
+#: Rows that a thread of DuckDB takes at once.
 _BATCH: Final = 65_536
 
 
@@ -128,19 +129,28 @@ def _holes(
 def batches_of(
     table: DeltaStoreTable, data: ds.Dataset, rows: pc.Expression | None, columns: Sequence[str] | None = None
 ) -> pa.RecordBatchReader:
-    """All rows in batches, folder by folder: migrations and months in order, the rows of a month as stored.
+    """All rows in batches, folder by folder: migrations and months in order, the rows of a history in order of time.
 
-    Reading raises a StoreError where a file is damaged.
+    Rows of other tables come as stored. Reading raises a StoreError where a file is damaged.
     """
     whole = data.schema
     names = whole.names if columns is None else list(columns)
     schema = pa.schema([whole.field(name) for name in names], metadata=whole.metadata)
 
     def batches() -> Iterator[pa.RecordBatch]:
+        import pyarrow.dataset as ds
+
         with damage_named([table]):
-            for fragment in sorted(data.get_fragments(filter=rows), key=_folder):
-                scanner = fragment.scanner(schema=whole, columns=names, filter=rows, batch_readahead=2)
-                yield from scanner.to_batches()
+            fragments = sorted(data.get_fragments(filter=rows), key=_folder)
+            for _, files in groupby(fragments, _folder):
+                folder = ds.FileSystemDataset([*files], whole, data.format, data.filesystem)
+                if set_of(table.name) is None:
+                    yield from folder.scanner(columns=names, filter=rows, batch_readahead=2).to_batches()
+                    continue
+                order = _order(table.table)
+                for part in windows(folder, rows):
+                    found = folder.to_table(columns=list(dict.fromkeys([*names, *order])), filter=part)
+                    yield from _sorted(found, order).select(names).to_batches()
 
     return pa.RecordBatchReader.from_batches(schema, batches())
 
@@ -152,11 +162,15 @@ def _folder(fragment: ds.Fragment) -> tuple[int, str]:
     return keys.get("migration_id", 0), keys.get("record_month", "")
 
 
+def _order(table: Table) -> list[str]:
+    """What the rows of a table are sorted by where they are read: the order of the history, or of loading."""
+    order: list[str] = [name for name in _ORDER if name in table.names] or [*table.key]
+    return order + [name for name in table.key if name not in order] if set_of(table.name) is VERDICTS else order
+
+
 def load_table(data: ds.Dataset, names: Sequence[str], rows: pc.Expression | None, table: Table) -> pa.Table:
     """Read columns and rows, in the order of the history or of loading, in the declared types."""
-    order: list[str] = [name for name in _ORDER if name in table.names] or [*table.key]
-    if set_of(table.name) is VERDICTS:
-        order += [name for name in table.key if name not in order]
+    order = _order(table)
     read = data.to_table(columns=list(dict.fromkeys([*names, *order])), filter=rows)
     read = _sorted(read, order).select(list(names))
     schema = pa.schema([table.schema.field(name) for name in names], metadata=table.schema.metadata)
@@ -305,10 +319,12 @@ class Part:
     def give(self, needed: set[str], listed: set[str], room: int) -> Any:
         """The columns that models need: in memory if they fit into so many bytes, else to be read by each step."""
         names = [name for name in self.table.table.names if name in needed | listed]
-        sample = self.dataset.head(_SAMPLE, columns=names)
-        if sample.nbytes * self.dataset.count_rows() > room * max(len(sample), 1):
-            return self.dataset
-        rows = self.dataset.to_table(columns=names)
+        with damage_named([self.table]):
+            # The templates of a slab are those of the others, too; its first rows are of one template.
+            sample = self.dataset.head(SLAB, columns=names)
+            if sample.nbytes * self.dataset.count_rows() > room * max(len(sample), 1):
+                return self.dataset
+            rows = self.dataset.to_table(columns=names)
         return pa.Table.from_batches(rows.to_batches(max_chunksize=_BATCH), rows.schema)
 
     def load(self, columns: Sequence[str], rows: pc.Expression | None = None) -> pa.Table:

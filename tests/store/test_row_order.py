@@ -1,0 +1,87 @@
+"""Files hold events by template within a slab of time, so that one template is read without the rest."""
+
+from itertools import pairwise
+
+import pandas as pd
+import pyarrow.dataset as ds
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.store.delta import row_order
+
+RARE = "Splice.Round:OpenMiningRound"
+
+
+@pytest.fixture
+def lake(store, monkeypatch):
+    """A lake of many small commits to one partition, with row groups of 50 events, 10 of them to a slab."""
+    monkeypatch.setattr(row_order, "SLAB", 500)
+    monkeypatch.setattr(row_order, "_SORTED_GROUP", 50)
+    with lf.sandbox(seed=4, updates=600, migrations=1) as net:
+        store.sync(net, commit_bytes=60_000, page_size=50, workers=1, progress=False)
+    return store
+
+
+def files_of(store):
+    """The paths of the events' files in the newest state."""
+    return [*store._lake.table("events").refresh().files.listed]
+
+
+def groups_read(store, where):
+    """How many row groups a filter leaves, of how many."""
+    data = store._lake.table("events").refresh().dataset()
+    every = [fragment.row_groups for fragment in data.get_fragments()]
+    left = [fragment.subset(filter=where).row_groups for fragment in data.get_fragments()]
+    return sum(map(len, left)), sum(map(len, every))
+
+
+def test_row_groups_of_other_templates_are_not_read_before_and_after_files_are_joined(lake):
+    rows = lake.load("events")
+    for _ in range(2):
+        left, every = groups_read(lake, ds.field("template_name") == RARE)
+        assert 0 < left < every / 3
+        pd.testing.assert_frame_equal(lake.load("events"), rows)
+        lake.compact()
+    assert len(files_of(lake)) < 6
+
+
+def test_a_short_range_is_read_without_the_rest_of_a_joined_file(lake):
+    lake.compact()
+    times = lake.load("events", columns=["record_time"]).record_time
+    middle = times.iloc[len(times) // 2]
+    left, every = groups_read(lake, (ds.field("record_time") >= middle) & (ds.field("record_time") <= middle))
+    assert 0 < left <= 2 * row_order.SLAB // 50 < every
+
+
+def test_rows_of_one_template_are_those_of_all_rows(lake):
+    lake.compact()
+    every = lake.load("events")
+    for name in sorted(every.template_name.unique()):
+        wanted = every[every.template_name == name].reset_index(drop=True)
+        pd.testing.assert_frame_equal(
+            lake.load("events", where={"template_name": name}), wanted, check_frame_type=False
+        )
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_an_export_has_events_in_the_order_of_time(lake, tmp_path, form):
+    lake.compact()
+    lake.export(tmp_path / "out", tables=["events"], format=form)
+    file = tmp_path / "out" / f"events.{form}"
+    found = pd.read_csv(file) if form == "csv" else pd.read_parquet(file)
+    wanted = lake.load("events")
+    assert found.event_id.tolist() == wanted.event_id.tolist()
+
+
+def test_windows_hold_so_many_rows_at_most_and_part_no_time(lake):
+    data = lake.scan("events")
+    for size in (1, 7, 100, 10**6):
+        parts = [
+            data.to_table(columns=["record_time"], filter=part)["record_time"]
+            for part in row_order.windows(data, None, size)
+        ]
+        assert sum(map(len, parts)) == data.count_rows()
+        for one in parts:
+            assert len(one) <= size or len(one.unique()) == 1
+        ends = [(one.to_pandas().min(), one.to_pandas().max()) for one in parts]
+        assert all(before[1] < after[0] for before, after in pairwise(ends))
