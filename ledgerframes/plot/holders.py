@@ -69,17 +69,16 @@ def balances(
     one_of(show, "show", tuple(_COLUMNS))
     frame = frame_of(
         x, ("time", "party_id", _COLUMNS[show][0]), chart="balances", giver="lf.balances_over_time(events)",
-        compute=lambda source: largest_balances(source, top),
+        compute=lambda source: largest_balances(source, part("updates")(source)["record_time"], top),
     )  # fmt: skip
     return _balances(frame, show, top)
 
 
-def largest_balances(source: Any, top: int) -> pd.DataFrame:
-    """What the largest holders of a History or Store hold over time; `attrs["holders"]` says how many there are."""
+def largest_balances(source: Any, times: pd.Series, top: int) -> pd.DataFrame:
+    """What the largest holders of a history hold over its times; `attrs["holders"]` says how many there are."""
     held = coin_history(source, decimals="float")
     held = held[held["ended_at"].isna()]
     sums = held.groupby("owner")["amount"].sum().sort_values(ascending=False, kind="stable")
-    times = part("updates")(source)["record_time"]
     span = times.max() - times.min()
     every = next((step for step in _STEPS if span / pd.Timedelta(step) <= _TIMES), _STEPS[-1])
     known: pd.DataFrame = balances_over_time(source, every=every, parties=list(sums.index[:top]), decimals="float")

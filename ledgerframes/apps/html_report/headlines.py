@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
+from functools import partial
 from typing import Any, Final
 
 import pandas as pd
@@ -16,6 +17,9 @@ from ledgerframes.errors import InputError, LedgerframesError
 from ledgerframes.number_format import amount_text, count_text, plural
 
 Amount = int | Decimal | None
+#: A figure, and what it is worth in USD where that is something and known.
+Worth = tuple[Amount, Decimal | None]
+Measure = Callable[[Material, Period], Worth]
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,7 @@ def _across(material: Material) -> list[str]:
         parts.append(text(f"{plural(begun, 'reassignment')} may have begun before what is known."))
     for name, things in (("rewards", "coupons"), ("supply_per_round", "coins")):
         with suppress(LedgerframesError):  # their sections have the reason
-            parts += edges(getattr(material, name), things)
+            parts += edges(material.table(name), things)
     return parts
 
 
@@ -116,101 +120,69 @@ def edges(rows: pd.DataFrame, things: str) -> list[str]:
 def figures(material: Material) -> list[Figure]:
     """The headline figures of a period."""
     made: list[Figure] = []
-    for name, unit, value in _FIGURES:
-        here = _known(value, material, material.period)
-        earlier = None if material.before is None else _known(value, material, material.before)
-        usd = _known(_WORTH[name], material, material.period) if name in _WORTH else None
-        made.append(Figure(name, unit, here, earlier, None if usd is None else Decimal(usd)))
+    for name, unit, measure in _MEASURES:
+        value, usd = _known(measure, material, material.period)
+        before = None if material.before is None else _known(measure, material, material.before)[0]
+        made.append(Figure(name, unit, value, before, usd))
     return [*made, *_states(material)]
 
 
-def _known(value: Callable[[Material, Period], Amount], material: Material, period: Period) -> Amount:
+def _known(measure: Measure, material: Material, period: Period) -> Worth:
     try:
-        return value(material, period)
+        return measure(material, period)
     except LedgerframesError:
-        return None
+        return None, None
 
 
-def _updates(material: Material, period: Period) -> Amount:
-    return len(period.of(material.whole.updates, "record_time"))
+def _updates(material: Material, period: Period) -> Worth:
+    return len(period.of(material.whole.updates, "record_time")), None
 
 
-def _reassigned(material: Material, period: Period) -> Amount:
-    return len(period.of(material.flows, "moment"))
+def _reassigned(material: Material, period: Period) -> Worth:
+    return len(period.of(material.flows, "moment")), None
 
 
-def _acting(material: Material, period: Period) -> Amount:
+def _acting(material: Material, period: Period) -> Worth:
     parties = period.of(material.whole.events, "record_time")["acting_parties"].dropna()
-    return len(set().union(*parties)) if len(parties) else 0
+    return len(set().union(*parties)) if len(parties) else 0, None
 
 
-def _paid(material: Material, period: Period) -> Amount:
-    rows = period.of(material.transfers, "record_time")
-    return total(rows.loc[rows["sender"] != rows["receiver"], "amount"])
-
-
-def _paid_usd(material: Material, period: Period) -> Amount:
-    rows = period.of(material.transfers, "record_time")
+def _paid(material: Material, period: Period) -> Worth:
+    rows = period.of(material.table("transfers"), "record_time")
     others = rows[rows["sender"] != rows["receiver"]]
-    return known_total(others["amount"], others["amount_usd"])
+    return total(others["amount"]), known_total(others["amount"], others["amount_usd"])
 
 
-def _minted_usd(material: Material, period: Period) -> Amount:
-    return _worth(material, period, "minted_")
-
-
-def _burned_usd(material: Material, period: Period) -> Amount:
-    return _worth(material, period, "burned_")
-
-
-def _worth(material: Material, period: Period, beginning: str) -> Amount:
-    """The same in USD, each update at the price of its round."""
-    rows = period.of(material.mint_burn, "record_time")
+def _changed(material: Material, period: Period, beginning: str) -> Worth:
+    """The sum of the columns of `mint_burn` that begin so, in USD with each update at the price of its round."""
+    rows = period.of(material.table("mint_burn"), "record_time")
     names = [name for name in rows.columns if name.startswith(beginning)]
-    coin = pd.Series([total(row) for row in rows[names].itertuples(index=False)], index=rows.index, dtype=object)
-    prices = rows["amulet_price_usd"]
-    return known_total(
-        coin, [one * price if price is not None else None for one, price in zip(coin, prices, strict=True)]
-    )
+    coin = [total(row) for row in rows[names].itertuples(index=False)]
+    prices = zip(coin, rows["amulet_price_usd"], strict=True)
+    return total(coin), known_total(coin, [one * price if price is not None else None for one, price in prices])
 
 
-def _minted(material: Material, period: Period) -> Amount:
-    return _columns(material, period, "minted_")
+def _unexplained(material: Material, period: Period) -> Worth:
+    """What neither minting nor burning explains, as this version understands them; None if some of it is not known."""
+    changes = period.of(material.table("mint_burn"), "record_time")["unexplained"]
+    return None if changes.isna().any() else total(changes), None
 
 
-def _burned(material: Material, period: Period) -> Amount:
-    return _columns(material, period, "burned_")
-
-
-def _columns(material: Material, period: Period, beginning: str) -> Decimal:
-    """The sum of the columns of `mint_burn` that begin so."""
-    rows = period.of(material.mint_burn, "record_time")
-    return sum((total(rows[name]) for name in rows.columns if name.startswith(beginning)), Decimal(0))
-
-
-_FIGURES: Final[tuple[tuple[str, str, Callable[[Material, Period], Amount]], ...]] = (
+_MEASURES: Final[tuple[tuple[str, str, Measure], ...]] = (
     ("Updates", "transactions and legs of reassignments", _updates),
     ("Reassignments", "of a contract, between synchronizers", _reassigned),
     ("Active parties", "that acted in a transaction", _acting),
     ("Paid between parties", "CC", _paid),
-    ("Minted", "CC", _minted),
-    ("Burned", "CC", _burned),
+    ("Minted", "CC", partial(_changed, beginning="minted_")),
+    ("Burned", "CC", partial(_changed, beginning="burned_")),
 )
-
-
-#: What these are worth in USD.
-_WORTH: Final[dict[str, Callable[[Material, Period], Amount]]] = {
-    "Paid between parties": _paid_usd,
-    "Minted": _minted_usd,
-    "Burned": _burned_usd,
-}
 
 
 def _states(material: Material) -> list[Figure]:
     """What there was at the end of the period, against its beginning."""
     states: list[Figure] = []
     try:
-        rows = material.supply_per_round
+        rows = material.table("supply_per_round")
         known = rows[rows["total"].notna() & rows["opened_at"].notna()]
         until = Period(None, material.period.end).of(known, "opened_at")
         start = material.period.start
@@ -221,14 +193,8 @@ def _states(material: Material) -> list[Figure]:
         states.append(Figure("Supply", "CC", value, earlier["total"].iloc[-1] if len(earlier) else None, usd))
     except InputError:
         states.append(Figure("Supply", "CC", None))
-    explained = Figure("Unexplained", "CC of the change of supply", _known(_unexplained, material, material.period))
+    explained = Figure("Unexplained", "CC of the change of supply", _known(_unexplained, material, material.period)[0])
     return [*states, explained, _validators(material)]
-
-
-def _unexplained(material: Material, period: Period) -> Amount:
-    """What neither minting nor burning explains, as this version understands them; None if some of it is not known."""
-    changes = period.of(material.mint_burn, "record_time")["unexplained"]
-    return None if changes.isna().any() else total(changes)
 
 
 def _validators(material: Material) -> Figure:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, Final
 
 import pandas as pd
 
+from ledgerframes.apps.html_report.charts import chart
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.loaders.history import History
 from ledgerframes.models.coin_flows import mint_burn, transfers
@@ -20,6 +22,10 @@ from ledgerframes.models.licenses import license_growth
 from ledgerframes.models.reassignments import reassignment_flows
 from ledgerframes.models.rounds_and_rewards import reward_flows, rewards
 from ledgerframes.store.store import Store
+
+_TABLES: Final[dict[str, Callable[..., pd.DataFrame]]] = {
+    table.__name__: table for table in (transfers, rewards, reward_flows, mint_burn, supply_per_round)
+}
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,7 @@ class Material:
         end: for a store: where its reading ends, as the caller gave it.
         interactive: whether charts can be zoomed into.
         opened: what is closed once the report is made.
+        made: the computed tables that a section has asked for.
     """
 
     updates: pd.DataFrame
@@ -70,6 +77,7 @@ class Material:
     end: Any = None
     interactive: bool = False
     opened: ExitStack = field(default_factory=ExitStack)
+    made: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     @property
     def history(self) -> History[Any]:
@@ -133,11 +141,19 @@ class Material:
         begins = self.whole.updates["record_time"].min()
         return earlier if earlier is not None and earlier.start is not None and begins <= earlier.start else None
 
-    @cached_property
-    def transfers(self) -> pd.DataFrame:
-        """Who paid whom, of the whole history."""
-        rows: pd.DataFrame = transfers(self.models, decimals="exact")
-        return rows
+    def table(self, name: str) -> pd.DataFrame:
+        """A computed table of the whole history, with exact amounts."""
+        if name not in self.made:
+            self.made[name] = _TABLES[name](self.models, decimals="exact")
+        return self.made[name]
+
+    def of(self, name: str) -> pd.DataFrame:
+        """The rows of a computed table whose record time lies in the period."""
+        return self.period.of(self.table(name), "record_time")
+
+    def chart(self, draw: Callable[..., Any], rows: Any, words: str) -> str:
+        """A chart of these rows, with words for those who do not see it."""
+        return chart(partial(draw, rows), words, interactive=self.interactive)
 
     @cached_property
     def flows(self) -> pd.DataFrame:
@@ -146,35 +162,11 @@ class Material:
         return joined.assign(moment=joined["unassigned_at"].fillna(joined["assigned_at"]))
 
     @cached_property
-    def rewards(self) -> pd.DataFrame:
-        """Reward coupons, of the whole history."""
-        rows: pd.DataFrame = rewards(self.models, decimals="exact")
-        return rows
-
-    @cached_property
     def rewards_then(self) -> pd.DataFrame:
         """Reward coupons that ended in the period, whenever they began, and those that are open and began in it."""
-        ended = self.period.of(self.rewards, "ended_at")
-        begun = self.period.of(self.rewards, "created_at")
+        ended = self.period.of(self.table("rewards"), "ended_at")
+        begun = self.period.of(self.table("rewards"), "created_at")
         return pd.concat([ended, begun[begun["outcome"] == "open"]])
-
-    @cached_property
-    def reward_flows(self) -> pd.DataFrame:
-        """Rewards by the time at which they were created or ended, of the whole history."""
-        rows: pd.DataFrame = reward_flows(self.models, decimals="exact")
-        return rows
-
-    @cached_property
-    def mint_burn(self) -> pd.DataFrame:
-        """What updates mint and burn, of the whole history."""
-        rows: pd.DataFrame = mint_burn(self.models, decimals="exact")
-        return rows
-
-    @cached_property
-    def supply_per_round(self) -> pd.DataFrame:
-        """Rounds, of the whole history."""
-        rows: pd.DataFrame = supply_per_round(self.models, decimals="exact")
-        return rows
 
     @cached_property
     def validators(self) -> pd.DataFrame | None:

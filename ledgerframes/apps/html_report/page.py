@@ -126,12 +126,14 @@ def picture(draw: Callable[[], Any], words: str) -> str:
 
 def _drawn(draw: Callable[[], Any], theme: Literal["light", "dark"]) -> str:
     import matplotlib.pyplot as plt
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     sink = io.BytesIO()
     # Letters as paths look alike wherever the page is read; without a date and a salt two equal charts would differ.
     with style(theme), plt.rc_context({"svg.fonttype": "path", "svg.hashsalt": "ledgerframes"}):
         axes = draw()
-        axes.figure.savefig(sink, format="svg", metadata={"Date": None})
+        # Not savefig: it draws everything once before, for sizes that are known here.
+        FigureCanvasSVG(axes.figure).print_svg(sink, metadata={"Date": None})  # type: ignore[no-untyped-call]
         plt.close(axes.figure)
     return f"data:image/svg+xml;base64,{base64.b64encode(sink.getvalue()).decode()}"
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Final
 
 import pandas as pd
 
 from ledgerframes import plot
-from ledgerframes.apps.html_report.charts import chart
-from ledgerframes.apps.html_report.coin_sections import balances, burn, coin_supply, concentration, rewards, transfers
+from ledgerframes.apps.html_report.coin_sections import (
+    balances,
+    burn,
+    coin_supply,
+    concentration,
+    largest,
+    rewards,
+    titled,
+    transfers,
+)
 from ledgerframes.apps.html_report.headlines import as_of, begins_late, summary
 from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, table, text
@@ -21,8 +28,11 @@ from ledgerframes.models.payloads.catalogue import template_catalogue
 from ledgerframes.models.reassignments import flow_matrix, reassignment_anomalies
 from ledgerframes.number_format import plural
 
+_NONE_REASSIGNED: Final = "No contract was reassigned in this range."
 
-def provenance(material: Material) -> Section:
+
+@titled("Where this comes from")
+def provenance(material: Material) -> list[str]:
     """Where all of it comes from."""
     attrs = material.updates.attrs
     known = {name: attrs[name] for name in ("source", "range", "complete", "version") if name in attrs}
@@ -30,52 +40,47 @@ def provenance(material: Material) -> Section:
     rows = pd.DataFrame([*known.items(), *counts.items()], columns=["what", "value"]).astype("str")
     parts = [*begins_late(attrs), table(rows)]
     if material.store is not None:
-        parts.append(
-            table(material.store.coverage(as_of=material.as_of), "What the store covers, in record time (UTC)")
-        )
+        covered = material.store.coverage(as_of=material.as_of)
         runs = material.store.syncs()[["sync_id", "finished_at", "complete", "requests"]]
+        parts.append(table(covered, "What the store covers, in record time (UTC)"))
         parts.append(table(runs.iloc[::-1], "The latest syncs", most=5))
-    return Section("Where this comes from", parts)
+    return parts
 
 
-def activity(material: Material) -> Section:
+@titled("Updates")
+def activity(material: Material) -> list[str] | str:
     """How busy the ledger was."""
     updates = material.updates
     if updates.empty:
-        return Section("Updates", [text("There is no update in this range.", quiet=True)])
-    counts = pd.crosstab(updates["migration_id"], updates["kind"]).reset_index()
-    return Section(
-        "Updates",
-        [
-            chart(partial(plot.updates, updates), "Updates over time, by kind", interactive=material.interactive),
-            table(counts.rename_axis(columns=None), "Updates by migration and kind"),
-        ],
-    )
+        return "There is no update in this range."
+    counts = pd.crosstab(updates["migration_id"], updates["kind"]).reset_index().rename_axis(columns=None)
+    drawn = material.chart(plot.updates, updates, "Updates over time, by kind")
+    return [drawn, table(counts, "Updates by migration and kind")]
 
 
-def flows(material: Material) -> Section:
+@titled("Reassignments")
+def flows(material: Material) -> list[str] | str:
     """How contracts moved between synchronizers."""
     joined = material.period.of(material.flows, "moment")
     if joined.empty:
-        return Section("Reassignments", [text("No contract was reassigned in this range.", quiet=True)])
-    drawn = partial(chart, interactive=material.interactive)
-    parts = [
-        drawn(partial(plot.reassignment_flows, joined), "Reassignments from each synchronizer to each other"),
+        return _NONE_REASSIGNED
+    return [
+        material.chart(plot.reassignment_flows, joined, "Reassignments from each synchronizer to each other"),
         table(_counted(joined["status"], "status"), "Reassignments by status"),
         table(flow_matrix(joined).sort_values("count", ascending=False), "From synchronizer to synchronizer"),
-        drawn(partial(plot.in_flight, joined), "How long reassignments were on their way"),
+        material.chart(plot.in_flight, joined, "How long reassignments were on their way"),
     ]
-    return Section("Reassignments", parts)
 
 
-def anomalies(material: Material) -> Section:
+@titled("Anomalies")
+def anomalies(material: Material) -> list[str] | str:
     """What does not occur on a sound ledger, and what repairs leave behind: what `reassignment_anomalies` lists."""
     if material.reassignments.empty:
-        return Section("Anomalies", [text("No contract was reassigned in this range.", quiet=True)])
+        return _NONE_REASSIGNED
     odd = material.period.of(reassignment_anomalies(material.whole.reassignments), "record_time")
     if odd.empty:
         legs = len(material.period.of(material.reassignments, "record_time"))
-        return Section("Anomalies", [text(f"No contradictions in {plural(legs, 'leg')} of reassignments.", quiet=True)])
+        return f"No contradictions in {plural(legs, 'leg')} of reassignments."
     parts = [
         table(_counted(odd["anomaly"], "anomaly"), "Legs by anomaly"),
         table(odd[["anomaly", "contract_id", "record_time", "detail"]], "The first"),
@@ -83,19 +88,20 @@ def anomalies(material: Material) -> Section:
     if material.whole.reassignments.attrs.get("from_beginning") is not True:
         words = "The history here begins later than the ledger, so an unassignment may lie before it."
         parts.append(text(words, quiet=True))
-    return Section("Anomalies", parts)
+    return parts
 
 
-def templates(material: Material) -> Section:
+@titled("Templates")
+def templates(material: Material) -> list[str] | str:
     """Which contracts there are."""
     if material.events.empty:
-        return Section("Templates", [text("There is no event in this range.", quiet=True)])
+        return "There is no event in this range."
     columns = ["template_name", "package_names", "creates", "exercises", "consuming", "choices"]
-    listed = template_catalogue(material.events)[columns].sort_values("creates", ascending=False, kind="stable")
-    return Section("Templates", [table(listed, "By number of creates", most=15)])
+    return [table(largest(template_catalogue(material.events)[columns], "creates"), "By number of creates", most=15)]
 
 
-def holdings(material: Material) -> Section:
+@titled("Holdings")
+def holdings(material: Material) -> list[str] | str:
     """Who holds how much coin, and the notional fees."""
     try:
         balances = holdings_from_events(material.source, decimals="exact")
@@ -104,47 +110,37 @@ def holdings(material: Material) -> Section:
         snapshot = material.snapshot("holdings_summary")
         if snapshot is None:
             advice = "or sync snapshots: store.sync(net, tables=['holdings_summary'], parties=[...])"
-            return Section(
-                "Holdings", [text(f"Holdings cannot be derived from this range: {error}; {advice}.", quiet=True)]
-            )
+            return f"Holdings cannot be derived from this range: {error}; {advice}."
         balances = snapshot[snapshot["loaded_at"] == snapshot["loaded_at"].max()]
         origin = f"From the servers' summary, {as_of(snapshot, 'record_time')}."
     if balances.empty:
-        return Section("Holdings", [text("Nobody holds coin in this range.", quiet=True)])
-    largest = balances.sort_values("total_coin_holdings", ascending=False, key=lambda column: column.astype(float))
+        return "Nobody holds coin in this range."
+    by_size = balances.sort_values("total_coin_holdings", ascending=False, key=lambda column: column.astype(float))
     columns = ["party_id", "total_coin_holdings", "total_unlocked_coin", "total_locked_coin"]
     columns += ["accumulated_holding_fees_total"]
-    return Section(
-        "Holdings",
-        [
-            text(
-                f"{origin} Fees are notional: they are charged when a contract expires, not on transfers.", quiet=True
-            ),
-            chart(partial(plot.holdings, balances), "Holdings by party", interactive=material.interactive),
-            text(concentration(balances["total_coin_holdings"])),
-            table(largest[columns], "The largest holders", most=15),
-        ],
-    )
+    words = f"{origin} Fees are notional: they are charged when a contract expires, not on transfers."
+    return [
+        text(words, quiet=True),
+        material.chart(plot.holdings, balances, "Holdings by party"),
+        text(concentration(balances["total_coin_holdings"])),
+        table(by_size[columns], "The largest holders", most=15),
+    ]
 
 
-def licenses(material: Material) -> Section:
-    """Validators and what they run."""
-    snapshot = material.snapshot("licenses")
-    if snapshot is not None:
-        shown = [_growth(material, snapshot), table(_releases(snapshot), "Releases they run")]
-        return Section("Validators", [text(f"From the stored licenses, {as_of(snapshot)}.", quiet=True), *shown])
-    growth = material.validators
+@titled("Validators")
+def licenses(material: Material) -> list[str] | str:
+    """Validators over time, or over the rounds of their first coupons, and what they run."""
+    snapshot, growth = material.snapshot("licenses"), material.validators
     advice = "No snapshot of licenses is stored; add them: store.sync(net, tables=['licenses'])."
-    if growth is None or growth.empty:
-        return Section("Validators", [text(advice, quiet=True)])
-    words = f"Validators that received a license, from the history. {advice[:-1]} for the releases that they run."
-    return Section(
-        "Validators",
-        [
-            chart(partial(plot.validators, growth), "Validators over time", interactive=material.interactive),
-            text(words, quiet=True),
-        ],
-    )
+    if snapshot is None:
+        if growth is None or growth.empty:
+            return advice
+        words = f"Validators that received a license, from the history. {advice[:-1]} for the releases that they run."
+        return [material.chart(plot.validators, growth, "Validators over time"), text(words, quiet=True)]
+    rows, words = (growth, "over time") if growth is not None else (snapshot, "by the round of their first coupon")
+    drawn = [material.chart(plot.validators, rows, f"Validators {words}")] if growth is None or len(growth) > 1 else []
+    said = text(f"From the stored licenses, {as_of(snapshot)}.", quiet=True)
+    return [said, *drawn, table(_releases(snapshot), "Releases they run")]
 
 
 def _releases(licenses: pd.DataFrame) -> pd.DataFrame:
@@ -163,26 +159,15 @@ def _release_key(release: object) -> tuple[int, ...]:
     return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else (-1,)
 
 
-def _growth(material: Material, found: pd.DataFrame) -> str:
-    """Validators over time where the whole history is there, else over the rounds of their first coupons."""
-    growth = material.validators
-    if growth is None:
-        words, drawn = "Validators by the round of their first coupon", partial(plot.validators, found)
-    else:
-        words, drawn = "Validators over time", partial(plot.validators, growth)
-    return chart(drawn, words, interactive=material.interactive) if growth is None or len(growth) > 1 else ""
-
-
-def supply(material: Material) -> Section:
+@titled("Instruments")
+def supply(material: Material) -> list[str] | str:
     """Instruments and their supply."""
     snapshot = material.snapshot("instruments")
     if snapshot is None:
-        advice = "No snapshot of instruments is stored; add them: store.sync(net, tables=['instruments'])."
-        return Section("Instruments", [text(advice, quiet=True)])
+        return "No snapshot of instruments is stored; add them: store.sync(net, tables=['instruments'])."
     latest = instrument_supply(snapshot).drop_duplicates("instrument_id", keep="last")
-    words = f"From the stored instruments, {as_of(snapshot)}."
-    supplies = table(latest, "Total supply, where the registry has it", most=15)
-    return Section("Instruments", [text(words, quiet=True), supplies])
+    words = text(f"From the stored instruments, {as_of(snapshot)}.", quiet=True)
+    return [words, table(latest, "Total supply, where the registry has it", most=15)]
 
 
 def _counted(values: pd.Series, name: str) -> pd.DataFrame:

@@ -78,6 +78,7 @@ def finish(ax: Axes, title: str, subtitle: str, keys: Sequence[Key], size: float
         heading.get_text(), loc="left", color=tones.text, pad=rise, x=-hang / across, fontsize=heading.get_fontsize()
     )
     settle(ax)
+    measured(ax)
     for part in (ax, *ax.child_axes):
         _fit(cast("Axes", part))
     return ax
@@ -85,9 +86,9 @@ def finish(ax: Axes, title: str, subtitle: str, keys: Sequence[Key], size: float
 
 def _fit(ax: Axes) -> None:
     """Shorten a label that is longer than the axis beside it: to its first words, else to nothing."""
-    label = ax.yaxis.label
+    label, room = ax.yaxis.label, 1.1 * ax.get_window_extent().height * 72 / figure_of(ax).dpi
     for words in (label.get_text().partition(",")[0], ""):
-        if _height(label) > 1.1 * measured(ax)[1]:
+        if _height(label) > room:
             label.set_text(words)
 
 
@@ -115,8 +116,8 @@ def measured(ax: Axes) -> tuple[float, float]:
     A layout engine may narrow the axes again when their neighbours are drawn, so beside neighbours less counts.
     """
     paper = figure_of(ax)
-    if paper.get_layout_engine() is not None:
-        paper.draw_without_rendering()
+    if paper.get_layout_engine() is not None and paper.stale:
+        paper.draw_without_rendering()  # most of the time that a chart takes
     box = ax.get_window_extent()
     wide, high = (0.66, 0.85) if _crowded(ax) else (1.0, 1.0)
     return box.width * wide * 72 / paper.dpi, box.height * high * 72 / paper.dpi

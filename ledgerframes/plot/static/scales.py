@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ledgerframes.number_format import amount_text, duration_text, scale_text
-from ledgerframes.plot.contents import Axis, Floats, Micros
+from ledgerframes.plot.contents import Axis, Floats, Micros, Stack, Steps
 from ledgerframes.plot.static.layout import measured
 from ledgerframes.plot.time_bins import within_years
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.ticker import Formatter
+
+Ends = tuple[float, float]
 
 _MINUTE, _HOUR, _DAY = 60.0, 3_600.0, 86_400.0
 DURATIONS: Final = (
@@ -34,11 +36,16 @@ def places(axis: Axis, values: Floats | Micros) -> Floats:
     return np.asarray(date2num(within_years(np.asarray(values, dtype=np.int64))), dtype=np.float64)  # type: ignore[no-untyped-call]
 
 
-def across(ax: Axes, axis: Axis, low: float, high: float, size: float) -> None:
-    """Make the x axis this one, from a place to a place, with texts of this size."""
+def scaled(ax: Axes, content: Stack | Steps, x: Ends, y: Ends, size: float) -> None:
+    """Make both axes those of the content, from where to where each, with texts of this size."""
+    width, height = measured(ax)
+    _upward(ax, content.y, *y, int(min(max(height / (2.6 * size), 2), 6)))
+    _across(ax, content.x, *x, int(min(max(width / (6.4 * size), 2), 8)))
+
+
+def _across(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-    few = int(min(max(measured(ax)[0] / (6.4 * size), 2), 8))
     if axis.scale == "time":
         first, last = places(axis, np.array([-(2**62), 2**62]))  # the years that matplotlib can write
         _time(ax, max(low, float(first)), min(high, float(last)), few)
@@ -57,9 +64,7 @@ def across(ax: Axes, axis: Axis, low: float, high: float, size: float) -> None:
     ax.set_xlabel(axis.label + (" (logarithmic)" if axis.logarithmic else ""))
 
 
-def upward(ax: Axes, axis: Axis, low: float, high: float, size: float) -> None:
-    """Make the y axis this one, for values from `low` to `high`."""
-    few = int(min(max(measured(ax)[1] / (2.6 * size), 2), 6))
+def _upward(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
     if axis.scale == "percent":
         from matplotlib.ticker import PercentFormatter
 

@@ -10,7 +10,7 @@ from ledgerframes.plot.contents import Floats, Stack, Steps
 from ledgerframes.plot.palette import inside, mixed
 from ledgerframes.plot.static.label_layout import spread
 from ledgerframes.plot.static.layout import Key, measured, plain, settle, shown, text_size
-from ledgerframes.plot.static.scales import across, places, upward
+from ledgerframes.plot.static.scales import places, scaled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,8 +50,8 @@ def stack(ax: Axes, content: Stack, size: float) -> list[Key]:
             )  # fmt: skip
     plain(ax, size)
     low, high = float(down.min()), float(up.max())
-    upward(ax, content.y, 1.06 * low, (1.22 if content.marks else 1.06) * high or (0.0 if low < 0 else 1.0), size)
-    across(ax, content.x, *_air(content, edges), size)
+    reach = (1.06 * low, (1.22 if content.marks else 1.06) * high or (0.0 if low < 0 else 1.0))
+    scaled(ax, content, _air(content, edges), reach, size)
     _mark(ax, content.marks, size)
     keyed = len(content.series) > 1 or any(series.total for series in content.series)
     return [bar_key(tones.hue(series.hue), series.key) for series in content.series] if keyed else []
@@ -86,8 +86,7 @@ def steps(ax: Axes, content: Steps, size: float, *, named: bool = True) -> list[
         ends.append((float(y[-1]), series.total if alone else series.key, hue, float(x[-1])))
     plain(ax, size)
     low, high = float(values.min()), float(values.max())
-    upward(ax, content.y, *_reach(content, low, high), size)
-    across(ax, content.x, *_places_of(content), size)
+    scaled(ax, content, _places_of(content), _reach(content, low, high), size)
     _mark(ax, content.marks, size)
     return _ends(ax, content, ends[::-1], size) if named else []
 
@@ -167,6 +166,8 @@ def _mark(ax: Axes, marks: tuple[tuple[float, str], ...], size: float) -> None:
     """Lines at places to point out, each with its words on a line of its own above the data."""
     from matplotlib.transforms import blended_transform_factory
 
+    if not marks:
+        return
     tones, place = inside(ax), blended_transform_factory(ax.transData, ax.transAxes)
     step = 1.35 * size / measured(ax)[1]
     for number, (at, words) in enumerate(marks):
