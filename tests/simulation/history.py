@@ -406,13 +406,16 @@ class _History:
         A page of a look shows no more than fits into it, and what is shown later proves nothing about it; so what is
         proven is told by the answers to those requests that are about the item's migration, not by the world.
         """
-        # Asked for what there is from the beginning, a server begins with the first migration.
-        beginning = (min((item.migration for item in self.script.items), default=0) - 1, LATEST)
         for item in self._left():
             if self.watch.settles(item):
                 continue
             begin = (item.migration - 1, LATEST)
-            answers = [one for one in seen if (one.after or beginning) >= begin and item in one.items]
+            # Asked for what it has from the beginning, a server begins with the migration of its first item.
+            answers = [
+                one
+                for one in seen
+                if item in one.items and (one.after or (one.items[0].migration - 1, LATEST)) >= begin
+            ]
             if not answers or any(item.at < one.newest - SETTLE for one in answers):
                 self.watch.say(Holds.REACHED, f"{tell(item)} is not settled, though all servers have shown all")
 
