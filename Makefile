@@ -107,10 +107,10 @@ bench: $(READY)  ## write benchmarks to docs/figures.md, as ratios against a bas
 pages: $(READY)  ## run the pages' code blocks and write what they print beneath them; read the difference
 	$(BIN)/python -m tests.refresh_documents
 
-docs: $(READY)  ## make the stubs, the data dictionary, the README's table of endpoints and picture, the gallery, and the site in docs/site
+docs: $(READY)  ## make the stubs, the data dictionary, the table of endpoints, the README's chart, the gallery, and the site in docs/site
 	$(BIN)/python -m tests.stubs
-	$(BIN)/ledgerframes dictionary -o data/dictionary.md --readme README.md
-	cd docs && MPLBACKEND=agg ../$(BIN)/python flows.py && MPLBACKEND=agg ../$(BIN)/python gallery.py
+	$(BIN)/ledgerframes dictionary -o data/dictionary.md --endpoints docs/reference/endpoints.md
+	cd docs && MPLBACKEND=agg ../$(BIN)/python front.py && MPLBACKEND=agg ../$(BIN)/python gallery.py
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/site
 	@echo "the site is in docs/site/index.html"
 

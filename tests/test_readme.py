@@ -51,11 +51,15 @@ def test_the_extras_that_are_named_exist():
     assert set(re.findall(r'"\.\[(\w+)\]"', README)) <= set(extras)
 
 
-def test_the_picture_is_made_by_the_lines_above_it():
-    lines_of_picture = (ROOT / "docs" / "flows.py").read_text(encoding="utf-8").partition("\n\n")[2]
+def test_the_chart_is_made_by_the_lines_that_stand_there():
+    lines_of_chart = (ROOT / "docs" / "front.py").read_text(encoding="utf-8").partition("\n\n")[2]
 
-    assert lines_of_picture in README
-    assert 10_000 < (ROOT / "docs" / "flows.png").stat().st_size < 200_000
+    assert lines_of_chart in README
+    assert 10_000 < (ROOT / "docs" / "supply.png").stat().st_size < 200_000
+
+
+def test_it_is_read_in_three_minutes():
+    assert len(README.splitlines()) <= 150
 
 
 def test_the_lines_for_a_real_network_are_those_that_run_offline():

@@ -57,7 +57,7 @@ def model(
 def dictionary(
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The Markdown file.")] = Path("dictionary.md"),
-    readme: Annotated[
+    endpoints: Annotated[
         Path | None, typer.Option(help="Also renew the table of endpoints between its marks in this file.")
     ] = None,
 ) -> None:
@@ -69,6 +69,6 @@ def dictionary(
     opt.check_folder(output.parent)
     write_text(output, dictionary_text(), overwrite=True)
     opt.say(output)
-    if readme is not None:
-        write_text(readme, with_endpoints(readme.read_text(encoding="utf-8")), overwrite=True)
-        opt.say(readme)
+    if endpoints is not None:
+        write_text(endpoints, with_endpoints(endpoints.read_text(encoding="utf-8")), overwrite=True)
+        opt.say(endpoints)

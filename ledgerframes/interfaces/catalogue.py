@@ -1,4 +1,4 @@
-"""All 20 endpoints of the contract with the call that sends each; the README's table and tests are made from it."""
+"""All 20 endpoints of the contract with the call that sends each; the reference's table and tests are made from it."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ NEIGHBOURS: Final = (
 
 
 def endpoints_text() -> str:
-    """The README's table of endpoints as Markdown: the contract's first."""
+    """The reference's table of endpoints as Markdown: the contract's first."""
     lines = ["| endpoint | call | table |", "|---|---|---|"]
     for served in (*CALLS, *NEIGHBOURS):
         filled = [f"`{table.name}`" for table in CATALOGUE.values() if served.name in table.endpoints]
