@@ -817,6 +817,17 @@ SCRIPTS = {
             Item(1, 10 * U, "A", "e"),
         ),
     ),
+    # Where a scan had pruned all but its newest minutes it was asked for its first items by every sync, beside the look.
+    "a-scan-that-begins-within-settle-of-its-newest": Script(
+        items=(
+            Item(0, 1 * U, "A", "h"),
+            Item(0, 5 * U, "A", "b"),
+            Item(0, 7 * U, "A", "o"),
+            Item(0, 11 * U, "A", "l"),
+        ),
+        faults=("pruned",),
+        choices={"moves": [6, 1, 1, 1, 1], "prune": [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]},
+    ),
 }
 
 

@@ -16,7 +16,7 @@ from ledgerframes.errors import PartialResultError
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.loaders.beginning import Beginning, proven_by
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.proofs import Proof, Proofs
+from ledgerframes.paging.proofs import NOTHING, Proof, Proofs
 from ledgerframes.paging.window import Window
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.page_requests import ask
@@ -112,8 +112,11 @@ class Beginnings:
         first = self.first
         if first is None or first <= place:
             return False
-        # What is late, or of an earlier migration, may have appeared since before what a server had first.
-        final = self.proofs.closes(0, first) if first.migration_id else first.micros - 1
+        # What is late, or of an earlier migration, may have appeared since before what a server had first; nothing
+        # appears where it had shown everything, and no migration comes before 0.
+        final = self.proofs.closes(0, first) if first.migration_id else place.micros
+        if place.migration_id < 0:
+            final = NOTHING
         lately = self.servers.lately.began()
         return all(server in self.known or lately[server].final >= final for server in self.servers.servers)
 

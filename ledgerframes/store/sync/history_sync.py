@@ -280,7 +280,8 @@ class HistorySync:
         # Servers that have pruned what lies before would have all of it read again by every sync otherwise.
         before = intersection(lacking, [Interval(migration_id, BEGINNING, begin)])
         first = self.agreement.beginnings.first
-        if first is not None and first.migration_id == migration_id:
+        pruned = first is not None and self.agreement.beginnings.before(first._replace(micros=first.micros - 1))
+        if pruned and first is not None and first.migration_id == migration_id:
             later = [one for one in lacking if one.lo > BEGINNING]
             before = merged([*before, *intersection(later, [Interval(migration_id, begin, first.micros - 1)])])
         return (*before, *beyond(lacking, before))
