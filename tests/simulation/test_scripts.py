@@ -817,7 +817,7 @@ SCRIPTS = {
             Item(1, 10 * U, "A", "e"),
         ),
     ),
-    # Where a scan had pruned all but its newest minutes it was asked for its first items by every sync, beside the look.
+    # A scan that had pruned all but its newest minutes was asked for its first items by every sync, beside the look.
     "a-scan-that-begins-within-settle-of-its-newest": Script(
         items=(
             Item(0, 1 * U, "A", "h"),
