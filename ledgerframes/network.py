@@ -15,11 +15,13 @@ from ledgerframes.config.settings import DECIMALS, INTERFACES, InsecureHttpWarni
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.results import html_pairs
 from ledgerframes.transport import Clock, Stats, Transport
+from ledgerframes.transport.public_addresses import why_not_public
 
 if TYPE_CHECKING:
     import httpx
 
     from ledgerframes.frames import Decimals
+    from ledgerframes.interfaces.listed_scans import Refusal
     from ledgerframes.paging.window import Window
     from ledgerframes.sandbox.server import Sandbox
 
@@ -37,6 +39,7 @@ class Network:
         sandbox: the embedded ledger behind it, stopped with it.
         clock: what waits go by; a test hands in one that does not sleep.
         transport: what sends, in place of urllib3; see `Transport`.
+        refusal: says why a scan that the network lists is not to be asked; None lets it be asked.
         window_check: refuses windows that begin before what is held, where no server holds all of the history.
         begins_after: the record time after which opened objects hold everything; None where servers answer.
 
@@ -56,6 +59,7 @@ class Network:
         sandbox: Sandbox | None = None,
         clock: Clock | None = None,
         transport: httpx.BaseTransport | None = None,
+        refusal: Refusal = why_not_public,
         window_check: Callable[[Window], None] | None = None,
         begins_after: int | None = None,
     ) -> None:
@@ -65,13 +69,23 @@ class Network:
         from ledgerframes.interfaces.scan_proxy import through_validator
         from ledgerframes.interfaces.validator import Validator
 
+        def list_scans() -> tuple[str, ...]:
+            from ledgerframes.interfaces.listed_scans import listed_scans
+
+            return listed_scans(settings, refusal, clock, self.transport.shared())
+
         self._window_check = window_check
         self.begins_after = begins_after
         self.settings = settings
         self._sandbox = sandbox
         self._pid = os.getpid()
         # At once: made by several threads, or while another thread forks, there would be two, or a lock for ever held.
-        self.transport = Transport(settings, clock=clock, transport=transport)
+        self.transport = Transport(
+            settings,
+            clock=clock,
+            transport=transport,
+            list_scans=list_scans if settings.failover == "network" else None,
+        )
         alone = bool(settings.validator_url) and not settings.scan_url
         self.scan = Scan(through_validator(self.transport) if alone else self.transport)
         self.ledger = Ledger(self.transport, has_token=settings.token("ledger") is not None)
@@ -161,6 +175,7 @@ def connect(
     ca_file: str | os.PathLike[str] | None = None,
     insecure_http: bool | None = None,
     personal: bool | None = None,
+    failover: Literal["given", "network"] | None = None,
     decimals: Decimals | None = None,
     transport: httpx.BaseTransport | None = None,
 ) -> Network:
@@ -202,6 +217,9 @@ def connect(
             a compose network. Anyone on the way can read them; an `InsecureHttpWarning` says so.
         personal: True keeps personal data, the contact points of validators' operators, in what is loaded, expanded
             and exported; by default they are left out (docs/howto/personal-data.md).
+        failover: `"network"` asks the scans of `scan_url` for the network's other scans before the first request, and
+            turns to those where the given ones fail: https and public addresses only, without a token. A
+            `FailoverWarning` says when there are none. `"given"`, the default, asks only those of `scan_url`.
         decimals: how pandas holds amounts where a loader, or a table computed from its frames, is not told otherwise:
             `"float"` (the default), `"exact"` (`Decimal`), `"arrow"` or `"string"`. Arrow, Polars and Parquet always
             hold exact decimals.

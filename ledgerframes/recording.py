@@ -24,7 +24,8 @@ def record(folder: str | os.PathLike[str], net: Network) -> Network:
 
     Args:
         folder: a new folder, or an earlier recording of the same servers to continue.
-        net: a network as `connect` returns it; where it is connected to, tokens and limits are taken from it.
+        net: a network as `connect` returns it; where it is connected to, tokens and limits are taken from it. The
+            answers of scans that `failover="network"` finds are not replayed.
 
     Returns:
         A connected network; close it, or use it in a `with` block.

@@ -190,7 +190,9 @@ def test_a_scan_that_admits_known_addresses_says_so_and_the_next_one_is_asked():
         with lf.connect(closed.url) as net, pytest.raises(NotAuthorizedError) as caught:
             net.scan.earliest_available_round()
         assert "RBAC: access denied" in str(caught.value)
-        assert "admits known addresses only: ask its operator, or name others in scan_url=" in str(caught.value)
+        assert 'admits known addresses only: ask its operator, or try others with failover="network"' in str(
+            caught.value
+        )
         assert len(closed.heard) == 1
 
         with lf.connect([closed.url, open_.url]) as net:

@@ -42,7 +42,7 @@ _WORDS: Final = {
     "URL": ("scan_url", "validator_url", "registry_url", "ledger_url"),
 }
 #: What few need of a network.
-_RARE: Final = ("validator_url", "registry_url", "ledger_url", "rate", "ca_file", "insecure_http")
+_RARE: Final = ("validator_url", "registry_url", "ledger_url", "rate", "ca_file", "insecure_http", "failover")
 ARGS: Final = "ledgerframes.args"
 
 

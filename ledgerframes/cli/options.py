@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ledgerframes.cli.completion import listed
 from ledgerframes.config.profiles import FILE, config_folder, profiles_of, read_text
 from ledgerframes.errors import ConfigurationError, InputError, visible
 from ledgerframes.network import Network, connect
@@ -64,6 +65,14 @@ InsecureHttp = Annotated[
         "--insecure-http", help="Send a token over plain http too, on a private network.", rich_help_panel="Network"
     ),
 ]
+Failover = Annotated[
+    str | None,
+    typer.Option(
+        help='"network": where the given scans fail, ask those that they list. "given": only the given ones.',
+        autocompletion=listed(("network", "given")),
+        rich_help_panel="Network",
+    ),
+]
 Start = Annotated[
     str | None,
     typer.Option(
@@ -101,6 +110,7 @@ def networked(*interfaces: str) -> Callable[[Command], Command]:
         "scan_url": ScanUrl,
         "rate": Rate,
         "ca_file": CaFile,
+        "failover": Failover,
     }
     if len(interfaces) > 1:
         options |= {

@@ -42,6 +42,7 @@ def add(
     rate: opt.Rate = None,
     ca_file: opt.CaFile = None,
     insecure_http: opt.InsecureHttp = False,
+    failover: opt.Failover = None,
     also: Annotated[
         list[str] | None,
         typer.Option("--set", help="Any other setting, KEY=VALUE: scan_token_env=NAME, read_timeout=30, parallel=2."),
@@ -55,7 +56,7 @@ def add(
     given: dict[str, Any] = {
         "scan_url": scan_url, "validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url,
         "token_env": token_env, "token_file": token_file, "token_command": token_command, "rate": rate,
-        "insecure_http": insecure_http or None,
+        "failover": failover, "insecure_http": insecure_http or None,
         "ca_file": ca_file and str(Path(ca_file).expanduser().absolute()),
     }  # fmt: skip
     own = {key: _single(value) for key, value in given.items() if value not in (None, [], "")}

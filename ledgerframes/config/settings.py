@@ -114,6 +114,8 @@ class Settings:
         personal: keep personal data: the contact points that operators of validators gave. Without it, licenses,
             `expand`, exports and reports leave them out; docs/howto/personal-data.md says where they remain.
         insecure_http: send tokens over plain http beyond loopback too, as to a participant in the same cluster.
+        failover: which scans are asked where one fails: those of `scan_url` ("given"), or after them also those that
+            they list ("network").
         decimals: how loaders give amounts to pandas where their own `decimals=` is left out: `"float"`, `"exact"`
             (`Decimal`), `"arrow"` or `"string"`.
 
@@ -142,6 +144,7 @@ class Settings:
     ca_file: str | None = None
     personal: bool = False
     insecure_http: bool = False
+    failover: Literal["given", "network"] = "given"
     decimals: Literal["float", "exact", "arrow", "string"] = "float"
 
     def __post_init__(self) -> None:
@@ -167,9 +170,15 @@ class Settings:
                 f"{clear[0]}={clear[1]!r} would carry a token or a client's secret unencrypted: use https, or no token "
                 "there; on a private network that you trust, insecure_http=True allows it"
             )
+        if self.failover not in ("given", "network"):
+            raise ConfigurationError(f"failover={self.failover!r} is not valid: give 'given' or 'network'")
         if self.decimals not in DECIMALS:
             raise ConfigurationError(
                 f"decimals={self.decimals!r} is not valid: give 'float', 'exact', 'arrow' or 'string'"
+            )
+        if self.failover == "network" and not self.scan_url:
+            raise ConfigurationError(
+                "failover='network' needs a scan to ask for the others: give scan_url=, or leave failover out"
             )
 
     def urls(self, interface: Interface) -> tuple[str, ...]:

@@ -56,7 +56,9 @@ _AUTHENTICATE: Final = (
     "this server wants a token, and none was given: give {interface}_token=, set LEDGERFRAMES_{INTERFACE}_TOKEN, or "
     "have a profile fetch it"
 )
-ADMITS_KNOWN_ADDRESSES: Final = "this scan admits known addresses only: ask its operator, or name others in scan_url="
+ADMITS_KNOWN_ADDRESSES: Final = (
+    'this scan admits known addresses only: ask its operator, or try others with failover="network"'
+)
 #: What to do about a refusal where no token was sent, by interface.
 _WITHOUT_TOKEN: Final[Mapping[int, Mapping[str, str]]] = {401: {}, 403: {"scan": ADMITS_KNOWN_ADDRESSES}}
 _CLEAR_TEXT: Final = re.compile(r"HTTP request (was sent )?to (an )?HTTPS (port|server)", re.IGNORECASE)  # nginx, Go

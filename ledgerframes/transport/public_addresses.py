@@ -1,4 +1,4 @@
-"""Says whether an address that a server names may be asked: https and public; `downloads` calls it."""
+"""Says whether an address that a server names may be asked: https and public; `listed_scans` calls it."""
 
 from __future__ import annotations
 

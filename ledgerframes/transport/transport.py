@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -49,6 +50,8 @@ class Transport:
         settings: where the servers are and how to talk to them.
         clock: what waits and budgets go by.
         transport: what sends, in place of urllib3; closed with this.
+        list_scans: gives the base URLs of further scans, asked where the settings' scans fail, and without a token;
+            called before the first request to a scan.
 
     Attributes:
         stats: what was sent, received and waited for up to now.
@@ -63,6 +66,7 @@ class Transport:
         *,
         clock: Clock | None = None,
         transport: httpx.BaseTransport | None = None,
+        list_scans: Callable[[], tuple[str, ...]] | None = None,
     ) -> None:
         from ledgerframes.transport.wire import Wire
 
@@ -73,6 +77,8 @@ class Transport:
         self._agent = f"ledgerframes/{__version__}"
         self._given = transport
         self._wire = transport or Wire(settings)
+        self._list_scans = list_scans
+        self._listed: tuple[str, ...] | None = () if list_scans is None else None
         self._closed = False
         self._begin()
         _OPEN.add(self)
@@ -85,12 +91,10 @@ class Transport:
         self.mask = Mask()
         self.mask.attach()
         self._stop = Stop()
+        self._listing = threading.Lock()
+        self._gates: dict[str, RateLimiter] = {}
         named = [url for interface in INTERFACES for url in getattr(self.settings, f"{interface}_url")]
-        own = self.settings
-        self._gates = {
-            host: RateLimiter(rate=own.rate, burst=own.burst, parallel=own.parallel, clock=self.clock, stats=self.stats)
-            for host in {urlsplit(url).hostname or "" for url in named if not is_loopback(url)}
-        }
+        self._gate((*named, *(self._listed or ())))
         self._http = Http(self.settings, self._wire)
         self._tokens = token_sources(self.settings, self.mask, self._http)
         self._finish = weakref.finalize(self, _finish, self._stop, self.mask, self._wire)
@@ -114,7 +118,34 @@ class Transport:
         Raises:
             ConfigurationError: there is none.
         """
-        return self.memory.order(interface, self.settings.urls(interface))
+        return self.memory.order(interface, self._urls(interface))
+
+    def _urls(self, interface: Interface) -> tuple[str, ...]:
+        given = self.settings.urls(interface)
+        return (*given, *self._more_scans()) if interface == "scan" else given
+
+    def _more_scans(self) -> tuple[str, ...]:
+        """The scans that the given ones list, asked for once."""
+        if self._listed is None and self._list_scans is not None:
+            with self._listing:
+                if self._listed is None:
+                    listed = self._list_scans()
+                    self._gate(listed)
+                    self._listed = listed
+        return self._listed or ()
+
+    def _gate(self, urls: Iterable[str]) -> None:
+        """Hold back the requests to each host, but for this machine."""
+        for host in {urlsplit(url).hostname or "" for url in urls if not is_loopback(url)} - self._gates.keys():
+            own = self.settings
+            self._gates[host] = RateLimiter(
+                rate=own.rate, burst=own.burst, parallel=own.parallel, clock=self.clock, stats=self.stats
+            )
+
+    def _secret(self, interface: Interface, server: str) -> Secret | None:
+        """The token for a server; none for one that the caller has not named."""
+        listed = interface == "scan" and server in (self._listed or ())
+        return None if listed else self.token(interface)
 
     def token(self, interface: Interface) -> Secret | None:
         """The token of an interface, which client credentials fetch through this connection."""
@@ -188,7 +219,7 @@ class Transport:
         if (reason := why_refused(url, scans)) is not None:
             raise InputError(f"{self.mask.text(url[:80])!r} is not fetched, because {reason}; ask another scan")
         scan = next((scan for scan in scans if origin_of(scan) == origin_of(url)), None)
-        secret = None if scan is None else self.token("scan")
+        secret = None if scan is None else self._secret("scan", scan)
         prepared = Prepared(DOWNLOAD.method, url, {"Accept-Encoding": "identity", "User-Agent": self._agent})
         ending = self._ending(stop)
 
@@ -232,10 +263,10 @@ class Transport:
     def _attempt(self, stop: Stop, request: Request, server: str, seconds: float) -> Received | Failure:
         """Send one request once."""
         interface = request.endpoint.interface
-        if server not in self.settings.urls(interface):
+        if server not in self._urls(interface):
             raise InputError(f"{server} is not one of this connection's {interface} servers; its token stays here")
         self._check_open()
-        return self._once(request, self._prepare(request, server), self.token(interface), seconds, stop)
+        return self._once(request, self._prepare(request, server), self._secret(interface, server), seconds, stop)
 
     def _once(
         self, request: Request, prepared: Prepared, secret: Secret | None, seconds: float, stop: Stop,
@@ -269,7 +300,7 @@ class Transport:
         headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": self._agent}
         if request.content_type is not None:
             headers["Content-Type"] = request.content_type
-        if self.token(request.endpoint.interface) is not None:
+        if self._secret(request.endpoint.interface, server) is not None:
             name, template = self._carrier(request.endpoint.interface)
             headers[name] = template.format(MASK)
         return Prepared(request.endpoint.method, server + request.path + query, headers, request.content)

@@ -44,6 +44,7 @@ def completed(program, surroundings, tmp_path):
         (("export", "lake", "out", "--layout", "h"), ["hive"]),
         (("plot", "burn", "lake", "--theme", "d"), ["dark"]),
         (("report", "lake", "--sections", "bu"), ["burn"]),
+        (("sync", "lake", "--failover", "n"), ["network"]),
         (("sync", "lake", "--tables", "licenses,inst"), ["licenses,instruments"]),
         (("model", "mint"), ["mint_burn"]),
     ],

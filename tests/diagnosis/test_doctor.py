@@ -291,7 +291,7 @@ def test_a_scan_that_admits_known_addresses_is_told(served):
     found = finding(examined(scan_url=served(text("RBAC: access denied", 403)).url), "admission")
 
     assert (found.status, found.found) == ("fail", "refused (403): RBAC: access denied")
-    assert "name others in scan_url=" in found.advice
+    assert 'failover="network"' in found.advice
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_a_child_does_not_send_on_the_connections_of_its_parent():
 def test_a_fork_while_every_lock_is_held():
     with HostileServer([answer({"earliest_round": 7})]) as server, lf.connect(scan_url=server.url) as net:
         net.scan.earliest_available_round()
-        with net.transport.stats._lock, net.transport.mask._lock:
+        with net.transport.stats._lock, net.transport.mask._lock, net.transport._listing:
             child = in_child(net.scan.earliest_available_round)
         assert ended(child) == 0
 
@@ -101,6 +101,27 @@ def test_what_the_parent_learnt_is_known_in_the_child():
         before = len(sizes)
         assert ended(in_child(lambda: lf.load_updates(net, limit=2000))) == 0
         assert not any(sizes[before:])
+
+
+def test_a_fork_while_another_thread_sends_the_first_request():
+    asked, go = threading.Event(), threading.Event()
+
+    def by(heard):
+        if heard.target.endswith("/v0/scans"):
+            if not asked.is_set():
+                asked.set()
+                go.wait(60)
+            return answer({"scans": []})
+        return answer({"earliest_round": 7})
+
+    with HostileServer(by) as server, lf.connect(server.url, failover="network") as net:
+        first = threading.Thread(target=net.scan.earliest_available_round)
+        first.start()
+        assert asked.wait(60)
+        code = ended(in_child(net.scan.earliest_available_round))
+        go.set()
+        first.join()
+        assert code == 0
 
 
 def test_threads_that_begin_together_share_one_way_to_the_servers():

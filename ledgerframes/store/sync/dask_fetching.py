@@ -51,6 +51,8 @@ def plain_settings(settings: Settings, *, workers: int) -> dict[str, Any]:
     kept = {option.name: getattr(settings, option.name) for option in fields(settings) if option.name not in _NOT_SENT}
     for name in ("validator_url", "registry_url", "ledger_url"):
         kept[name] = ()
+    # Each task would ask for the list of scans otherwise.
+    kept["failover"] = "given"
     # The operator counts requests of all workers together, often by client address.
     kept["rate"] = settings.rate / workers
     kept["burst"] = max(1, settings.burst // workers)

@@ -1,0 +1,108 @@
+"""Finds the network's further scans, for `connect(failover="network")`; `Network` calls it."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from ledgerframes.config.settings import Settings, check_url, origin_of, source_of
+from ledgerframes.errors import ConfigurationError, DecodeError, RequestError, visible
+from ledgerframes.interfaces.scan import Scan
+from ledgerframes.interfaces.scan_now import SCANS
+from ledgerframes.transport import Clock, Transport
+
+if TYPE_CHECKING:
+    import httpx
+
+_log = logging.getLogger("ledgerframes.network")
+_PREFIX: Final = "/api/scan"
+#: More scans than any network has; the rest of a longer list is ignored.
+_MOST: Final = 100
+#: Attempts and seconds for the list, without which the given scans still work.
+_ATTEMPTS: Final = 2
+_BUDGET: Final = 30.0
+
+#: Says why a URL is not to be asked; None if it may be.
+Refusal = Callable[[str], str | None]
+
+
+class FailoverWarning(UserWarning):
+    """`failover="network"` found no further scans; the message says why."""
+
+
+def listed_scans(
+    settings: Settings, refusal: Refusal, clock: Clock | None, carrier: httpx.BaseTransport | None
+) -> tuple[str, ...]:
+    """The base URLs of the scans that the given ones list, without those given and those refused.
+
+    Where the list cannot be read, or names no scan that may be asked, it warns.
+
+    Args:
+        settings: names the scans to ask.
+        refusal: says why a URL is not to be asked.
+        clock: what waits go by.
+        carrier: what sends in place of urllib3.
+    """
+    quick = replace(settings, attempts=min(settings.attempts, _ATTEMPTS), budget=min(settings.budget, _BUDGET))
+    try:
+        with Transport(quick, clock=clock, transport=carrier) as transport:
+            named = [scan.public_url for group in Scan(transport).scans() for scan in group.scans]
+    except (RequestError, DecodeError) as error:
+        _warn(f"the list of scans could not be read from {SCANS}: {error}")
+        return ()
+    usable = _usable(named[:_MOST], settings.scan_url, refusal)
+    if not usable and not _only_given(named, settings.scan_url):
+        _warn(f"{SCANS} lists {len(named)} scans, and none of them may be asked; the log says why")
+    return usable
+
+
+def _usable(named: Sequence[str], given: Sequence[str], refusal: Refusal) -> tuple[str, ...]:
+    """The base URLs of the scans that are not refused, each once."""
+    known = {_key(url) for url in given}
+    usable = []
+    for position, name in enumerate(named):
+        base = _base(name)
+        if base is None:
+            # The text may hold a password.
+            _log.warning("scan %d of the list is not used for failover: its address is not a base URL", position)
+            continue
+        if _key(base) in known:
+            continue
+        known.add(_key(base))
+        reason = refusal(base)
+        if reason is None:
+            usable.append(base)
+        else:
+            _log.warning("the scan %s is not used for failover: %s", visible(source_of(base)[:120]), reason)
+    return tuple(usable)
+
+
+def _only_given(named: Sequence[str], given: Sequence[str]) -> bool:
+    known = {_key(url) for url in given}
+    return all(base is not None and _key(base) in known for base in map(_base, named))
+
+
+def _base(name: str) -> str | None:
+    """The base URL of a scan whose public URL may lack the prefix; None where it is not one."""
+    try:
+        url = check_url(name, "publicUrl")
+    except ConfigurationError:
+        return None
+    return url if url.endswith(_PREFIX) else url + _PREFIX
+
+
+def _key(url: str) -> tuple[str, str, int, str]:
+    """What tells scans apart."""
+    return *origin_of(url), urlsplit(url).path
+
+
+def _warn(reason: str) -> None:
+    warnings.warn(
+        f"failover='network' adds no scans: {reason}. Only those of scan_url= are asked; name more of them there",
+        FailoverWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,228 @@
+"""Further scans of the network: added where asked for, public ones only, and never given a token."""
+
+import json
+import warnings
+from contextlib import contextmanager
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
+
+import ledgerframes as lf
+from ledgerframes.config.settings import Settings
+from ledgerframes.interfaces.listed_scans import FailoverWarning
+from ledgerframes.sandbox.serving import serve
+from ledgerframes.transport.public_addresses import why_not_public
+from tests.clocks import SkippingClock
+
+SCANS = "/api/scan/v0/scans"
+
+
+def anybody(_url):
+    """Lets every scan be asked, those on loopback too."""
+
+
+@contextmanager
+def naming(urls, *, status=200, body=None):
+    """A scan that lists these scans and answers everything else with 503; with the requests it got."""
+    heard = []
+
+    async def answer(request):
+        heard.append((request.url.path, dict(request.headers)))
+        if request.url.path != SCANS:
+            return Response("gone", 503, media_type="text/plain")
+        scans = [{"publicUrl": url, "svName": f"sv-{place}"} for place, url in enumerate(urls)]
+        told = {"scans": [{"domainId": "s::1220", "scans": scans}]} if body is None else body
+        return Response(json.dumps(told), status, media_type="application/json")
+
+    with serve(Starlette(routes=[Route("/{path:path}", answer, methods=["GET", "POST"])])) as served:
+        yield served.url, heard
+
+
+def network(*bases, refusal=anybody, **options):
+    urls = tuple(f"{base}/api/scan" for base in bases)
+    settings = Settings(scan_url=urls, failover="network", attempts=2, **options)
+    return lf.types.Network(settings, clock=SkippingClock(), refusal=refusal)
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with lf.sandbox(updates=40) as net:
+        yield net.sandbox
+
+
+@pytest.mark.parametrize("suffix", ["", "/", "/api/scan", "/api/scan/"])
+def test_a_listed_scan_answers_where_the_given_one_fails(sandbox, suffix):
+    with naming([sandbox.url + suffix]) as (url, heard), network(url) as net:
+        assert len(lf.load_updates(net, progress=False)) == 40
+        assert net.scan.servers[-1 if net.scan.servers[0] != sandbox.scan_url else 0] == sandbox.scan_url
+    assert [path for path, _ in heard].count(SCANS) == 1
+
+
+def test_nothing_is_asked_until_the_first_request(sandbox):
+    with naming([sandbox.url]) as (url, heard), network(url):
+        assert heard == []
+
+
+def test_without_the_setting_the_list_is_not_asked_for(sandbox):
+    with naming([sandbox.url]) as (url, heard):
+        settings = Settings(scan_url=(f"{url}/api/scan",), attempts=1)
+        with lf.types.Network(settings, clock=SkippingClock()) as net, pytest.raises(lf.errors.ServerError):
+            net.scan.updates()
+    assert SCANS not in [path for path, _ in heard]
+
+
+def test_a_listed_scan_gets_no_token_and_a_given_one_does():
+    with (
+        naming([]) as (listed, heard_there),
+        naming([listed]) as (given, heard_here),
+        network(given, scan_token="s3cret-of-the-test") as net,
+        pytest.raises(lf.errors.ServerError),
+    ):
+        net.scan.updates()
+    assert {headers.get("authorization") for _, headers in heard_here} == {"Bearer s3cret-of-the-test"}
+    assert [path for path, _ in heard_there]
+    assert {headers.get("authorization") for _, headers in heard_there} == {None}
+
+
+def test_scans_are_added_once_and_not_those_that_are_given(sandbox):
+    with naming([]) as (first, _):
+        port = sandbox.url.rpartition(":")[2]
+        same = [first, sandbox.url, f"{sandbox.url}/api/scan", f"HTTP://127.0.0.1:{port}/", first + "/api/scan/"]
+        with naming(same) as (url, _), network(url, first) as net:
+            assert net.scan.servers == (f"{url}/api/scan", f"{first}/api/scan", sandbox.scan_url)
+
+
+def test_the_default_port_and_a_dot_at_the_end_make_no_other_scan():
+    listed = ["https://a.example:443", "https://a.example.", "https://A.example/api/scan", "https://b.example"]
+    with naming(listed) as (url, _), network(url) as net:
+        assert net.scan.servers == (f"{url}/api/scan", "https://a.example:443/api/scan", "https://b.example/api/scan")
+
+
+def test_what_is_refused_is_left_out_and_logged(caplog):
+    def refusal(url):
+        return "it is not liked" if "bad" in url else None
+
+    listed = [
+        "https://bad.example",
+        "https://good.example",
+        "https://user:pass@host.example",
+        "file:///etc",
+        "https://a b",
+    ]
+    with naming(listed) as (url, _), network(url, refusal=refusal) as net:
+        assert net.scan.servers == (f"{url}/api/scan", "https://good.example/api/scan")
+    assert "https://bad.example/api/scan is not used for failover: it is not liked" in caplog.text
+    assert caplog.text.count("its address is not a base URL") == 3
+    assert "p4ss" not in caplog.text
+
+
+def test_a_list_without_any_scan_to_ask_is_a_warning():
+    warned = pytest.warns(FailoverWarning, match="lists 2 scans, and none of them may be asked")
+    listed = ["http://127.0.0.1:1", "https://10.0.0.1"]
+    with naming(listed) as (url, _), network(url, refusal=why_not_public) as net, warned:
+        assert net.scan.servers == (f"{url}/api/scan",)
+
+
+def test_a_network_of_the_given_scan_alone_needs_no_warning():
+    with (
+        naming([]) as (first, _),
+        naming([first]) as (url, _),
+        network(url, first) as net,
+        warnings.catch_warnings(action="error"),
+    ):
+        assert len(net.scan.servers) == 2
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{"status": 404}, {"status": 500}, {"body": {"scans": 5}}, {"body": {}}, {"status": 200, "body": []}],
+    ids=str,
+)
+def test_a_list_that_cannot_be_had_is_a_warning_and_the_given_scans_are_asked(broken):
+    with naming([], **broken) as (url, _), network(url) as net, pytest.warns(FailoverWarning, match="/v0/scans: "):
+        assert net.scan.servers == (f"{url}/api/scan",)
+
+
+def test_a_scan_that_is_down_is_a_warning_and_then_an_error():
+    warned = pytest.warns(FailoverWarning, match="Only those of scan_url= are asked")
+    with network("http://127.0.0.1:9") as net, warned, pytest.raises(lf.errors.NoAnswerError):
+        net.scan.updates()
+
+
+@pytest.mark.parametrize("wrong", ["Network", "all", "", True, 5, ["network"]])
+def test_another_value_is_refused(wrong):
+    with pytest.raises(lf.errors.ConfigurationError, match=r"failover=.*give 'given' or 'network'"):
+        lf.connect(scan_url="https://scan.example.com/api/scan", failover=wrong)
+
+
+def test_without_a_scan_there_is_nothing_to_ask_for_others():
+    with pytest.raises(lf.errors.ConfigurationError, match="needs a scan"):
+        lf.connect(registry_url="https://registry.example.com", failover="network")
+
+
+def test_a_variable_and_a_profile_say_it_too(tmp_path):
+    from ledgerframes.config.resolving import resolve
+
+    (tmp_path / "config.toml").write_text(
+        '[profiles.main]\nscan_url = "https://scan.example.com/api/scan"\nfailover = "network"\n', encoding="utf-8"
+    )
+    assert resolve(profile="main", environ={}, config_dir=tmp_path).failover == "network"
+    variables = {"LEDGERFRAMES_SCAN_URL": "https://scan.example.com/api/scan", "LEDGERFRAMES_FAILOVER": "network"}
+    assert resolve(environ=variables).failover == "network"
+    assert resolve(environ=variables, failover="given").failover == "given"
+
+
+def leading_to(*addresses):
+    return lambda _host: list(addresses)
+
+
+PUBLIC = leading_to("93.184.216.34", "2606:2800:220:1::1")
+
+
+def unknown(_host):
+    raise OSError(-2, "Name or service not known")
+
+
+def test_a_public_https_address_may_be_asked():
+    assert why_not_public("https://scan.example.com/api/scan", PUBLIC) is None
+    assert why_not_public("https://93.184.216.34/api/scan", unknown) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "lookup", "reason"),
+    [
+        ("http://scan.example.com", PUBLIC, "not https"),
+        ("https://localhost", PUBLIC, "private network"),
+        ("https://intranet", PUBLIC, "private network"),
+        ("https://scan.internal", PUBLIC, "private network"),
+        ("https://printer.local.", PUBLIC, "private network"),
+        ("https://127.0.0.1", PUBLIC, "not public"),
+        ("https://10.1.2.3", PUBLIC, "not public"),
+        ("https://169.254.169.254", PUBLIC, "not public"),
+        ("https://100.64.0.1", PUBLIC, "not public"),
+        ("https://0.0.0.0", PUBLIC, "not public"),
+        ("https://224.0.0.1", PUBLIC, "not public"),
+        ("https://[::1]", PUBLIC, "not public"),
+        ("https://[fe80::1]", PUBLIC, "not public"),
+        ("https://[fd00::1]", PUBLIC, "not public"),
+        ("https://[::ffff:127.0.0.1]", PUBLIC, "127.0.0.1 is not public"),
+        ("https://[64:ff9b::a00:1]", PUBLIC, "10.0.0.1 is not public"),
+        ("https://[2002:7f00:1::]", PUBLIC, "127.0.0.1 is not public"),
+        ("https://192.0.0.192", PUBLIC, "192.0.0.192 is not public"),
+        ("https://[64:ff9b:1::7f00:1]", PUBLIC, "not public"),
+        ("https://[fec0::1]", PUBLIC, "fec0::1 is not public"),
+        ("https://[::127.0.0.1]", PUBLIC, "not public"),
+        ("https://[::ffff:0:127.0.0.1]", PUBLIC, "not public"),
+        ("https://scan.example.com", leading_to("192.168.1.1"), "192.168.1.1 is not public"),
+        ("https://scan.example.com", leading_to("93.184.216.34", "127.0.0.1"), "127.0.0.1 is not public"),
+        ("https://scan.example.com", leading_to("fe80::1%eth0"), "fe80::1 is not public"),
+        ("https://2130706433.example.com", leading_to("127.0.0.1"), "127.0.0.1 is not public"),
+        ("https://scan.example.com", leading_to(), "no address"),
+        ("https://scan.example.com", leading_to("nonsense"), "cannot be read"),
+        ("https://scan.example.com", unknown, "cannot be looked up (Name or service not known)"),
+    ],
+)  # fmt: skip
+def test_other_addresses_may_not_and_the_reason_is_given(url, lookup, reason):
+    assert reason in (why_not_public(url, lookup) or "")
