@@ -5,13 +5,16 @@ Unknown members are ignored here; the loaders keep them. Numbers with a fraction
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
 from msgspec import Raw, Struct
+
+from ledgerframes.errors import DecodeError, LedgerframesError
 
 T = TypeVar("T")
 
@@ -40,6 +43,32 @@ def reads(answer: type[T], member: str = "") -> Callable[[bytes], T]:
 def _decoder(answer: Any) -> msgspec.json.Decoder[Any]:
     # As floats, amounts would lose digits after the 17th.
     return msgspec.json.Decoder(answer, float_hook=exact)
+
+
+@contextmanager
+def reading(
+    endpoint: object, *, said: str = "", table: str | None = None, column: str | None = None, item: str | None = None
+) -> Iterator[None]:
+    """Turn what an answer breaks the contract by into an error that names the place.
+
+    Args:
+        endpoint: method and path.
+        said: what is wrong, where that is known better than by the reader's own words.
+        table: the table being filled.
+        column: its column.
+        item: which item of the answer.
+
+    Raises:
+        DecodeError: it breaks the contract.
+    """
+    try:
+        yield
+    except LedgerframesError:
+        raise
+    except (msgspec.DecodeError, ValueError, KeyError) as error:
+        place = f"{endpoint}: " if item is None else f"{endpoint}: {item}: "
+        text = f"{place}{said or error}"
+        raise DecodeError(text, endpoint=str(endpoint), table=table, column=column, item=item) from error
 
 
 class Contract(Struct, frozen=True):

@@ -13,8 +13,8 @@ from typing import Final
 import msgspec
 from msgspec import Raw, Struct
 
-from ledgerframes.errors import DecodeError, InputError
-from ledgerframes.interfaces.answers import reads
+from ledgerframes.errors import InputError
+from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.event_formats import (
     EventFormat,
@@ -84,10 +84,8 @@ class LedgerUpdate:
         Raises:
             DecodeError: it breaks the interface's rules.
         """
-        try:
+        with reading(UPDATES_PAGE):
             return read_bare_update(self.kind, self.raw)
-        except msgspec.DecodeError as error:
-            raise DecodeError(f"{UPDATES_PAGE}: {error}", endpoint=str(UPDATES_PAGE)) from error
 
 
 @dataclass(frozen=True)
@@ -129,10 +127,8 @@ class LedgerContract:
         Raises:
             DecodeError: it breaks the interface's rules.
         """
-        try:
+        with reading(CONTRACTS_PAGE):
             return read_active_contract(self.raw)
-        except msgspec.DecodeError as error:
-            raise DecodeError(f"{CONTRACTS_PAGE}: {error}", endpoint=str(CONTRACTS_PAGE)) from error
 
 
 @dataclass(frozen=True)

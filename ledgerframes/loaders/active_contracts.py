@@ -18,6 +18,7 @@ from ledgerframes.arguments import choice, names, whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces import scan_snapshots as routes
+from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.rules import PartyId, Text, each, thousands
 from ledgerframes.loaders.acs.by_objects import Wanted, load_from_objects
 from ledgerframes.loaders.acs.pages import SnapshotReader
@@ -259,12 +260,8 @@ def _read_coins(items: Sequence[Raw]) -> pa.RecordBatch:
 
 
 def _is_locked(item: Raw, position: int, endpoint: str) -> bool:
-    try:
+    with reading(endpoint, table=COINS.name, item=f"item {position}"):
         name = _kind.decode(item).template_id.rpartition(":")[2]
-    except msgspec.DecodeError as error:
-        raise DecodeError(
-            f"{endpoint}: item {position}: {error}", endpoint=endpoint, table=COINS.name, item=f"item {position}"
-        ) from error
     if name not in {"Amulet", "LockedAmulet"}:
         raise DecodeError(
             f"{endpoint}: item {position} is a contract of {name!r}, not a coin",

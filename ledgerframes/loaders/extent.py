@@ -71,13 +71,16 @@ def extent_of(scan: Scan, pages: ScanPages) -> Extent | None:
         return None
     begin = page.glimpse.cursors[0]
     firsts = (begin, *first_cursors(pages, Cursor(begin.migration_id, LATEST)))
-    return Extent(pages, Beginning(begin, proven_by(page)), firsts, _newest(scan, pages, firsts[-1]))
+    return Extent(pages, Beginning(begin, proven_by(page)), firsts, newest_of(scan, pages, firsts[-1]))
 
 
-def _newest(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
-    """The newest update of the newest migration: near the server's own time, near its newest snapshot, or by steps.
+def newest_of(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
+    """The newest update of a migration: near the server's own time, near the migration's newest snapshot, or by steps.
 
-    Where to look is a guess; that nothing follows is what an empty page says.
+    Where to look is a guess; that nothing of the migration follows is what a page says.
+
+    Raises:
+        PagingError: the server does not keep to the order of the history.
     """
     migration_id, high, step = first.migration_id, LATEST, 0
     answer = ask(pages, first, SAMPLE_SIZE)
@@ -87,26 +90,33 @@ def _newest(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
         if not full or micros is None or not place.micros < micros < high:
             continue
         answer = ask(pages, Cursor(migration_id, micros), SAMPLE_SIZE)
-        step = len(answer.value)
+        step = len(_shown(answer, migration_id))
         high = high if step else micros
         place, full = _last_shown(answer, place) if step else (place, full)
     while True:
         answer = ask(pages, place, SAMPLE_SIZE)
-        if not len(answer.value):
+        if not _shown(answer, migration_id):
             return place
         before_it, (place, full) = place, _last_shown(answer, place)
+        if place <= before_it:
+            raise _unordered(before_it, place)
         step = (place.micros - before_it.micros) * _WIDER
         while full and step and place.micros + step < high:
             answer = ask(pages, Cursor(migration_id, place.micros + step), SAMPLE_SIZE)
-            if len(answer.value):
+            if _shown(answer, migration_id):
                 (place, full), step = _last_shown(answer, place), step * _WIDER
             else:
                 high, step = place.micros + step, step // _WIDER
 
 
+def _shown(answer: Any, migration_id: int) -> list[Cursor]:
+    """The places of a page that lie in a migration."""
+    return [place for place in answer.value.glimpse.cursors if place.migration_id == migration_id]
+
+
 def _last_shown(answer: Any, place: Cursor) -> tuple[Cursor, bool]:
-    """The last place of a page, and whether it may be followed by many."""
-    cursors = answer.value.glimpse.cursors
+    """The last place of a page in its migration, and whether it may be followed by many."""
+    cursors = _shown(answer, place.migration_id)
     return max(cursors, default=place), len(cursors) >= SAMPLE_SIZE
 
 
@@ -167,11 +177,15 @@ def first_after(pages: ScanPages, place: Cursor | None) -> Cursor | None:
     """
     cursors = ask(pages, place, 1).value.glimpse.cursors
     if cursors and place is not None and cursors[0] <= place:
-        raise PagingError(
-            f"POST /v2/updates: asked for what follows {_say(place)}, the server sent an update of {_say(cursors[0])};"
-            " a server that does not keep to the order cannot be searched"
-        )
+        raise _unordered(place, cursors[0])
     return cursors[0] if cursors else None
+
+
+def _unordered(place: Cursor, shown: Cursor) -> PagingError:
+    return PagingError(
+        f"POST /v2/updates: asked for what follows {_say(place)}, the server sent an update of {_say(shown)};"
+        " a server that does not keep to the order cannot be searched"
+    )
 
 
 def ask(pages: ScanPages, place: Cursor | None, page_size: int) -> Any:

@@ -11,6 +11,7 @@ from msgspec import Raw, Struct
 from ledgerframes.decoding.records import read_records
 from ledgerframes.decoding.structs import Int64
 from ledgerframes.errors import DecodeError, StatusError
+from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.rules import thousands
 from ledgerframes.loaders.table_loader import TableLoad, items_of
 from ledgerframes.tables.kinds import AMOUNT
@@ -112,23 +113,19 @@ class Parts:
         elif self._place != place:
             raise self._broken(f"parts of the party list are of different snapshots or rounds: {self._place}, {place}")
         for item in items_of(members, "summaries", _ENDPOINT):
-            try:
+            with reading(_ENDPOINT, table=HOLDINGS_SUMMARY.name):
                 party = _party.decode(item).party_id
-            except msgspec.DecodeError as error:
-                raise self._broken(error) from error
             # By party: the order differs from the request, and parties without holdings are missing.
             self._items[party] = item
 
     def _place_of(self, members: dict[str, Raw]) -> tuple[int, int | None]:
         """The snapshot's time and the round of an answer; what it leaves out is as asked."""
         number, micros = self._round, self._record_time
-        try:
+        with reading(_ENDPOINT, table=HOLDINGS_SUMMARY.name):
             if "computed_as_of_round" in members:
                 number = _number.decode(members["computed_as_of_round"])
             if "record_time" in members:
                 micros = parse_timestamp(_text.decode(members["record_time"]))[0]
-        except (msgspec.DecodeError, ValueError) as error:
-            raise self._broken(error) from error
         return micros, number
 
     def _pin(self, micros: int, number: int | None) -> None:

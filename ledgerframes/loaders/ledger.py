@@ -9,15 +9,14 @@ import msgspec
 import pyarrow as pa
 from msgspec import Raw, Struct
 
-from ledgerframes.arguments import names
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
-from ledgerframes.errors import DecodeError, InputError
+from ledgerframes.errors import InputError
+from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.event_formats import whole_format
 from ledgerframes.interfaces.looking_up import UPDATE_BY_HASH, UPDATE_BY_ID
-from ledgerframes.interfaces.rules import PartyId, Text, each
-from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.declaring import SHAPE, loader
+from ledgerframes.loaders.one_participant import parties_and_views
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS
 
@@ -79,8 +78,7 @@ def load_ledger_transaction(
         >>> transactions.update_id.to_list() == [update_id]
         True
     """
-    named = None if parties is None else each(party_list(parties), "parties", kind=PartyId, least=1)
-    views = each(names(interfaces, "interfaces"), "interfaces", kind=Text)
+    named, views = parties_and_views(parties, interfaces)
     shown = whole_format(named, interfaces=views)
     if (update_id is None) == (hash is None):
         raise InputError(f"update_id={update_id!r:.200} and hash={hash!r:.200}: give exactly one of them")
@@ -118,18 +116,13 @@ def read_ledger_items(items: Sequence[bytes], endpoint: str) -> tuple[pa.RecordB
 
 
 def _events_of(item: bytes, position: int, endpoint: str) -> list[_Event]:
-    try:
+    with reading(endpoint, table=LEDGER_EVENTS.name, item=f"item {position}"):
         members = _members.decode(item)
         if "eventsById" in members:
             wrapped = list(_members.decode(members["eventsById"]).values())
         else:
             wrapped = _items.decode(members.get("events", Raw(b"[]")))
         return [_unwrap(event) for event in wrapped]
-    except (msgspec.DecodeError, ValueError) as error:
-        raise DecodeError(
-            f"{endpoint}: item {position}: {error}", endpoint=endpoint, table=LEDGER_EVENTS.name,
-            item=f"item {position}",
-        ) from error  # fmt: skip
 
 
 class _Event(NamedTuple):
@@ -160,6 +153,14 @@ def _unwrap(event: Raw) -> _Event:
     payload = members.pop("createArgument", None)
     if payload is None:
         payload = members.pop("choiceArgument", None)
+    return _Event(kind, msgspec.json.encode(members), payload, views_of(members))
+
+
+def views_of(members: dict[str, Raw]) -> list[str] | None:
+    """The interfaces whose views a created contract comes with.
+
+    Raises:
+        msgspec.DecodeError: they break the contract.
+    """
     views = _views.decode(members.get("interfaceViews", b"null"))
-    named = None if views is None else [view.interface_id for view in views]
-    return _Event(kind, msgspec.json.encode(members), payload, named)
+    return None if views is None else [view.interface_id for view in views]

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import pyarrow as pa
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from ledgerframes.arguments import whole_number
 from ledgerframes.decoding.records import read_records
-from ledgerframes.errors import DecodeError, InputError, PagingError
+from ledgerframes.errors import InputError, PagingError
+from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.event_formats import EventFormat, whole_format
 from ledgerframes.interfaces.ledger_pages import (
     CONTRACTS_PAGE,
@@ -21,6 +22,7 @@ from ledgerframes.interfaces.ledger_pages import (
     read_contracts_page,
 )
 from ledgerframes.loaders.declaring import loader
+from ledgerframes.loaders.ledger import views_of
 from ledgerframes.loaders.one_participant import OneParticipant, ledger_pages, offset, parties_and_views
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.ledger import LEDGER_CONTRACTS
@@ -144,12 +146,7 @@ class _Reader:
         self.batches.append(batch)
 
 
-class _View(Struct, rename="camel"):
-    interface_id: str
-
-
 _members: Final = msgspec.json.Decoder(dict[str, Raw])
-_views: Final = msgspec.json.Decoder(list[_View] | None)
 
 
 def _read_contracts(contracts: Iterable[LedgerContract]) -> pa.RecordBatch:
@@ -161,18 +158,13 @@ def _read_contracts(contracts: Iterable[LedgerContract]) -> pa.RecordBatch:
     items: list[bytes] = []
     given: dict[str, list[Any]] = {"kind": [], "workflow_id": [], "view_interfaces": [], "payload": []}
     for position, contract in enumerate(contracts):
-        try:
+        with reading(_ENDPOINT, table=LEDGER_CONTRACTS.name, item=f"item {position}"):
             members = _flat(contract)
             payload = members.pop("createArgument", None)
-            views = _views.decode(members.get("interfaceViews", b"null"))
-        except msgspec.DecodeError as error:
-            raise DecodeError(
-                f"{_ENDPOINT}: item {position}: {error}", endpoint=_ENDPOINT, table=LEDGER_CONTRACTS.name,
-                item=f"item {position}",
-            ) from error  # fmt: skip
+            views = views_of(members)
         given["kind"].append(contract.kind)
         given["workflow_id"].append(contract.workflow_id)
-        given["view_interfaces"].append(None if views is None else [view.interface_id for view in views])
+        given["view_interfaces"].append(views)
         given["payload"].append(None if payload is None else bytes(payload).decode())
         items.append(msgspec.json.encode(members))
     return read_records(LEDGER_CONTRACTS, items, _ENDPOINT, given=given)

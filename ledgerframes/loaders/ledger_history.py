@@ -11,7 +11,8 @@ import pyarrow as pa
 from msgspec import Struct
 
 from ledgerframes.arguments import whole_number
-from ledgerframes.errors import DecodeError, InputError, PagingError
+from ledgerframes.errors import InputError, PagingError
+from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
 from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, read_updates_page
 from ledgerframes.loaders.declaring import SHAPE, loader
@@ -237,10 +238,5 @@ def _updates_of(page: LedgerUpdatesPage) -> list[bytes]:
 
 
 def _offset_of(raw: bytes, position: int) -> int:
-    try:
+    with reading(_ENDPOINT, table=LEDGER_TRANSACTIONS.name, column="offset", item=f"item {position}"):
         return _placed.decode(raw).offset
-    except msgspec.DecodeError as error:
-        raise DecodeError(
-            f"{_ENDPOINT}: item {position}: {error}", endpoint=_ENDPOINT, table=LEDGER_TRANSACTIONS.name,
-            column="offset", item=f"item {position}",
-        ) from error  # fmt: skip

@@ -13,6 +13,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import names, text
 from ledgerframes.errors import DecodeError, InputError, StatusError
 from ledgerframes.interfaces import scan_now as routes
+from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.rules import PartyId, each
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.scan_routes import needing
@@ -87,10 +88,8 @@ _rules: Final = msgspec.json.Decoder(_Rules)
 def _main(load: TableLoad) -> str:
     """The synchronizer of the coin's rules."""
     members = load.origin.body(load.net.scan.raw.dso)
-    try:
+    with reading(routes.DSO, item="amulet_rules"):
         synchronizer_id = _rules.decode(members.get("amulet_rules", Raw(b"{}"))).domain_id
-    except msgspec.DecodeError as error:
-        raise DecodeError(f"{routes.DSO}: amulet_rules: {error}", endpoint=str(routes.DSO)) from error
     if not synchronizer_id:
         raise InputError(f"{routes.DSO} does not name the synchronizer of the coin's rules: give synchronizer=")
     return synchronizer_id
@@ -151,12 +150,8 @@ def _faucets(load: TableLoad, validators: list[str]) -> dict[str, Raw]:
         middle = len(validators) // 2
         return _faucets(load, validators[:middle]) | _faucets(load, validators[middle:])
     items = items_of(members, "validatorsReceivedFaucets", str(routes.FAUCETS))
-    try:
+    with reading(routes.FAUCETS, table=VALIDATOR_FAUCETS.name):
         return {_validator.decode(item).validator: item for item in items}
-    except msgspec.DecodeError as error:
-        raise DecodeError(
-            f"{routes.FAUCETS}: {error}", endpoint=str(routes.FAUCETS), table=VALIDATOR_FAUCETS.name
-        ) from error
 
 
 def _parts(validators: list[str]) -> list[list[str]]:

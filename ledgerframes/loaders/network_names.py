@@ -8,8 +8,9 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ledgerframes.arguments import text
-from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
+from ledgerframes.errors import PagingError, PartialResultError, RequestError
 from ledgerframes.interfaces import scan_now as routes
+from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.history import named_maximum
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad, items_of
@@ -106,10 +107,8 @@ class _Reader:
     def _ask(self, prefix: str) -> tuple[dict[str, Raw], bool]:
         """The entries by name, and whether there may be more."""
         items = self._items(prefix)
-        try:
+        with reading(routes.NAMES, table=NAMES.name):
             entries = {_entry.decode(item).name: item for item in items}
-        except msgspec.DecodeError as error:
-            raise DecodeError(f"{routes.NAMES}: {error}", endpoint=str(routes.NAMES), table=NAMES.name) from error
         other = next((name for name in entries if not name.startswith(prefix)), None)
         if other is not None:
             raise PagingError(

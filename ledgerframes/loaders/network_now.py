@@ -9,8 +9,8 @@ import msgspec
 import pyarrow.compute as pc
 from msgspec import Raw, Struct
 
-from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces import scan_now as routes
+from ledgerframes.interfaces.answers import reading
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad, items_of
 from ledgerframes.tables.network_now import FEATURED_APPS, ROUNDS, SCANS, SUPER_VALIDATORS
@@ -68,12 +68,8 @@ def load_rounds(load: TableLoad, *, blobs: bool = False) -> Any:
 
 def _values_of(members: dict[str, Raw], name: str, endpoint: str) -> list[Raw]:
     """The values of an object by contract id."""
-    try:
+    with reading(endpoint, said=f"{name!r} is missing or not an object", table=ROUNDS.name, column=name):
         return list(_map.decode(members[name]).values())
-    except (KeyError, msgspec.DecodeError) as error:
-        raise DecodeError(
-            f"{endpoint}: {name!r} is missing or not an object", endpoint=endpoint, table=ROUNDS.name, column=name
-        ) from error
 
 
 _map: Final = msgspec.json.Decoder(dict[str, Raw])
@@ -170,14 +166,9 @@ _nodes: Final = msgspec.json.Decoder(list[_Node])
 
 def _members_of(members: dict[str, Raw]) -> list[Raw]:
     """Each super validator's entry in the rules, with the state of its node."""
-    try:
+    with reading(routes.DSO, table=SUPER_VALIDATORS.name, item="the rules or the states of nodes"):
         rules = _rules.decode(members["dso_rules"])
         states = [node.contract.payload for node in _nodes.decode(members.get("sv_node_states", Raw(b"[]")))]
-    except (KeyError, msgspec.DecodeError) as error:
-        raise DecodeError(
-            f"{routes.DSO}: the rules or the states of nodes cannot be read: {error}",
-            endpoint=str(routes.DSO), table=SUPER_VALIDATORS.name,
-        ) from error  # fmt: skip
     nodes = {state.sv: dict(state.state.synchronizer_nodes) for state in states}
     values = []
     for party, info in rules.contract.payload.svs:
@@ -226,8 +217,5 @@ _group: Final = msgspec.json.Decoder(_Group)
 
 
 def _groups(items: Sequence[Raw]) -> list[tuple[str, list[Raw]]]:
-    try:
-        groups = [_group.decode(item) for item in items]
-    except msgspec.DecodeError as error:
-        raise DecodeError(f"{routes.SCANS}: {error}", endpoint=str(routes.SCANS), table=SCANS.name) from error
-    return [(listed.domain_id, listed.scans) for listed in groups]
+    with reading(routes.SCANS, table=SCANS.name):
+        return [(listed.domain_id, listed.scans) for listed in map(_group.decode, items)]

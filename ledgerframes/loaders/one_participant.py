@@ -11,7 +11,8 @@ import msgspec
 
 from ledgerframes.arguments import names, whole_number
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import DecodeError, InputError, PagingError, RequestError, StatusError
+from ledgerframes.errors import InputError, PagingError, RequestError, StatusError
+from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.ledger_pages import LEDGER_END, LedgerEnd
 from ledgerframes.interfaces.rules import PartyId, Text, each
 from ledgerframes.loaders.contracts import party_list
@@ -90,10 +91,8 @@ class OneParticipant:
             ledger = ledger.on(next(server for server in ledger.servers if server not in self._failed))
         answer = ledger.raw.ledger_end()
         assert answer is not None
-        try:
+        with reading(LEDGER_END):
             end = _end.decode(answer.value).offset or 0
-        except msgspec.DecodeError as error:
-            raise DecodeError(f"{LEDGER_END}: {error}", endpoint=str(LEDGER_END)) from error
         self.origin.servers[source_of(answer.server)] = None
         return self.net.ledger.on(answer.server), end, answer.server
 
@@ -164,7 +163,8 @@ def ledger_pages(
         try:
             answer = call(None if token is None else str(token))
             assert answer is not None
-            return read(answer.value)
+            with reading(endpoint):
+                return read(answer.value)
         except StatusError as error:
             if token is None or error.status != 400:
                 raise
@@ -173,8 +173,6 @@ def ledger_pages(
                 f" before: {error.detail}. Tokens belong to one participant: if several stand behind this address, give"
                 " the address of one of them; otherwise load again"
             ) from error
-        except msgspec.DecodeError as error:
-            raise DecodeError(f"{endpoint}: {error}", endpoint=endpoint) from error
 
     for page in follow_pages(fetch, lambda page: page.next_page_token, endpoint, new=lambda page: items(page) > 0):
         pages, rows = pages + 1, rows + items(page)

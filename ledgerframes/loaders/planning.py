@@ -19,15 +19,15 @@ from ledgerframes.loaders.extent import (
     Extent,
     ask,
     extent_of,
-    first_after,
     first_cursors,
+    newest_of,
     nothing_shown,
 )
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.results import Result
-from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
+from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.page_source import ScanPages
@@ -87,7 +87,7 @@ class Plan(Result):
 def migrations(net: Network) -> pd.DataFrame:
     """List the network's migrations with their first and last record time.
 
-    Found by bisection, with about 60 requests of one item per migration.
+    Found by a few requests of 60 items per migration.
 
     Args:
         net: the network; its scan is asked.
@@ -104,12 +104,14 @@ def migrations(net: Network) -> pd.DataFrame:
         ...     lf.migrations(net).migration_id.to_list()
         [0, 1, 2]
     """
-    known = find_migrations(having(net.scan.update_pages, EVERYTHING))
+    pages = having(net.scan.update_pages, EVERYTHING)
+    # All beginnings first: a server of ever more migrations is refused before the end of any is looked for.
+    known = [(first, newest_of(net.scan, pages, first)) for first in list(first_cursors(pages))]
     frame = pd.DataFrame(
         {
-            "migration_id": pd.Series([migration.migration_id for migration in known], dtype="int64"),
-            "first_record_time": _times([migration.first for migration in known]),
-            "last_record_time": _times([migration.last for migration in known]),
+            "migration_id": pd.Series([first.migration_id for first, _ in known], dtype="int64"),
+            "first_record_time": _times([first.micros for first, _ in known]),
+            "last_record_time": _times([last.micros for _, last in known]),
         }
     )
     frame.attrs["source"] = ", ".join(net.scan.servers)
@@ -289,38 +291,6 @@ class _Sample:
                 self.rows += inside  # the whole stretch was seen
             else:
                 self.rows += len(places) * (right - left) / max(places[-1] - left, 1)
-
-
-def find_migrations(pages: ScanPages) -> list[Migration]:
-    """The migrations in order, by probes of one item."""
-    # All beginnings first: a server of ever more migrations is refused before the end of any is looked for.
-    firsts = list(first_cursors(pages))
-    return [Migration(first.migration_id, first.micros, _last_of(pages, first)) for first in firsts]
-
-
-def _last_of(pages: ScanPages, first: Cursor) -> int:
-    """The last record time of a migration: the distance doubles while there is more, then halves."""
-    known, step = first.micros, 1_000_000
-    while (place := _next(pages, first.migration_id, known + step)) is not None:
-        # Doubling first, because the end may be a minute or years away.
-        known, step = place, step * 2
-    beyond = min(known + step, LATEST)
-    while beyond > known:
-        middle = (known + beyond) // 2
-        place = _next(pages, first.migration_id, middle)
-        if place is None:
-            beyond = middle
-        else:
-            known = place
-    return known
-
-
-def _next(pages: ScanPages, migration_id: int, micros: int) -> int | None:
-    """The first record time after an instant in one migration."""
-    if micros >= LATEST:
-        return None
-    place = first_after(pages, Cursor(migration_id, micros))
-    return place.micros if place is not None and place.migration_id == migration_id else None
 
 
 def _times(micros: list[int]) -> pd.Series:

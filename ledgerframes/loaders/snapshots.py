@@ -11,6 +11,7 @@ from msgspec import Raw, Struct
 
 from ledgerframes.arguments import names
 from ledgerframes.errors import DecodeError, InputError, NotFoundError
+from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.registry import INSTRUMENT
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad
@@ -94,13 +95,8 @@ _named: Final = msgspec.json.Decoder(_Named)
 
 
 def _id_of(item: Raw) -> str:
-    try:
+    with reading(INSTRUMENTS.endpoints[0], table=INSTRUMENTS.name, column="instrument_id"):
         return _named.decode(item).id
-    except msgspec.DecodeError as error:
-        endpoint = INSTRUMENTS.endpoints[0]
-        raise DecodeError(
-            f"{endpoint}: {error}", endpoint=endpoint, table=INSTRUMENTS.name, column="instrument_id"
-        ) from error
 
 
 def _instrument(load: TableLoad, instrument_id: str) -> Raw:

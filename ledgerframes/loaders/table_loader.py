@@ -17,6 +17,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, PagingError, RequestError
 from ledgerframes.frames import As, Decimals, Lists, check_shape, described, shape
+from ledgerframes.interfaces.answers import reading
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.paging.cursor import Cursor
@@ -58,11 +59,8 @@ class Origin:
         if answer is None:
             return {}
         self.servers[source_of(answer.server)] = None
-        try:
+        with reading(answer.request.endpoint, said="the answer is not a JSON object"):
             return _members.decode(answer.value)
-        except msgspec.DecodeError as error:
-            endpoint = f"{answer.request.endpoint.method} {answer.request.endpoint.path}"
-            raise DecodeError(f"{endpoint}: the answer is not a JSON object", endpoint=endpoint) from error
 
     @contextmanager
     def tolerating(self, *, allow_partial: bool) -> Iterator[None]:
@@ -210,12 +208,8 @@ class TableLoad:
             return self.origin.body(call, **({} if token is None else {argument: token}))
 
         def split(page: dict[str, Raw]) -> tuple[list[Raw], Token | None]:
-            try:
+            with reading(self.endpoint, item=f"{following!r} is not a page token"):
                 token = _token.decode(page.get(following, b"null"))
-            except msgspec.DecodeError as error:
-                raise DecodeError(
-                    f"{self.endpoint}: {following!r} is not a page token: {error}", endpoint=self.endpoint
-                ) from error
             if optional and bytes(page.get(items, b"null")) == b"null":
                 return [], token
             return items_of(page, items, self.endpoint), token
@@ -235,7 +229,5 @@ def items_of(members: Mapping[str, Raw], name: str, endpoint: str) -> list[Raw]:
     Raises:
         DecodeError: it is missing or not a list.
     """
-    try:
+    with reading(endpoint, said=f"{name!r} is missing or not a list", column=name):
         return _items.decode(members[name])
-    except (KeyError, msgspec.DecodeError) as error:
-        raise DecodeError(f"{endpoint}: {name!r} is missing or not a list", endpoint=endpoint, column=name) from error

@@ -12,6 +12,7 @@ from msgspec import Raw
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, NotFoundError, PagingError, RequestError, StatusError
+from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.history import named_maximum
 from ledgerframes.interfaces.scan_snapshots import Route, SnapshotPage
 from ledgerframes.loaders.table_loader import Origin
@@ -162,11 +163,9 @@ class SnapshotReader:
             return self._read(answer.value)
 
     def _read(self, body: bytes) -> SnapshotPage:
-        try:
+        with reading(self.endpoint, table=self.table):
             page = _page.decode(body)
             place = Cursor(page.migration_id, parse_timestamp(page.record_time)[0])
-        except (msgspec.DecodeError, ValueError) as error:
-            raise DecodeError(f"{self.endpoint}: {error}", endpoint=self.endpoint, table=self.table) from error
         if place != self.place:
             raise DecodeError(
                 f"{self.endpoint}: the answer belongs to the snapshot {_said(place)}, not {_said(self.place)}",

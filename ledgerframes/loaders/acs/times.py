@@ -11,7 +11,8 @@ import pandas as pd
 
 from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import DecodeError, InputError, NotFoundError, PagingError
+from ledgerframes.errors import InputError, NotFoundError, PagingError
+from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.scan_snapshots import SNAPSHOT_TIME
 from ledgerframes.loaders.extent import first_cursors
 from ledgerframes.loaders.scan_routes import needing
@@ -175,12 +176,8 @@ def _asked(scan: Scan, migration_id: int, micros: int) -> int | None:
     answer = scan.snapshot_time(before=EPOCH + micros * MICROSECOND, migration_id=migration_id)
     if answer is None:
         return None
-    try:
+    with reading(SNAPSHOT_TIME, column="record_time", item="record_time"):
         return parse_timestamp(answer.record_time)[0]
-    except ValueError as error:
-        raise DecodeError(
-            f"{SNAPSHOT_TIME}: record_time: {error}", endpoint=str(SNAPSHOT_TIME), column="record_time"
-        ) from error
 
 
 def _quote(found: list[Cursor], firsts: list[Cursor], wanted: Window, *, bounded: bool, limited: bool) -> None:
