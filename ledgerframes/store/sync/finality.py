@@ -56,6 +56,8 @@ class Finality:
         migration_id = fetched.read.migration_id
         # A look at the beginning of the sync may have come before what proves this.
         missing = self.held.lacking(migration_id, before, settled)
+        # What a page shows and nobody can read is not missing there.
+        missing = {one: at for one, at in missing.items() if one not in self.agreement.rejected}
         self.agreement.refuse(fetched.server, migration_id, self.agreement.due(fetched.server, migration_id, missing))
         self._final[fetched.key] = settled
         return Advance(fetched.key, fetched.read, settled, fetched.exhausted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -33,11 +33,13 @@ class RejectingDecoder:
         table: the table `rejects`.
         history: what the pages belong to.
         count: how many items were added to it.
+        ids: of the updates in `rejects`, those that come to it included: a server that shows one does not lack it.
     """
 
     table: DeltaStoreTable
     history: PagedHistory = UPDATE_HISTORY
     count: int = 0
+    ids: set[str] = field(default_factory=set)
     _stored: set[str] | None = field(default=None, repr=False)
 
     def decode(self, pages: Sequence[tuple[HistoryPage, Sequence[int] | None]]) -> dict[str, pa.RecordBatch]:
@@ -79,6 +81,7 @@ class RejectingDecoder:
         )
         # Compared as stored: a lake without personal data keeps the item without it.
         rows = self.table.as_kept(given).to_pylist()
+        self.ids.update(_ids_of(rows))
         new = list({said: row for row in rows if (said := _said(row["raw"])) not in self._stored}.values())
         if not new:
             return
@@ -162,11 +165,14 @@ def _rows(table: DeltaStoreTable) -> list[dict[str, Any]]:
     return rows
 
 
-def rejected_ids(table: DeltaStoreTable, history: PagedHistory = UPDATE_HISTORY) -> frozenset[str]:
+def rejected_ids(table: DeltaStoreTable, history: PagedHistory = UPDATE_HISTORY) -> set[str]:
     """The ids of the items of a history among the rejects."""
-    rows = [row for row in _rows(table.refresh()) if _history_of(row) is history]
+    return _ids_of(row for row in _rows(table.refresh()) if _history_of(row) is history)
+
+
+def _ids_of(rows: Iterable[Mapping[str, Any]]) -> set[str]:
     named = (match[1] if (match := _ID.search(row["raw"])) else row["item"] for row in rows)
-    return frozenset(update_id for update_id in named if update_id is not None)
+    return {update_id for update_id in named if update_id is not None}
 
 
 def _row(raw: bytes, error: DecodeError, history: PagedHistory) -> dict[str, Any]:

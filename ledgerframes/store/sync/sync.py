@@ -287,9 +287,11 @@ def _history_sync(
     history = lake.history(of, properties)
     proofs = Proofs(request.settle_micros, request.overlap)
     prober = Prober(servers, proofs, request.now_micros, newest=0)
-    agreement = Agreement(servers, history, proofs, request.page_size, rejected_ids(lake.table("rejects"), of.pages))
+    rejects = lake.table("rejects")
+    rejected = rejected_ids(rejects, of.pages)
+    agreement = Agreement(servers, history, proofs, request.page_size, rejected)
     finality = Finality(agreement, HeldRows(history))
-    decode = PageDecoder(of.pages, RejectingDecoder(lake.table("rejects"), of.pages) if request.reject else None)
+    decode = PageDecoder(of.pages, RejectingDecoder(rejects, of.pages, ids=rejected) if request.reject else None)
     # No more at once than a commit takes, which may be less than a page.
     gathering = Gathering(decode, min(TOGETHER, request.commit_bytes or TOGETHER), request.clock.monotonic)
     # Only rows are read from objects: which network this is, and how far it has got, servers say.
