@@ -28,7 +28,8 @@ def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", de
     """Sum what the updates of each round mint and burn, with the supply after them.
 
     An update that states no round, such as an expiry of newer releases, counts for the last round that had opened by
-    then; `attrs["without_round"]` counts updates for which no round is known, which are in no row.
+    then; `attrs["without_round"]` counts updates for which no round is known, which are in no row; rows that a
+    lake keeps are without it.
 
     Args:
         opening: what was active before the events, an `Opening` of `load_opening`, or
@@ -58,7 +59,7 @@ def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", de
         inputs,
         as_=as_,
         decimals=decimals,
-        variables={"begun": begun},
+        variables={} if begun else {"begun": False},
         unknown=["unknown_rules_choices", "unknown_coin_choices"],
         edges="coin_edges",
         notes=_without_round,

@@ -55,7 +55,8 @@ def test_sql_joins_models_with_tables(lake):
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "name", ["rewards", "transfers", "token_transfers", "mint_burn", "coin_history", "round_history"]
+    "name",
+    ["rewards", "transfers", "token_transfers", "mint_burn", "coin_history", "round_history", "supply_per_round"],
 )
 def test_computed_tables_read_kept_rows_and_what_is_not_final(tmp_path, name):
     store = lf.open_store(tmp_path / "lake")

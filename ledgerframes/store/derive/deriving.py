@@ -22,11 +22,12 @@ from ledgerframes.models.computing import together
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.results import Result
 from ledgerframes.store.coverage import Interval, beyond, lies_in
+from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.chunks import HistoryReader
 from ledgerframes.store.derive.contracts import contracts_changed, opening_of
 from ledgerframes.store.derive.from_kept import supply_rows
-from ledgerframes.store.derive.kept import DERIVABLE, OPEN_CONTRACTS, VERSIONS, function_of
+from ledgerframes.store.derive.kept import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED, VERSIONS, function_of
 from ledgerframes.store.derive.open_rows import files_with, open_rows, rows_beside
 from ledgerframes.store.derive.progress import NEW, Basis, Progress, read, with_interval, written
 from ledgerframes.store.derive.rules import Change, changed
@@ -36,7 +37,6 @@ from ledgerframes.store.view import View
 
 _log = logging.getLogger("ledgerframes.store")
 _CARRIED = OPEN_CONTRACTS.name
-_SUMMED = "supply_per_round"
 # Every file costs a read one open.
 _FILES = 100
 
@@ -135,13 +135,13 @@ class _Run:
         for name in self._chunked:
             if self._progress[name].done != self._basis.intervals:
                 self._commit(name, None, self._basis.intervals)
-        if _SUMMED in self._tables and self._progress[_SUMMED].done != self._basis.intervals:
+        if SUMMED in self._tables and self._progress[SUMMED].done != self._basis.intervals:
             self._sum()
 
     @property
     def _chunked(self) -> list[str]:
         """The tables that are computed chunk by chunk, in the order of writing; the open contracts last."""
-        return [name for name in self._tables if name != _SUMMED]
+        return [name for name in self._tables if name != SUMMED]
 
     def _parts(self) -> Iterator[Interval]:
         """The chunks that are not in all tables yet, in order."""
@@ -220,12 +220,14 @@ class _Run:
 
     def _sum(self) -> None:
         """Compute the supply of all rounds from the tables of rounds and of what updates mint and burn."""
-        table = self._tables[_SUMMED]
-        rows = supply_rows(self._tables["mint_burn"], self._tables["round_history"], begun=self._basis.begun)
+        table = self._tables[SUMMED]
+        below = [self._tables[name] for name in NEEDS[SUMMED]]
+        with damage_named(below):
+            rows = supply_rows({one.name: one.dataset() for one in below}, begun=self._basis.begun)
         files = [] if table.files is None else list(table.files.listed.values())
-        self._progress[_SUMMED] = replace(self._progress[_SUMMED], done=self._basis.intervals)
-        table.change(rows, files, written(self._progress[_SUMMED]))
-        self._written[_SUMMED] += rows.num_rows
+        self._progress[SUMMED] = replace(self._progress[SUMMED], done=self._basis.intervals)
+        table.change(rows, files, written(self._progress[SUMMED]))
+        self._written[SUMMED] += rows.num_rows
         self._commits += 1
 
 

@@ -9,8 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.models.engine import Engine
-from ledgerframes.store.delta.damage import damage_named
-from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.tables.coin_stocks import SUPPLY_PER_ROUND
 from ledgerframes.tables.kinds import AMOUNT, TEXT, TEXTS
 
@@ -42,17 +40,14 @@ def with_issuance(rows: pa.Table, known: pa.Table) -> pa.Table:
     return _rows("issued_rewards", {"rewards": rows, "round_history": known}, rows.schema)
 
 
-def supply_rows(flows: DeltaStoreTable, rounds: DeltaStoreTable, *, begun: bool) -> pa.Table:
-    """The rows of `supply_per_round`; those of updates are read in batches.
+def supply_rows(given: Mapping[str, Any], *, begun: bool) -> pa.Table:
+    """The rows of `supply_per_round`.
 
     Args:
-        flows: the stored `mint_burn`.
-        rounds: the stored `round_history`.
+        given: the rows of `mint_burn` and `round_history`; of a dataset they are read in batches.
         begun: whether they begin at ledger begin; the total is not known otherwise.
     """
-    given = {"mint_burn": flows.dataset(), "round_history": rounds.dataset(), "coin_contracts": _NO_COINS}
-    with damage_named([flows, rounds]):
-        return _rows("supply_per_round", given, SUPPLY_PER_ROUND.schema, begun=begun)
+    return _rows("supply_per_round", {**given, "coin_contracts": _NO_COINS}, SUPPLY_PER_ROUND.schema, begun=begun)
 
 
 def _rows(model: str, given: Mapping[str, Any], schema: pa.Schema, **variables: Any) -> pa.Table:

@@ -42,8 +42,10 @@ KEPT: Final[dict[str, Table]] = {
 }
 #: What a caller can ask for.
 DERIVABLE: Final = tuple(name for name in KEPT if name != OPEN_CONTRACTS.name)
+#: The table that is computed from rows of others, and not from events.
+SUMMED: Final = "supply_per_round"
 #: The tables that another one is computed with.
-NEEDS: Final = {"rewards": ("round_history",), "supply_per_round": ("round_history", "mint_burn")}
+NEEDS: Final = {"rewards": ("round_history",), SUMMED: ("round_history", "mint_burn")}
 
 
 def function_of(name: str) -> str:

@@ -13,10 +13,11 @@ from ledgerframes.store.coverage import Interval, merged
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.derive.chunks import HistoryReader
 from ledgerframes.store.derive.contracts import opening_of
-from ledgerframes.store.derive.kept import DERIVABLE, NEEDS, OPEN_CONTRACTS
+from ledgerframes.store.derive.from_kept import supply_rows
+from ledgerframes.store.derive.kept import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED
 from ledgerframes.store.derive.open_rows import open_rows
 from ledgerframes.store.derive.progress import Basis, read
-from ledgerframes.store.derive.rules import RULES, Change, changed
+from ledgerframes.store.derive.rules import Change, changed
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.table_sets import HISTORY
 from ledgerframes.store.view import View
@@ -36,10 +37,14 @@ def kept_rows(lake: Lake, name: str) -> tuple[pa.Table, int] | None:
     Returns:
         None where the store does not keep the table, or where its rows are not those of the history as it is.
     """
-    if name not in RULES or name not in DERIVABLE:
+    if name not in DERIVABLE:
         return None
+    view = lake.view(names=[name, *NEEDS.get(name, ()), _CARRIED])
+    return _summed(view) if name == SUMMED else _rows(view, name)
+
+
+def _rows(view: View, name: str) -> tuple[pa.Table, int] | None:
     needed = [name, *NEEDS.get(name, ())]
-    view = lake.view(names=[*needed, _CARRIED])
     if not {*needed, _CARRIED} <= {*view.stored} or not view.has(HISTORY):
         return None
     final, covered = Basis.of(view), Basis.of(view, final=False)
@@ -68,6 +73,16 @@ def kept_rows(lake: Lake, name: str) -> tuple[pa.Table, int] | None:
         rows = pa.concat_tables([others, *new])
     order = list(dict.fromkeys([_ORDERS.get(name, "record_time"), *table.key]))
     return rows.sort_by([(column, "ascending") for column in order]), unknown
+
+
+def _summed(view: View) -> tuple[pa.Table, int] | None:
+    """The rows of `supply_per_round`, from the kept rows of what it is computed with; these begin at ledger begin."""
+    below = {name: _rows(view, name) for name in NEEDS[SUMMED]}
+    there = {name: found for name, found in below.items() if found is not None}
+    if len(there) < len(below):
+        return None
+    rows = supply_rows({name: found[0] for name, found in there.items()}, begun=True)
+    return rows.sort_by("round"), there["mint_burn"][1]
 
 
 def _continued(view: View, history: HistoryReader, name: str, part: Interval) -> Change:

@@ -50,6 +50,8 @@ _ORDER: Final[tuple[str, ...]] = ("loaded_at", "position", "migration_id", "reco
 _ROWS_AT_ONCE: Final = 500_000
 #: Rows that a thread of DuckDB takes at once.
 _BATCH: Final = 65_536
+#: Bytes of a table's columns that are held in memory for models, at most.
+_COPIED: Final = 100_000_000
 
 
 def visible(slots: Slots, window: Window, *, allow_partial: bool, name: str) -> tuple[tuple[Interval, ...], bool]:
@@ -317,12 +319,15 @@ class Part:
         return self.data if self.rows is None else self.data.filter(self.rows)
 
     def give(self, needed: set[str], listed: set[str], room: int) -> Any:
-        """The columns that models need: in memory if they fit into so many bytes, else to be read by each step."""
+        """The columns that models need: in memory if they fit into so many bytes, else to be read by each step.
+
+        Never many of them: a step reads the row groups of its own templates, and a copy is of all rows.
+        """
         names = [name for name in self.table.table.names if name in needed | listed]
         with damage_named([self.table]):
             # The templates of a slab are those of the others, too; its first rows are of one template.
-            sample = self.dataset.head(SLAB, columns=names)
-            if sample.nbytes * self.dataset.count_rows() > room * max(len(sample), 1):
+            sample = self.dataset.head(SLAB, columns=names, batch_readahead=1, fragment_readahead=1, use_threads=False)
+            if sample.nbytes * self.dataset.count_rows() > min(room, _COPIED) * max(len(sample), 1):
                 return self.dataset
             rows = self.dataset.to_table(columns=names)
         return pa.Table.from_batches(rows.to_batches(max_chunksize=_BATCH), rows.schema)
