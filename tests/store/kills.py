@@ -2,7 +2,8 @@
 
 `python -m tests.store.kills --kills 1000` runs so many, in stores of 40 kills each, and ends with 1 if a
 row was lost, there twice, there in part, or untrue. `--verdicts` syncs verdicts in place of the update history;
-`--pruning` lets every server keep the newest part of its history only, while syncs run and between them.
+`--pruning` lets every server keep the newest part of its history only, while syncs run and between them; `--outputs`
+kills derives, stars and reports in place of syncs.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import ledgerframes as lf
 from ledgerframes.errors import BeginsLateWarning
 from tests.simulation.mutants import MUTANTS
 from tests.store.appearing import Appearing
+from tests.store.kill_outputs import kill_outputs
 from tests.store.killed_sync import sync
 from tests.store.killed_tables import FROM_OBJECTS, VERDICTS, KilledTables
 from tests.store.killed_tables import UPDATES as HISTORY
@@ -225,6 +227,7 @@ def main() -> int:
     parser.add_argument("--verdicts", action="store_true", help="sync verdicts in place of the update history")
     parser.add_argument("--objects", action="store_true", help="read most syncs from objects")
     parser.add_argument("--pruning", action="store_true", help="servers keep the newest part of their history")
+    parser.add_argument("--outputs", action="store_true", help="kill derives, stars and reports in place of syncs")
     given = parser.parse_args()
     warnings.simplefilter("ignore", BeginsLateWarning)
     began, done, wrong = time.monotonic(), 0, 0
@@ -232,16 +235,14 @@ def main() -> int:
         seed, kills = given.seed + number, min(A_STORE, given.kills - number * A_STORE)
         mutant = MUTANTS[given.mutant].applied() if given.mutant else nullcontext()
         with tempfile.TemporaryDirectory(prefix="kills-") as folder, mutant:
+            size: dict[str, Any] = {"kills": kills, "updates": given.updates, "seed": seed}
             try:
-                found: object = kill_syncs(
-                    Path(folder),
-                    kills=kills,
-                    updates=given.updates,
-                    seed=seed,
-                    mutant=given.mutant,
-                    of=VERDICTS if given.verdicts else FROM_OBJECTS if given.objects else HISTORY,
-                    pruning=given.pruning,
-                )
+                found: object
+                if given.outputs:
+                    found = kill_outputs(Path(folder), **size)
+                else:
+                    of = VERDICTS if given.verdicts else FROM_OBJECTS if given.objects else HISTORY
+                    found = kill_syncs(Path(folder), mutant=given.mutant, of=of, pruning=given.pruning, **size)
             except (AssertionError, lf.LedgerframesError) as error:
                 wrong, found = wrong + 1, f"WRONG: {type(error).__name__}: {error}"
         done += kills

@@ -5,6 +5,7 @@ import pytest
 import ledgerframes as lf
 from tests.store.appearing import Appearing
 from tests.store.conftest import assert_whole
+from tests.store.kill_outputs import kill_outputs
 from tests.store.killed_tables import FROM_OBJECTS, UPDATES, VERDICTS
 from tests.store.kills import kill_syncs
 from tests.store.witness import lies_in, parts_of
@@ -49,6 +50,12 @@ def test_killed_syncs_of_verdicts_leave_every_row_once(tmp_path):
 )
 def test_killed_syncs_from_objects_leave_every_row_once(tmp_path, kills, updates):
     assert kill_syncs(tmp_path, kills=kills, updates=updates, seed=9, of=FROM_OBJECTS).kills == kills
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [6, pytest.param(40, marks=pytest.mark.soak)], ids=["short", "long"])
+def test_killed_derives_stars_and_reports_leave_all_or_nothing_and_end_as_in_one_go(tmp_path, kills):
+    assert kill_outputs(tmp_path, kills=kills, updates=300, seed=11).kills == kills
 
 
 def test_a_sync_that_ended_with_a_closed_migration_goes_on_with_the_next(store):
