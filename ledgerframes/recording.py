@@ -1,19 +1,45 @@
-"""`record` and `replay`: a network that keeps every answer, and one that gives them back without a network."""
+"""`record` and `replay`: a network that keeps every answer in a folder, and one that gives them back without a network.
+
+A file is named by the digest of method, URL and body, and by how often that request had been sent. Tokens are in none:
+they are not part of a prepared request, and are masked in answers.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
+
+import httpx
+import msgspec
+from msgspec import Struct
 
 from ledgerframes.arguments import path, suggesting
 from ledgerframes.config.settings import INTERFACES, Settings, is_loopback
-from ledgerframes.errors import InputError
+from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.network import Network
-from ledgerframes.transport.recording import Recorder, Replayer, begin, recorded_urls
+from ledgerframes.transport.http import DamagedError, Refused, collect
+from ledgerframes.transport.outcome import ERROR_BODY, Failure
 from ledgerframes.transport.wire import Wire
+from ledgerframes.write_aside import written_aside
 
-_ENDLESS: Final = 1e9
+FORMAT: Final = 1
+ABOUT: Final = "recording.json"
+# Other headers may hold cookies or addresses, and nothing reads them.
+_KEPT: Final = ("content-type", "retry-after", "date")
+_NO_FILES: Final = Failure(
+    "a recording holds answers, not objects of hundreds of MB each; use source='pages' with it",
+    transient=False,
+    elsewhere=False,
+)
+_PASSING: Final = frozenset({429, 500, 502, 503, 504})  # a recording keeps what was answered in the end
+_ENDLESS: Final = 2**62  # what was read is within the settings' limit, and nothing that is replayed is held back
 
 
 @suggesting
@@ -44,7 +70,7 @@ def record(folder: str | os.PathLike[str], net: Network) -> Network:
     """
     place = Path(path(folder, "folder"))
     settings = net.settings
-    begin(place, {f"{interface}_url": list(getattr(settings, f"{interface}_url")) for interface in INTERFACES})
+    _begin(place, {f"{interface}_url": list(getattr(settings, f"{interface}_url")) for interface in INTERFACES})
     return Network(settings, transport=Recorder(place, net.transport.shared() or Wire(settings)))
 
 
@@ -70,7 +96,7 @@ def replay(folder: str | os.PathLike[str]) -> Network:
         True
     """
     place = Path(path(folder, "folder"))
-    urls = recorded_urls(place)
+    urls = _recorded_urls(place)
     if set(urls) != {f"{interface}_url" for interface in INTERFACES}:
         raise InputError(f"{str(place)!r} is not a recording: it does not name the four interfaces; record anew")
     # A token is asked for before anything is sent; none is sent here.
@@ -78,5 +104,220 @@ def replay(folder: str | os.PathLike[str]) -> Network:
     for interface in ("ledger", "validator"):
         if all(url.startswith("https") or is_loopback(url) for url in urls[f"{interface}_url"]):
             given[f"{interface}_token"] = "replayed"
-    settings = Settings(**given, rate=_ENDLESS)
+    settings = Settings(**given, rate=float(_ENDLESS))
     return Network(settings, transport=Replayer(place))
+
+
+class _About(Struct):
+    format: int = 0
+    urls: dict[str, list[str]] = {}
+
+
+class _Kept(Struct):
+    status: int
+    headers: dict[str, str]
+    body: dict[str, str]
+
+
+class _Turn(Struct):
+    answer: _Kept
+
+
+_about: Final = msgspec.json.Decoder(_About)
+_decoder: Final = msgspec.json.Decoder(_Turn)
+
+
+class Recorder(httpx.BaseTransport):
+    """Sends by another transport and keeps what comes back; any number of threads may share one.
+
+    Args:
+        folder: where to; `record` has made it.
+        inner: the other transport.
+    """
+
+    def __init__(self, folder: Path, inner: httpx.BaseTransport) -> None:
+        self._folder = folder
+        self._inner = inner
+        self._turns: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """One attempt, kept if it was answered for good; files are refused.
+
+        `request.extensions` may say under "mask" how tokens are taken out of a text, and under "private" that an answer
+        is not to be kept.
+
+        Raises:
+            httpx.TransportError: there is no answer.
+            InputError: the folder cannot be written.
+        """
+        if "pieces" in request.extensions:
+            raise Refused(_NO_FILES)
+        answer = self._inner.handle_request(request)
+        if answer.status_code in _PASSING or "private" in request.extensions:
+            return answer
+        return httpx.Response(answer.status_code, headers=answer.headers, stream=_Keeping(self, request, answer))
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._inner.close()
+
+    def keep(self, request: httpx.Request, answer: httpx.Response, body: bytes) -> None:
+        """Write an answer with its request.
+
+        Raises:
+            InputError: the folder cannot be written.
+        """
+        mask = request.extensions.get("mask", str)
+        digest = _digest_of(request)
+        with self._lock:
+            # A recording may be continued by another process, whose files come first.
+            while (target := self._folder / f"{digest}-{self._turns[digest]:04}.json").exists():
+                self._turns[digest] += 1
+            self._turns[digest] += 1
+            kept = {
+                "status": answer.status_code,
+                "headers": {name: mask(answer.headers[name]) for name in _KEPT if name in answer.headers},
+                "body": _written(body, mask),
+            }
+            asked = {
+                "method": request.method,
+                "url": mask(str(request.url)),
+                "body": _written(request.content, mask),
+            }
+            try:
+                _write_json(target, {"request": asked, "answer": kept})
+            except OSError as error:
+                raise InputError(f"{str(target)!r} cannot be written: {error}; record elsewhere") from error
+
+
+class _Keeping(httpx.SyncByteStream):
+    """A body that is kept once it was read: to its end, or as much of an error's as was wanted."""
+
+    def __init__(self, recorder: Recorder, request: httpx.Request, answer: httpx.Response) -> None:
+        self._recorder = recorder
+        self._request = request
+        self._answer = answer
+        self._arrived: list[bytes] = []
+        self._whole = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in cast("httpx.SyncByteStream", self._answer.stream):
+            self._arrived.append(piece)
+            yield piece
+        self._whole = True
+
+    def close(self) -> None:
+        """Keep it."""
+        self._answer.close()
+        arrived, self._arrived = self._arrived, []
+        refusal = not self._answer.is_success
+        if not (self._whole or (refusal and arrived)):
+            return
+        encoding = self._answer.headers.get("content-encoding", "").strip().lower()
+        try:
+            body = collect(arrived, encoding=encoding, limit=_ENDLESS)
+        except DamagedError:
+            return
+        self._recorder.keep(self._request, self._answer, body[:ERROR_BODY] if refusal else body)
+
+
+def _written(body: bytes, mask: Callable[[str], str]) -> dict[str, str]:
+    """A body as text without tokens, or as Base64 where it is not text."""
+    try:
+        return {"text": mask(body.decode())}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(body).decode()}
+
+
+class Replayer(httpx.BaseTransport):
+    """Answers from a recording; sends nothing.
+
+    Args:
+        folder: the recording.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._turns: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """The answer that came when this was sent; sent more often, the last one again.
+
+        Raises:
+            httpx.TransportError: it was not recorded.
+            InputError: what was recorded cannot be read.
+        """
+        if "pieces" in request.extensions:
+            raise Refused(_NO_FILES)
+        digest = _digest_of(request)
+        with self._lock:
+            target = self._folder / f"{digest}-{self._turns[digest]:04}.json"
+            if target.exists():
+                self._turns[digest] += 1
+            elif self._turns[digest]:
+                target = self._folder / f"{digest}-{self._turns[digest] - 1:04}.json"
+        if not target.exists():
+            # A recording of an earlier release has it on the route that was asked then.
+            reason = f"this request was not recorded in {self._folder}, on no route that it may have"
+            raise Refused(Failure(reason, transient=False, elsewhere=False, unknown_route=True))
+        try:
+            kept = _decoder.decode(target.read_bytes()).answer
+            return httpx.Response(kept.status, headers=kept.headers, stream=httpx.ByteStream(_read(kept.body)))
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputError(f"{str(target)!r} is not a recorded answer: {error}; record anew") from error
+
+
+def _begin(folder: Path, urls: Mapping[str, list[str]]) -> None:
+    """Make a recording's folder, or continue one.
+
+    Raises:
+        InputError: the folder holds something else, or cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        new = not (folder / ABOUT).exists()
+        other = new and any(folder.iterdir())
+        if new and not other:
+            _write_json(folder / ABOUT, {"format": FORMAT, "urls": urls})
+    except (OSError, ValueError) as error:
+        raise InputError(f"{str(folder)!r} cannot be written: {error}; name another folder") from error
+    if other:
+        raise InputError(f"{str(folder)!r} holds something else; name a new folder for the recording")
+    if _recorded_urls(folder) != dict(urls):
+        raise InputError(f"{str(folder)!r} is a recording of other servers; name a new folder")
+
+
+def _recorded_urls(folder: Path) -> dict[str, list[str]]:
+    """The servers of a recording, by setting.
+
+    Raises:
+        InputError: there is no recording.
+        ConfigurationError: a newer version made it.
+    """
+    try:
+        about = _about.decode((folder / ABOUT).read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{str(folder)!r} is not a recording; lf.record(folder, …) makes one") from error
+    if about.format != FORMAT:
+        raise ConfigurationError(f"{str(folder)!r} was recorded by a newer ledgerframes; replay it with that")
+    return about.urls
+
+
+def _digest_of(request: httpx.Request) -> str:
+    """Equal for equal requests, whatever their headers."""
+    parts = (request.method.encode(), str(request.url).encode(), request.content)
+    return hashlib.sha256(b"\n".join(parts)).hexdigest()[:40]
+
+
+def _write_json(target: Path, data: Any) -> None:
+    """Write a file whole or not at all, and through no link: what is there under its names is replaced itself."""
+    with written_aside(target) as file:
+        file.write(json.dumps(data, ensure_ascii=False).encode())
+
+
+def _read(body: Mapping[str, str]) -> bytes:
+    if "text" in body:
+        return body["text"].encode()
+    return base64.b64decode(body.get("base64", ""), validate=True)

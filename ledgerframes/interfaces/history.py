@@ -16,9 +16,9 @@ from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Ask, Outcome, Probing, Reading
 from ledgerframes.threads import ahead
 from ledgerframes.transport import Answer, Stop
-from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
+from ledgerframes.transport.server_memory import PageSizes
 
 _log = logging.getLogger("ledgerframes.history")
 

@@ -18,9 +18,9 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.timestamps import format_timestamp
 from ledgerframes.transport import Answer, Sender, Stop
-from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.request import Endpoint, Request
 from ledgerframes.transport.retrying import Revise
+from ledgerframes.transport.server_memory import PageSizes
 
 ValueEncoding = Literal["compact_json", "protobuf_json"]
 

@@ -16,7 +16,7 @@ from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.ledger_pages import LEDGER_END, LedgerEnd
 from ledgerframes.interfaces.rules import PartyId, Text, each
 from ledgerframes.loaders.contracts import party_list
-from ledgerframes.loaders.table_loader import Origin
+from ledgerframes.loaders.table_loader import Origin, denies
 from ledgerframes.paging.tokens import Token, follow_pages
 from ledgerframes.transport import Answer
 
@@ -75,7 +75,7 @@ class OneParticipant:
                 read(ledger, end)
             except RequestError as error:
                 others = self._others(server)
-                if self._denies(error) or not others:
+                if denies(error) or not others:
                     self._explain(error)
                     raise
                 _log.warning("another participant is read from the beginning: %s", error)
@@ -104,11 +104,6 @@ class OneParticipant:
         # The participant that failed before it stated its newest offset is the first one not yet tried.
         self._failed.add(server or untried[0])
         return [other for other in untried if other not in self._failed]
-
-    @staticmethod
-    def _denies(error: RequestError) -> bool:
-        """Whether the participant understood and refused, so that another one would do the same."""
-        return isinstance(error, StatusError) and error.status in {400, 401, 403}
 
     def _explain(self, error: RequestError) -> None:
         """Turn "unknown route" into an error that says what else to do.

@@ -15,7 +15,7 @@ from msgspec import Raw
 from ledgerframes.arguments import flag, whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
-from ledgerframes.errors import DecodeError, PagingError, RequestError
+from ledgerframes.errors import DecodeError, PagingError, RequestError, StatusError
 from ledgerframes.frames import As, Decimals, Lists, check_shape, described, shape
 from ledgerframes.interfaces.answers import reading
 from ledgerframes.loaders.provenance import Provenance
@@ -231,3 +231,8 @@ def items_of(members: Mapping[str, Raw], name: str, endpoint: str) -> list[Raw]:
     """
     with reading(endpoint, said=f"{name!r} is missing or not a list", column=name):
         return _items.decode(members[name])
+
+
+def denies(error: RequestError) -> bool:
+    """Whether a server understood and refused, so that another one would do the same."""
+    return isinstance(error, StatusError) and error.status in {400, 401, 403}

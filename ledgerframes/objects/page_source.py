@@ -28,9 +28,9 @@ from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.threads import spawn
 from ledgerframes.timestamps import DAY, EARLIEST, LATEST
 from ledgerframes.transport import Answer, Stop
-from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
+from ledgerframes.transport.server_memory import PageSizes
 
 _log = logging.getLogger("ledgerframes.objects")
 #: What follows a server's URL where its objects gave a page: their pages say nothing about how large the server's are.

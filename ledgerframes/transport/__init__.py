@@ -2,11 +2,10 @@
 
 from ledgerframes.config.settings import Interface
 from ledgerframes.transport.classify import Answer
-from ledgerframes.transport.clock import Clock, SystemClock
 from ledgerframes.transport.request import DeprecatedEndpointWarning, Endpoint, Prepared, Request
 from ledgerframes.transport.sender import Sender
 from ledgerframes.transport.stats import Stats
-from ledgerframes.transport.stopping import Stop
+from ledgerframes.transport.stopping import Clock, Stop, SystemClock
 from ledgerframes.transport.transport import Transport
 
 __all__ = [

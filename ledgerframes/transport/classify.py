@@ -1,23 +1,79 @@
-"""Classifies one attempt as an `Answer`, or as a `Failure` with what may be tried next; called by `retrying`."""
+"""Judges one attempt: an `Answer`, or a `Failure` with what may be tried next; called by `retrying`."""
 
 from __future__ import annotations
 
 import hashlib
+import html
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
 from ledgerframes.decoding.splitting import UNREADABLE
-from ledgerframes.errors import DecodeError, visible
-from ledgerframes.transport.failures import SHORTENED, is_page, page_words, preview
-from ledgerframes.transport.outcome import Failure, Received
+from ledgerframes.errors import (
+    ConflictError,
+    DecodeError,
+    NotAuthorizedError,
+    NotFoundError,
+    RateLimitedError,
+    ServerError,
+    StatusError,
+    visible,
+)
+from ledgerframes.transport.backoff import retry_after, retry_info
+from ledgerframes.transport.outcome import ERROR_BODY, Failure, Received
 from ledgerframes.transport.request import PREFIXES, Request
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Masking = Callable[[str], str]
+
+SHORTENED: Final = 500
+PREVIEW: Final = 80
+CUT: Final = 2**13  # longer than any token: a token cut in two could not be masked
+PAGE_HEAD: Final = 2**10
+CHALLENGE: Final = 2**12
+READABLE: Final = 2**13  # bounds the work that a page made to slow the patterns down can cause
+TRANSIENT_STATUSES: Final = frozenset({429, 502, 503, 504})
+# On real participants these categories are transient, whatever the status; the others repeat.
+TRANSIENT_CATEGORIES: Final = frozenset({1, 2, 3, 12})
+
+_KINDS: Final[Mapping[int, type[StatusError]]] = {
+    401: NotAuthorizedError, 403: NotAuthorizedError, 404: NotFoundError, 409: ConflictError, 429: RateLimitedError,
+}  # fmt: skip
+_ADVICE: Final[Mapping[int, str]] = {
+    400: "mend what the server names",
+    401: "give a token that is valid now, as {interface}_token=",
+    403: "the token does not allow this: ask the operator for the right, or give another {interface}_token=",
+    404: "check the id",
+    409: "the state of the ledger forbids it now: look again and, if it still holds, ask again",
+    407: "the proxy wants a user and a password: write them into HTTP_PROXY or HTTPS_PROXY",
+    413: "ask for a smaller page or send less",
+    429: "lower rate=, or give a further {interface}_url=",
+}
+_UNKNOWN_ROUTE: Final = (
+    "the server does not know this path: it runs another release, "
+    "or {interface}_url= lacks a prefix such as /api/{interface}"
+)
+_OTHER_METHOD: Final = "the server knows this path by another method only: it runs another release"
+_AUTHENTICATE: Final = (
+    "this server wants a token, and none was given: give {interface}_token=, set LEDGERFRAMES_{INTERFACE}_TOKEN, or "
+    "have a profile fetch it"
+)
+ADMITS_KNOWN_ADDRESSES: Final = (
+    'this scan admits known addresses only: ask its operator, or try others with failover="network"'
+)
+#: What to do about a refusal where no token was sent, by interface.
+_WITHOUT_TOKEN: Final[Mapping[int, Mapping[str, str]]] = {401: {}, 403: {"scan": ADMITS_KNOWN_ADDRESSES}}
+_CLEAR_TEXT: Final = re.compile(r"HTTP request (was sent )?to (an )?HTTPS (port|server)", re.IGNORECASE)  # nginx, Go
+_CHALLENGED: Final = frozenset({401, 403})
+_PARAMETER: Final = re.compile(r'\b(error|error_description)\s*=\s*(?:"([^"]*)"|([^\s",]+))', re.IGNORECASE)
+_PAGE: Final = re.compile(rb"<(!doctype html|html|head|body)\b", re.IGNORECASE)
+_SILENT: Final = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<!--.*?-->", re.DOTALL | re.IGNORECASE)
+_TITLE: Final = re.compile(r"<title[^>]*>(.*?)</title\s*>", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -141,3 +197,161 @@ def _judge_page(received: Received, request: Request, server: str, *, mask: Mask
         final=not met,
         made=lambda ending: DecodeError(text + ending, endpoint=request.endpoint.path),
     )
+
+
+def judge_refusal(received: Received, request: Request, server: str, *, mask: Masking, now: float) -> Failure:
+    """Take an error answer apart, by its content and not by its content type (contract: Errors).
+
+    Args:
+        received: the answer.
+        request: what was asked.
+        server: who answered.
+        mask: takes tokens out of a text; what is kept has none.
+        now: seconds since 1970, for a Retry-After that names a date.
+    """
+    status = received.status
+    # By content: a ledger's 400 may carry JSON or text, and a 429 is often text, whatever the header says.
+    text = _readable(received.body, mask)
+    body = _object(text)
+    member = _Members(body, mask)
+    category = member.number("errorCategory")
+    detail = (
+        member.text("error")
+        or member.text("cause")
+        or member.text("message")
+        or ("" if body else mask(_plain(text[:READABLE])))
+    )
+    if 300 <= status < 400:
+        detail = f"it redirects to {_host(mask(received.headers.get('location', '')))}"
+    elif status in _CHALLENGED and (said := _challenge(received.headers, mask)):
+        detail = f"{detail.rstrip('.')} ({said})" if detail else said
+    # Servers answer an unknown route with a 404 in plain text, and a missing thing with their JSON error.
+    unknown_route = status == 405 or (status == 404 and not {"error", "code"} & body.keys())
+    told: dict[str, Any] = {
+        "status": status, "detail": _short(detail), "code": member.text("code"), "category": category,
+        "correlation_id": member.text("correlationId"), "trace_id": member.text("traceId"),
+        "context": member.texts("context"), "unknown_route": unknown_route, "server": server,
+    }  # fmt: skip
+    extras = ", ".join(
+        f"{words} {told[name]}"
+        for name, words in (("code", "code"), ("correlation_id", "correlation id"), ("trace_id", "trace id"))
+        if told[name]
+    )
+    said = (f": {told['detail'].rstrip('.')}" if told["detail"] else "") + (f" ({extras})" if extras else "")
+    advice = _advice(received, told["detail"], request, server, unknown_route=unknown_route)
+    reason = f"{request} at {server} answered {status}{said}. What to do: {advice}."
+    kind = _KINDS.get(status, ServerError if status >= 500 else StatusError)
+    transient = status in TRANSIENT_STATUSES or category in TRANSIENT_CATEGORIES
+    return Failure(
+        reason,
+        transient=transient,
+        # A 500 repeats on the same server, but is often a fault of that server alone; so is a list of known addresses.
+        elsewhere=transient or status == 500 or (status == 403 and not received.with_token),
+        wait=retry_after(received.headers.get("retry-after"), now) or retry_info(body.get("retryInfo")),
+        unknown_route=unknown_route,
+        not_found=status == 404 and not unknown_route,
+        made=lambda ending: kind(reason + ending, **told),
+    )
+
+
+def _advice(received: Received, detail: str, request: Request, server: str, *, unknown_route: bool) -> str:
+    status, interface = received.status, request.endpoint.interface
+    advice = _ADVICE.get(status, "try again later; a further {interface}_url= is asked when one server fails")
+    if unknown_route:
+        advice = _OTHER_METHOD if status == 405 else _UNKNOWN_ROUTE
+        advice += f". {request.endpoint.since}" if request.endpoint.since else ""
+    elif 300 <= status < 400:
+        advice = "redirects are not followed: give the address it points to as {interface}_url=, if you trust it"
+    elif status < 500 and status not in _ADVICE:
+        advice = "mend the request as the server says"
+    elif status == 400 and server.startswith("http://") and _CLEAR_TEXT.search(detail):
+        advice = "write https:// in {interface}_url="
+    elif status in _WITHOUT_TOKEN and not received.with_token:
+        advice = _WITHOUT_TOKEN[status].get(interface, _AUTHENTICATE)
+    return advice.format(interface=interface, INTERFACE=interface.upper())
+
+
+def _challenge(headers: Mapping[str, str], mask: Masking) -> str:
+    """What a server says about the token beside its refusal (RFC 6750): that it expired, for example."""
+    text = mask(headers.get("www-authenticate", ""))[:CHALLENGE]
+    parameters = {match[1].lower(): match[2] or match[3] or "" for match in _PARAMETER.finditer(text)}
+    return parameters.get("error_description") or parameters.get("error") or ""
+
+
+def is_page(received: Received) -> bool:
+    """Whether an answer is a page for people: JSON begins otherwise, whatever the answer calls itself."""
+    head = received.body[:PAGE_HEAD].lstrip(b"\xef\xbb\xbf \t\r\n")
+    kind = received.headers.get("content-type", "").lower()
+    return bool(_PAGE.match(head)) or (head[:1] == b"<" and "html" in kind)
+
+
+def page_words(received: Received, mask: Masking) -> str:
+    """The beginning of what a page says to people."""
+    words = _short(_plain(_readable(received.body, mask)[:READABLE].lstrip("\ufeff")))
+    return words if len(words) <= PREVIEW else f"{words[:PREVIEW]}…"
+
+
+def preview(received: Received, mask: Masking) -> str:
+    """The beginning of a body that is not what it should be, and what it called itself."""
+    text = " ".join(_readable(received.body, mask).split())
+    kind = mask(received.headers.get("content-type", "no content type"))[:PREVIEW]
+    shown = text[:PREVIEW] + ("…" if len(text) > PREVIEW else "")
+    return f"{len(received.body)} bytes of {kind}, beginning {shown!r}"
+
+
+def _readable(body: bytes, mask: Masking) -> str:
+    """The beginning of a body as text without tokens, nor a part of one at its end."""
+    text = body[:ERROR_BODY].decode(errors="replace")
+    return mask(text[:-CUT] if len(body) >= ERROR_BODY else text).strip()
+
+
+@dataclass(frozen=True)
+class _Members:
+    """The members of an error body, any of which may be missing, null or of another kind."""
+
+    body: Mapping[str, Any]
+    mask: Masking
+
+    def text(self, name: str) -> str | None:
+        value = self.body.get(name)
+        return _short(self.mask(value)) if isinstance(value, str) and value else None
+
+    def number(self, name: str) -> int | None:
+        value = self.body.get(name)
+        # Fields of the body may be null, or missing where the participant redacts the error.
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def texts(self, name: str) -> dict[str, str]:
+        value = self.body.get(name)
+        pairs = value.items() if isinstance(value, dict) else ()
+        return {_short(self.mask(key)): _short(self.mask(str(item))) for key, item in pairs}
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _plain(text: str) -> str:
+    """The readable part of plain text or HTML."""
+    if not re.match(r"\s*<(!doctype|!--|html|head|body|\?xml)", text, re.IGNORECASE):
+        return text
+    title = _TITLE.search(text)
+    rest = re.sub(r"<[^>]*>", " ", _SILENT.sub(" ", text))
+    heading, words = (" ".join(html.unescape(part).split()) for part in (title[1] if title else "", rest))
+    return words if words.startswith(heading) else f"{heading}: {words}".rstrip(": ")
+
+
+def _host(location: str) -> str:
+    try:
+        return urlsplit(location).hostname or "another path on the same host"
+    except ValueError:
+        return "an address that cannot be read"
+
+
+def _short(text: str) -> str:
+    text = visible(" ".join(text[: 8 * SHORTENED].split()))
+    return text if len(text) <= SHORTENED else text[: SHORTENED - 1] + "…"

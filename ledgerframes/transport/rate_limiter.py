@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ledgerframes.threads import SLICE
-from ledgerframes.transport.clock import Clock
 from ledgerframes.transport.stats import Stats
-from ledgerframes.transport.stopping import Stop
+from ledgerframes.transport.stopping import Clock, Stop
 
 
 class RateLimiter:

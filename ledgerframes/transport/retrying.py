@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from ledgerframes.errors import InputError, RequestError
 from ledgerframes.transport.backoff import jittered
-from ledgerframes.transport.classify import Answer, judge_body, judge_broken
-from ledgerframes.transport.failures import judge_refusal
+from ledgerframes.transport.classify import Answer, judge_body, judge_broken, judge_refusal
 from ledgerframes.transport.outcome import Failure, Received
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.stopping import Stop

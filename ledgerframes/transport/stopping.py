@@ -1,10 +1,44 @@
-"""`Stop`: ends one operation from another thread; a load or a sync hands its own down to every request it sends."""
+"""The clock that every wait goes by, and `Stop`, which ends one operation from another thread; requests take both."""
 
 from __future__ import annotations
 
+import time
+from typing import Protocol
+
 from ledgerframes.errors import StoppedError
 from ledgerframes.threads import SLICE
-from ledgerframes.transport.clock import Clock, SystemClock
+
+
+class Clock(Protocol):
+    """What the transport needs of time; all in seconds."""
+
+    def monotonic(self) -> float:
+        """Seconds since some fixed instant."""
+        ...
+
+    def now(self) -> float:
+        """Seconds since 1970 in UTC."""
+        ...
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        ...
+
+
+class SystemClock:
+    """The real time."""
+
+    def monotonic(self) -> float:
+        """Seconds since some fixed instant."""
+        return time.monotonic()
+
+    def now(self) -> float:
+        """Seconds since 1970 in UTC."""
+        return time.time()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
 
 
 class Stop:

@@ -18,17 +18,15 @@ from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings
 from ledgerframes.errors import InputError, NoAnswerError
 from ledgerframes.signals import held_back
 from ledgerframes.transport.classify import Answer
-from ledgerframes.transport.clock import Clock, SystemClock
 from ledgerframes.transport.downloads import DOWNLOAD, why_refused
 from ledgerframes.transport.masking import MASK, Mask
 from ledgerframes.transport.outcome import Credential, Failure, Received, Sink
-from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.rate_limiter import RateLimiter
 from ledgerframes.transport.request import Endpoint, Prepared, Request
 from ledgerframes.transport.retrying import Exchange, Revise
-from ledgerframes.transport.server_preferences import ServerPreferences
+from ledgerframes.transport.server_memory import PageSizes, ServerPreferences
 from ledgerframes.transport.stats import Stats
-from ledgerframes.transport.stopping import Stop
+from ledgerframes.transport.stopping import Clock, Stop, SystemClock
 from ledgerframes.transport.token_server import token_sources
 from ledgerframes.version import __version__
 
@@ -73,7 +71,7 @@ class Transport:
         self.settings = settings
         self.clock = clock or SystemClock()
         self.memory = ServerPreferences()
-        self.page_sizes = PageSizes()
+        self.page_sizes = PageSizes(clock=self.clock)
         self._agent = f"ledgerframes/{__version__}"
         self._given = transport
         self._wire = transport or Wire(settings)

@@ -25,8 +25,8 @@ from ledgerframes.interfaces.scan_objects import ObjectRef, UpdateObjects
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Window
 from ledgerframes.transport import Answer, Stats
-from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.retrying import Revise
+from ledgerframes.transport.server_memory import PageSizes
 from ledgerframes.transport.stopping import Stop
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock

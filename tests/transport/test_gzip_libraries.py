@@ -12,7 +12,7 @@ import pytest
 from hostile_server import Reply
 
 from ledgerframes.errors import NoAnswerError
-from ledgerframes.transport import Endpoint, body
+from ledgerframes.transport import Endpoint, http
 
 isal_zlib = pytest.importorskip("isal.isal_zlib")
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
@@ -27,10 +27,10 @@ def by(monkeypatch):
     """Read a body by one of the libraries; None if it is refused. Which fault it names may differ."""
 
     def read(library: object, pieces: list[bytes]) -> bytes | None:
-        monkeypatch.setattr(body, "unzipping", lambda: library)
+        monkeypatch.setattr(http, "unzipping", lambda: library)
         try:
-            return body.collect(pieces, encoding="gzip", limit=10**9)
-        except body.DamagedError:
+            return http.collect(pieces, encoding="gzip", limit=10**9)
+        except http.DamagedError:
             return None
 
     return read
@@ -68,19 +68,19 @@ def test_both_libraries_read_and_refuse_alike(packing, by):
 
 def test_isal_is_taken_if_it_is_there_and_zlib_if_not(monkeypatch):
     try:
-        body.unzipping.cache_clear()
-        assert body.unzipping() is isal_zlib
+        http.unzipping.cache_clear()
+        assert http.unzipping() is isal_zlib
 
-        body.unzipping.cache_clear()
+        http.unzipping.cache_clear()
         monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)
-        assert body.unzipping() is zlib
+        assert http.unzipping() is zlib
     finally:
-        body.unzipping.cache_clear()
+        http.unzipping.cache_clear()
 
 
 @pytest.mark.parametrize("library", [zlib, isal_zlib], ids=["zlib", "isal"])
 def test_a_bomb_is_given_up_before_it_is_unpacked(library, serve, transport, monkeypatch):
-    monkeypatch.setattr(body, "unzipping", lambda: library)
+    monkeypatch.setattr(http, "unzipping", lambda: library)
     bomb = Reply(body=gzip.compress(b"\0" * 50_000_000, 9), headers=(("Content-Encoding", "gzip"),))
     sender = transport(scan_url=serve(bomb).url, max_answer_bytes=2_000_000, attempts=1)
 

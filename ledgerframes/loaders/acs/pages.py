@@ -11,11 +11,11 @@ import msgspec
 from msgspec import Raw
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import DecodeError, NotFoundError, PagingError, RequestError, StatusError
+from ledgerframes.errors import DecodeError, NotFoundError, PagingError, RequestError
 from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.history import named_maximum
 from ledgerframes.interfaces.scan_snapshots import Route, SnapshotPage
-from ledgerframes.loaders.table_loader import Origin
+from ledgerframes.loaders.table_loader import Origin, denies
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import Token, TokenChecks
 from ledgerframes.timestamps import format_timestamp, parse_timestamp
@@ -87,11 +87,11 @@ class SnapshotReader:
             try:
                 yield from self._pages_of_one()
             except RequestError as error:
-                if (self._resumed and self._denies(error)) or self._lost_its_route(error):
+                if (self._resumed and denies(error)) or self._lost_its_route(error):
                     # The token was kept by an earlier program, and the server may have forgotten it; or the server was
                     # upgraded, and serves another route now.
                     _log.warning("the snapshot is read again from its beginning: %s", error)
-                elif not self.server or self._denies(error) or not self._turn_away():
+                elif not self.server or denies(error) or not self._turn_away():
                     raise
                 else:
                     _log.warning("the snapshot is read again from another scan: %s", error)
@@ -115,11 +115,6 @@ class SnapshotReader:
             return False
         self._changed.add(self.server)
         return True
-
-    @staticmethod
-    def _denies(error: RequestError) -> bool:
-        """Whether the server understood and refused, so that another one would do the same."""
-        return isinstance(error, StatusError) and error.status in {400, 401, 403}
 
     def _pages_of_one(self) -> Iterator[list[Raw]]:
         for part in self.parts:

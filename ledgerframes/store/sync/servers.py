@@ -14,9 +14,9 @@ from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.objects.asked_page import AskedPage
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.transport import Answer
-from ledgerframes.transport.page_sizes import PageSizes
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
+from ledgerframes.transport.server_memory import PageSizes
 from ledgerframes.transport.stopping import Stop
 
 _log = logging.getLogger("ledgerframes.store")

@@ -1,15 +1,18 @@
-"""What one `Transport` has learnt about its servers: which one works, which routes it knows; read by the exchange."""
+"""What one `Transport` has learnt about its servers: which work, which routes they know, how large pages may be."""
 
 from __future__ import annotations
 
 import inspect
+import logging
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from types import FrameType
-from typing import Final
+from typing import Final, NamedTuple
 
-from ledgerframes.config.settings import Interface
+from ledgerframes.config.settings import Interface, source_of
 from ledgerframes.transport.request import DeprecatedEndpointWarning, Endpoint
+from ledgerframes.transport.stopping import Clock, SystemClock
 
 #: What lies between a request and the caller of `net.scan.…`.
 _BELOW: Final = {("ledgerframes", "transport"), ("ledgerframes", "interfaces")}
@@ -69,3 +72,65 @@ def _of_the_user() -> int | None:
 
 def _module(frame: FrameType) -> tuple[str, ...]:
     return tuple(str(frame.f_globals.get("__name__", "")).split("."))
+
+
+log = logging.getLogger("ledgerframes.transport")
+
+
+class PageLimits(NamedTuple):
+    """How many items may be asked of a server at once.
+
+    Attributes:
+        maximum: the largest page that it has named, if it has.
+        manageable: what it managed within the last hour, where more was too much for it or for a gateway before it.
+    """
+
+    maximum: int | None = None
+    manageable: int | None = None
+
+
+#: No server is known that manages less; a probe of one item that fails says nothing of pages.
+_SMALL: Final = 64
+#: Seconds that a smaller page is remembered, before a larger one is tried again.
+_HOUR: Final = 3_600.0
+
+
+@dataclass
+class PageSizes:
+    """Shared by all threads, without a lock: a size that two threads change at once is at worst tried once more.
+
+    Attributes:
+        largest: by server, the largest page that it has named; each operator may set a maximum of his own.
+        clock: what the hour goes by for which a smaller page is remembered.
+    """
+
+    largest: dict[str, int] = field(default_factory=dict)
+    clock: Clock = field(default_factory=SystemClock)
+    _manageable: dict[str, tuple[int, float]] = field(default_factory=dict)
+    # The largest page that came; a fault of the moment is not taken for a page that is too much.
+    _came: dict[str, int] = field(default_factory=dict)
+
+    def limits(self, server: str) -> PageLimits:
+        """How many items may be asked of a server at once."""
+        size, until = self._manageable.get(server, (None, 0.0))
+        return PageLimits(self.largest.get(server), size if self.clock.monotonic() < until else None)
+
+    def note(self, server: str, size: int, *, came: bool) -> None:
+        """A page of a size came, or failed as one that is too much does: by a time-out, 413, 503 or 504.
+
+        A size that came before counts as too much only when it fails again before it comes once more; a small one, as
+        of a probe, never does.
+        """
+        largest = self._came.get(server, 0)
+        if came:
+            self._came[server] = max(size, largest)
+        elif size <= max(_SMALL, largest):
+            self._came[server] = min(size - 1, largest)
+        else:
+            self._manageable[server] = size // 2, self.clock.monotonic() + _HOUR
+
+    def learn(self, server: str, maximum: int) -> None:
+        """A server named the largest page that it gives; logged once per network."""
+        if maximum < self.largest.get(server, maximum + 1):
+            self.largest[server] = maximum
+            log.info("%s gives %d updates per page at most and is asked for no more", source_of(server), maximum)
