@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import ledgerframes as lf
-from ledgerframes.export.table_files import write_file
+from ledgerframes.export.table_files import write_files
 from ledgerframes.sandbox.serving import serve
 from tests.clocks import SkippingClock
 
@@ -115,7 +116,7 @@ PLACES = {"NUL": "a\0b", "half a character": "\ud800", "long": "x" * 300, "very 
 WRITERS = {
     "an export": lambda _net, place: lf.export({"t": ONE}, place),
     "a workbook": lambda _net, place: lf.export({"t": ONE}, f"{place}.xlsx", format="xlsx"),
-    "a file": lambda _net, place: write_file(ONE, f"{place}.json"),
+    "a file": lambda _net, place: write_files({"t": ONE}, Path(f"{place}.json")),
     "a recording": lambda net, place: lf.record(place, net=net),
     "a replay": lambda _net, place: lf.replay(place),
     "a store": lambda net, place: lf.open_store(place).sync(net, tables=["instruments"]),

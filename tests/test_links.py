@@ -8,7 +8,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.cli import main
-from ledgerframes.export.table_files import write_file
+from ledgerframes.export.table_files import write_files
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights there")
 
@@ -24,7 +24,7 @@ FILES = {
     "folders of Parquet": (
         "t", lambda _net, folder: lf.export({"t": ONE}, folder, layout="hive", overwrite=True),
     ),
-    "a loaded file": ("t.json", lambda _net, folder: write_file(ONE, folder / "t.json")),
+    "a loaded file": ("t.json", lambda _net, folder: write_files({"t": ONE}, folder / "t.json")),
     "a report": (
         "r.html",
         lambda net, folder: lf.report(

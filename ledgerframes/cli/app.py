@@ -118,13 +118,8 @@ def _common(
 @app.command()
 @printed
 @opt.networked("scan")
-def plan(
-    network: opt.Connect,
-    *,
-    start: opt.Start = None,
-    end: opt.End = None,
-    last: opt.Last = None,
-) -> Any:
+@opt.ranged
+def plan(network: opt.Connect, part: opt.Part) -> Any:
     """Estimate what loading a range takes: rows, requests, megabytes, minutes.
 
     Example: ledgerframes plan --start 2026-01-01 --end 2026-02-01 --scan-url https://HOST/api/scan
@@ -132,7 +127,7 @@ def plan(
     from ledgerframes.loaders.planning import plan as estimate
 
     with network() as net:
-        return estimate(net, opt.bound(start), opt.bound(end), last=last)
+        return estimate(net, **part)
 
 
 @app.command()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PLACE_HELP: Final = "The lake: a folder, or an object-store URL."
 StorePlace = Annotated[str, typer.Argument(help=PLACE_HELP, metavar="STORE", autocompletion=completion.lakes)]
+_FORMATS: Final = ("parquet", "csv", "xlsx")
 AsOf = Annotated[str | None, typer.Option(help="An older state: a sync id, or a time.")]
 
 
@@ -41,27 +42,21 @@ def existing(place: str) -> Store:
 
 @app.command()
 @opt.networked("scan", "validator", "registry", "ledger")
+@opt.ranged
 def sync(
     store: StorePlace,
     network: opt.Connect,
+    part: opt.Part,
     *,
-    start: opt.Start = None,
-    end: opt.End = None,
-    last: opt.Last = None,
     tables: Annotated[
-        str | None,
-        typer.Option(help="Snapshots or history, with commas; by default history.", autocompletion=completion.tables),
+        str | None, opt.word("Snapshots or history, with commas; by default history.", completion.tables)
     ] = None,
     party: Annotated[list[str] | None, typer.Option(help="For holdings_summary and transfer_preapprovals.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, max=256, help="Requests at once, 4 by default.")] = None,
     settle: Annotated[str, typer.Option(help="How long after newer updates older ones may appear.")] = "60s",
     reject: Annotated[bool, typer.Option("--reject", help="Put broken items aside and continue.")] = False,
     derive: Annotated[
-        str | None,
-        typer.Option(
-            help="Computed tables to keep, with commas; by default those that the lake has.",
-            autocompletion=completion.computed,
-        ),
+        str | None, opt.word("Computed tables to keep, with commas; by default what the lake has.", completion.computed)
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Keep syncing until Ctrl-C or SIGTERM.")] = False,
     every: Annotated[str, typer.Option(help="With --follow: how often.")] = "30s",
@@ -82,7 +77,7 @@ def sync(
 
     lake = open_store(store, personal=personal)
     options: dict[str, Any] = {
-        "start": opt.bound(start), "end": opt.bound(end), "last": last, "workers": workers, "settle": settle,
+        **part, "workers": workers, "settle": settle,
         "tables": tables.split(",") if tables else None, "parties": party or None,
         "on_error": "reject" if reject else "raise",
         "derive": None if derive is None else [name for name in derive.split(",") if name],
@@ -174,56 +169,30 @@ def sql(
 
 
 @app.command()
+@opt.ranged
 @printed
 def export(
     store: StorePlace,
     path: Annotated[Path, typer.Argument(help="A folder, or a file .xlsx, .parquet or .csv.")],
+    part: opt.Part,
     *,
     tables: Annotated[
-        str | None,
-        typer.Option(help="Names with commas between them; by default all.", autocompletion=completion.exported),
+        str | None, opt.word("Names with commas between them; by default all.", completion.exported)
     ] = None,
     file_format: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            help="parquet, csv or xlsx; by default what the path's ending says.",
-            autocompletion=completion.listed(("parquet", "csv", "xlsx")),
-        ),
+        str | None, opt.word("parquet, csv or xlsx; by default what the path's ending says.", _FORMATS, "--format")
     ] = None,
     export_profile: Annotated[
-        str | None,
-        typer.Option(
-            "--for",
-            help="bi: for programs without lists and exact decimals.",
-            autocompletion=completion.listed(("bi",)),
-        ),
+        str | None, opt.word("bi: for programs without lists and exact decimals.", ("bi",), "--for")
     ] = None,
-    layout: Annotated[
-        str,
-        typer.Option(
-            help="file, or hive: folders by migration and month.", autocompletion=completion.listed(("file", "hive"))
-        ),
-    ] = "file",
-    times: Annotated[
-        str,
-        typer.Option(
-            help="us, or ms for programs that know no microseconds.", autocompletion=completion.listed(("us", "ms"))
-        ),
-    ] = "us",
-    start: opt.Start = None,
-    end: opt.End = None,
-    last: opt.Last = None,
+    layout: Annotated[str, opt.word("file, or hive: folders by migration and month.", ("file", "hive"))] = "file",
+    times: Annotated[str, opt.word("us, or ms for programs that know no microseconds.", ("us", "ms"))] = "us",
     as_of: AsOf = None,
     allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Export a history with holes.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite existing files.")] = False,
     personal: Annotated[bool, typer.Option("--personal", help="Keep personal data: contact points.")] = False,
     model: Annotated[
-        str | None,
-        typer.Option(
-            help="star: facts and dimensions for BI programs instead of the tables.",
-            autocompletion=completion.listed(("star",)),
-        ),
+        str | None, opt.word("star: facts and dimensions for BI programs instead of the tables.", ("star",))
     ] = None,
 ) -> Any:
     """Write a lake's tables to files that other programs read.
@@ -233,13 +202,12 @@ def export(
     if export_profile is not None:
         choice(export_profile, "--for", ["bi"])
     options: dict[str, Any] = {
-        "tables": tables.split(",") if tables else None, "format": file_format, "profile": export_profile,
-        "layout": layout, "times": times, "start": opt.bound(start), "end": opt.bound(end), "last": last,
-        "as_of": as_of, "allow_partial": allow_partial, "overwrite": overwrite, "personal": personal,
-        "model": model,
+        **part, "tables": tables.split(",") if tables else None, "format": file_format, "profile": export_profile,
+        "layout": layout, "times": times, "as_of": as_of, "allow_partial": allow_partial, "overwrite": overwrite,
+        "personal": personal, "model": model,
     }  # fmt: skip
     report = existing(store).export(path, **options)
-    opt.say_part(existing(store), last, end=opt.bound(end), as_of=as_of)
+    opt.say_part(existing(store), part, as_of)
     return report
 
 

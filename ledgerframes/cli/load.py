@@ -83,18 +83,10 @@ def load(
     record_time: Annotated[str | None, typer.Option(help="holdings_summary: the snapshot's time.")] = None,
     migration_id: Annotated[int | None, typer.Option(help="holdings_summary: the snapshot's migration id.")] = None,
     match: Annotated[
-        str | None,
-        typer.Option(
-            help="holdings_summary: exact or at_or_before.", autocompletion=completion.listed(("exact", "at_or_before"))
-        ),
+        str | None, opt.word("holdings_summary: exact or at_or_before.", ("exact", "at_or_before"))
     ] = None,
     as_of_round: Annotated[int | None, typer.Option(help="holdings_summary: round of the notional fees.")] = None,
-    missing: Annotated[
-        str | None,
-        typer.Option(
-            help="holdings_summary: null, zero or drop.", autocompletion=completion.listed(("null", "zero", "drop"))
-        ),
-    ] = None,
+    missing: Annotated[str | None, opt.word("holdings_summary: null, zero or drop.", ("null", "zero", "drop"))] = None,
     update_id: Annotated[str | None, typer.Option(help="ledger_transaction: which one.")] = None,
     hash: Annotated[str | None, typer.Option(help="ledger_transaction: which one, by its hash.")] = None,  # noqa: A002
     personal: Annotated[bool, typer.Option("--personal", help="Keep personal data: contact points.")] = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -32,60 +32,34 @@ def profile_names(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-Profile = Annotated[
-    str | None,
-    typer.Option(help="Profile in the user's config.toml.", rich_help_panel="Network", autocompletion=profile_names),
-]
-ScanUrl = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Base URL of a scan, such as https://HOST/api/scan; several are tried in turn.", rich_help_panel="Network"
-    ),
-]
-ValidatorUrl = Annotated[
-    list[str] | None,
-    typer.Option(help="Base URL of a validator: https://HOST/api/validator.", rich_help_panel="Network"),
-]
-RegistryUrl = Annotated[
-    list[str] | None, typer.Option(help="Base URL of a token registry: https://HOST.", rich_help_panel="Network")
-]
-LedgerUrl = Annotated[
-    list[str] | None, typer.Option(help="Base URL of a participant's ledger interface.", rich_help_panel="Network")
-]
-Rate = Annotated[float | None, typer.Option(help="Most requests a second and host.", rich_help_panel="Network")]
-CaFile = Annotated[
-    str | None,
-    typer.Option(
-        help="Certificates (PEM) of a private authority, trusted beside the usual.", rich_help_panel="Network"
-    ),
-]
-InsecureHttp = Annotated[
-    bool,
-    typer.Option(
-        "--insecure-http", help="Send a token over plain http too, on a private network.", rich_help_panel="Network"
-    ),
-]
-Failover = Annotated[
-    str | None,
-    typer.Option(
-        help='"network": where the given scans fail, ask those that they list. "given": only the given ones.',
-        autocompletion=listed(("network", "given")),
-        rich_help_panel="Network",
-    ),
-]
-Start = Annotated[
-    str | None,
-    typer.Option(
-        help="Inclusive, UTC: 2026-01-30, 2026-01-30T06:00, MIGRATION@TIME, or begin.", rich_help_panel="Range"
-    ),
-]
+def word(help: str, words: Iterable[str] | Callable[[str], list[str]], *names: str) -> Any:  # noqa: A002
+    """An option whose values a shell completes: one of some words, also after commas, or what a function finds."""
+    return typer.Option(*names, help=help, autocompletion=words if callable(words) else listed(words))
+
+
+def _network(*names: str, **more: Any) -> Any:
+    return typer.Option(*names, rich_help_panel="Network", **more)
+
+
+_FAILOVER = '"network": where the given scans fail, ask those that they list. "given": only the given ones.'
+_SCAN = "Base URL of a scan, such as https://HOST/api/scan; several are tried in turn."
+_CA_FILE = "Certificates (PEM) of a private authority, trusted beside the usual."
+_HTTP = "Send a token over plain http too, on a private network."
+_START = "Inclusive, UTC: 2026-01-30, 2026-01-30T06:00, MIGRATION@TIME, or begin."
+_LAST = 'Instead of --start: "30min", "1h", "7 days" back from the newest update.'
+
+Profile = Annotated[str | None, _network(help="Profile in the user's config.toml.", autocompletion=profile_names)]
+ScanUrl = Annotated[list[str] | None, _network(help=_SCAN)]
+ValidatorUrl = Annotated[list[str] | None, _network(help="Base URL of a validator: https://HOST/api/validator.")]
+RegistryUrl = Annotated[list[str] | None, _network(help="Base URL of a token registry: https://HOST.")]
+LedgerUrl = Annotated[list[str] | None, _network(help="Base URL of a participant's ledger interface.")]
+Rate = Annotated[float | None, _network(help="Most requests a second and host.")]
+CaFile = Annotated[str | None, _network(help=_CA_FILE)]
+InsecureHttp = Annotated[bool, _network("--insecure-http", help=_HTTP)]
+Failover = Annotated[str | None, _network(help=_FAILOVER, autocompletion=listed(("network", "given")))]
+Start = Annotated[str | None, typer.Option(help=_START, rich_help_panel="Range")]
 End = Annotated[str | None, typer.Option(help="Exclusive; likewise.", rich_help_panel="Range")]
-Last = Annotated[
-    str | None,
-    typer.Option(
-        help='Instead of --start: "30min", "1h", "7 days" back from the newest update.', rich_help_panel="Range"
-    ),
-]
+Last = Annotated[str | None, typer.Option(help=_LAST, rich_help_panel="Range")]
 Limit = Annotated[int | None, typer.Option(help="Number of updates or rows at most.", rich_help_panel="Range")]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, for scripts.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="CSV on standard output: all columns and digits.")]
@@ -93,6 +67,8 @@ AsCsv = Annotated[bool, typer.Option("--csv", help="CSV on standard output: all 
 #: What connects as a command's options say.
 Connect = Callable[..., Network]
 Command = Callable[..., Any]
+#: The part of a history that a command is about: `start`, `end` and `last`, as Python's functions take them.
+Part = dict[str, Any]
 
 _PLACE = re.compile(r"(-?\d+)@(.+)", re.DOTALL)
 
@@ -127,6 +103,16 @@ def networked(*interfaces: str) -> Callable[[Command], Command]:
         return with_options(run, command, options, without="network")
 
     return decorated
+
+
+def ranged(command: Command) -> Command:
+    """The options of a part of the history for a command, whose parameter `part` has them."""
+
+    @wraps(command)
+    def run(*, start: str | None, end: str | None, last: str | None, **given: Any) -> Any:
+        return command(part={"start": bound(start), "end": bound(end), "last": last}, **given)
+
+    return with_options(run, command, {"start": Start, "end": End, "last": Last}, without="part")
 
 
 def connected(own: dict[str, Any], named: str | None = None) -> Network:
@@ -207,10 +193,11 @@ def say_range(frame: Any, last: str | None = None, *, warned: bool = False) -> N
         say(f"nothing in this range: {attrs.get('range', 'it is empty')}", err=True)
 
 
-def say_part(store: Store, last: str | None, **options: Any) -> None:
+def say_part(store: Store, part: Part, as_of: str | None) -> None:
     """The same for the history of a lake."""
-    if last is not None or store.coverage(as_of=options.get("as_of")).begins_late.notna().any():
-        say_range(store.load("updates", columns=["update_id"], last=last, allow_partial=True, **options), last)
+    options = {"end": part["end"], "last": part["last"], "as_of": as_of}
+    if part["last"] is not None or store.coverage(as_of=as_of).begins_late.notna().any():
+        say_range(store.load("updates", columns=["update_id"], allow_partial=True, **options), part["last"])
 
 
 def bound(text: str | None) -> Bound | None:

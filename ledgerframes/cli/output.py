@@ -81,10 +81,10 @@ def _say_rows(rows: pd.DataFrame | pa.Table, *, as_json: bool, as_csv: bool) -> 
 
 def say_csv(table: pa.Table) -> None:
     """Print a table as CSV, as it would stand in a file; to a terminal so that nothing in it controls it."""
-    from ledgerframes.export.table_files import write_file
+    from ledgerframes.export.table_files import write_files
 
     with TemporaryDirectory() as folder:
-        text = write_file(table, Path(folder) / "rows.csv").read_bytes()
+        text = write_files({"rows": table}, Path(folder) / "rows.csv")["rows"].read_bytes()
     if sys.stdout.isatty():
         say(text.decode().rstrip("\n"))
     else:
@@ -100,10 +100,10 @@ def check_output(output: Path, *, tables: str, several: bool) -> None:
         InputError: its ending names no format, or one file or standard output would have to take several tables.
     """
     from ledgerframes.export.atomic_write import writing
-    from ledgerframes.export.table_files import WORKBOOK, WRITERS
+    from ledgerframes.export.table_files import SINGLE, WORKBOOK
 
     ending = output.suffix.lower()
-    single = str(output) in STDOUT or ending in WRITERS
+    single = str(output) in STDOUT or ending in SINGLE
     if several and single:
         raise InputError(f"{tables} is several tables; give a folder or a workbook ({WORKBOOK}), not {str(output)!r}")
     if str(output) in STDOUT:
@@ -111,7 +111,7 @@ def check_output(output: Path, *, tables: str, several: bool) -> None:
     with writing(output):
         folder = output.is_dir()
     if ending and not single and ending != WORKBOOK and not folder:
-        known = ", ".join((*WRITERS, WORKBOOK))
+        known = ", ".join((*SINGLE, WORKBOOK))
         raise InputError(
             f"--output {str(output)!r}: the ending is not valid: give a file ending in {known}, '-' for CSV on standard"
             " output, or a folder whose name has no dot"
@@ -121,23 +121,14 @@ def check_output(output: Path, *, tables: str, several: bool) -> None:
 
 def write_tables(tables: Mapping[str, pa.Table], output: Path) -> None:
     """Write tables to a file or a folder, and say where; or one as CSV to standard output."""
-    from ledgerframes.export.exporting import export_tables
-    from ledgerframes.export.table_files import WORKBOOK, WRITERS, write_file, write_parquet
+    from ledgerframes.export.table_files import write_files
 
-    ending = output.suffix.lower()
     if str(output) in STDOUT:
         (table,) = tables.values()
         say_csv(table)
         say(f"{table.num_rows} rows", err=True)
         return
-    if ending == WORKBOOK and not output.is_dir():
-        export_tables(tables, output, overwrite=True)
-        files = dict.fromkeys(tables, output)
-    elif ending in WRITERS and not output.is_dir():
-        files = {name: write_file(table, output) for name, table in tables.items()}
-    else:
-        files = write_parquet(tables, output)
-    for name, path in files.items():
+    for name, path in write_files(tables, output).items():
         say(f"{path}\t{tables[name].num_rows} rows")
 
 

@@ -28,25 +28,18 @@ _CHARTS: Final = {
 
 
 @app.command()
+@opt.ranged
 def plot(
     chart: Annotated[
-        str,
-        typer.Argument(
-            help=f"One of: {', '.join(_CHARTS)}.",
-            autocompletion=completion.listed(tuple(_CHARTS)),
-        ),
+        str, typer.Argument(help=f"One of: {', '.join(_CHARTS)}.", autocompletion=completion.listed(_CHARTS))
     ],
     store: StorePlace,
+    part: opt.Part,
     *,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A file .png, .svg or .pdf.")] = None,
     top: Annotated[int | None, typer.Option(min=1, help="How many names to show; the others are combined.")] = None,
     every: Annotated[str | None, typer.Option(help='Length of an interval: "1h", "1D".')] = None,
-    theme: Annotated[
-        str, typer.Option(help="light or dark.", autocompletion=completion.listed(("light", "dark")))
-    ] = "light",
-    start: opt.Start = None,
-    end: opt.End = None,
-    last: opt.Last = None,
+    theme: Annotated[str, opt.word("light or dark.", ("light", "dark"))] = "light",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Draw a chart of a lake.
@@ -62,7 +55,7 @@ def plot(
     for name in options:
         if name not in _CHARTS[chart]:
             raise InputError(f"--{name} does not apply to {chart}; leave it out")
-    history = history_of(existing(store), start, end, last)
+    history = history_of(existing(store), part)
     import matplotlib as mpl
 
     mpl.use("Agg")  # a shell may have no screen

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.cli.lake import StorePlace, existing
@@ -23,35 +22,27 @@ _BY: Final = ("kind", "outcome", "provider", "beneficiary")
 Top = Annotated[int, typer.Option(min=1, help="Number of rows at most.")]
 
 
-def history_of(store: Store, start: str | None, end: str | None, last: str | None) -> History[Any]:
+def history_of(store: Store, part: opt.Part) -> History[Any]:
     """The history's tables of a part of a lake."""
     from ledgerframes.loaders.history import History
 
-    part: dict[str, Any] = {"start": opt.bound(start), "end": opt.bound(end), "last": last}
     history = History(*(store.load(name, **part) for name in ("updates", "events", "reassignments")))
-    opt.say_range(history.updates, last)
+    opt.say_range(history.updates, part.get("last"))
     return history
 
 
 @app.command()
+@opt.ranged
 @printed
-def flows(
-    store: StorePlace,
-    *,
-    top: Top = 20,
-    start: opt.Start = None,
-    end: opt.End = None,
-    last: opt.Last = None,
-) -> Rows:
+def flows(store: StorePlace, part: opt.Part, *, top: Top = 20) -> Rows:
     """Count the reassignments of a lake from each synchronizer to each, the busiest routes first.
 
     Example: ledgerframes flows lake --last 7d
     """
     from ledgerframes.models.reassignments import flow_matrix, reassignment_flows
 
-    part: dict[str, Any] = {"start": opt.bound(start), "end": opt.bound(end), "last": last}
     legs = existing(store).load("reassignments", **part)
-    opt.say_range(legs, last)
+    opt.say_range(legs, part["last"])
     matrix = flow_matrix(reassignment_flows(legs))
     return _largest(matrix, "count", top)
 
@@ -70,24 +61,21 @@ def holdings(
     """
     from ledgerframes.models.holdings import holdings_from_events
 
-    history = history_of(existing(store), None, None, None)
+    history = history_of(existing(store), {})
     held = holdings_from_events(history.events, history.reassignments, at=opt.bound(at), decimals="exact")
     columns = ["party_id", "total_unlocked_coin", "total_locked_coin", "total_coin_holdings"]
     return _largest(held[columns], "total_coin_holdings", top)
 
 
 @app.command()
+@opt.ranged
 @printed
 def rewards(
     store: StorePlace,
+    part: opt.Part,
     *,
-    by: Annotated[
-        str, typer.Option(help="kind, outcome, provider or beneficiary.", autocompletion=completion.listed(_BY))
-    ] = "kind",
+    by: Annotated[str, opt.word("kind, outcome, provider or beneficiary.", _BY)] = "kind",
     top: Top = 20,
-    start: opt.Start = None,
-    end: opt.End = None,
-    last: opt.Last = None,
 ) -> Rows:
     """Sum up the reward coupons that ended in a range of a lake, or are open: their number, their worth, what was paid.
 
@@ -100,8 +88,8 @@ def rewards(
     from ledgerframes.arguments import choice
 
     choice(by, "--by", _BY)
-    material = stored_material(existing(store), opt.bound(start), opt.bound(end), last)
-    opt.say_range(material.updates, last)
+    material = stored_material(existing(store), **part)
+    opt.say_range(material.updates, part["last"])
     coupons = material.rewards_then
     claimed = coupons["amount"].where(coupons["outcome"] == "claimed")
     with localcontext(prec=60):

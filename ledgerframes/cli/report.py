@@ -15,7 +15,9 @@ from ledgerframes.errors import InputError
 
 
 @app.command()
+@opt.ranged
 def report(
+    part: opt.Part,
     store: Annotated[
         str | None, typer.Argument(help=PLACE_HELP, metavar="STORE", autocompletion=completion.lakes)
     ] = None,
@@ -24,13 +26,7 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("report.html"),
     title: Annotated[str, typer.Option(help="Its heading.")] = "Ledger report",
     sections: Annotated[
-        str | None,
-        typer.Option(help="Parts with commas between them; by default all.", autocompletion=completion.sections),
-    ] = None,
-    start: opt.Start = None,
-    end: opt.End = None,
-    last: Annotated[
-        str | None, typer.Option(help='Instead of --start: "7d", "24h" back from the lake\'s last update.')
+        str | None, opt.word("Parts with commas between them; by default all.", completion.sections)
     ] = None,
     as_of: AsOf = None,
     allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Take what there is of the range.")] = False,
@@ -49,9 +45,8 @@ def report(
     from ledgerframes.apps.html_report.report import report as write
 
     written = write(
-        existing(place), output, title=title, start=opt.bound(start), end=opt.bound(end), last=last, as_of=as_of,
-        sections=sections.split(",") if sections else None, allow_partial=allow_partial, overwrite=overwrite,
-        interactive=interactive,
+        existing(place), output, title=title, **part, as_of=as_of, allow_partial=allow_partial, overwrite=overwrite,
+        sections=sections.split(",") if sections else None, interactive=interactive,
     )  # fmt: skip
-    opt.say_part(existing(place), last, end=opt.bound(end), as_of=as_of)
+    opt.say_part(existing(place), part, as_of)
     opt.say(f"{written}\t{written.stat().st_size / 1e6:.1f} MB")

@@ -40,30 +40,28 @@ def repair(
 @app.command()
 @printed
 @opt.networked("scan")
+@opt.ranged
 def verify(
     store: StorePlace,
     network: opt.Connect,
+    part: opt.Part,
     *,
-    start: opt.Start = None,
-    end: opt.End = None,
-    last: opt.Last = None,
     sample: Annotated[int, typer.Option(min=0, help="Places drawn at random; 0 compares everything.")] = 20,
     seed: Annotated[int, typer.Option(help="The same seed draws the same places.")] = 0,
 ) -> Any:
     """Read parts of a lake again from a server and compare; nothing is changed."""
     lake = existing(store)
     with network() as net:
-        return lake.verify(net, start=opt.bound(start), end=opt.bound(end), last=last, sample=sample or None, seed=seed)
+        return lake.verify(net, **part, sample=sample or None, seed=seed)
 
 
 @app.command("cross-check")
 @printed
+@opt.ranged
 def cross_check(
+    part: opt.Part,
     *,
     against: Annotated[str, typer.Option(help="The other scan: its base URL, or a profile, whose token it gets.")],
-    start: opt.Start = None,
-    end: opt.End = None,
-    last: opt.Last = None,
     profile: opt.Profile = None,
     scan_url: opt.ScanUrl = None,
     rate: opt.Rate = None,
@@ -79,4 +77,4 @@ def cross_check(
         opt.connected({"profile": profile, "scan_url": scan_url, "rate": rate, "ca_file": ca_file}) as net,
         opt.other_network(against, rate, ca_file) as other,
     ):
-        return compare(net, other, opt.bound(start), opt.bound(end), last=last)
+        return compare(net, other, **part)

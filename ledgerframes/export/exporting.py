@@ -100,17 +100,41 @@ def export_tables(
     provenance: Mapping[str, Any] | None = None,
     personal: bool | None = None,
     aliases: bool = False,
+    companion: Companion | None = None,
 ) -> ExportReport:
     """Write tables to files; `lf.export` is the public function and says what the arguments mean.
+
+    A companion's files are written beside the tables.
 
     Raises:
         InputError: an argument, a name or a column that cannot be exported, a place that is taken or cannot be written.
         ConfigurationError: format="xlsx" without xlsxwriter.
     """
     named = all_aliases() if flag(aliases, "aliases") else {}
-    format = format_of(target, format, layout)  # noqa: A001
+    start, format = time.perf_counter(), format_of(target, format, layout)  # noqa: A001
     asked = _check(sources, format, profile, layout, times, provenance, personal, named)
-    return _export(asked, target, None, overwrite=overwrite)
+    folder, name = _place(path(target, "path"), asked)
+    with Staging(folder, overwrite=flag(overwrite, "overwrite")) as staging, ExitStack() as ending:
+        beside = {} if companion is None else {name: staging.place(name) for name in companion.names}
+        if companion is not None:
+            ending.callback(companion.end)
+        written = _workbook(asked, staging, name) if format == "xlsx" else _files(asked, staging, name)
+        if companion is not None:
+            with writing(staging.final(companion.names[0])):
+                companion.write(written, beside)
+        staging.commit()
+    report = _report(written, folder / name, asked, time.perf_counter() - start)
+    for table in report.tables:
+        if table.cut:
+            _log.warning("%s: %d cells are longer than a workbook's can be and were cut short", table.name, table.cut)
+    if rounded := [table.name for table in written if table.rounded]:
+        warn(
+            f"the frames of {', '.join(rounded)} hold floats, as pandas does with amounts by default, so the files have"
+            f" rounded amounts; for exact ones write lf.export(history, path, tables={rounded}) if these tables are"
+            ' computed, or make the frames with decimals="exact" or as_="arrow"',
+            RoundedAmountsWarning,
+        )
+    return report
 
 
 def format_of(target: str | os.PathLike[str], format: Format | None, layout: Layout = "file") -> Format:  # noqa: A002
@@ -134,70 +158,6 @@ def format_of(target: str | os.PathLike[str], format: Format | None, layout: Lay
     if format not in (None, ending[1:]):
         raise InputError(f"format={format!r} and the ending of {os.fspath(target)!r} differ; leave one of them out")
     return cast("Format", ending[1:])
-
-
-def export_with(
-    sources: Mapping[str, Source],
-    target: str | os.PathLike[str],
-    companion: Companion,
-    *,
-    format: Format,  # noqa: A002
-    profile: Profile | None,
-    times: Times,
-    overwrite: bool,
-    provenance: Mapping[str, Any],
-    personal: bool,
-    aliases: bool = False,
-) -> ExportReport:
-    """Write tables as `export_tables` does, and files beside them.
-
-    Args:
-        sources: see `lf.export`, as for the others.
-        target: likewise.
-        companion: the files.
-        format: likewise.
-        profile: likewise.
-        times: likewise.
-        overwrite: likewise.
-        provenance: likewise.
-        personal: likewise.
-        aliases: likewise.
-
-    Raises:
-        InputError: as `export_tables`.
-    """
-    named = all_aliases() if aliases else {}
-    asked = _check(sources, format, profile, "file", times, provenance, personal, named)
-    return _export(asked, target, companion, overwrite=overwrite)
-
-
-def _export(
-    asked: _Export, target: str | os.PathLike[str], companion: Companion | None, *, overwrite: bool
-) -> ExportReport:
-    start = time.perf_counter()
-    format = asked.format  # noqa: A001
-    folder, name = _place(path(target, "path"), asked)
-    with Staging(folder, overwrite=flag(overwrite, "overwrite")) as staging, ExitStack() as ending:
-        beside = {} if companion is None else {name: staging.place(name) for name in companion.names}
-        if companion is not None:
-            ending.callback(companion.end)
-        written = _workbook(asked, staging, name) if format == "xlsx" else _files(asked, staging, name)
-        if companion is not None:
-            with writing(staging.final(companion.names[0])):
-                companion.write(written, beside)
-        staging.commit()
-    report = _report(written, folder / name, asked, time.perf_counter() - start)
-    for table in report.tables:
-        if table.cut:
-            _log.warning("%s: %d cells are longer than a workbook's can be and were cut short", table.name, table.cut)
-    if rounded := [table.name for table in written if table.rounded]:
-        warn(
-            f"the frames of {', '.join(rounded)} hold floats, as pandas does with amounts by default, so the files have"
-            f" rounded amounts; for exact ones write lf.export(history, path, tables={rounded}) if these tables are"
-            ' computed, or make the frames with decimals="exact" or as_="arrow"',
-            RoundedAmountsWarning,
-        )
-    return report
 
 
 def _check(

@@ -15,7 +15,7 @@ from ledgerframes.number_format import amount_text, count_text, plural
 from ledgerframes.plot.contents import Axis, Content, Flows, Micros, Nothing, Ribbon, Series, Stack, Steps
 from ledgerframes.plot.drawing import chart, rows_in
 from ledgerframes.plot.ranking import fixed, ranked
-from ledgerframes.plot.reading import at_least_one, begins, floats, frame_of, micros, one_of, part, texts
+from ledgerframes.plot.reading import begins, floats, frame_of, micros, part, texts
 from ledgerframes.plot.time_bins import DAY, between, bins, moment_text, moment_words
 from ledgerframes.short_ids import NORMAL
 
@@ -46,15 +46,9 @@ def updates(
         ...     lf.plot.updates(lf.load_updates(net), every="1min").get_ylabel()
         'updates per minute'
     """
-    at_least_one(top, "top")
-    one_of(by, "by", ("kind", "synchronizer_id"))
     frame = frame_of(
         x, ("record_time", by), chart="updates", giver="lf.load_updates(net, ...)", compute=part("updates")
     )
-    return _updates(frame, by, every, top)
-
-
-def _updates(frame: pd.DataFrame, by: str, every: str | None, top: int) -> Content:
     times, known = micros(frame, "record_time")
     if not known.any():
         return Nothing("Updates over time", "no updates in this range")
@@ -91,10 +85,6 @@ def validators(x: Any) -> Content:
         'Validators with a license'
     """
     frame = frame_of(x, (), chart="validators", giver=_LICENSES, compute=_growth)
-    return _validators(frame)
-
-
-def _validators(frame: pd.DataFrame) -> Content:
     name, timed = "Validators with a license", {"time", "validators"} <= set(frame.columns)
     places, counts, silent = _over_time(frame) if timed else _first_rounds(frame)
     left_out = f"; {plural(silent, 'other')} never received a coupon" if silent else ""
@@ -146,10 +136,6 @@ def license_growth(x: Any) -> Content:
         'new validators per day'
     """
     frame = frame_of(x, ("time", "new", "validators"), chart="license_growth", giver=_GROWTH, compute=_growth)
-    return _new_licenses(frame)
-
-
-def _new_licenses(frame: pd.DataFrame) -> Content:
     name = "New validators"
     times, known = micros(frame, "time")
     if not known.any():
@@ -196,7 +182,6 @@ def transfers(x: Any, *, top: int | None = None, _ax: Any = None) -> Content:
         >>> lf.plot.transfers(transfers, top=8).get_title(loc="left")
         'Who paid whom'
     """
-    at_least_one(top, "top")
     frame = frame_of(
         x, ("sender", "receiver", "amount"), chart="transfers", giver="lf.transfers(events)",
         compute=lambda source: transfers_of(source, decimals="float"),
@@ -207,10 +192,6 @@ def transfers(x: Any, *, top: int | None = None, _ax: Any = None) -> Content:
                 f"transfers needs those of one {name.partition('_')[0]}; column {name} holds "
                 f'{frame[name].nunique(dropna=False)}: choose one, such as frame.query("{name} == …")'
             )
-    return _transfers(frame, top or rows_in(_ax, _PAIRS))
-
-
-def _transfers(frame: pd.DataFrame, top: int) -> Content:
     rows = pd.DataFrame({"source": texts(frame, "sender"), "target": texts(frame, "receiver")})
     rows["size"] = floats(frame, "amount")
     between_parties = rows[rows["source"] != rows["target"]]
@@ -223,7 +204,7 @@ def _transfers(frame: pd.DataFrame, top: int) -> Content:
     if paid.empty:
         return Nothing("Who paid whom", "; ".join(["no transfers between parties here", *left_out]))
     sizes = paid.groupby("source")["size"].sum().add(paid.groupby("target")["size"].sum(), fill_value=0.0)
-    ranking = ranked(sizes, top)
+    ranking = ranked(sizes, top or rows_in(_ax, _PAIRS))
     folded = paid.assign(source=ranking.folded(paid["source"]), target=ranking.folded(paid["target"]))
     sums = folded.groupby(["source", "target"], as_index=False, sort=False)["size"].sum()
     unit = "units" if "instrument_id" in frame else "CC"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,7 @@ from ledgerframes.plot.contents import Axis, Content, Floats, Nothing, Panels, S
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.palette import hues_of
 from ledgerframes.plot.ranking import fixed, ranked
-from ledgerframes.plot.reading import at_least_one, begins, floats, frame_of, micros, one_of, texts
+from ledgerframes.plot.reading import begins, floats, frame_of, micros, texts
 from ledgerframes.plot.time_bins import between, bins, partial_words
 from ledgerframes.short_ids import short_names
 
@@ -74,28 +73,10 @@ def rewards(
         'CC per minute'
     """
     whole_number(top, "top", least=1, most=_HUES)
-    one_of(by, "by", ("outcome", "kind", "party"))
-    one_of(event, "event", tuple(_EVENTS))
     frame = frame_of(
         _flows_of(x), ("record_time", "event", "kind", "party", "amount"), chart="rewards",
         giver="lf.reward_flows(events)", compute=lambda source: reward_flows(source, decimals="float"),
     )  # fmt: skip
-    return _rewards(frame, by, event, every, top)
-
-
-def _flows_of(x: Any) -> Any:
-    """Coupons as what happened to them; everything else as it is."""
-    if not isinstance(x, pd.DataFrame) or not {"outcome", "created_at", "ended_at"} <= set(x.columns):
-        return x
-    # What was shared is in the coupons that took its place.
-    coupons = x[x["outcome"].ne("shared").fillna(True)]  # noqa: FBT003
-    begun, ended = coupons[coupons["created_at"].notna()], coupons[coupons["ended_at"].notna()]
-    created = begun.assign(record_time=begun["created_at"], event="created")
-    ended = ended.assign(record_time=ended["ended_at"], event=ended["outcome"])
-    return pd.concat([created, ended]).assign(party=lambda rows: rows["beneficiary"], coupons=1)
-
-
-def _rewards(frame: pd.DataFrame, by: str, event: str, every: str | None, top: int) -> Content:
     title = "Rewards by what became of them" if by == "outcome" else f"Rewards {event}, by {by}"
     times, timed = micros(frame, "record_time")
     values, happened = floats(frame, "amount"), texts(frame, "event").to_numpy()
@@ -122,6 +103,18 @@ def _rewards(frame: pd.DataFrame, by: str, event: str, every: str | None, top: i
         title, f"{', '.join(told)}; {between(times)}{left_out}{cut.note()}", Axis("record time (UTC)", "time"),
         Axis(f"CC per {cut.name}", "amount", "CC"), cut.edges, cut.spans(), ranking.series(table), cut.partial,
     )  # fmt: skip
+
+
+def _flows_of(x: Any) -> Any:
+    """Coupons as what happened to them; everything else as it is."""
+    if not isinstance(x, pd.DataFrame) or not {"outcome", "created_at", "ended_at"} <= set(x.columns):
+        return x
+    # What was shared is in the coupons that took its place.
+    coupons = x[x["outcome"].ne("shared").fillna(True)]  # noqa: FBT003
+    begun, ended = coupons[coupons["created_at"].notna()], coupons[coupons["ended_at"].notna()]
+    created = begun.assign(record_time=begun["created_at"], event="created")
+    ended = ended.assign(record_time=ended["ended_at"], event=ended["outcome"])
+    return pd.concat([created, ended]).assign(party=lambda rows: rows["beneficiary"], coupons=1)
 
 
 def _open(frame: pd.DataFrame, happened: Any) -> list[str]:
@@ -158,10 +151,6 @@ def burn(x: Any, *, every: str | None = None) -> Content:
         x, ("record_time", *(f"burned_{cause}" for cause in _CAUSES)), chart="burn", giver="lf.mint_burn(events)",
         compute=lambda source: mint_burn(source, decimals="float"),
     )  # fmt: skip
-    return _burn(frame, every)
-
-
-def _burn(frame: pd.DataFrame, every: str | None) -> Content:
     title = "Coin burned, by cause"
     times, known = micros(frame, "record_time")
     values = np.array([floats(frame, f"burned_{cause}")[known] for cause in _CAUSES])
@@ -205,16 +194,11 @@ def coin_supply(x: Any, *, show: Literal["all", "flows", "total"] = "all") -> Co
         >>> lf.plot.coin_supply(rounds, show="total").get_xlabel()
         'round'
     """
-    one_of(show, "show", ("all", "flows", "total"))
     flows = ("minted", "burned", "unexplained") if show != "total" else ()
     frame = frame_of(
         x, ("round", *flows, *(("total",) if show != "flows" else ())), chart="coin_supply",
         giver="lf.supply_per_round(events)", compute=lambda source: supply_per_round(source, decimals="float"),
     )  # fmt: skip
-    return _coin_supply(frame, show)
-
-
-def _coin_supply(frame: pd.DataFrame, show: str) -> Content:
     title = {
         "all": "Coin supply, minted and burned",
         "flows": "Coin minted and burned",
@@ -230,22 +214,21 @@ def _coin_supply(frame: pd.DataFrame, show: str) -> Content:
         why = "the supply before these rounds is not known; give opening= to lf.supply_per_round"
         return total or Nothing(title, why)
     columns = {name: floats(frame, name) for name in ("minted", "burned", "unexplained")}
-    groups = _Groups.of(numbers[order])
-    partial = groups.partial(numbers[order], frame.get("whole"))
+    groups = _grouped(numbers[order], frame.get("whole"))
     unknown = int((np.isnan(columns["burned"]) | np.isnan(columns["minted"])).sum())
     unexplained = int((np.nan_to_num(columns["unexplained"]) != 0).sum())
     second = [_span(numbers[order])]
     second += [f"what was burned is not known in {unknown:,}"] if unknown else []
     second += [f"changes unexplained in {unexplained:,}"] if unexplained else []
     second += ["the supply is not known"] if show == "all" and total is None else []
-    along, up = Axis("round", "round"), Axis(f"CC per {groups.name()}", "amount", "CC")
+    along, up = Axis("round", "round"), Axis(f"CC per {groups.name}", "amount", "CC")
     panels: list[Stack | Steps] = [total] if total is not None else []
     for hue, name in enumerate(("minted", "burned")):
-        sums = groups.sums(numbers[order], columns[name])
+        sums = groups.sums(columns[name])
         heading = f"{name}  {amount_text(float(sums.sum()))} CC"
         series = Series(name, name, sums, hue)
-        panels.append(Stack(heading, "", along, up, groups.edges(numbers[order]), groups.spans(), (series,), partial))
-    return Panels(title, ", ".join(second) + partial_words(len(groups.first), partial), tuple(panels))
+        panels.append(Stack(heading, "", along, up, groups.edges, groups.spans, (series,), groups.partial))
+    return Panels(title, ", ".join(second) + partial_words(len(groups.spans), groups.partial), tuple(panels))
 
 
 def _total(numbers: Floats, totals: Floats, title: str) -> Steps | None:
@@ -266,52 +249,41 @@ def _total(numbers: Floats, totals: Floats, title: str) -> Steps | None:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Groups:
-    """Consecutive rounds put together: the first round of each group, and how many rounds a group has."""
+class _Groups(NamedTuple):
+    """Consecutive rounds put together, each bar with its rounds in the middle.
 
-    first: Floats
-    size: int
+    Attributes:
+        place: the bar of each round.
+        edges: where the bars begin and end; a cut one ends where the rounds do.
+        spans: each bar in words.
+        name: what a bar is the sum of.
+        partial: the bars of which rounds are missing at the ends, and those with a round that is not whole.
+    """
 
-    @classmethod
-    def of(cls, numbers: Floats) -> _Groups:
-        low, high = numbers[0], numbers[-1]
-        sizes = (step * 10**power for power in range(18) for step in (1, 2, 5))
-        size = next(size for size in sizes if high // size - low // size < _MOST_ROUNDS)
-        return cls(np.arange(low // size * size, high + 1, size), size)
+    place: Any
+    edges: Floats
+    spans: tuple[str, ...]
+    name: str
+    partial: frozenset[int]
 
-    def place(self, numbers: Floats) -> Any:
-        """The group of each round."""
-        return np.searchsorted(self.first, numbers, side="right") - 1
+    def sums(self, values: Floats) -> Floats:
+        """The sum of each bar."""
+        return np.bincount(self.place, np.nan_to_num(values), len(self.spans)).astype(np.float64)
 
-    def sums(self, numbers: Floats, values: Floats) -> Floats:
-        """The sum of each group."""
-        return np.bincount(self.place(numbers), np.nan_to_num(values), len(self.first)).astype(np.float64)
 
-    def edges(self, numbers: Floats) -> Floats:
-        """Where the bars begin and end: each has its rounds in the middle, a cut one ends where the rounds do."""
-        return np.clip(np.append(self.first, self.first[-1] + self.size) - 0.5, numbers[0] - 0.5, numbers[-1] + 0.5)
-
-    def partial(self, numbers: Floats, whole: pd.Series | None) -> frozenset[int]:
-        """The groups of which rounds are missing at the ends, and those with a round that is not whole."""
-        cut = {0} if numbers[0] > self.first[0] else set()
-        cut |= {len(self.first) - 1} if numbers[-1] < self.first[-1] + self.size - 1 else set()
-        return frozenset(
-            cut
-            if whole is None
-            else cut | {*self.place(numbers[(1 - whole.fillna(1).to_numpy(int)).astype(bool)]).tolist()}
-        )
-
-    def spans(self) -> tuple[str, ...]:
-        """Each group in words."""
-        last = self.first + self.size - 1
-        return tuple(
-            f"round {a:.0f}" if a == b else f"rounds {a:.0f} to {b:.0f}" for a, b in zip(self.first, last, strict=True)
-        )
-
-    def name(self) -> str:
-        """What a bar is the sum of."""
-        return "round" if self.size == 1 else f"{count_text(self.size)} rounds"
+def _grouped(numbers: Floats, whole: pd.Series | None) -> _Groups:
+    low, high = numbers[0], numbers[-1]
+    sizes = (step * 10**power for power in range(18) for step in (1, 2, 5))
+    size = next(size for size in sizes if high // size - low // size < _MOST_ROUNDS)
+    first = np.arange(low // size * size, high + 1, size)
+    place, last = np.searchsorted(first, numbers, side="right") - 1, first + size - 1
+    cut = ({0} if low > first[0] else set()) | ({len(first) - 1} if high < last[-1] else set())
+    if whole is not None:
+        cut |= {*place[whole.fillna(1).to_numpy(int) != 1].tolist()}
+    spans = (f"round {a:.0f}" if a == b else f"rounds {a:.0f} to {b:.0f}" for a, b in zip(first, last, strict=True))
+    edges = np.clip(np.append(first, last[-1] + 1) - 0.5, low - 0.5, high + 0.5)
+    name = "round" if size == 1 else f"{count_text(size)} rounds"
+    return _Groups(place, edges, tuple(spans), name, frozenset(cut))
 
 
 def _span(numbers: Floats) -> str:
@@ -339,16 +311,11 @@ def instrument_supply(x: Any, *, top: int = 6) -> Content:
         ...     lf.plot.instrument_supply(lf.load_instruments(net)).get_title(loc="left")
         'Total supply of instruments'
     """
-    at_least_one(top, "top")
     load = (lambda store: store.load("instruments")) if hasattr(x, "coverage") else None
     frame = frame_of(
         x, ("instrument_id", "symbol", "total_supply"), chart="instrument_supply", giver="lf.load_instruments(net)",
         compute=load,
     )  # fmt: skip
-    return _instruments(frame, top)
-
-
-def _instruments(frame: pd.DataFrame, top: int) -> Content:
     title = "Total supply of instruments"
     rows = _supplies(frame)
     if rows.empty:

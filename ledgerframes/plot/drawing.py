@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from importlib.util import find_spec
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
-from ledgerframes.arguments import enough_memory
+from ledgerframes.arguments import enough_memory, whole_number
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.plot.contents import Content
 from ledgerframes.plot.reading import one_of
@@ -33,6 +33,7 @@ def chart(make: Callable[..., Content]) -> Callable[..., Any]:
         x: Any, *, backend: Backend = "matplotlib", ax: Any = None, title: str | None = None, **options: Any
     ) -> Any:
         _check(backend, ax, title)
+        _check_options(make, options)
         with enough_memory(f"plot.{make.__name__}"):
             content = make(x, **({**options, "_ax": ax} if "_ax" in own else options))
             if backend == "plotly":
@@ -50,6 +51,16 @@ def chart(make: Callable[..., Content]) -> Callable[..., Any]:
     words = inspect.cleandoc(make.__doc__ or "")
     drawn.__doc__ = words.replace("\n\nRaises:", f"{_ARGS}\nRaises:").replace("\n\nExample:", _RAISES)
     return drawn
+
+
+def _check_options(make: Callable[..., Content], options: Mapping[str, Any]) -> None:
+    """Refuse an option that is not one of the words of its annotation, and a `top` below 1."""
+    hints = get_type_hints(make)
+    for name, value in options.items():
+        if get_origin(words := hints.get(name)) is Literal:
+            one_of(value, name, get_args(words))
+        elif name == "top" and value is not None:
+            whole_number(value, name, least=1)
 
 
 def rows_in(ax: Any, most: int) -> int:

@@ -14,7 +14,7 @@ from ledgerframes.plot.contents import Axis, Bars, Content, Nothing, Series, Ste
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.palette import hues_of
 from ledgerframes.plot.ranking import Ranking, ranked
-from ledgerframes.plot.reading import at_least_one, floats, frame_of, micros, one_of, part, texts
+from ledgerframes.plot.reading import floats, frame_of, micros, part, texts
 from ledgerframes.plot.snapshots import FEES, HOLDINGS, Amounts, amounts
 from ledgerframes.plot.time_bins import between
 from ledgerframes.short_ids import NORMAL, short_names
@@ -66,27 +66,10 @@ def balances(
         'CC, notional fees not taken off'
     """
     whole_number(top, "top", least=1, most=_MOST)
-    one_of(show, "show", tuple(_COLUMNS))
     frame = frame_of(
         x, ("time", "party_id", _COLUMNS[show][0]), chart="balances", giver="lf.balances_over_time(events)",
         compute=lambda source: largest_balances(source, part("updates")(source)["record_time"], top),
     )  # fmt: skip
-    return _balances(frame, show, top)
-
-
-def largest_balances(source: Any, times: pd.Series, top: int) -> pd.DataFrame:
-    """What the largest holders of a history hold over its times; `attrs["holders"]` says how many there are."""
-    held = coin_history(source, decimals="float")
-    held = held[held["ended_at"].isna()]
-    sums = held.groupby("owner")["amount"].sum().sort_values(ascending=False, kind="stable")
-    span = times.max() - times.min()
-    every = next((step for step in _STEPS if span / pd.Timedelta(step) <= _TIMES), _STEPS[-1])
-    known: pd.DataFrame = balances_over_time(source, every=every, parties=list(sums.index[:top]), decimals="float")
-    known.attrs["holders"] = len(sums)
-    return known
-
-
-def _balances(frame: pd.DataFrame, show: str, top: int) -> Content:
     column, title, label = _COLUMNS[show]
     moments, known = micros(frame, "time")
     rows = pd.DataFrame(
@@ -116,6 +99,18 @@ def _balances(frame: pd.DataFrame, show: str, top: int) -> Content:
     )  # fmt: skip
 
 
+def largest_balances(source: Any, times: pd.Series, top: int) -> pd.DataFrame:
+    """What the largest holders of a history hold over its times; `attrs["holders"]` says how many there are."""
+    held = coin_history(source, decimals="float")
+    held = held[held["ended_at"].isna()]
+    sums = held.groupby("owner")["amount"].sum().sort_values(ascending=False, kind="stable")
+    span = times.max() - times.min()
+    every = next((step for step in _STEPS if span / pd.Timedelta(step) <= _TIMES), _STEPS[-1])
+    known: pd.DataFrame = balances_over_time(source, every=every, parties=list(sums.index[:top]), decimals="float")
+    known.attrs["holders"] = len(sums)
+    return known
+
+
 @chart
 def holdings(x: Any, *, top: int = 15) -> Content:
     """Draw what each party holds as one bar, unlocked and locked coin stacked, the largest first.
@@ -136,7 +131,6 @@ def holdings(x: Any, *, top: int = 15) -> Content:
         ...     lf.plot.holdings(lf.load_history(net), top=5).get_xlabel()
         'CC, notional fees not taken off'
     """
-    at_least_one(top, "top")
     return _bars(amounts(x, HOLDINGS, "holdings"), "holdings", top)
 
 
@@ -162,8 +156,6 @@ def holding_fees(x: Any, *, show: Literal["fees", "share"] = "fees", top: int = 
         ...     lf.plot.holding_fees(lf.load_history(net), top=5).get_xlabel()
         'notional fees in CC; charged only when a contract expires'
     """
-    at_least_one(top, "top")
-    one_of(show, "show", ("fees", "share"))
     return _bars(amounts(x, FEES, "holding_fees"), show, top)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ledgerframes.arguments import whole_number
 from ledgerframes.errors import InputError
 from ledgerframes.loaders.history import History
 from ledgerframes.plot.contents import Floats, Micros
@@ -103,16 +102,6 @@ def texts(frame: pd.DataFrame, name: str, *, absent: str = "unknown") -> pd.Seri
 def begins(frame: pd.DataFrame) -> bool:
     """Whether the frame is known to begin with the ledger."""
     return frame.attrs.get("from_beginning") is True
-
-
-def at_least_one(value: int | None, name: str) -> None:
-    """Refuse a count of categories below one.
-
-    Raises:
-        InputError: the value is not such a count.
-    """
-    if value is not None:
-        whole_number(value, name, least=1)
 
 
 def one_of(value: object, name: str, choices: Sequence[str]) -> None:

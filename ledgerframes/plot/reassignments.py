@@ -15,7 +15,7 @@ from ledgerframes.number_format import count_text, duration_text, plural
 from ledgerframes.plot.contents import Axis, Content, Floats, Flows, Matrix, Nothing, Ribbon, Series, Stack, Steps
 from ledgerframes.plot.drawing import chart, rows_in
 from ledgerframes.plot.ranking import ranked
-from ledgerframes.plot.reading import at_least_one, begins, floats, frame_of, micros, one_of, part, seconds, texts
+from ledgerframes.plot.reading import begins, floats, frame_of, micros, part, seconds, texts
 from ledgerframes.plot.time_bins import between, bins
 from ledgerframes.short_ids import NORMAL
 
@@ -52,17 +52,12 @@ def reassignment_flows(x: Any, *, top: int | None = None, _ax: Any = None) -> Co
         >>> lf.plot.reassignment_flows(history).get_title(loc="left")
         'Reassignments between synchronizers'
     """
-    at_least_one(top, "top")
     frame = _routes(x, "reassignment_flows")
     counted = _counted(frame, "reassignment_flows")
-    return _flows(frame, counted, top or rows_in(_ax, _MOST))
-
-
-def _flows(frame: pd.DataFrame, counted: pd.DataFrame, top: int) -> Content:
     name = "Reassignments between synchronizers"
     if counted.empty:
         return Nothing(name, _NONE)
-    ranking = ranked(_traffic(counted), top)
+    ranking = ranked(_traffic(counted), top or rows_in(_ax, _MOST))
     folded = counted.assign(source=ranking.folded(counted["source"]), target=ranking.folded(counted["target"]))
     sums = folded.groupby(["source", "target", "status"], as_index=False, sort=False)["count"].sum()
     return Flows(
@@ -95,13 +90,8 @@ def reassignment_matrix(x: Any, *, top: int = _MOST) -> Content:
         >>> lf.plot.reassignment_matrix(history).get_ylabel()
         'unassigned from'
     """
-    at_least_one(top, "top")
     frame = _routes(x, "reassignment_matrix")
     counted = _counted(frame, "reassignment_matrix")
-    return _matrix(frame, counted, top)
-
-
-def _matrix(frame: pd.DataFrame, counted: pd.DataFrame, top: int) -> Content:
     name = "Reassignments by source and target"
     if counted.empty:
         return Nothing(name, _NONE)
@@ -144,14 +134,8 @@ def reassignment_timeline(
         >>> lf.plot.reassignment_timeline(history, every="1min").get_ylabel()
         'reassignments per minute'
     """
-    at_least_one(top, "top")
-    one_of(by, "by", ("source", "target"))
     needed = (*_ROUTE, "status", "unassigned_at", "assigned_at")
     frame = frame_of(x, needed, chart="reassignment_timeline", giver=_GIVER, compute=_joined)
-    return _timeline(frame, by, every, top)
-
-
-def _timeline(frame: pd.DataFrame, by: str, every: str | None, top: int) -> Content:
     name = f"Reassignments over time, by {by}"
     times, known = _moments(frame)
     if not known.any():
@@ -189,12 +173,7 @@ def in_flight(x: Any, *, kind: Literal["histogram", "ecdf"] = "histogram") -> Co
         >>> lf.plot.in_flight(history, kind="ecdf").get_xscale()
         'log'
     """
-    one_of(kind, "kind", ("histogram", "ecdf"))
     frame = frame_of(x, (*_ROUTE, "status", "in_flight"), chart="in_flight", giver=_GIVER, compute=_joined)
-    return _in_flight(frame, kind)
-
-
-def _in_flight(frame: pd.DataFrame, kind: str) -> Content:
     name, durations, status = "Time in flight", seconds(frame, "in_flight"), texts(frame, "status")
     taken = np.sort(durations[~np.isnan(durations)])
     still, early = int((status == "in flight").sum()), int((taken <= 0).sum())

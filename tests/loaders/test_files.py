@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.export.table_files import write_file
+from ledgerframes.cli.output import check_output
+from ledgerframes.export.table_files import write_files
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def instruments(net):
 def test_the_three_forms_hold_the_same_exact_amounts(instruments, tmp_path):
     wanted = instruments.column("total_supply").to_pylist()
     for ending in ("parquet", "csv", "json"):
-        write_file(instruments, tmp_path / f"deep/er/i.{ending}")
+        write_files({"rows": instruments}, tmp_path / f"deep/er/i.{ending}")
     assert pq.read_table(tmp_path / "deep/er/i.parquet").column("total_supply").to_pylist() == wanted
     with (tmp_path / "deep/er/i.csv").open(newline="") as opened:
         read = [row["total_supply"] for row in csv.DictReader(opened)]
@@ -30,7 +31,7 @@ def test_the_three_forms_hold_the_same_exact_amounts(instruments, tmp_path):
 
 def test_times_and_lists_can_be_read_back(net, tmp_path):
     events = lf.load_events(net, limit=40, as_="arrow", progress=False)
-    write_file(events, tmp_path / "e.csv")
+    write_files({"rows": events}, tmp_path / "e.csv")
     with (tmp_path / "e.csv").open(newline="") as opened:
         rows = list(csv.DictReader(opened))
     wanted = events.to_pylist()
@@ -39,23 +40,24 @@ def test_times_and_lists_can_be_read_back(net, tmp_path):
         assert (json.loads(row["signatories"]) if row["signatories"] else None) == want["signatories"]
 
 
-def test_an_unknown_ending_is_refused(instruments, tmp_path):
+def test_an_unknown_ending_is_refused(tmp_path):
     with pytest.raises(lf.errors.InputError, match=r"\.parquet, \.csv, \.json"):
-        write_file(instruments, tmp_path / "i.xls")
+        check_output(tmp_path / "i.xls", tables="instruments", several=False)
 
 
 def test_a_place_that_cannot_be_written_is_named_and_nothing_is_left(instruments, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(lf.errors.InputError, match="name another place"):
-        write_file(instruments, tmp_path / "file" / "i.csv")
-    (tmp_path / "i.csv").mkdir()
+        write_files({"rows": instruments}, tmp_path / "file" / "i.csv")
+    (tmp_path / "folder" / "rows.parquet").mkdir(parents=True)
+    (tmp_path / "folder" / "rows.parquet" / "mine").write_text("")
     with pytest.raises(lf.errors.InputError, match="name another place"):
-        write_file(instruments, tmp_path / "i.csv")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "i.csv"]
+        write_files({"rows": instruments}, tmp_path / "folder")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder", "mine", "rows.parquet"]
 
 
 def test_a_file_that_was_there_stays_whole_until_the_new_one_is(instruments, tmp_path):
-    write_file(instruments, tmp_path / "i.parquet")
-    write_file(instruments.slice(0, 0), tmp_path / "i.parquet")
+    write_files({"rows": instruments}, tmp_path / "i.parquet")
+    write_files({"rows": instruments.slice(0, 0)}, tmp_path / "i.parquet")
     assert pq.read_table(tmp_path / "i.parquet").num_rows == 0
     assert [path.name for path in tmp_path.iterdir()] == ["i.parquet"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ledgerframes.errors import InputError
-from ledgerframes.export.exporting import Companion, Format, Profile, WrittenTable, export_with, format_of
+from ledgerframes.export.exporting import Companion, Format, Profile, WrittenTable, export_tables, format_of
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
 from ledgerframes.store.lake import Lake
@@ -92,9 +92,9 @@ def export_star(
     names = (MODEL, TMDL) if format == "parquet" else (MODEL,)
     provenance: dict[str, Any] = {"source": lake.url, "model": "star", "as_of": as_of}
     try:
-        report = export_with(
-            star.sources(), target, Companion(names, write, star.close), format=format, profile=profile or "bi",
-            times=times, overwrite=overwrite, provenance=provenance, personal=personal, aliases=aliases,
+        report = export_tables(
+            star.sources(), target, format=format, profile=profile or "bi", times=times, overwrite=overwrite,
+            provenance=provenance, personal=personal, aliases=aliases, companion=Companion(names, write, star.close),
         )  # fmt: skip
     except (OSError, duckdb.IOException) as error:  # what does not fit into memory is on disk until it is written
         raise InputError(f"cannot write {os.fspath(target)!r}: {error}; name another place or make room") from error
