@@ -14,6 +14,7 @@ from ledgerframes.embedded import sandbox
 from ledgerframes.frames import shape
 from ledgerframes.loaders.history import History, load_history
 from ledgerframes.loaders.planning import migrations, plan
+from ledgerframes.showing import show
 from ledgerframes.store.opening import open_store
 from ledgerframes.store.store import Store
 from ledgerframes.tables.catalogue import table_named
@@ -50,6 +51,7 @@ def demonstrate(folder: Path, say: Callable[[str], None], *, seed: int = 7, upda
     return places
 
 
+_WIDE: Final = 120  # characters of a line
 _SYNCED: Final = ("updates", "events", "reassignments", "licenses", "instruments")
 
 
@@ -105,15 +107,4 @@ def _two_legs(reassignments: pd.DataFrame) -> pd.DataFrame | None:
 
 
 def _text(frame: pd.DataFrame) -> str:
-    shown = frame.copy()
-    for name in shown.select_dtypes("str"):
-        shown[name] = [short(value) for value in shown[name]]
-    return str(shown.to_string(index=False))
-
-
-def short(text: str) -> str:
-    """A party's or synchronizer's name, or an id, shortened to what people read: `name::1220ab…`."""
-    name, mark, print_ = text.partition("::") if isinstance(text, str) else (text, "", "")
-    if mark:
-        return f"{name}::{print_[:6]}…"
-    return f"{text[:12]}…" if isinstance(text, str) and len(text) > 40 else text
+    return show(frame).text(_WIDE)

@@ -34,11 +34,7 @@ def updates(
     Args:
         x: one row per update, from `load_updates`; or a History or Store.
         by: colour by the kind of update or by the synchronizer.
-        every: length of an interval, such as `"5min"`, `"1h"`; chosen from the range by default.
         top: how many synchronizers to show by name; the others are combined. Kinds are all shown.
-
-    Raises:
-        InputError: the frame lacks the columns, or an argument breaks a rule.
 
     Example:
         >>> import ledgerframes as lf
@@ -171,9 +167,6 @@ def transfers(x: Any, *, top: int | None = None, _ax: Any = None) -> Content:
             or Store.
         top: how many parties to show by name; the others are combined. As many as the height has room for, up to 14,
             by default.
-
-    Raises:
-        InputError: the frame lacks the columns, holds several instruments or steps, or `top` is not 1 or more.
 
     Example:
         >>> import ledgerframes as lf

@@ -59,11 +59,7 @@ def rewards(
         x: from `reward_flows`, or coupons from `rewards`; or a History or Store.
         by: colour by what became of the rewards, or show what happened once (`event`) by kind or by party.
         event: what to show by kind or party.
-        every: length of an interval, such as `"1h"`, `"1D"`; chosen from the range by default.
         top: how many parties to show by name, 7 at most; the others are combined. Kinds are all shown.
-
-    Raises:
-        InputError: the frame lacks the columns, or an argument breaks a rule.
 
     Example:
         >>> import ledgerframes as lf
@@ -135,10 +131,6 @@ def burn(x: Any, *, every: str | None = None) -> Content:
     Args:
         x: one row per update, from `mint_burn`: record_time and the columns that begin with `burned_`; or a History or
             Store.
-        every: length of an interval, such as `"1h"`, `"1D"`; chosen from the range by default.
-
-    Raises:
-        InputError: the frame lacks the columns, or `every` is not a duration.
 
     Example:
         >>> import ledgerframes as lf
@@ -183,9 +175,6 @@ def coin_supply(x: Any, *, show: Literal["all", "flows", "total"] = "all") -> Co
     Args:
         x: one row per round, from `supply_per_round`; or a History or Store.
         show: everything that is known, only what was minted and burned, or only the supply.
-
-    Raises:
-        InputError: the frame lacks the columns, or `show` is not one of the three.
 
     Example:
         >>> import ledgerframes as lf
@@ -301,9 +290,6 @@ def instrument_supply(x: Any, *, top: int = 6) -> Content:
         x: snapshots from `load_instruments`, of one or several loads, or from `instrument_supply`; or a Store that
             holds snapshots of instruments.
         top: how many instruments to show, those with the largest supply.
-
-    Raises:
-        InputError: the frame lacks the columns, or `top` is not 1 or more.
 
     Example:
         >>> import ledgerframes as lf

@@ -70,12 +70,23 @@ class Nothing:
 
 
 @dataclass(frozen=True)
-class Stack:
-    """Series in bins, one upon the other; negative values go down from 0.
+class Titled:
+    """What a chart with data has above it.
 
     Attributes:
         title: what the chart shows.
         subtitle: what it counts, over which range, what is left out.
+    """
+
+    title: str
+    subtitle: str
+
+
+@dataclass(frozen=True)
+class Stack(Titled):
+    """Series in bins, one upon the other; negative values go down from 0.
+
+    Attributes:
         x: along the bins.
         y: of the values.
         edges: where the bins begin and end, one more than there are bins.
@@ -85,8 +96,6 @@ class Stack:
         marks: places to point out, with words.
     """
 
-    title: str
-    subtitle: str
     x: Axis
     y: Axis
     edges: Floats | Micros
@@ -97,12 +106,10 @@ class Stack:
 
 
 @dataclass(frozen=True)
-class Steps:
+class Steps(Titled):
     """Values that hold until the next one: one line per series, the largest first.
 
     Attributes:
-        title: what the chart shows.
-        subtitle: what it counts, over which range, what is left out.
         x: along the places.
         y: of the values.
         series: each with the places of its values.
@@ -111,8 +118,6 @@ class Steps:
         end: up to where the last value holds; up to its place if None.
     """
 
-    title: str
-    subtitle: str
     x: Axis
     y: Axis
     series: tuple[Series, ...]
@@ -122,12 +127,10 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class Bars:
+class Bars(Titled):
     """A bar per name, the largest first, with its parts one behind the other.
 
     Attributes:
-        title: what the chart shows.
-        subtitle: what it counts, what is left out.
         x: of the values.
         names: whole ids.
         labels: what is written of them, for each length that a label may have.
@@ -136,8 +139,6 @@ class Bars:
         rest: whether the last bar is that of the others; it is cut where the axis ends.
     """
 
-    title: str
-    subtitle: str
     x: Axis
     names: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
@@ -157,12 +158,10 @@ class Ribbon:
 
 
 @dataclass(frozen=True)
-class Flows:
+class Flows(Titled):
     """Ribbons between the names of two sides.
 
     Attributes:
-        title: what the chart shows.
-        subtitle: what it counts, over which range, what is left out.
         heads: what stands over the two sides.
         unit: what the sizes count.
         names: from top to bottom, on both sides.
@@ -172,8 +171,6 @@ class Flows:
         statuses: how many have each status; empty or one where there is nothing to tell apart.
     """
 
-    title: str
-    subtitle: str
     heads: tuple[str, str]
     unit: str
     names: tuple[str, ...]
@@ -191,11 +188,9 @@ class Flows:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class Matrix(Titled):
     """Counts from each name (rows) to each (columns); logarithmic colours from `low` to `high` if far apart."""
 
-    title: str
-    subtitle: str
     heads: tuple[str, str]
     unit: str
     names: tuple[str, ...]
@@ -207,11 +202,9 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class Panels:
+class Panels(Titled):
     """Several charts with scales of their own in one: below each other with one x axis, or in a grid."""
 
-    title: str
-    subtitle: str
     panels: tuple[Stack | Steps, ...]
     columns: int = 1
 

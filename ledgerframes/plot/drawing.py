@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from importlib.util import find_spec
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
@@ -22,7 +22,12 @@ _ARGS: Final = """
 Returns:
     The Axes of matplotlib (`ax.figure.savefig(path)`), or a figure of plotly. Nothing is shown or saved.
 """
-_RAISES: Final = '\n    ConfigurationError: `backend="plotly"` without plotly.\n\nExample:'
+_COMMON: Final = {
+    "every": 'length of an interval, such as `"1h"`, `"1D"`; chosen from the range by default.',
+    "top": "how many names to show; the others are combined.",
+}
+_REFUSED: Final = "\n    InputError: the frame lacks the columns, or an argument breaks a rule."
+_WITHOUT: Final = '\n    ConfigurationError: `backend="plotly"` without plotly.'
 
 
 def chart(make: Callable[..., Content]) -> Callable[..., Any]:
@@ -48,9 +53,16 @@ def chart(make: Callable[..., Content]) -> Callable[..., Any]:
     shared = [inspect.signature(drawn, follow_wrapped=False).parameters[name] for name in ("backend", "ax", "title")]
     parameters = [*(one for one in own.values() if one.name != "_ax"), *shared]
     drawn.__signature__ = inspect.Signature(parameters, return_annotation=Any)  # type: ignore[attr-defined]
-    words = inspect.cleandoc(make.__doc__ or "")
-    drawn.__doc__ = words.replace("\n\nRaises:", f"{_ARGS}\nRaises:").replace("\n\nExample:", _RAISES)
+    drawn.__doc__ = _documented(make.__doc__ or "", own)
     return drawn
+
+
+def _documented(docstring: str, own: Iterable[str]) -> str:
+    """A chart's docstring with the arguments that it has in common with others, and what it raises."""
+    before, _, example = inspect.cleandoc(docstring).partition("\n\nExample:")
+    meaning, _, raises = before.partition("\n\nRaises:")
+    common = [f"\n    {name}: {_COMMON[name]}" for name in own if name in _COMMON and f"\n    {name}: " not in meaning]
+    return f"{meaning}{''.join(common)}{_ARGS}\nRaises:{raises or _REFUSED}{_WITHOUT}\n\nExample:{example}"
 
 
 def _check_options(make: Callable[..., Content], options: Mapping[str, Any]) -> None:

@@ -120,10 +120,6 @@ def holdings(x: Any, *, top: int = 15) -> Content:
 
     Args:
         x: from `load_holdings_summary` or `holdings_from_events`; or a History or Store that begins with the ledger.
-        top: how many parties to show by name; the others are combined.
-
-    Raises:
-        InputError: the frame lacks the columns, or `top` is not 1 or more.
 
     Example:
         >>> import ledgerframes as lf
@@ -145,10 +141,6 @@ def holding_fees(x: Any, *, show: Literal["fees", "share"] = "fees", top: int = 
     Args:
         x: from `load_holdings_summary` or `holdings_from_events`; or a History or Store that begins with the ledger.
         show: the fees, or the fees as a share of what each party holds.
-        top: how many parties to show by name; the others are combined.
-
-    Raises:
-        InputError: the frame lacks the columns, or an argument breaks a rule.
 
     Example:
         >>> import ledgerframes as lf

@@ -42,9 +42,6 @@ def reassignment_flows(x: Any, *, top: int | None = None, _ax: Any = None) -> Co
         top: how many synchronizers to show by name; the others are combined. As many as the height has room for,
             up to 20, by default.
 
-    Raises:
-        InputError: the frame lacks the columns, or `top` is not 1 or more.
-
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=50) as net:
@@ -78,10 +75,6 @@ def reassignment_matrix(x: Any, *, top: int = _MOST) -> Content:
     Args:
         x: one row per reassignment, from `reassignment_flows`, or counts from `flow_matrix` (those of several periods
             are added up); or a History or Store.
-        top: how many synchronizers to show by name; the others are combined.
-
-    Raises:
-        InputError: the frame lacks the columns, or `top` is not 1 or more.
 
     Example:
         >>> import ledgerframes as lf
@@ -121,11 +114,6 @@ def reassignment_timeline(
     Args:
         x: one row per reassignment, from `reassignment_flows`; or a History or Store.
         by: colour by where contracts came from or by where they went.
-        every: length of an interval, such as `"5min"`, `"1h"`; chosen from the range by default.
-        top: how many synchronizers to show by name; the others are combined.
-
-    Raises:
-        InputError: the frame lacks the columns, or an argument breaks a rule.
 
     Example:
         >>> import ledgerframes as lf
@@ -162,9 +150,6 @@ def in_flight(x: Any, *, kind: Literal["histogram", "ecdf"] = "histogram") -> Co
     Args:
         x: one row per reassignment, from `reassignment_flows`; or a History or Store.
         kind: counts by duration, or the share that took no longer than that.
-
-    Raises:
-        InputError: the frame lacks the columns, or `kind` is unknown.
 
     Example:
         >>> import ledgerframes as lf

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import html
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -32,7 +33,7 @@ caption { text-align: left; padding-bottom: .3rem; } th, td { text-align: left; 
 th { font-weight: 600; white-space: nowrap; } td.id { white-space: nowrap; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 nav { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; margin: 1rem 0; } nav a { color: var(--quiet); }
-figure { margin: 1rem 0; } img { max-width: 100%; }
+p, h1 { overflow-wrap: anywhere; } figure { margin: 1rem 0; } img { max-width: 100%; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .9rem; margin: 1rem 0; }
 .figure { border: 1px solid var(--line); border-radius: 6px; padding: .7rem .9rem; display: flex;
   flex-direction: column; break-inside: avoid; } .figure b { font-size: 1.6rem; line-height: 1.25; }
@@ -110,31 +111,45 @@ def table(frame: pd.DataFrame, caption: str = "", *, most: int = _MOST_ROWS) -> 
     return f"<div class='wide'><table>{title}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
 
 
-def picture(draw: Callable[[], Any], words: str) -> str:
+def picture(draw: Callable[..., Any], words: str) -> str:
     """A chart as vectors, inside of the page, light and dark, with words for those who do not see it.
 
     Args:
-        draw: draws it on a figure of its own; called once for each ground.
+        draw: draws it, on a figure of its own or where `ax` says; called once for each ground.
         words: what it shows.
     """
-    light, dark = (_drawn(draw, theme) for theme in ("light", "dark"))
+    import matplotlib.pyplot as plt
+
+    with _look("light"):
+        axes = draw()
+        light, size, place = _vectors(axes.figure), axes.figure.get_size_inches(), axes.get_position()
+    with _look("dark"):
+        # All is where it is in the light one: to find out where takes most of the time.
+        dark = _vectors(draw(ax=plt.figure(figsize=size).add_axes(place)).figure)
     return (
         f"<figure><picture><source media='screen and (prefers-color-scheme: dark)' srcset='{dark}'>"
         f"<img alt='{escape(words)}' src='{light}'></picture></figure>"
     )
 
 
-def _drawn(draw: Callable[[], Any], theme: Literal["light", "dark"]) -> str:
+@contextmanager
+def _look(theme: Literal["light", "dark"]) -> Iterator[None]:
+    """Letters as paths look alike wherever the page is read; without a salt two equal charts would differ."""
+    from matplotlib import rc_context
+
+    with style(theme), rc_context({"svg.fonttype": "path", "svg.hashsalt": "ledgerframes"}):
+        yield
+
+
+def _vectors(figure: Any) -> str:
+    """A figure as SVG in a URL; it is closed."""
     import matplotlib.pyplot as plt
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     sink = io.BytesIO()
-    # Letters as paths look alike wherever the page is read; without a date and a salt two equal charts would differ.
-    with style(theme), plt.rc_context({"svg.fonttype": "path", "svg.hashsalt": "ledgerframes"}):
-        axes = draw()
-        # Not savefig: it draws everything once before, for sizes that are known here.
-        FigureCanvasSVG(axes.figure).print_svg(sink, metadata={"Date": None})  # type: ignore[no-untyped-call]
-        plt.close(axes.figure)
+    # Not savefig: it draws everything once before, for sizes that are known here.
+    FigureCanvasSVG(figure).print_svg(sink, metadata={"Date": None})  # type: ignore[no-untyped-call]
+    plt.close(figure)
     return f"data:image/svg+xml;base64,{base64.b64encode(sink.getvalue()).decode()}"
 
 
