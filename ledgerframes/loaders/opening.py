@@ -123,7 +123,7 @@ def _of_frame(frame: Any, line: str) -> Opening:
             f" give {line}"
         )
     listed = {name: None if attrs[name] is None else tuple(attrs[name]) for name in ("templates", "parties")}
-    return Opening(contracts, _cursor(attrs["cursor"]), **listed, snapshot=bool(attrs.get("snapshot")))
+    return Opening(contracts, cursor_of(attrs["cursor"]), **listed, snapshot=bool(attrs.get("snapshot")))
 
 
 def _check_place(opening: Opening, events: Mapping[str, Any], by: Loader) -> None:
@@ -144,8 +144,8 @@ def _check_place(opening: Opening, events: Mapping[str, Any], by: Loader) -> Non
     if micros == ends and migration_id in {None, opening.cursor.migration_id}:
         return
     raise InputError(
-        f"opening= is of {_said(_after(opening))}, and the events begin at {_said(begin)}: give {line_for(events, by)},"
-        f" or load the events with start={_start(_after(opening))}"
+        f"opening= is of {_said(_after(opening))}, and the events begin at {_said(begin)}: give"
+        f" {line_for(events, by, else_from=_start(_after(opening)))}"
     )
 
 
@@ -196,26 +196,36 @@ def begin_of(attrs: Mapping[str, Any]) -> tuple[int | None, int] | None:
     start = attrs.get("start") or attrs.get("begins_late")
     if isinstance(start, str):
         return None, parse_timestamp(start)[0]
-    return None if start is None else _cursor(start)
+    return None if start is None else cursor_of(start)
 
 
 def end_of(attrs: Mapping[str, Any]) -> Cursor | None:
     """The last place that a loaded range reaches to, as its provenance says."""
     place, end = attrs.get("cursor"), attrs.get("end")
-    last = None if place is None else _cursor(place)
+    last = None if place is None else cursor_of(place)
     if end is None or "known_to" in attrs:
         return last
     if isinstance(end, str):
         return None if last is None else Cursor(last.migration_id, parse_timestamp(end)[0] - 1)
-    bound = _cursor(end)
+    bound = cursor_of(end)
     return Cursor(bound.migration_id, bound.micros - 1)
 
 
-def line_for(events: Mapping[str, Any], by: Loader = "load_opening") -> str:
-    """The line to type for the opening of some events."""
+def line_for(events: Mapping[str, Any], by: Loader = "load_opening", *, else_from: str | None = None) -> str:
+    """The line to type for the opening of some events, and from where to load these instead.
+
+    Args:
+        events: their provenance.
+        by: what loads the opening; a snapshot is only of some times, so there is always something else to do.
+        else_from: the place that another opening belongs to.
+    """
     begin = begin_of(events)
     place = "(migration, time) at which the events begin" if begin is None else _start(begin)
-    return f"opening=lf.{by}(net, at={place})"
+    line = f"opening=lf.{by}(net, at={place})"
+    if by == "load_active_contracts":
+        line += ", if lf.snapshot_times(net) lists that time"
+        else_from = else_from or "a time that it lists"
+    return line if else_from is None else f"{line}, or load the events with start={else_from}"
 
 
 def _after(opening: Opening) -> Cursor:
@@ -236,7 +246,8 @@ def _said(place: tuple[int | None, int]) -> str:
     return format_timestamp(micros) if migration_id is None else str(Cursor(migration_id, micros))
 
 
-def _cursor(place: Any) -> Cursor:
+def cursor_of(place: Any) -> Cursor:
+    """A place of the history as provenance has it."""
     migration_id, time = place
     return Cursor(int(migration_id), parse_timestamp(str(time))[0])
 

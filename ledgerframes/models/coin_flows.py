@@ -8,14 +8,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.frames import As, Decimals
-from ledgerframes.models.computing import computed
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import inputs_of
-from ledgerframes.models.signatures import table_function
+from ledgerframes.models.signatures import MOVERS, of_model
 from ledgerframes.tables.coin_flows import MINT_BURN, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
 
 
-@table_function
+def _unexplained(_: Engine, rows: pa.Table) -> dict[str, dict[str, int]]:
+    """How many updates are explained, are not, or are not known."""
+    column = rows["unexplained"]
+    zero = pc.sum(pc.equal(column, pa.scalar(0, column.type))).as_py() or 0
+    return {
+        "unexplained": {"zero": zero, "other": len(column) - zero - column.null_count, "unknown": column.null_count}
+    }
+
+
+@of_model(TRAFFIC_PURCHASES)
 def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the purchases of traffic: who paid, for which member, how many bytes, how much in coin and in USD.
 
@@ -31,10 +38,9 @@ def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | N
         >>> purchases.columns.to_list()[2:6]
         ['record_time', 'provider', 'member_id', 'synchronizer_id']
     """
-    return computed(TRAFFIC_PURCHASES, inputs_of(events), as_=as_, decimals=decimals)
 
 
-@table_function
+@of_model(TRANSFERS, unknown=["unknown_rules_choices"])
 def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the outputs of coin transfers: who paid whom how much, in which round, with which fees and lock.
 
@@ -57,12 +63,9 @@ def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
         >>> "transfer" in set(transfers.kind)
         True
     """
-    return computed(
-        TRANSFERS, inputs_of(events, opening=opening), as_=as_, decimals=decimals, unknown=["unknown_rules_choices"]
-    )
 
 
-@table_function
+@of_model(TOKEN_TRANSFERS, unknown=["unknown_token_choices"])
 def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the transfers, mints and burns of all instruments that follow the token standard.
 
@@ -89,16 +92,9 @@ def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", dec
         >>> set(transfers.step) <= {"completed", "pending", "failed"}
         True
     """
-    return computed(
-        TOKEN_TRANSFERS,
-        inputs_of(events, opening=opening),
-        as_=as_,
-        decimals=decimals,
-        unknown=["unknown_token_choices"],
-    )
 
 
-@table_function
+@of_model(MINT_BURN, unknown=MOVERS, edges="coin_edges", notes=_unexplained)
 def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Compute what each update mints and burns, with a check: coin created less coin ended is minted less burned.
 
@@ -123,17 +119,3 @@ def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
         >>> flows.attrs["unexplained"]["other"]
         0
     """
-    inputs = inputs_of(events, opening=opening)
-    unknown = ["unknown_rules_choices", "unknown_coin_choices"]
-    return computed(
-        MINT_BURN, inputs, as_=as_, decimals=decimals, unknown=unknown, edges="coin_edges", notes=_unexplained
-    )
-
-
-def _unexplained(_: Engine, rows: pa.Table) -> dict[str, dict[str, int]]:
-    """How many updates are explained, are not, or are not known."""
-    column = rows["unexplained"]
-    zero = pc.sum(pc.equal(column, pa.scalar(0, column.type))).as_py() or 0
-    return {
-        "unexplained": {"zero": zero, "other": len(column) - zero - column.null_count, "unknown": column.null_count}
-    }

@@ -2,28 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.arguments import duration, names, shown
+from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals
-from ledgerframes.models.computing import computed
 from ledgerframes.models.coverage import check_whole
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import inputs_of
-from ledgerframes.models.signatures import table_function
-from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import Bound, Duration, bound
+from ledgerframes.models.inputs import Inputs
+from ledgerframes.models.signatures import MOVERS, of_model
+from ledgerframes.paging.window import Bound, Duration
 from ledgerframes.tables.coin_stocks import BALANCES_OVER_TIME, COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND
 
 _MOST_TIMES: Final = 10_000_000
 _MOST_ROWS: Final = 50_000_000
 
 
-@table_function
+def _without_round(engine: Engine, _: pa.Table) -> dict[str, int]:
+    """How many updates count for no round."""
+    return {"without_round": engine.rows("updates_without_round")["updates"][0].as_py()}
+
+
+def _without_create(engine: Engine, _: pa.Table) -> dict[str, dict[str, int]]:
+    """How many coins ended whose create is not known, by template."""
+    rows = engine.rows("ended_only_coins").to_pylist()
+    return {"without_create": {row["template_name"]: row["rows"] for row in rows}}
+
+
+def _check_size(engine: Engine, asked: Mapping[str, Any]) -> None:
+    """Refuse balances at too many times, before any of them is computed."""
+    (size,) = engine.rows("balance_size").to_pylist()
+    every = f"every={shown(asked['every'])} is not valid"
+    if size["times"] > _MOST_TIMES:
+        raise InputError(f"{every}: give a longer interval, for {_MOST_TIMES:,} times at most")
+    if size["times"] * size["owners"] > _MOST_ROWS:
+        raise InputError(
+            f"{every}: {size['times']:,} times of {size['owners']:,} parties are too many rows; give a longer interval,"
+            " or parties="
+        )
+
+
+def _begun(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, bool]:
+    """Whether it is known what was there before; then nothing of the history may be missing."""
+    begun = asked["opening"] is not None or inputs.attrs.get("from_beginning", False) is not False
+    if begun:
+        check_whole(inputs.proof, name="events", opening=asked["opening"])
+    return {} if begun else {"begun": False}
+
+
+@of_model(SUPPLY_PER_ROUND, settings=_begun, unknown=MOVERS, edges="coin_edges", notes=_without_round)
 def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum what the updates of each round mint and burn, with the supply after them.
 
@@ -50,28 +80,9 @@ def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", de
         >>> bool((rounds.net_change == rounds.minted - rounds.burned).all())
         True
     """
-    inputs = inputs_of(events, opening=opening)
-    begun = opening is not None or inputs.attrs.get("from_beginning", False) is not False
-    if begun:
-        check_whole(inputs.proof, name="events", opening=opening)
-    return computed(
-        SUPPLY_PER_ROUND,
-        inputs,
-        as_=as_,
-        decimals=decimals,
-        variables={} if begun else {"begun": False},
-        unknown=["unknown_rules_choices", "unknown_coin_choices"],
-        edges="coin_edges",
-        notes=_without_round,
-    )
 
 
-def _without_round(engine: Engine, _: pa.Table) -> dict[str, int]:
-    """How many updates count for no round."""
-    return {"without_round": engine.rows("updates_without_round")["updates"][0].as_py()}
-
-
-@table_function
+@of_model(COIN_HISTORY, whole=True, unknown=MOVERS[1:], edges="coin_edges", notes=_without_create)
 def coin_history(
     events: Any, *, opening: Any = None, at: Bound | None = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
@@ -101,28 +112,9 @@ def coin_history(
         >>> coins.contract_id.is_unique
         True
     """
-    inputs, until = inputs_of(events, opening=opening), bound(at, "at")
-    check_whole(inputs.proof, name="events", opening=opening)
-    unknown = ["unknown_coin_choices"]
-    return computed(
-        COIN_HISTORY,
-        inputs,
-        as_=as_,
-        decimals=decimals,
-        until=until,
-        unknown=unknown,
-        edges="coin_edges",
-        notes=_without_create,
-    )
 
 
-def _without_create(engine: Engine, _: pa.Table) -> dict[str, dict[str, int]]:
-    """How many coins ended whose create is not known, by template."""
-    rows = engine.rows("ended_only_coins").to_pylist()
-    return {"without_create": {row["template_name"]: row["rows"] for row in rows}}
-
-
-@table_function
+@of_model(SUPPLY, whole=True, edges="coin_edges")
 def supply(
     events: Any, *, opening: Any = None, at: Bound | None = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
@@ -151,13 +143,9 @@ def supply(
         >>> bool((supply.total == supply.unlocked + supply.locked).all())
         True
     """
-    inputs, until = inputs_of(events, opening=opening), bound(at, "at")
-    check_whole(inputs.proof, name="events", opening=opening)
-    variables = {"at_micros": until.micros if isinstance(until, Cursor) else until}
-    return computed(SUPPLY, inputs, as_=as_, decimals=decimals, until=until, variables=variables, edges="coin_edges")
 
 
-@table_function
+@of_model(BALANCES_OVER_TIME, whole=True, check=_check_size)
 def balances_over_time(
     events: Any,
     *,
@@ -194,22 +182,3 @@ def balances_over_time(
         >>> bool((balances.total_coin_holdings >= 0).all())
         True
     """
-    inputs, step = inputs_of(events, opening=opening), duration(every, "every")
-    wanted = None if parties is None else list(names(parties, "parties"))
-    check_whole(inputs.proof, name="events", opening=opening)
-
-    def check(engine: Engine) -> None:
-        """Refuse what would be too much, before any of it is computed."""
-        (size,) = engine.rows("balance_size").to_pylist()
-        if size["times"] > _MOST_TIMES:
-            raise InputError(
-                f"every={shown(every)} is not valid: give a longer interval, for {_MOST_TIMES:,} times at most"
-            )
-        if size["times"] * size["owners"] > _MOST_ROWS:
-            raise InputError(
-                f"every={shown(every)} is not valid: {size['times']:,} times of {size['owners']:,} parties are too many"
-                " rows; give a longer interval, or parties="
-            )
-
-    variables = {"every_us": step, "parties": wanted}
-    return computed(BALANCES_OVER_TIME, inputs, as_=as_, decimals=decimals, variables=variables, check=check)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,13 +9,12 @@ from decimal import Decimal
 from typing import Any, Final, TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, warn
-from ledgerframes.frames import As, Decimals, attrs_of, described, shape
+from ledgerframes.frames import As, Decimals, described, shape
 from ledgerframes.loaders.opening import begin_of, check_contents, check_rows, line_for
 from ledgerframes.models.declared_reads import READS
-from ledgerframes.models.engine import Engine, patterns_in, steps, texts_in
+from ledgerframes.models.engine import Engine, steps
 from ledgerframes.models.inputs import Inputs, inputs_of
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.tables.table import Table
@@ -79,12 +77,10 @@ def computed(
     """
     kept = _kept(inputs, table) if until is None and not variables else None
     if kept is not None:
-        return shape(kept, table, as_=as_, decimals=decimals, attrs=attrs_of(kept))
+        return _shaped(*kept, table, inputs, as_=as_, decimals=decimals)
     with _engine(inputs, until) as engine:
 
         def compute() -> tuple[pa.Table, dict[str, Any]]:
-            if inputs.rows_only and not _concerned(inputs, [table.name, *unknown]):
-                return table.schema.empty_table(), {"not_understood": {}}
             engine.set(variables or {})
             if inputs.opening is not None and not inputs.rows_only:
                 _check_opening(engine, inputs, table)
@@ -100,27 +96,26 @@ def computed(
         strange: set[str] = set()
         rows, said = _computed(engine, inputs, table, compute)
     _warn(table.name, said.get("edges"), strange, inputs)
-    attrs = inputs.attrs | {"table": table.name, **said}
-    schema = table.schema
-    declared = pa.table([rows[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
-    return shape(described(declared, attrs), table, as_=as_, decimals=decimals, attrs=attrs)
+    return _shaped(rows, said, table, inputs, as_=as_, decimals=decimals)
 
 
-def _kept(inputs: Inputs, table: Table) -> pa.Table | None:
+def _kept(inputs: Inputs, table: Table) -> tuple[pa.Table, dict[str, Any]] | None:
     """The rows that a store keeps of a table, if they are those of its history as it is, with what is known of them."""
     ask = getattr(inputs.store, "_kept_rows", None)
     found = None if ask is None or inputs.opening is not None else ask(table.name)
     if found is None:
         return None
     rows, unknown = found
-    attrs = inputs.attrs | {
-        "table": table.name,
-        "kept": True,
-        "not_understood": {"kept rows": unknown} if unknown else {},
-    }
-    schema = table.schema
+    return rows, {"kept": True, "not_understood": {"kept rows": unknown} if unknown else {}}
+
+
+def _shaped(
+    rows: pa.Table, said: Mapping[str, Any], table: Table, inputs: Inputs, *, as_: As, decimals: Decimals | None
+) -> Any:
+    """Rows in the declared columns and the caller's form, with the provenance of the history and what else is said."""
+    attrs, schema = inputs.attrs | {"table": table.name, **said}, table.schema
     declared = pa.table([rows[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
-    return described(declared, attrs)
+    return shape(described(declared, attrs), table, as_=as_, decimals=decimals, attrs=attrs)
 
 
 @contextmanager
@@ -131,22 +126,6 @@ def _engine(inputs: Inputs, until: Cursor | int | None) -> Iterator[Engine]:
     else:
         with Engine(inputs.gives, until=until) as engine:
             yield engine
-
-
-def _concerned(inputs: Inputs, models: Collection[str]) -> bool:
-    """Whether anything in a history may be read by some models: of a template, choice or interface that they name.
-
-    What was active before is asked for by events of its template or by a choice, so that the events tell.
-    """
-    named = ("template_name", "choice", "interface_id")
-    events = inputs.gives["events"]({*named}, set(), 0)
-    if inputs.gives["reassignments"]({"contract_id"}, set(), 0).num_rows:
-        return True
-    # Whatever is archived has a template.
-    texts = {text for model in models for text in texts_in(model)} - {"Archive"}
-    matches = [re.compile(pattern).search for model in models for pattern in patterns_in(model)]
-    found = {text for name in named for text in pc.unique(events[name]).to_pylist() if text}
-    return any(text in texts or any(match(text) for match in matches) for text in found)
 
 
 #: Models that list what moves coin, or is like a reward, and that no model knows.

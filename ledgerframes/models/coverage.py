@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import attrs_of
+from ledgerframes.loaders.opening import cursor_of
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.timestamps import format_timestamp, parse_timestamp
+from ledgerframes.timestamps import format_timestamp
 
 _OPENING: Final = (
     'give the whole history (start="begin"), or opening= with the contracts active before it, as'
@@ -57,41 +57,28 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
     one, other = attrs_of(events), attrs_of(reassignments)
     if not one or not other:
         return
-    _check_words(one, other)
-    ends = [_cursor(attrs) for attrs in (one, other)]
+    whole = all(attrs.get("from_beginning", False) is not False for attrs in (one, other))
+    # Frames that both begin at ledger begin may word their start differently.
+    low = [attrs.get("start") or attrs.get("begins_late") for attrs in (one, other)]
+    high = [attrs.get("end") for attrs in (one, other)]
+    for name, differ in (
+        ("range", "range" in one and "range" in other and (high[0] != high[1] or (not whole and low[0] != low[1]))),
+        ("as_of", "as_of" in one and "as_of" in other and one["as_of"] != other["as_of"]),
+    ):
+        if differ:
+            raise InputError(
+                f"events and reassignments differ in {name}: {one[name]!r} and {other[name]!r}; load both for the same"
+                " range, for example with one lf.load_history"
+            )
+    ends = [None if attrs.get("cursor") is None else cursor_of(attrs["cursor"]) for attrs in (one, other)]
     if ends[0] == ends[1] or None in ends:
         return
-    low, high = sorted(end for end in ends if end is not None)
-    if isinstance(at, Cursor) and at <= low:
+    first, last = sorted(end for end in ends if end is not None)
+    if isinstance(at, Cursor) and at <= first:
         return
-    if isinstance(at, int) and at <= min(low.micros, high.micros) and low.migration_id == high.migration_id:
+    if isinstance(at, int) and at <= min(first.micros, last.micros) and first.migration_id == last.migration_id:
         return
     raise InputError(
         f"events reach to {one['cursor']}, reassignments to {other['cursor']}; load both at once with lf.load_history,"
-        f" or give at=({low.migration_id}, '{format_timestamp(low.micros)}'), which both cover"
+        f" or give at=({first.migration_id}, '{format_timestamp(first.micros)}'), which both cover"
     )
-
-
-def _check_words(one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
-    """Refuse ranges or states in other words; where a frame ends that has no end of its own, its cursor says."""
-    whole = all(attrs.get("from_beginning", False) is not False for attrs in (one, other))
-    for name in ("range", "as_of"):
-        said = [attrs.get(name) for attrs in (one, other)]
-        compared = [_ends(str(text), whole=whole) if name == "range" else text for text in said]
-        if compared[0] != compared[1] and (name in one and name in other):
-            raise InputError(
-                f"events and reassignments differ in {name}: {said[0]!r} and {said[1]!r}; load both for the same"
-                " range, for example with one lf.load_history"
-            )
-
-
-def _ends(text: str, *, whole: bool) -> tuple[str, str]:
-    """Start and end of a range in words, without what follows from where there were no more rows."""
-    low, _, high = text.rpartition(" to ")
-    # Frames that both begin at ledger begin may word their start differently.
-    return "" if whole else low, "" if high.endswith(")") else high
-
-
-def _cursor(attrs: Mapping[str, Any]) -> Cursor | None:
-    place = attrs.get("cursor")
-    return None if place is None else Cursor(int(place[0]), parse_timestamp(str(place[1]))[0])

@@ -95,19 +95,6 @@ def steps(name: str, given: Collection[str] = INPUTS) -> Iterator[str]:
 
 
 @cache
-def texts_in(name: str) -> frozenset[str]:
-    """The texts that a model, or one below it, compares with, such as templates and choices."""
-    return frozenset(text for step in steps(name) for text in re.findall(r"'([^']*)'", _bare(step)))
-
-
-@cache
-def patterns_in(name: str) -> frozenset[str]:
-    """The regular expressions by which a model, or one below it, finds creates and exercises."""
-    found = (_bare(step) for step in steps(name) if {*below(step)} & {*_VIEWS})
-    return frozenset(text for sql in found for text in re.findall(r"regexp_matches\(.*?'([^']+)'\)", sql))
-
-
-@cache
 def settings_of(name: str) -> frozenset[str]:
     """The settings that a model, or one below it, asks for."""
     return _asked(_bare(name)).union(*(settings_of(lower) for lower in below(name) if lower not in INPUTS))
@@ -195,16 +182,12 @@ class Engine:
 
     def rows(self, name: str) -> pa.Table:
         """The rows of a model, in its order."""
-        if name in self._built or name in self._inputs or kind_of(name) == "view":
-            self._build(name)
-            return self._arrow(f"from {name}")
-        if name not in self._rows:
-            # Not made a table first: what is asked for is often large, and no other step reads it.
-            *lower, own = self._missing(name)
-            self._register([*lower, own])
-            self._make(lower)
-            self._rows[name] = self._arrow(text_of(name))
-        return self._rows[name]
+        if name in self._rows:
+            return self._rows[name]
+        rows = self._arrow(self._selected(name))
+        if name not in self._built and name not in self._inputs:
+            self._rows[name] = rows
+        return rows
 
     def batches(self, name: str) -> pa.RecordBatchReader:
         """The rows of a model a batch at a time, never all of them at once; nothing else may be asked for meanwhile."""
@@ -218,14 +201,17 @@ class Engine:
         return found[0] if found else None
 
     def _selected(self, name: str) -> str:
-        """The SELECT of a model, of which all below it are there."""
-        if name in self._built or name in self._inputs:
-            self._build(name)
-            return f"from {name}"
-        *lower, own = self._missing(name)
-        self._register([*lower, own])
-        self._make(lower)
-        return text_of(name)
+        """The SELECT of a model, of which all below it are there.
+
+        It is not made a table first: what is asked for is often large, and no other step reads it.
+        """
+        order = self._missing(name)
+        self._register(order or [name])
+        if order[-1:] == [name] and kind_of(name) == "table":
+            self._make(order[:-1])
+            return text_of(name)
+        self._make(order)
+        return f"from {name}"
 
     def not_understood(self, name: str, *unknown: str) -> dict[str, int]:
         """How often a model met something that it cannot read, the most frequent first.

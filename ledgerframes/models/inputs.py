@@ -93,31 +93,17 @@ def inputs_of(
         if opening is not None and opening is not events.given:
             raise InputError("opening= is another than that of the history that the tables are computed from together")
         return events
-    give: Give
-    updates: Give = _empty(UPDATES)
-    legs: Give | None = None if reassignments is None else _Frame(reassignments, REASSIGNMENTS)
-    proof, store = events, None
-    if isinstance(events, History):
-        give, legs, proof = _Frame(events.events, EVENTS), _Frame(events.reassignments, REASSIGNMENTS), events.events
-        updates = updates if events.updates is None else _Frame(events.updates, UPDATES)
-    elif hasattr(events, "load") and hasattr(events, "coverage"):
-        give, legs, store = _stored(events, EVENTS), _stored(events, REASSIGNMENTS), events
-        updates = _stored(events, UPDATES)
-        # Only the provenance: no row has this id, so no row is read.
-        proof = events.load("events", columns=["update_id"], where={"update_id": "-"}, as_="arrow")
-    elif isinstance(events, str | Path):
-        folder = Path(events)
-        saved = folder / f"{EVENTS.name}.parquet"  # of History.save, or of an export
-        give = of_files = _files(saved if saved.exists() else folder, EVENTS)
-        proof = of_files.schema.empty_table()
-        if saved.exists() and (beside := folder / f"{REASSIGNMENTS.name}.parquet").exists():
-            legs = _files(beside, REASSIGNMENTS)
-    elif is_ledger_frame(columns_of(events)):
-        give = _Frame(scan_events(events, columns_of(events)), EVENTS)
-    elif hasattr(events, "column_names") or hasattr(events, "columns"):
-        give = _Frame(events, EVENTS)
+    gives: dict[str, Give] = {}
+    if is_ledger_frame(columns_of(events)):
+        gives[EVENTS.name] = _Frame(scan_events(events, columns_of(events)), EVENTS)
+    elif isinstance(events, History | str | Path) or is_store(events) or columns_of(events):
+        gives[EVENTS.name] = _given(events, EVENTS)
     else:
         raise InputError(f"events={shown(events)} is not valid: {_GIVER}")
+    gives |= {table.name: _given(events, table, beside=True) for table in (UPDATES, REASSIGNMENTS)}
+    if reassignments is not None:
+        gives[REASSIGNMENTS.name] = _Frame(reassignments, REASSIGNMENTS)
+    proof = _proof(events, EVENTS)
     attrs = attrs_of(proof)
     if only := attrs.get("only"):
         said = ", ".join(f"{key}={shown(value)}" for key, value in only.items())
@@ -125,15 +111,10 @@ def inputs_of(
             f"events holds only those of {said}, and a computed table needs all of a range; load them without that"
         )
     opened = opening_of(opening, attrs, opened_by)
-    others = {name: _empty(table) for name, table in {VERDICTS.name: VERDICTS, **SNAPSHOTS_READ}.items()}
-    gives = {
-        "events": give,
-        "reassignments": legs or _empty(REASSIGNMENTS),
-        "opening": _opening(opened),
-        "updates": updates,
-        **others,
-    }
-    return Inputs(gives, attrs, proof, store, opened, opening, opened_by=opened_by)
+    for table in (VERDICTS, *SNAPSHOTS_READ.values()):
+        gives[table.name] = _empty(table)
+    gives["opening"] = _opening(opened)
+    return Inputs(gives, attrs, proof, _store(events), opened, opening, opened_by=opened_by)
 
 
 def inputs_of_table(rows: Any, table: Table) -> Inputs:
@@ -147,21 +128,40 @@ def inputs_of_table(rows: Any, table: Table) -> Inputs:
     Raises:
         InputError: the path does not exist.
     """
-    proof, store = rows, None
-    give: Give
-    if isinstance(rows, History) and table.name in History._fields:
-        proof = getattr(rows, table.name)
-        give = _Frame(proof, table)
-    elif hasattr(rows, "load") and hasattr(rows, "coverage"):
-        give, store = _stored(rows, table), rows
-        proof = rows.load(table.name, columns=[table.names[0]], as_="arrow").slice(0, 0)
-    elif isinstance(rows, str | Path):
-        saved = Path(rows) / f"{table.name}.parquet"  # of History.save, or of an export
-        give = of_files = _files(saved if saved.exists() else rows, table)
-        proof = of_files.schema.empty_table()
-    else:
-        give = _Frame(rows, table)
-    return Inputs({table.name: give}, attrs_of(proof), proof, store)
+    proof = _proof(rows, table)
+    return Inputs({table.name: _given(rows, table)}, attrs_of(proof), proof, _store(rows))
+
+
+def is_store(given: Any) -> bool:
+    """Whether a caller gives a store, which is not imported here: it computes tables itself."""
+    return hasattr(given, "load") and hasattr(given, "coverage")
+
+
+def _store(given: Any) -> Any:
+    return given if is_store(given) else None
+
+
+def _given(given: Any, table: Table, *, beside: bool = False) -> Give:
+    """What gives a table of a history, a store, a path or a frame; one that is beside it has no rows if not there."""
+    if isinstance(given, History) and table.name in History._fields:
+        frame = getattr(given, table.name)
+        return _empty(table) if frame is None else _Frame(frame, table)
+    if is_store(given):
+        return _stored(given, table)
+    if isinstance(given, str | Path):
+        saved = Path(given) / f"{table.name}.parquet"  # of History.save, or of an export
+        return _empty(table) if beside and not saved.exists() else _files(saved if saved.exists() else given, table)
+    return _empty(table) if beside else _Frame(given, table)
+
+
+def _proof(given: Any, table: Table) -> Any:
+    """A frame with the provenance of a table that a caller gives."""
+    if isinstance(given, History) and table.name in History._fields:
+        return getattr(given, table.name)
+    if is_store(given):
+        # No row has this id, so no row is read.
+        return given.load(table.name, columns=["update_id"], where={"update_id": "-"}, as_="arrow")
+    return table.schema.empty_table().replace_schema_metadata(None) if isinstance(given, str | Path) else given
 
 
 def inputs_of_snapshot(name: str, given: Any, *needed: str) -> Inputs:
@@ -176,7 +176,7 @@ def inputs_of_snapshot(name: str, given: Any, *needed: str) -> Inputs:
         InputError: it is none of them, columns are missing, or amounts are floats.
     """
     table, frame = SNAPSHOTS_READ[name], given
-    if hasattr(given, "load") and hasattr(given, "coverage"):
+    if is_store(given):
         frame = given.load(name, as_="arrow")
     elif isinstance(given, str | Path):
         if not Path(given).exists():

@@ -19,7 +19,7 @@ from ledgerframes.loaders.history import History
 from ledgerframes.models.computing import computed
 from ledgerframes.models.coverage import check_whole
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import Inputs, columns_of, inputs_of, inputs_of_snapshot
+from ledgerframes.models.inputs import Inputs, columns_of, inputs_of, inputs_of_snapshot, is_store
 from ledgerframes.models.reassignments import period_variables
 from ledgerframes.paging.window import When
 from ledgerframes.tables.from_snapshots import (
@@ -86,7 +86,7 @@ def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> p
 
 def _is_history(licenses: Any, rounds: Any) -> bool:
     """Whether what is given as licenses is a history; a store and files have both, and rounds are for licenses."""
-    both = isinstance(licenses, str | Path) or (hasattr(licenses, "load") and hasattr(licenses, "coverage"))
+    both = isinstance(licenses, str | Path) or is_store(licenses)
     return isinstance(licenses, History) or "event_type" in columns_of(licenses) or (both and rounds is None)
 
 

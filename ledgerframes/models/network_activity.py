@@ -7,19 +7,34 @@ from typing import Any
 
 import pyarrow as pa
 
-from ledgerframes.arguments import duration, names
+from ledgerframes.arguments import names
 from ledgerframes.frames import As, Decimals
 from ledgerframes.loaders.opening import begin_of, end_of
-from ledgerframes.models.computing import computed
-from ledgerframes.models.coverage import check_whole
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import inputs_of
-from ledgerframes.models.signatures import table_function
+from ledgerframes.models.inputs import Inputs
+from ledgerframes.models.signatures import of_model
 from ledgerframes.paging.window import Duration
 from ledgerframes.tables.network_activity import ACTIVE_PARTIES, TEMPLATE_ACTIVITY, VALIDATOR_LIVENESS
 
 
-@table_function
+def _range(inputs: Inputs, _: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the events begin and end, for models that say which intervals are whole."""
+    begin, end = begin_of(inputs.attrs), end_of(inputs.attrs)
+    return {
+        "range_known": begin is not None or inputs.attrs.get("from_beginning") is True,
+        "range_low": None if begin is None else begin[1],
+        "range_high": None if end is None else end.micros + 1,
+    }
+
+
+def _seen(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The same, and which parties are not new."""
+    seen = None if asked["seen"] is None else list(names(asked["seen"], "seen"))
+    new_known = seen is not None or inputs.attrs.get("from_beginning") is True
+    return _range(inputs, asked) | {"seen": seen, "new_known": new_known}
+
+
+@of_model(ACTIVE_PARTIES, settings=_seen)
 def active_parties(
     events: Any,
     *,
@@ -48,14 +63,9 @@ def active_parties(
         >>> bool((active.acting <= active.parties).all())
         True
     """
-    known = None if seen is None else list(names(seen, "seen"))
-    variables = {"every_us": duration(every, "every"), "seen": known}
-    inputs = inputs_of(events)
-    variables["new_known"] = known is not None or inputs.attrs.get("from_beginning") is True
-    return computed(ACTIVE_PARTIES, inputs, as_=as_, decimals=decimals, variables=variables | _range(inputs.attrs))
 
 
-@table_function
+@of_model(TEMPLATE_ACTIVITY, settings=_range, unknown=["unknown_activity"])
 def template_activity(
     events: Any, *, every: Duration = "1D", as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
@@ -77,28 +87,14 @@ def template_activity(
         >>> bool((activity.archives <= activity.exercises).all())
         True
     """
-    variables, inputs = {"every_us": duration(every, "every")}, inputs_of(events)
-    return computed(
-        TEMPLATE_ACTIVITY,
-        inputs,
-        as_=as_,
-        decimals=decimals,
-        variables=variables | _range(inputs.attrs),
-        unknown=["unknown_activity"],
-    )
 
 
-def _range(attrs: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the events begin and end, for models that say which intervals are whole."""
-    begin, end = begin_of(attrs), end_of(attrs)
-    return {
-        "range_known": begin is not None or attrs.get("from_beginning") is True,
-        "range_low": None if begin is None else begin[1],
-        "range_high": None if end is None else end.micros + 1,
-    }
+def _ended(engine: Engine, _: pa.Table) -> dict[str, int]:
+    """How many validators have no license any more."""
+    return {"ended": engine.rows("ended_licenses")["validators"][0].as_py()}
 
 
-@table_function
+@of_model(VALIDATOR_LIVENESS, whole=True, notes=_ended)
 def validator_liveness(
     events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
@@ -126,11 +122,3 @@ def validator_liveness(
         >>> liveness.validator.is_unique
         True
     """
-    inputs = inputs_of(events, opening=opening)
-    check_whole(inputs.proof, name="events", opening=opening)
-    return computed(VALIDATOR_LIVENESS, inputs, as_=as_, decimals=decimals, notes=_ended)
-
-
-def _ended(engine: Engine, _: pa.Table) -> dict[str, int]:
-    """How many validators have no license any more."""
-    return {"ended": engine.rows("ended_licenses")["validators"][0].as_py()}

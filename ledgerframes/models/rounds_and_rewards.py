@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from ledgerframes.frames import As, Decimals
-from ledgerframes.models.computing import computed
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import inputs_of
-from ledgerframes.models.signatures import table_function
+from ledgerframes.models.signatures import of_model
 from ledgerframes.tables.rounds_and_rewards import REWARD_FLOWS, REWARDS, ROUND_HISTORY, SV_REWARDS
 
 
-@table_function
+def _counts(checks: pa.Table) -> dict[str, dict[str, int]]:
+    """What each check counts."""
+    return {row.pop("what"): row for row in checks.to_pylist()}
+
+
+def _round_checks(engine: Engine, _: pa.Table) -> dict[str, Any]:
+    return {"checks": _counts(engine.rows("round_checks"))}
+
+
+def _without_create(engine: Engine, _: pa.Table, kind: str | None = None) -> dict[str, dict[str, int]]:
+    """How many coupons ended whose create is not known, by template."""
+    rows = engine.rows("ended_only_rewards").to_pylist()
+    return {"without_create": {row["template_name"]: row["rows"] for row in rows if kind in {None, row["kind"]}}}
+
+
+def _reward_checks(engine: Engine, rows: pa.Table) -> dict[str, Any]:
+    none = dict.fromkeys(("unclaimed_rewards", "claims"), dict.fromkeys(("equal", "different", "unknown"), 0))
+    return {"checks": none | _counts(engine.rows("reward_checks")), **_without_create(engine, rows)}
+
+
+@of_model(ROUND_HISTORY, unknown=["unknown_round_choices"], notes=_round_checks)
 def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the mining rounds: price, configuration, issuance per weight, and when each phase began.
 
@@ -34,15 +53,9 @@ def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decim
         >>> int(rounds["round"][0]), float(rounds.amulet_price_usd[0])
         (0, 0.005)
     """
-    inputs, unknown = inputs_of(events, opening=opening), ["unknown_round_choices"]
-    return computed(ROUND_HISTORY, inputs, as_=as_, decimals=decimals, unknown=unknown, notes=_round_checks)
 
 
-def _round_checks(engine: Engine, _: pa.Table) -> dict[str, Any]:
-    return {"checks": _counts(engine.rows("round_checks"))}
-
-
-@table_function
+@of_model(REWARDS, unknown=["unknown_rewards"], edges="reward_edges", notes=_reward_checks)
 def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the reward coupons: of whom, what they are worth, and whether they were claimed or expired.
 
@@ -71,18 +84,9 @@ def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: D
         >>> rewards.columns.to_list()[:5]
         ['contract_id', 'kind', 'round', 'provider', 'beneficiary']
     """
-    inputs, unknown = inputs_of(events, opening=opening), ["unknown_rewards"]
-    return computed(
-        REWARDS, inputs, as_=as_, decimals=decimals, unknown=unknown, edges="reward_edges", notes=_reward_checks
-    )
 
 
-def _reward_checks(engine: Engine, _: pa.Table) -> dict[str, Any]:
-    none = dict.fromkeys(("unclaimed_rewards", "claims"), dict.fromkeys(("equal", "different", "unknown"), 0))
-    return {"checks": none | _counts(engine.rows("reward_checks")), **_without_create(engine)}
-
-
-@table_function
+@of_model(REWARD_FLOWS, unknown=["unknown_rewards"], edges="reward_edges", notes=_without_create)
 def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum what was created, claimed, expired and withdrawn of the rewards, by the time at which that happened.
 
@@ -107,19 +111,9 @@ def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decima
         >>> sorted(flows.event.unique())
         ['claimed', 'created', 'expired', 'withdrawn']
     """
-    inputs, unknown = inputs_of(events, opening=opening), ["unknown_rewards"]
-    return computed(
-        REWARD_FLOWS,
-        inputs,
-        as_=as_,
-        decimals=decimals,
-        unknown=unknown,
-        edges="reward_edges",
-        notes=lambda engine, _: _without_create(engine),
-    )
 
 
-@table_function
+@of_model(SV_REWARDS, edges="reward_edges", kind="sv", notes=partial(_without_create, kind="sv"))
 def sv_rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum the rewards of super validators by round, super validator and beneficiary.
 
@@ -137,24 +131,3 @@ def sv_rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
         >>> rewards.columns.to_list()
         ['round', 'sv', 'beneficiary', 'weight', 'amount', 'amount_usd', 'outcome', 'whole']
     """
-    inputs = inputs_of(events, opening=opening)
-    return computed(
-        SV_REWARDS,
-        inputs,
-        as_=as_,
-        decimals=decimals,
-        edges="reward_edges",
-        kind="sv",
-        notes=lambda engine, _: _without_create(engine, "sv"),
-    )
-
-
-def _without_create(engine: Engine, kind: str | None = None) -> dict[str, dict[str, int]]:
-    """How many coupons ended whose create is not known, by template."""
-    rows = engine.rows("ended_only_rewards").to_pylist()
-    return {"without_create": {row["template_name"]: row["rows"] for row in rows if kind in {None, row["kind"]}}}
-
-
-def _counts(checks: pa.Table) -> dict[str, dict[str, int]]:
-    """What each check counts."""
-    return {row.pop("what"): row for row in checks.to_pylist()}

@@ -1,16 +1,25 @@
-"""What functions of tables share: the check of the form, and the text of their arguments."""
+"""What functions of tables share: how they are computed, the check of the form, and the text of their arguments."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from textwrap import fill
-from typing import Final, ParamSpec, TypeVar, cast
+from typing import Any, Final, ParamSpec, TypeVar, cast
 
-from ledgerframes.arguments import enough_memory
+import pyarrow as pa
+
+from ledgerframes.arguments import duration, enough_memory, names
 from ledgerframes.frames import check_shape
+from ledgerframes.models.computing import computed
+from ledgerframes.models.coverage import check_whole
+from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import Inputs, inputs_of
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.window import bound
+from ledgerframes.tables.table import Table
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,6 +31,8 @@ _ARGUMENTS: Final = {
     "decimals": 'how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as the'
     ' events were loaded to hold them, else `"float"`.',
 }
+#: Models that list choices that no model knows and that may move coin: those of its rules, and those of coins.
+MOVERS: Final = ("unknown_rules_choices", "unknown_coin_choices")
 _RAISES: Final = "Raises:\n    InputError: an argument is not valid, or columns are missing.\n\n"
 
 
@@ -32,13 +43,83 @@ def table_function(function: Callable[P, R]) -> Callable[P, R]:
     """
 
     @wraps(function)
-    def computed(*args: P.args, **kwargs: P.kwargs) -> R:
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         check_shape(cast("str", kwargs.get("as_", "pandas")), cast("str | None", kwargs.get("decimals")))
         with enough_memory(function.__name__):
             return function(*args, **kwargs)
 
-    computed.__doc__ = function.__doc__ and _documented(function.__doc__, inspect.signature(function).parameters)
-    return computed
+    checked.__doc__ = function.__doc__ and _documented(function.__doc__, inspect.signature(function).parameters)
+    return checked
+
+
+def of_model(
+    table: Table,
+    *,
+    whole: bool = False,
+    unknown: Sequence[str] = (),
+    edges: str = "",
+    kind: str | None = None,
+    settings: Callable[[Inputs, Mapping[str, Any]], Mapping[str, Any]] | None = None,
+    check: Callable[[Engine, Mapping[str, Any]], None] | None = None,
+    notes: Callable[[Engine, pa.Table], Mapping[str, Any]] | None = None,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare a table that the model of its name computes from a history; its function is a signature and its meaning.
+
+    Args:
+        table: its declaration.
+        whole: whether it needs to know what was there before the history.
+        unknown: see `computed`, as for the others.
+        edges: likewise.
+        kind: likewise.
+        settings: what the model reads, beside `at`, `every` and `parties`, of a history and the arguments.
+        check: refuses what would be too much, by the arguments.
+        notes: see `computed`.
+    """
+
+    def declared(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+
+        @table_function
+        @wraps(function)
+        def of_history(*args: P.args, **kwargs: P.kwargs) -> R:
+            given = signature.bind(*args, **kwargs)
+            given.apply_defaults()
+            asked = given.arguments
+            opening, until = asked.get("opening"), bound(asked.get("at"), "at")
+            inputs = inputs_of(asked["events"], opening=opening)
+            own = {} if settings is None else settings(inputs, asked)
+            if whole:
+                check_whole(inputs.proof, name="events", opening=opening)
+            found: R = computed(
+                table,
+                inputs,
+                as_=asked["as_"],
+                decimals=asked["decimals"],
+                until=until,
+                variables=_settings(asked, until) | dict(own),
+                unknown=unknown,
+                check=None if check is None else lambda engine: check(engine, asked),
+                edges=edges,
+                kind=kind,
+                notes=notes,
+            )
+            return found
+
+        return of_history
+
+    return declared
+
+
+def _settings(asked: Mapping[str, Any], until: Cursor | int | None) -> dict[str, Any]:
+    """What models read of the arguments that tables have in common."""
+    settings: dict[str, Any] = {}
+    if "every" in asked:
+        settings["every_us"] = duration(asked["every"], "every")
+    if asked.get("parties") is not None:
+        settings["parties"] = list(names(asked["parties"], "parties"))
+    if until is not None:
+        settings["at_micros"] = until.micros if isinstance(until, Cursor) else until
+    return settings
 
 
 def _documented(docstring: str, parameters: Iterable[str]) -> str:

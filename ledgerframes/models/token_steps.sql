@@ -39,46 +39,30 @@ steps as (
     end as step
   from merged
 ),
-moved as (
+legs as (
   select
-    steps.* exclude (sender, receiver, amount),
-    0::bigint as leg, 'transfer' as what, sender,
-    coalesce(receiver, received.owner) as receiver,
-    coalesce(steps.amount, received.amount) as amount
+    steps.* exclude (receiver, amount),
+    0::bigint as leg, 'transfer' as what,
+    coalesce(receiver, received.owner) as receiver, coalesce(steps.amount, received.amount) as amount
   from steps
   left join received using (event_id)
   where choice <> 'BurnMintFactory_BurnMint'
-),
-minted as (
+  union all by name
   select
     steps.* exclude (sender, receiver, amount, step),
-    place as leg, 'mint' as what, null::varchar as sender, minted_outputs.owner as receiver,
-    minted_outputs.amount as amount, 'completed' as step
+    place as leg, 'mint' as what, minted_outputs.owner as receiver, minted_outputs.amount, 'completed' as step
   from steps
   join minted_outputs using (event_id)
   where minted_outputs.wrong is null and steps.choice = 'BurnMintFactory_BurnMint'
-),
--- The amounts of what is burned are in the views of its holdings, which the argument does not state.
-burned as (
+  union all by name
+  -- The amounts of what is burned are in the views of its holdings, which the argument does not state.
   select
     steps.* exclude (sender, receiver, amount, step),
-    coalesce(json_array_length(outputs), 0)::bigint as leg, 'burn' as what,
-    null::varchar as sender, null::varchar as receiver,
-    null::decimal(38, 10) as amount, 'completed' as step
+    coalesce(json_array_length(outputs), 0)::bigint as leg, 'burn' as what, 'completed' as step
   from steps
   where choice = 'BurnMintFactory_BurnMint' and coalesce(json_array_length(inputs), 0) > 0
 )
 select
   migration_id, record_time, update_id, node_index, event_id, template_name, choice, interface_id,
   leg, what, step, sender, said_sender, receiver, amount, admin, instrument, expected_admin, tx_kind, reason
-from moved
-union all by name
-select
-  migration_id, record_time, update_id, node_index, event_id, template_name, choice, interface_id,
-  leg, what, step, sender, said_sender, receiver, amount, admin, instrument, expected_admin, tx_kind, reason
-from minted
-union all by name
-select
-  migration_id, record_time, update_id, node_index, event_id, template_name, choice, interface_id,
-  leg, what, step, sender, said_sender, receiver, amount, admin, instrument, expected_admin, tx_kind, reason
-from burned
+from legs

@@ -1,7 +1,9 @@
 """Openings: what was active where a range begins is proven, or refused with the line to type."""
 
+import ast
 import json
 import random
+import re
 
 import pandas as pd
 import polars as pl
@@ -12,7 +14,7 @@ import pytest
 import ledgerframes as lf
 
 AMULET = "splice-amulet:Splice.Amulet:Amulet"
-US = pd.Timedelta("1us")
+US, MINUTE = pd.Timedelta("1us"), pd.Timedelta("1min")
 OPENED = (
     *(lf.supply, lf.coin_history, lf.balances_over_time, lf.rewards, lf.mint_burn),
     *(lf.active_contracts, lf.holdings_from_events),
@@ -168,3 +170,21 @@ def test_a_stored_snapshot_is_an_opening_where_it_is_one_and_whole(net, tmp_path
     for wrong in (store.load("active_contracts"), coins, right.iloc[1:]):
         with pytest.raises(lf.errors.InputError, match=r"opening=lf\.load_active_contracts\(net, at="):
             lf.active_contracts(rest, opening=wrong)
+
+
+def test_what_a_refused_opening_says_to_do_works_wherever_the_events_begin(net):
+    times = lf.snapshot_times(net, limit=1)
+    taken = (int(times.migration_id[0]), times.record_time[0])
+    between = lf.load_history(net, start=(taken[0], taken[1] + 7 * MINUTE), progress=False)
+    snapshot = lf.load_active_contracts(net, at=taken)
+
+    with pytest.raises(lf.errors.InputError, match=r"if lf\.snapshot_times\(net\) lists that time, or load") as refused:
+        lf.active_contracts(between, opening=snapshot)
+
+    start = re.search(r"start=(\(.*?\))$", str(refused.value))[1]
+    history = lf.load_history(net, start=ast.literal_eval(start), progress=False)
+    assert len(lf.active_contracts(history, opening=snapshot))
+    with pytest.raises(
+        lf.errors.InputError, match="lists that time, or load the events with start=a time that it lists"
+    ):
+        lf.active_contracts(between, opening=snapshot.iloc[1:])

@@ -9,14 +9,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.loaders.history import History
-from ledgerframes.models.declared_reads import AMULET, COUPONS, LOCKED_AMULET
+from ledgerframes.models.declared_reads import AMULET, COUPONS, LOCKED_AMULET, ROUNDS
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import OPEN_CONTRACTS
 from ledgerframes.store.derive.open_rows import open_rows
 from ledgerframes.store.derive.rules import Change
 
+#: What says of which round the coupons are that expire; an expiry states the id of its contract alone.
+_CLOSED_ROUND: Final = ROUNDS[-1]
 _CARRIED: Final = (
-    *(*COUPONS, AMULET, LOCKED_AMULET),
+    *(*COUPONS, AMULET, LOCKED_AMULET, _CLOSED_ROUND),
     "Splice.AmuletTransferInstruction:AmuletTransferInstruction",
     "Splice.AmuletRules:TransferPreapproval",
 )
@@ -26,9 +28,9 @@ _SCHEMA: Final = OPEN_CONTRACTS.schema.remove_metadata()
 
 
 def opening_of(history: History[Any], carried: DeltaStoreTable) -> pa.Table:
-    """The open contracts among those that events and legs name."""
+    """The open contracts among those that events and legs name, and the closed rounds, which expiries name."""
     named = _distinct([history.events["contract_id"], history.reassignments["contract_id"]])
-    return open_rows(carried, pc.field("contract_id").isin(named))
+    return open_rows(carried, pc.field("contract_id").isin(named) | (pc.field("template_name") == _CLOSED_ROUND))
 
 
 def contracts_changed(history: History[Any], opening: pa.Table) -> Change:

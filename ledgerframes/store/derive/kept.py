@@ -28,14 +28,14 @@ OPEN_CONTRACTS: Final = Table(
 #: The version of the rules of each table, in the order of writing. A table of an older version is computed again.
 VERSIONS: Final = {
     "round_history": 2,
-    "rewards": 4,
+    "rewards": 5,
     "transfers": 2,
     "token_transfers": 2,
     "traffic_purchases": 2,
     "mint_burn": 2,
     "coin_history": 1,
     "supply_per_round": 2,
-    OPEN_CONTRACTS.name: 2,
+    OPEN_CONTRACTS.name: 3,
 }
 KEPT: Final[dict[str, Table]] = {
     name: OPEN_CONTRACTS if name == OPEN_CONTRACTS.name else DERIVED[name] for name in VERSIONS
