@@ -11,17 +11,20 @@ Example:
 """
 
 from ledgerframes.interfaces.commands import (
+    AssignCommand,
     CreateAndExerciseCommand,
     CreateCommand,
     DeduplicationDuration,
     DeduplicationOffset,
+    DisclosedContract,
     Duration,
+    EmptyCommand,
     EmptyDeduplication,
     ExerciseByKeyCommand,
     ExerciseCommand,
     PrefetchContractKey,
+    UnassignCommand,
 )
-from ledgerframes.interfaces.disclosure import DisclosedContract
 from ledgerframes.interfaces.event_formats import (
     EmptyFilter,
     EventFormat,
@@ -31,8 +34,7 @@ from ledgerframes.interfaces.event_formats import (
     TransactionFormat,
     WildcardFilter,
 )
-from ledgerframes.interfaces.reassignment_commands import AssignCommand, EmptyCommand, UnassignCommand
-from ledgerframes.interfaces.rights import (
+from ledgerframes.interfaces.users import (
     CanActAs,
     CanActAsAnyParty,
     CanExecuteAs,
@@ -41,10 +43,11 @@ from ledgerframes.interfaces.rights import (
     CanReadAsAnyParty,
     EmptyRight,
     IdentityProviderAdmin,
+    ObjectMeta,
     OtherRight,
     ParticipantAdmin,
+    User,
 )
-from ledgerframes.interfaces.users import ObjectMeta, User
 
 __all__ = [
     "AssignCommand",

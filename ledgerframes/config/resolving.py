@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ledgerframes.config.client_credentials import ClientCredentials
 from ledgerframes.config.profiles import KNOWN, config_folder, nearest, read_profile
 from ledgerframes.config.settings import PREFIX, Settings
-from ledgerframes.config.token_sources import function_token, token_way
+from ledgerframes.config.token_sources import ClientCredentials, function_token, token_way
 from ledgerframes.errors import ConfigurationError
 
 SHARED_TOKEN: Final = ("ledger_token", "validator_token")

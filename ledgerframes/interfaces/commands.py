@@ -1,4 +1,4 @@
-"""Commands that create contracts and exercise choices, and what may go with them; used by the ledger interface."""
+"""Commands of the ledger interface: creations, exercises and reassignments, and the contracts disclosed to them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,67 @@ from typing import Any
 
 from msgspec import Struct
 
-from ledgerframes.interfaces.rules import Count64, Nanos, Positive32, Text, each, fits, wrapped
+from ledgerframes.arguments import shown
+from ledgerframes.errors import InputError
+from ledgerframes.interfaces.rules import (
+    Count64,
+    LedgerString,
+    Nanos,
+    PartyId,
+    Positive32,
+    Text,
+    each,
+    fits,
+    given,
+    unless_none,
+    wrapped,
+)
+
+
+class DisclosedContract(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A contract to be disclosed (contract: Resources, Registry choice context).
+
+    The debug members come from the provider and may differ from what the blob contains; they are not sent on.
+
+    Attributes:
+        template_id: the contract's template.
+        contract_id: its id.
+        created_event_blob: the contract itself, opaque.
+        synchronizer_id: where it is assigned now.
+        debug_package_name: name of the template's package, if given.
+        debug_payload: the contract's arguments, if given.
+        debug_created_at: when it was created, if given.
+    """
+
+    template_id: str
+    contract_id: str
+    created_event_blob: str
+    synchronizer_id: str
+    # The debug members come from the provider and may differ from the blob, so they are never sent on.
+    debug_package_name: str | None = None
+    debug_payload: Any = None
+    debug_created_at: str | None = None
+
+
+def disclosed_json(contracts: Iterable[DisclosedContract], name: str) -> list[dict[str, Any]]:
+    """Disclosed contracts as a command takes them along.
+
+    Raises:
+        InputError: one is no `DisclosedContract`, or lacks a member.
+    """
+    checked = each(contracts, name)
+    for position, contract in enumerate(checked):
+        if not isinstance(contract, DisclosedContract):
+            raise InputError(f"{name}[{position}]={shown(contract)}; give a DisclosedContract")
+    return [
+        {
+            "templateId": fits(contract.template_id, Text, f"{name}[{position}].template_id"),
+            "contractId": fits(contract.contract_id, Text, f"{name}[{position}].contract_id"),
+            "createdEventBlob": fits(contract.created_event_blob, Text, f"{name}[{position}].created_event_blob"),
+            "synchronizerId": fits(contract.synchronizer_id, Text, f"{name}[{position}].synchronizer_id"),
+        }
+        for position, contract in enumerate(checked)
+    ]
 
 
 class CreateCommand(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -133,3 +193,61 @@ def deduplication_json(period: DeduplicationPeriod, name: str) -> dict[str, Any]
     if isinstance(checked, DeduplicationOffset):
         return {"DeduplicationOffset": {"value": checked.offset}}
     return wrapped(checked)
+
+
+class AssignCommand(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Completes a reassignment at its target.
+
+    Attributes:
+        reassignment_id: the id from the unassignment's event.
+        source: id of the synchronizer the contract comes from.
+        target: id of the synchronizer it goes to.
+    """
+
+    reassignment_id: Text
+    source: Text
+    target: Text
+
+
+class UnassignCommand(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Begins a reassignment at its source.
+
+    Attributes:
+        contract_id: the contract to move.
+        source: id of the synchronizer it is on.
+        target: id of the synchronizer it goes to.
+    """
+
+    contract_id: Text
+    source: Text
+    target: Text
+
+
+class EmptyCommand(Struct, frozen=True):
+    """The variant without meaning, `Empty`."""
+
+
+ReassignmentCommand = AssignCommand | UnassignCommand | EmptyCommand
+
+
+def reassignment_json(
+    commands: Iterable[ReassignmentCommand],
+    command_id: str,
+    submitter: str,
+    user_id: str | None,
+    workflow_id: str | None,
+    submission_id: str | None,
+) -> dict[str, Any]:
+    """The JSON of one reassignment, for both ways to submit it.
+
+    Raises:
+        InputError: a rule of the contract is broken.
+    """
+    return given(
+        commands=[{"command": wrapped(one)} for one in each(commands, "commands", kind=ReassignmentCommand, least=1)],
+        commandId=fits(command_id, LedgerString, "command_id"),
+        submitter=fits(submitter, PartyId, "submitter"),
+        userId=user_id,
+        workflowId=unless_none(workflow_id, LedgerString, "workflow_id"),
+        submissionId=unless_none(submission_id, LedgerString, "submission_id"),
+    )

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
+from pathlib import Path
 from typing import Final
 
+from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.calls import Call, sends
 from ledgerframes.interfaces.commands import (
     Command,
     DeduplicationPeriod,
+    DisclosedContract,
     Duration,
     PrefetchContractKey,
+    ReassignmentCommand,
     commands_json,
     deduplication_json,
+    disclosed_json,
+    reassignment_json,
 )
-from ledgerframes.interfaces.disclosure import DisclosedContract, disclosed_json
 from ledgerframes.interfaces.event_formats import EventFormat, event_format_json
 from ledgerframes.interfaces.ledger_answers import (
     LedgerAnswer,
@@ -27,9 +33,6 @@ from ledgerframes.interfaces.ledger_answers import (
 )
 from ledgerframes.interfaces.ledger_pages import LedgerPageCalls
 from ledgerframes.interfaces.looking_up import LookUpCalls
-from ledgerframes.interfaces.packages import Dar, dar_bytes
-from ledgerframes.interfaces.reassignment_commands import ReassignmentCommand, reassignment_json
-from ledgerframes.interfaces.rights import Right, new_rights
 from ledgerframes.interfaces.rules import (
     Count32,
     LedgerString,
@@ -42,11 +45,34 @@ from ledgerframes.interfaces.rules import (
     given,
     unless_none,
 )
-from ledgerframes.interfaces.users import User, UsersPage, new_user, read_created, read_users
+from ledgerframes.interfaces.users import Right, User, UsersPage, new_rights, new_user, read_created, read_users
 from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport import Sender, Transport
 from ledgerframes.transport.request import Endpoint
+
+Dar = bytes | bytearray | memoryview | os.PathLike[str]
+
+
+def dar_bytes(dar: Dar) -> bytes:
+    """The bytes of a DAR.
+
+    Raises:
+        InputError: there are none, or the file cannot be read.
+    """
+    if isinstance(dar, os.PathLike):
+        try:
+            content = Path(dar).read_bytes()
+        except OSError as error:
+            raise InputError(f"dar={os.fspath(dar)!r} cannot be read: {error.strerror}") from error
+    elif isinstance(dar, bytes | bytearray | memoryview):
+        content = bytes(dar)
+    else:
+        raise InputError(f"dar={shown(dar)}; give the bytes, or the file as pathlib.Path(...)")
+    if not content:
+        raise InputError(f"dar={shown(dar)} is empty; give the bytes of a DAR")
+    return content
+
 
 SUBMIT_REASSIGNMENT: Final = Endpoint(
     interface="ledger", method="POST", path="/v2/commands/async/submit-reassignment", safe=False

@@ -11,7 +11,7 @@ from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
-from ledgerframes.interfaces.disclosure import DisclosedContract
+from ledgerframes.interfaces.commands import DisclosedContract
 from ledgerframes.interfaces.rules import Positive32, Text, fits, unless_none, writable
 from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.transport.request import Endpoint

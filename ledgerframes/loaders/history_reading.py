@@ -26,7 +26,7 @@ from ledgerframes.loaders.history_request import HistoryRequest
 from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.provenance import Provenance
-from ledgerframes.loaders.scan_routes import needing
+from ledgerframes.loaders.table_loader import needing
 from ledgerframes.objects.history import ObjectReader, read_objects
 from ledgerframes.objects.kept_files import KeptFiles
 from ledgerframes.objects.sources import ScanObjects

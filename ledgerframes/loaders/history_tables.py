@@ -7,7 +7,7 @@ from typing import Any
 
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
 from ledgerframes.loaders.declaring import Read, history_loader
-from ledgerframes.loaders.event_choice import EventChoice
+from ledgerframes.loaders.history_request import EventChoice
 
 
 @history_loader(UPDATE_HISTORY, ("updates",))

@@ -16,8 +16,7 @@ from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.rules import PartyId, each
 from ledgerframes.loaders.declaring import loader
-from ledgerframes.loaders.scan_routes import needing
-from ledgerframes.loaders.table_loader import TableLoad, items_of
+from ledgerframes.loaders.table_loader import TableLoad, items_of, needing
 from ledgerframes.tables.network_now import TRAFFIC, VALIDATOR_FAUCETS
 
 #: The most characters of a query; servers usually limit a whole URL to 2,048.

@@ -15,11 +15,10 @@ from msgspec import Raw
 from ledgerframes.arguments import flag, whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
-from ledgerframes.errors import DecodeError, PagingError, RequestError, StatusError
+from ledgerframes.errors import DecodeError, InputError, NotFoundError, PagingError, RequestError, StatusError
 from ledgerframes.frames import As, Decimals, Lists, check_shape, described, shape
 from ledgerframes.interfaces.answers import reading
 from ledgerframes.loaders.provenance import Provenance
-from ledgerframes.loaders.scan_routes import needing
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import Token, follow_tokens
 from ledgerframes.tables.table import Table
@@ -28,6 +27,33 @@ from ledgerframes.transport.request import Endpoint
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
+
+#: A release that is known to have the routes, as answers of it are at hand; no document names their first one.
+KNOWN: Final = "0.5.5"
+
+
+@contextmanager
+def needing(*endpoints: Endpoint, instead: str) -> Iterator[None]:
+    """Turn "unknown route" into an error that names the route, a release known to have it, and a substitute.
+
+    Args:
+        endpoints: the routes that are requested, the newest first.
+        instead: what to do otherwise, a sentence without its full stop.
+
+    Raises:
+        InputError: the scan serves none of them.
+    """
+    try:
+        yield
+    except NotFoundError as error:
+        if not error.unknown_route:
+            raise
+        routes = " nor ".join(str(endpoint) for endpoint in endpoints)
+        raise InputError(
+            f"the scan at {error.server} does not serve {routes}. Scan release {KNOWN} does; whether older ones do"
+            f" is not documented. What to do: give scan_url= of a newer one, with its prefix /api/scan, or {instead}"
+        ) from error
+
 
 P = ParamSpec("P")
 #: As many rows as Arrow counts; a higher limit is all of them, too.

@@ -10,9 +10,8 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from ledgerframes.config.client_credentials import ClientCredentials
 from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, Token, check_url, origin_of
-from ledgerframes.config.token_sources import KeptToken
+from ledgerframes.config.token_sources import ClientCredentials, KeptToken
 from ledgerframes.errors import ConfigurationError, NoAnswerError, visible
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.outcome import Credential, Failure

@@ -5,11 +5,9 @@ from contextlib import suppress
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.interfaces.commands import CreateCommand, ExerciseCommand
+from ledgerframes.interfaces.commands import AssignCommand, CreateCommand, ExerciseCommand, UnassignCommand
 from ledgerframes.interfaces.event_formats import EventFormat, Filters
-from ledgerframes.interfaces.reassignment_commands import AssignCommand, UnassignCommand
-from ledgerframes.interfaces.rights import CanActAs
-from ledgerframes.interfaces.users import User
+from ledgerframes.interfaces.users import CanActAs, User
 from ledgerframes.sandbox.faults import KINDS, Faults
 
 IOU = "#iou-app:Iou:Iou"

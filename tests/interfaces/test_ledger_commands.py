@@ -14,13 +14,13 @@ from ledgerframes.interfaces.commands import (
     CreateCommand,
     DeduplicationDuration,
     DeduplicationOffset,
+    DisclosedContract,
     Duration,
     EmptyDeduplication,
     ExerciseByKeyCommand,
     ExerciseCommand,
     PrefetchContractKey,
 )
-from ledgerframes.interfaces.disclosure import DisclosedContract
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.transport import DeprecatedEndpointWarning
 from tests.replay import read_capture, replay

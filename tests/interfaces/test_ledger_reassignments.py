@@ -4,9 +4,9 @@ import pytest
 from served_answers import Reply, body_of, far, nowhere
 
 from ledgerframes.errors import InputError, NoAnswerError, StatusError
+from ledgerframes.interfaces.commands import AssignCommand, EmptyCommand, UnassignCommand
 from ledgerframes.interfaces.event_formats import EventFormat, Filters, WildcardFilter
 from ledgerframes.interfaces.ledger import Ledger
-from ledgerframes.interfaces.reassignment_commands import AssignCommand, EmptyCommand, UnassignCommand
 
 ASSIGN = AssignCommand(reassignment_id="r-1", source="da1::12", target="da2::12")
 UNASSIGN = UnassignCommand(contract_id="00ab", source="da1::12", target="da2::12")

@@ -10,7 +10,8 @@ from served_answers import Reply, body_of, connected, far, nowhere
 
 from ledgerframes.errors import ConflictError, InputError, PagingError, StatusError
 from ledgerframes.interfaces.ledger import Ledger
-from ledgerframes.interfaces.rights import (
+from ledgerframes.interfaces.rules import UserId, fits
+from ledgerframes.interfaces.users import (
     CanActAs,
     CanExecuteAs,
     CanExecuteAsAnyParty,
@@ -18,11 +19,12 @@ from ledgerframes.interfaces.rights import (
     CanReadAsAnyParty,
     EmptyRight,
     IdentityProviderAdmin,
+    ObjectMeta,
     OtherRight,
     ParticipantAdmin,
+    User,
+    check_annotations,
 )
-from ledgerframes.interfaces.rules import UserId, fits
-from ledgerframes.interfaces.users import ObjectMeta, User, check_annotations
 from tests.replay import replay
 
 KB_256 = 256 * 1024

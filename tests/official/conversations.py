@@ -14,17 +14,20 @@ import httpx
 
 import ledgerframes as lf
 from ledgerframes.interfaces.commands import (
+    AssignCommand,
     CreateAndExerciseCommand,
     CreateCommand,
     DeduplicationDuration,
     DeduplicationOffset,
+    DisclosedContract,
     Duration,
+    EmptyCommand,
     EmptyDeduplication,
     ExerciseByKeyCommand,
     ExerciseCommand,
     PrefetchContractKey,
+    UnassignCommand,
 )
-from ledgerframes.interfaces.disclosure import DisclosedContract
 from ledgerframes.interfaces.event_formats import (
     SHAPES,
     EmptyFilter,
@@ -35,8 +38,7 @@ from ledgerframes.interfaces.event_formats import (
     TransactionFormat,
     WildcardFilter,
 )
-from ledgerframes.interfaces.reassignment_commands import AssignCommand, EmptyCommand, UnassignCommand
-from ledgerframes.interfaces.rights import (
+from ledgerframes.interfaces.users import (
     CanActAs,
     CanExecuteAs,
     CanExecuteAsAnyParty,
@@ -44,9 +46,10 @@ from ledgerframes.interfaces.rights import (
     CanReadAsAnyParty,
     EmptyRight,
     IdentityProviderAdmin,
+    ObjectMeta,
     ParticipantAdmin,
+    User,
 )
-from ledgerframes.interfaces.users import ObjectMeta, User
 from ledgerframes.sandbox.world.accounts import Right
 from ledgerframes.sandbox.world.accounts import User as Account
 from tests.official.scan_conversations import SUMMARY_OF_SCAN, neighbours, summary_of_scan

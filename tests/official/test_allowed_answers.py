@@ -8,8 +8,7 @@ from decimal import Decimal
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.interfaces.commands import CreateCommand
-from ledgerframes.interfaces.reassignment_commands import UnassignCommand
+from ledgerframes.interfaces.commands import CreateCommand, UnassignCommand
 from ledgerframes.interfaces.users import User
 from ledgerframes.tables.catalogue import CATALOGUE
 from tests.fuzz.frames import check_row

@@ -15,7 +15,7 @@ from ledgerframes.errors import InputError, NotFoundError, PagingError
 from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.scan_snapshots import SNAPSHOT_TIME
 from ledgerframes.loaders.extent import first_cursors
-from ledgerframes.loaders.scan_routes import needing
+from ledgerframes.loaders.table_loader import needing
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import TokenChecks
 from ledgerframes.paging.window import Bound, Window, bound, window
