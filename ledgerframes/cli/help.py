@@ -46,7 +46,15 @@ _RARE: Final = ("validator_url", "registry_url", "ledger_url", "rate", "ca_file"
 ARGS: Final = "ledgerframes.args"
 
 
-class Command(TyperCommand):
+class _InOrder:
+    """Names of the option that shows the help in one order: click takes that of a set, another in every run."""
+
+    def get_help_option_names(self, ctx: Any) -> list[str]:
+        """Those of the settings."""
+        return list(ctx.help_option_names)
+
+
+class Command(_InOrder, TyperCommand):
     """A command whose help shows what most need; `--help-all` shows everything."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -68,7 +76,7 @@ class Command(TyperCommand):
         super().format_help(ctx, formatter)
 
 
-class Group(TyperGroup):
+class Group(_InOrder, TyperGroup):
     """Commands whose options have words in place of Python's types."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

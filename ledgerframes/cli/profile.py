@@ -11,6 +11,7 @@ import typer
 
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
+from ledgerframes.cli.help import Group
 from ledgerframes.cli.options import say
 from ledgerframes.config.profile_writing import add_profile, remove_profile
 from ledgerframes.config.profiles import FILE, KEYS, config_folder, nearest, profiles_of, read_text
@@ -18,6 +19,7 @@ from ledgerframes.config.resolving import from_text
 from ledgerframes.errors import InputError
 
 profiles = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     short_help="Named settings for --profile: add, list, show, remove.",
     help="Named settings in the user's own config.toml, for --profile and lf.connect(profile=). A token is never kept:"

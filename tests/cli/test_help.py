@@ -1,6 +1,7 @@
 """Help as it is read: groups, words for types, a screen per command, everything on demand."""
 
 import pytest
+from typer.main import get_command
 
 from ledgerframes.cli.app import app
 
@@ -31,3 +32,11 @@ def test_options_of_a_single_table_are_shown_with_that_table_or_when_everything_
     everything = command("load", "--help-all").out
     assert "--as-of-round" in everything
     assert "--ca-file" in everything
+
+
+def test_the_names_of_the_help_option_stand_in_one_order():
+    every = get_command(app)
+    context = every.make_context("ledgerframes", [], resilient_parsing=True)
+
+    for command in (every, *every.commands.values(), *every.commands["profile"].commands.values()):
+        assert command.get_help_option_names(context) == ["-h", "--help", "--help-all"], command.name
