@@ -325,8 +325,9 @@ class Part:
         """
         names = [name for name in self.table.table.names if name in needed | listed]
         with damage_named([self.table]):
-            # The templates of a slab are those of the others, too; its first rows are of one template.
-            sample = self.dataset.head(SLAB, columns=names, batch_readahead=1, fragment_readahead=1, use_threads=False)
+            # The templates of a slab are those of the others, too; its first rows are of one template. Read ahead as
+            # by default, most of the lake would be read for it.
+            sample = self.dataset.head(SLAB, columns=names, batch_readahead=1, fragment_readahead=1)
             if sample.nbytes * self.dataset.count_rows() > min(room, _COPIED) * max(len(sample), 1):
                 return self.dataset
             rows = self.dataset.to_table(columns=names)
