@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
-from ledgerframes.errors import StoreError
-from ledgerframes.store.changes import Instant
-from ledgerframes.store.coverage import Interval, intersection, merged, missing, rows_of
-from ledgerframes.store.coverage_log import Slot, Slots
+from ledgerframes.store.coverage import Interval, intersection, merged, rows_of
+from ledgerframes.store.coverage_document import Slots
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.new_files import NewFile, Place
+from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.new_rows import Advance, Decoded, with_rows
+from ledgerframes.store.new_rows import Decoded, with_rows
+from ledgerframes.store.root import Root
 from ledgerframes.store.table_sets import HISTORY, KNOWN_BY, TableSet
 from ledgerframes.timestamps import EARLIEST, LATEST
-
-_log = logging.getLogger("ledgerframes.store")
 
 #: The order of writing of the update history.
 ORDER: Final = HISTORY.order
@@ -38,7 +36,8 @@ class HistoryTables:
     """The tables of one set in one store, such as `updates`, `events` and `reassignments`.
 
     Args:
-        tables: the tables, by name.
+        tables: the tables, by name, as opened.
+        root: the root of the lake, in whose commits they change.
         of: which set.
         properties: texts that its tables get when they are created, beside the one that names its first item.
     """
@@ -46,24 +45,18 @@ class HistoryTables:
     def __init__(
         self,
         tables: Mapping[str, DeltaStoreTable],
+        root: Root,
         of: TableSet = HISTORY,
         properties: Mapping[str, str] | None = None,
     ) -> None:
         self.of = of
         self.tables = {name: tables[name] for name in of.order}
         self._properties = dict(properties or {})
-        self.slots = Slots()
+        self.slots = root.document.slots(of.name)
         self.written = 0  # commits so far
-        self._numbers: dict[int, int] = {}
+        self._root = root
         self._small: Counter[tuple[str, ...]] = Counter()  # files by table and partition
         self._large: Counter[tuple[str, ...]] = Counter()
-
-    def refresh(self) -> HistoryTables:
-        """Read the newest state of the logs."""
-        self.slots = Slots.read([table.refresh() for table in self.tables.values()])
-        self._numbers = {}
-        self._small, self._large = Counter(), Counter()
-        return self
 
     @property
     def network(self) -> str | None:
@@ -89,9 +82,13 @@ class HistoryTables:
                 table.create(properties)
             table.check_schema()
             self._count_files(table)
+        if not self._root.table.exists:
+            self._root.table.create({})
+        if self.of.name not in self._root.document.histories:
+            self.record(self.slots)
 
     def commit(self, pages: Sequence[Decoded]) -> Counter[str]:
-        """Write the rows of pages and how far they reach: one commit per table, the index last.
+        """Write the rows of pages and how far they reach, the commit of the root last.
 
         Rows that a table may hold already are left out by their update ids: a late update can lie anywhere in what is
         read again, so its record time proves nothing.
@@ -107,80 +104,48 @@ class HistoryTables:
         pages, read = with_rows(pages, places, self.slots)
         files = {name: [file for page in pages for file in page.files.get(name, ())] for name in self.tables}
         fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
-        numbers = dict(self._numbers)
-        slots = self.slots.copy()  # who compares servers meanwhile sees no coverage before its rows
-        # Sorted, so that slot numbers do not depend on the order in which workers finished.
-        put = (self._put(slots, page.advance) for page in sorted(pages, key=lambda page: page.advance.interval))
-        changed = {number: None for number in put if number is not None}
-        slots.note_begins(page.advance.begins for page in pages if page.advance.begins is not None)
+        after = self.slots.advanced(page.advance for page in pages)
         written: Counter[str] = Counter()
-        if slots.says_the_same_as(self.slots) and not any(fresh.values()) and not any(files.values()):
-            self._numbers = numbers
-            for name, place in places.items():
-                place.remove(read[name])
-            return written  # the rows read again are those stored
-        for name, table in self.tables.items():
-            slots.commits[name] += 1
-            # The index comes last in the order: a kill in between leaves rows that no reader shows, never an item in
-            # part.
-            table.append(fresh[name], slots.numbers(name, changed), files[name])
-            written[name] = sum(batch.num_rows for batch in fresh[name]) + sum(file.rows for file in files[name])
-            # Compacted here, because a live tail commits often and makes a file per table each time.
-            self._compact_crowded(table, fresh[name], files[name])
-            if name in read:
-                places[name].remove(read[name])
-        self.slots = slots
-        self.written += 1
+        # Otherwise the rows read again are those stored.
+        if after != self.slots or any(fresh.values()) or any(files.values()):
+            for name, table in self.tables.items():
+                written[name] = sum(batch.num_rows for batch in fresh[name]) + sum(file.rows for file in files[name])
+                if written[name] and table is not self._root.table:
+                    table.append(fresh[name], {}, files[name])
+                    # Compacted here, because a live tail commits often and makes a file per table each time.
+                    self._compact_crowded(table, fresh[name], files[name])
+            root = self._root.table.name
+            self.record(after, fresh.get(root, ()), files.get(root, ()))
+            if root in self.tables:
+                self._compact_crowded(self._root.table, fresh[root], files[root])
+            self.written += 1
+        for name in read:
+            places[name].remove(read[name])
         return written
 
     def add(self, rows: Mapping[str, pa.RecordBatch]) -> None:
         """Add rows of updates inside what is covered; those whose update a table has already are left out."""
-        instant = _before(rows.values())
+        fresh = {
+            name: _without(rows[name], _stored_ids(table, pc.field("update_id").isin(rows[name]["update_id"])))
+            for name, table in self.tables.items()
+        }
         for name, table in self.tables.items():
-            fresh = _without(rows[name], _stored_ids(table, pc.field("update_id").isin(rows[name]["update_id"])))
-            # Counted apart from the syncs' commits: these rows lie below what is settled, where readers trust the
-            # coverage.
-            self.slots.count_additions(name, self.slots.additions[name] + 1, instant)
-            table.append([fresh], self._with_changes(name, ()))
-        if not self.slots.added_in_step:
-            newest = max(self.slots.additions.values()) + 1
-            for name, table in self.tables.items():
-                self.slots.count_additions(name, newest)
-                table.append((), self._with_changes(name, ()))
+            if fresh[name].num_rows and table is not self._root.table:
+                table.append([fresh[name]], {})
+        added = any(batch.num_rows for batch in fresh.values())
+        root = [fresh[self._root.table.name]] if self._root.table.name in fresh else []
+        self.record(replace(self.slots, changes=self.slots.changes + added), root)
 
-    def uncover(self, name: str, intervals: Iterable[Interval]) -> dict[str, int]:
-        """Take intervals out of what one table covers; what others cover stays, for they still hold their rows.
-
-        Readers see the intersection, so one table's commit hides an interval, and the next sync reads it again.
-
-        Returns:
-            The numbers that the log of the table has to record, in the commit that takes its rows out.
-        """
-        self.slots.commits[name] += 1
-        return self._with_changes(name, self.slots.uncover(name, merged(intervals)))
-
-    def finish(self) -> None:
-        """Record the coverage in as few slots as possible, after a sync that read all it wanted.
-
-        Tables that a crash left apart are in step again once no event lies there without its update.
-        """
-        if not self.slots.in_step:
-            # An event whose update no server shows any more would appear in reads once the tables counted as in step.
-            if any(self._torn(name) for name in self.of.order if name != self.of.index):
-                _log.warning(
-                    "a killed sync left rows of %s that no server shows any more; readers skip them", self.of.index
-                )
-            else:
-                self._level()
-        joined = self.slots.joined()
-        if joined is None:
-            return
-        every = range(self.slots.count)
-        self.slots = joined
-        self._numbers = {}
-        for name, table in self.tables.items():
-            self.slots.commits[name] += 1
-            table.append((), joined.numbers(name, every))
+    def record(
+        self,
+        slots: Slots,
+        batches: Sequence[pa.RecordBatch] = (),
+        files: Sequence[NewFile] = (),
+        replaced: tuple[pa.Table, Sequence[StoredFile]] | None = None,
+    ) -> None:
+        """Make what the tables hold by now, and what is covered, the state that readers see; see `Root.commit`."""
+        self._root.commit({self.of.name: slots}, self.tables.values(), batches, files, replaced)
+        self.slots = slots  # who compares servers meanwhile sees no coverage before its rows
 
     def held(self, interval: Interval) -> dict[str, int]:
         """The updates stored in an interval, with their record times in microseconds."""
@@ -211,11 +176,6 @@ class HistoryTables:
                 return last
         return None
 
-    def _torn(self, name: str) -> bool:
-        """Whether a table holds rows of items that the index lacks, where a crash may have left them."""
-        own, whole = (_ids_within(self.tables[table], self.slots.doubtful) for table in (name, self.of.index))
-        return not pc.all(pc.is_in(own, whole), min_count=0).as_py()
-
     @property
     def _index(self) -> DeltaStoreTable:
         """The table by whose ids the store is compared with servers."""
@@ -223,9 +183,8 @@ class HistoryTables:
 
     def _fresh(self, table: DeltaStoreTable, pages: Sequence[Decoded]) -> list[pa.RecordBatch]:
         """The rows of pages that a table does not hold yet."""
-        covered = self.slots.covered(table.name)
         # Rows are told apart by update id, not by time: going by time lost rows in 1 of 270 simulated histories.
-        read_again = merged(interval for page in pages for interval in intersection([page.span], covered))
+        read_again = merged(interval for page in pages for interval in intersection([page.span], self.slots.common))
         stored = _ids_within(table, read_again)
         fresh = []
         for position, page in enumerate(pages):
@@ -241,37 +200,6 @@ class HistoryTables:
                     batch = _without(batch, other.batches[table.name]["update_id"])
             fresh.append(batch)
         return [batch for batch in fresh if batch.num_rows]
-
-    def _put(self, slots: Slots, advance: Advance) -> int | None:
-        number = self._numbers.get(advance.key)
-        interval = advance.interval
-        if number is None:
-            known = not missing(interval, slots.common) and advance.settled <= interval.lo
-            if known and (not advance.ended or interval.migration_id in slots.ended):
-                return None  # it was covered before, and nothing more of it is final
-            number = slots.to_extend(interval)
-            if number is None:
-                number = slots.free()
-                slots.put(number, Slot(*interval, advance.settled, int(advance.ended)))
-            self._numbers[advance.key] = number
-        started = next(own[number] for own in slots.by_table.values())
-        if started is None:
-            raise StoreError(f"slot {number} of the store has no beginning; the log was changed from outside")
-        slots.put(number, started._replace(hi=interval.hi, settled=advance.settled, ended=int(advance.ended)))
-        return number
-
-    def _with_changes(self, name: str, changed: Iterable[int]) -> dict[str, int]:
-        """What the log of a table has to record, with where final rows of it changed."""
-        return self.slots.numbers(name, changed) | self.slots.changes[name].numbers()
-
-    def _level(self) -> None:
-        """Record that all tables have all commits."""
-        if self.slots.in_step:
-            return
-        newest = max(self.slots.commits.values()) + 1
-        for name, table in self.tables.items():
-            self.slots.commits[name] = newest
-            table.append((), self.slots.numbers(name, ()))
 
     def _count_files(self, table: DeltaStoreTable) -> None:
         small = table.partition_files(small=True)
@@ -308,20 +236,6 @@ def _overlapping(pages: Sequence[Decoded], span: Interval) -> list[Decoded]:
     """Those pages with rows that overlap a span: it was read twice in one sync."""
     same = (page for page in pages if page.batches and page.span.migration_id == span.migration_id)
     return [page for page in same if page.span.hi > span.lo and page.span.lo < span.hi]
-
-
-def _before(batches: Iterable[pa.RecordBatch]) -> Instant | None:
-    """The instant just before the earliest of some rows, by migration and record time; None if there are no rows."""
-    instants: list[Instant] = []
-    for batch in batches:
-        places = pa.Table.from_batches([batch.select(["migration_id", "record_time"])])
-        least = places.group_by("migration_id").aggregate([("record_time", "min")])
-        times = least["record_time_min"].cast(pa.int64()).to_pylist()
-        instants += zip(least["migration_id"].to_pylist(), times, strict=True)
-    if not instants:
-        return None
-    migration_id, micros = min(instants)
-    return migration_id, micros - 1
 
 
 def _ids_within(table: DeltaStoreTable, intervals: Iterable[Interval]) -> pa.Array:

@@ -15,20 +15,23 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from ledgerframes.errors import InputError, StoreError
-from ledgerframes.store.coverage_log import Slots
+from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT, function_of
+from ledgerframes.store.documents import Documents
 from ledgerframes.store.history_tables import PARTITIONS, HistoryTables
-from ledgerframes.store.lake_file import LakeFile, Named, decoded, encoded, has_tables, read_file, write_file
+from ledgerframes.store.lake_file import LakeFile, Named, decoded, has_tables, read_file, write_file
 from ledgerframes.store.lake_folder import check_folder, locked
 from ledgerframes.store.losses import Loss, losses_of, state_of
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, leaves_out
+from ledgerframes.store.root import NAME, Root
+from ledgerframes.store.sealed import sealed
 from ledgerframes.store.sync.servers import Began, PageSize
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, snapshot_table
 from ledgerframes.store.sync.sync_log import SYNCS, find_versions
 from ledgerframes.store.table_sets import HISTORY, SETS, TableSet, set_of
-from ledgerframes.store.view import View, lost, network_of
+from ledgerframes.store.view import View, network_of
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
 from ledgerframes.tables.derived import COMPUTED
 from ledgerframes.tables.ledger import REJECTS
@@ -79,6 +82,7 @@ class Lake:
             raise InputError("the store's URL holds a user or password; give them in storage_options")
         if self.folder is not None:
             check_folder(self.folder)
+        self.documents = Documents(self._base, self.options)
 
     def table(self, name: str) -> DeltaStoreTable:
         """One table, not read yet."""
@@ -132,8 +136,8 @@ class Lake:
         Raises:
             StoreError: something of it is lost, which the change would hide.
         """
-        if table.name not in self._changed and not self._repairing:
-            self._refuse_lost({table.name: table})
+        if table.name not in self._changed:
+            self._refuse_lost({table.name: table}, Document())
         self._changed.add(table.name)
 
     def remake(self, name: str, properties: Mapping[str, str]) -> DeltaStoreTable:
@@ -165,21 +169,32 @@ class Lake:
                 raise
         tables = {name: self.table(name).open() for name in (*STORED, SYNCS.name)}
         there = {name: table for name, table in tables.items() if table.exists}
-        for of in SETS:
-            Slots.read([there[name] for name in of.order if name in there])  # refuses another format
+        index = there.get(HISTORY.index)
+        if index is not None and index.number(NAME) is None and index.size()["rows"]:
+            raise StoreError(
+                f"{self.url}: another version of ledgerframes wrote these tables; install that version, or sync into a"
+                " new lake"
+            )
         marks = [table.property(PROPERTY) for table in there.values()]
         self._write(LakeFile(personal=LEFT_OUT_OF_IT not in marks, tables=dict.fromkeys(there, Named())))
         self._changed.update(there)
         return True
 
-    def losses(self, tables: Mapping[str, DeltaStoreTable], *, thoroughly: bool = False) -> list[Loss]:
+    def losses(
+        self, tables: Mapping[str, DeltaStoreTable], document: Document, *, thoroughly: bool = False
+    ) -> list[Loss]:
         """What was lost of some tables since a sync, derive or repair left them; it is read from their logs alone.
 
         Args:
-            tables: by name, in their newest state.
+            tables: by name, in their newest state, or as the document names them.
+            document: names versions that they have to have.
             thoroughly: open those that have gone on since, as under a sync that was killed, in the state that was left.
         """
-        return list(losses_of(tables, self.file().tables, self.table if thoroughly else None))
+        at_least, index = document.tables, tables.get(HISTORY.index)
+        # The root has no number of its own to be missed by, and is never missing beside a document.
+        if index is not None and not index.exists and index.name in self.names() and self.documents.numbers():
+            at_least = {**at_least, index.name: 0}
+        return list(losses_of(tables, self.file().tables, at_least, self.table if thoroughly else None))
 
     def _read_file(self) -> bytes | None:
         return read_file(self._base, self.options)
@@ -199,7 +214,7 @@ class Lake:
         self._write(self._file_now().having(tables))
 
     def _write(self, file: LakeFile) -> None:
-        self._write_file(encoded(file))
+        self._write_file(sealed(file))
         if self._file is not None:
             self._file = file
 
@@ -207,8 +222,9 @@ class Lake:
         """Name the versions and rows of the tables that were changed."""
         if not self._changed:
             return
-        tables = {name: self.table(name).open() for name in sorted(self._changed)}
-        self._name({name: state_of(table) for name, table in tables.items() if table.version is not None})
+        names = (HISTORY.index, *sorted(self._changed - {HISTORY.index}))
+        left = self._as_named({name: self.table(name).open() for name in names})
+        self._name({name: state_of(table) for name, table in left.stored.items()})
 
     def keeps_personal(self) -> bool:
         """Whether personal data is kept: as the existing tables were created, else as the caller said.
@@ -220,19 +236,42 @@ class Lake:
         marks = [None if file.personal else LEFT_OUT_OF_IT] if file.tables else []
         return not leaves_out(marks, asked=self._asked, url=self.url)
 
-    def history(self, of: TableSet = HISTORY, properties: Mapping[str, str] | None = None) -> HistoryTables:
-        """The tables of a history, in their newest state.
+    def history(
+        self, of: TableSet = HISTORY, properties: Mapping[str, str] | None = None, root: Root | None = None
+    ) -> HistoryTables:
+        """The tables of a history, in their newest state; for a writer, without what a killed one left beyond it.
 
         Args:
             of: which history.
             properties: texts for the tables that have to be created.
+            root: in whose commits they change; by default, one of their own.
 
         Raises:
             StoreError: one of them is lost.
         """
-        history = HistoryTables({name: self.table(name) for name in of.order}, of, properties).refresh()
-        self._refuse_lost(history.tables)
-        return history
+        root = root or self.root()
+        opened = {name: root.table if name == root.table.name else self.table(name) for name in of.order}
+        for name, table in opened.items():
+            if table is root.table:
+                continue
+            if self._file is None:
+                table.as_of(root.document.tables.get(name))
+            else:
+                table.refresh()
+        self._refuse_lost(opened, root.document)
+        if self._file is not None:
+            for name, table in opened.items():
+                if table is not root.table:
+                    table.restore(root.document.tables.get(name, 0))
+        return HistoryTables(opened, root, of, properties)
+
+    def root(self) -> Root:
+        """The root of the lake, in its newest state.
+
+        Raises:
+            StoreError: the document that it names is lost or damaged.
+        """
+        return Root(self.table(HISTORY.index).refresh(), self.documents).read()
 
     def network(self) -> dict[str, str]:
         """The properties by which the store knows its network, from any table that has them; empty while none has."""
@@ -259,15 +298,26 @@ class Lake:
         tables = {name: self.table(name) for name in dict.fromkeys(whole)}
         named = self.file().tables
         if as_of is None:
-            view = View({name: table.open() if name in named else table for name, table in tables.items()})
-            self._refuse_lost(view.tables)
+            view = self._as_named({name: table.open() if name in named else table for name, table in tables.items()})
+            self._refuse_lost(view.tables, view.document)
             return view
         versions = find_versions(self.table(SYNCS.name).refresh(), as_of, self.url)
-        view = View({name: table.as_of(versions.get(name)) for name, table in tables.items()})
         for name, table in tables.items():
-            if name in versions and not table.exists:
+            if name in versions and not table.as_of(versions[name]).exists:
                 raise StoreError(f"{self.url}: {Loss(name, Named(versions[name]))}")
-        return view
+        return self._as_named(tables)
+
+    def _as_named(self, tables: dict[str, DeltaStoreTable]) -> View:
+        """A state of the tables: those of histories at the versions that the document names which `updates` names."""
+        index = tables[HISTORY.index]
+        document = Root(index, self.documents).read().document
+        for name, table in tables.items():
+            version = document.tables.get(name)
+            if set_of(name) is None or table is index or table.version == version:
+                continue
+            if version is None or (table.version or 0) > version:  # otherwise its log has lost entries
+                table.as_of(version)
+        return View(tables, document)
 
     def existing(self, as_of: str | date | datetime | None = None, *, names: Iterable[str] = ()) -> View:
         """The same, of a store that has to exist.
@@ -287,7 +337,7 @@ class Lake:
             StoreError: nothing was ever synced into this location, or a log cannot be read.
         """
         named = self.names()
-        view = View({name: self.table(name).open() if name in named else self.table(name) for name in STORED})
+        view = self._as_named({name: self.table(name).open() if name in named else self.table(name) for name in STORED})
         if not view.versions:
             self._require()
         return view
@@ -296,12 +346,11 @@ class Lake:
         if not self.names():
             raise StoreError(f"{self.url}: there is no store here. Make one with store.sync(net), or check the path")
 
-    def _refuse_lost(self, tables: Mapping[str, DeltaStoreTable]) -> None:
-        for loss in self.losses(tables):
+    def _refuse_lost(self, tables: Mapping[str, DeltaStoreTable], document: Document) -> None:
+        if self._repairing:
+            return
+        for loss in self.losses(tables, document):
             raise StoreError(f"{self.url}: {loss}")
-        for of in SETS:
-            for name in lost(tables, of):
-                raise StoreError(f"{self.url}: {Loss(name, Named())}")
 
     @contextmanager
     def writing(self, *, repairing: bool = False) -> Iterator[bool]:

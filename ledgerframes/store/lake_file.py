@@ -8,21 +8,24 @@ table is named before it is made, so what is not named does not exist, and nothi
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.data_files import put_file
 from ledgerframes.store.delta.storage_errors import plain_errors
+from ledgerframes.store.sealed import unsealed
+
+if TYPE_CHECKING:
+    import pyarrow.fs as pa_fs
 
 #: The file, in the root of a lake.
 NAME: Final = "lake.json"
 #: The format of lakes that this version writes and reads.
-FORMAT: Final = 3
+FORMAT: Final = 4
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -57,19 +60,6 @@ class LakeFile(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, tables={**self.tables, **tables})
 
 
-class _Stored(msgspec.Struct):
-    """The file with a checksum: a digit that flipped must not pass for a state."""
-
-    lake: msgspec.Raw
-    crc32: int
-
-
-def encoded(file: LakeFile) -> bytes:
-    """The bytes of the file."""
-    lake = msgspec.json.encode(file, order="sorted")
-    return b'{"lake":%b,"crc32":%d}\n' % (lake, zlib.crc32(lake))
-
-
 def decoded(content: bytes, url: str) -> LakeFile:
     """What the bytes of a file say.
 
@@ -80,13 +70,8 @@ def decoded(content: bytes, url: str) -> LakeFile:
     Raises:
         StoreError: they are damaged, or another version wrote them.
     """
-    try:
-        stored = msgspec.json.decode(content, type=_Stored)
-        file = msgspec.json.decode(stored.lake, type=LakeFile)
-        whole = zlib.crc32(stored.lake) == stored.crc32
-    except ValueError:
-        whole = False
-    if not whole:
+    file = unsealed(content, LakeFile)
+    if file is None:
         raise StoreError(
             f"{url}: {NAME}, which names the lake's tables, is damaged. store.repair() makes it again from the tables"
             " that are there; or restore it from a copy"
@@ -99,27 +84,26 @@ def decoded(content: bytes, url: str) -> LakeFile:
     return file
 
 
-def read_file(url: str, options: Mapping[str, str]) -> bytes | None:
-    """The bytes of the file of a lake; None where it has none.
+def read_file(url: str, options: Mapping[str, str], name: str = NAME) -> bytes | None:
+    """The bytes of `lake.json` or of another file of a lake; None where it has none.
 
     Raises:
         StoreError: the storage refused.
     """
     if "://" not in url:
         try:
-            return Path(url, NAME).read_bytes()
+            return Path(url, name).read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise StoreError(f"{url}: {NAME} cannot be read: {error}; check its owner and permissions") from error
+            raise StoreError(f"{url}: {name} cannot be read: {error}; check its owner and permissions") from error
     import pyarrow.fs as pa_fs
-    from deltalake.fs import DeltaStorageHandler
 
     with plain_errors(url, "be read"):
-        files = pa_fs.PyFileSystem(DeltaStorageHandler(url, dict(options)))
-        if files.get_file_info(NAME).type == pa_fs.FileType.NotFound:
+        files = _files(url, options)
+        if files.get_file_info(name).type == pa_fs.FileType.NotFound:
             return None
-        with files.open_input_stream(NAME) as opened:
+        with files.open_input_stream(name) as opened:
             content: bytes = opened.read()
     return content
 
@@ -149,9 +133,44 @@ def has_tables(url: str, options: Mapping[str, str]) -> bool:
     if "://" not in url:
         return any(Path(url).glob("*/_delta_log"))
     import pyarrow.fs as pa_fs
-    from deltalake.fs import DeltaStorageHandler
 
     with plain_errors(url, "be read"):
-        files = pa_fs.PyFileSystem(DeltaStorageHandler(url, dict(options)))
-        listed = files.get_file_info(pa_fs.FileSelector("", allow_not_found=True, recursive=True))
+        listed = _files(url, options).get_file_info(pa_fs.FileSelector("", allow_not_found=True, recursive=True))
     return any("/_delta_log/" in f"/{info.path}" for info in listed)
+
+
+def create_file(url: str, options: Mapping[str, str], name: str, content: bytes) -> None:
+    """Store a new file of a lake.
+
+    Raises:
+        StoreError: it is there already, or the storage refused.
+    """
+    if read_file(url, options, name) is not None:
+        raise StoreError(f"{url}: {name} is there already: another writer changed the store at the same time")
+    with plain_errors(url, "be written"):
+        put_file(url, options, name, content)
+
+
+def files_in(url: str, options: Mapping[str, str], folder: str) -> list[str]:
+    """The names of the files in a folder of a lake."""
+    import pyarrow.fs as pa_fs
+
+    with plain_errors(url, "be read"):
+        listed = _files(url, options).get_file_info(pa_fs.FileSelector(folder, allow_not_found=True))
+    return [info.base_name for info in listed if info.type == pa_fs.FileType.File]
+
+
+def remove_file(url: str, options: Mapping[str, str], name: str) -> None:
+    """Remove a file of a lake."""
+    with plain_errors(url, "be cleaned"):
+        _files(url, options).delete_file(name)
+
+
+def _files(url: str, options: Mapping[str, str]) -> pa_fs.FileSystem:
+    import pyarrow.fs as pa_fs
+
+    if "://" not in url:
+        return pa_fs.SubTreeFileSystem(url, pa_fs.LocalFileSystem())
+    from deltalake.fs import DeltaStorageHandler
+
+    return pa_fs.PyFileSystem(DeltaStorageHandler(url, dict(options)))

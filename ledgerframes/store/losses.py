@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT
 from ledgerframes.store.lake_file import Named
@@ -64,6 +66,7 @@ def _again(name: str) -> str:
 def losses_of(
     tables: Mapping[str, DeltaStoreTable],
     named: Mapping[str, Named],
+    at_least: Mapping[str, int],
     table_of: Callable[[str], DeltaStoreTable] | None,
 ) -> Iterator[Loss]:
     """The losses of some tables, as last opened.
@@ -71,15 +74,16 @@ def losses_of(
     Args:
         tables: by name.
         named: how they were left.
+        at_least: versions that they have to have.
         table_of: opens those that have gone on since in the state that was left; None skips these.
     """
     for name, table in tables.items():
-        left = named.get(name)
-        if left is None or left.version < 0:
+        left, version = named.get(name, Named()), table.version
+        newest = max(left.version, at_least.get(name, -1))
+        if newest >= 0 and (version is None or version < newest):
+            yield Loss(name, replace(left, version=newest), version)
             continue
-        version = table.version
-        if version is None or version < left.version:
-            yield Loss(name, left, version)
+        if version is None or left.version < 0:
             continue
         if version > left.version and table_of is None:
             continue

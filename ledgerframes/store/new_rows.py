@@ -8,27 +8,8 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from ledgerframes.store.coverage import Interval, intersection
-from ledgerframes.store.coverage_log import Begin, Slots
+from ledgerframes.store.coverage_document import Advance, Slots
 from ledgerframes.store.delta.new_files import NewFile, Place
-
-
-@dataclass(frozen=True)
-class Advance:
-    """How far one shard of a sync has been read.
-
-    Attributes:
-        key: tells the shards of one sync apart.
-        interval: what is read of the shard; its `lo` stays, its `hi` grows from commit to commit.
-        settled: up to this record time its rows are final, without a break from `lo`.
-        ended: whether the server had nothing after it in this migration.
-        begins: where the servers' history begins, if the interval begins there.
-    """
-
-    key: int
-    interval: Interval
-    settled: int
-    ended: bool = False
-    begins: Begin | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +41,7 @@ def with_rows(
     Args:
         pages: about to be committed.
         places: where the tables are.
-        slots: what they cover.
+        slots: what is covered.
 
     Returns:
         The pages, and the files that were read, by table.
@@ -78,7 +59,7 @@ def with_rows(
         others.append(page.span._replace(hi=page.advance.interval.lo))  # not covered, so not stored
         batches, files = dict(page.batches), dict(page.files)
         for name, own in page.files.items():
-            doubtful = intersection([page.span], [*slots.covered(name), *others])
+            doubtful = intersection([page.span], [*slots.common, *others])
             again = [file for file in own if _overlaps(file, page.span.migration_id, doubtful)]
             if again:
                 rows = [places[name].read(file) for file in again]

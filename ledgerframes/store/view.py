@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import InputError
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.coverage_log import Slots, claims
+from ledgerframes.store.coverage_document import Document, Slots
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY
 from ledgerframes.store.table_sets import HISTORY, KNOWN_BY, NETWORK, TableSet
@@ -21,9 +20,11 @@ class View:
 
     Attributes:
         tables: by name, including those that do not exist.
+        document: what the histories cover in it.
     """
 
     tables: Mapping[str, DeltaStoreTable]
+    document: Document = field(default_factory=Document)
 
     @property
     def covered(self) -> tuple[Interval, ...]:
@@ -37,13 +38,7 @@ class View:
 
     def slots_of(self, tables: TableSet) -> Slots:
         """What the tables of one set cover."""
-        if tables.name not in self._slots:
-            self._slots[tables.name] = Slots.read([self.tables[name] for name in tables.order])
-        return self._slots[tables.name]
-
-    @cached_property
-    def _slots(self) -> dict[str, Slots]:
-        return {}
+        return self.document.slots(tables.name)
 
     def has(self, tables: TableSet) -> bool:
         """Whether all tables of a set exist."""
@@ -78,14 +73,3 @@ def network_of(tables: Iterable[DeltaStoreTable]) -> dict[str, str]:
     named = next((table for table in tables if table.property(NETWORK) is not None), None)
     known = {} if named is None else {name: named.property(name) for name in (NETWORK, KNOWN_BY)}
     return {name: value for name, value in known.items() if value is not None}
-
-
-def lost(tables: Mapping[str, DeltaStoreTable], of: TableSet) -> list[str]:
-    """The tables of a history that are missing although others of it hold rows.
-
-    While the first sync creates them, some are missing for a moment beside others that are empty.
-    """
-    own = [tables[name] for name in of.order if name in tables]
-    if len(own) < len(of.order) or not any(map(claims, (table for table in own if table.exists))):
-        return []
-    return [table.name for table in own if not table.exists]

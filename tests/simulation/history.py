@@ -31,11 +31,12 @@ from ledgerframes.store.lake import Lake, declared
 from ledgerframes.store.read.reading import Part, load_table
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
+from ledgerframes.store.table_sets import HISTORY
 from ledgerframes.timestamps import LATEST, format_timestamp
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
 from tests.simulation.faults import Holds, holding
-from tests.simulation.invariants import Watch, covered, inside, settled, tell
+from tests.simulation.invariants import Watch, inside, tell
 from tests.simulation.net import Endless, Seen, SimNet, SimScan
 from tests.simulation.objects import Bulk
 from tests.simulation.rot import damage
@@ -294,8 +295,8 @@ class _History:
             raise StoreError("memory://lake cannot be written: no space. The disk is full")
 
     def _after_write(self, name: str) -> None:
-        self.watch.after_commit(name)
-        if name in self.stored_as.order and self.choices.chance("reader", 10):
+        self.watch.after_commit()
+        if name in {*self.stored_as.order, HISTORY.index} and self.choices.chance("reader", 10):
             self.watch.read()
         if not self.calm and "kill" in self.faults and self.choices.chance("kill-after", 5):
             self.log.append(f"  killed after a write to {name}")
@@ -308,7 +309,7 @@ class _History:
 
     def _is_strange(self, server: Server) -> bool:
         """Whether a server has pruned all that is stored, and its first page names nobody of the store's first page."""
-        history = self.lake.history(self.stored_as.of, {}).refresh()
+        history = self.lake.history(self.stored_as.of)
         if not server.pruned or history.network is None:
             return False
         known = {history.network.partition("/")[2], *(row[0] for row in self.watch.stored(self.stored_as.index))}
@@ -439,19 +440,18 @@ class _History:
         None where a server was never seen to send a page longer than a tail, so that a page with all of it proves
         nothing, and where a migration before the first one may still show its first item.
         """
-        done = [settled(self.watch.numbers(name)) for name in self.stored_as.order]
+        done = self.watch.settled
         pages = gaps = 0
         servers = len(self.fleet.servers)
         migrations = sorted({item.migration for item in self.script.items})
         if not migrations:
             return servers
         for migration in migrations:
-            between = max(sum(span.migration == migration for span in spans) for spans in done) - 1
+            between = sum(span.migration == migration for span in done) - 1
             # What was pruned between two parts stays a gap, also where nothing of them is final yet: each server is
             # asked by every sync what it has first now, as another one, or the same one, may have it after all.
-            parts = (covered(self.watch.numbers(name)) for name in self.stored_as.order)
-            gaps += max(between, *(sum(span.migration == migration for span in spans) - 1 for spans in parts), 0)
-            if between <= 0 and all(inside((migration, LATEST), spans) for spans in done):
+            gaps += max(between, sum(span.migration == migration for span in self.watch.covered) - 1, 0)
+            if between <= 0 and inside((migration, LATEST), done):
                 if not all(self.watch.settles(item) for item in self._left() if item.migration == migration):
                     return None  # a part in the middle of it is settled already
                 continue
@@ -478,9 +478,8 @@ class _History:
 
     def _tail(self, migration: int) -> list[Item]:
         """What a sync looks at: all that is not settled, from the last stored update on if none of it is stored."""
-        done = [settled(self.watch.numbers(name)) for name in self.stored_as.order]
         items = sorted(item for item in self.script.items if item.migration == migration)
-        tail = [item for item in items if not all(inside(item.place, spans) for spans in done)]
+        tail = [item for item in items if not self.watch.settles(item)]
         if any(map(self.stored_as.has_row, tail)):
             return tail
         anchor = max((item.at for item in items if self.stored_as.has_row(item)), default=0)

@@ -1,21 +1,21 @@
 """What must be true of a lake after every commit and after every run; `history` asks, `faults` says what holds when.
 
-Coverage is read from the numbers in the tables' logs, not through our code: slot n says `slot/n/migration`,
-`slot/n/lo`, `slot/n/at` and, since DESIGN 5 asks for it, `slot/n/settled`.
+Coverage is read from the document that the log of `updates` names, not through our code.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
 from ledgerframes.paging.window import Window
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part
+from ledgerframes.store.table_sets import HISTORY
 from tests.simulation.faults import Holds
 from tests.simulation.net import Seen
 from tests.simulation.storage import Disk, SimLake
@@ -63,33 +63,6 @@ def inside(place: tuple[int, int], spans: Iterable[Span]) -> bool:
     return any(span.migration == place[0] and span.lo < place[1] <= span.hi for span in spans)
 
 
-def _common(every: Sequence[Sequence[Span]]) -> list[Span]:
-    """What lies in all."""
-    found = list(every[0])
-    for spans in every[1:]:
-        pairs = [(one, other) for one in found for other in spans if one.migration == other.migration]
-        found = joined(Span(one.migration, max(one.lo, other.lo), min(one.hi, other.hi)) for one, other in pairs)
-    return found
-
-
-def covered(numbers: Mapping[str, int]) -> list[Span]:
-    """What a table's log says is covered."""
-    return joined(_spans(numbers, "at"))
-
-
-def settled(numbers: Mapping[str, int]) -> list[Span]:
-    """What a table's log says is final."""
-    return joined(_spans(numbers, "settled"))
-
-
-def _spans(numbers: Mapping[str, int], end: str) -> Iterator[Span]:
-    for key, lo in numbers.items():  # a table may lack a number that another one has
-        _, number, name = key.split("/") if key.startswith("slot/") else ("", "", "")
-        if name != "lo":
-            continue
-        yield Span(numbers[f"slot/{number}/migration"], lo, numbers.get(f"slot/{number}/{end}", lo))
-
-
 @dataclass
 class Watch:
     """Looks at a lake after every commit and every run, and keeps what was wrong.
@@ -110,44 +83,49 @@ class Watch:
     _looked: tuple[int, ...] = ()
     _sight: Mapping[str, set[str]] = field(default_factory=dict)
     _held: dict[str, tuple[list[Span], set[str]]] = field(default_factory=dict)
-    _covered: dict[str, list[Span]] = field(default_factory=dict)
-    _settled: dict[str, list[Span]] = field(default_factory=dict)
+    _before: dict[str, list[Span]] = field(default_factory=dict)
 
     def say(self, holds: Holds, text: str) -> None:
         """Note a problem."""
         self.problems.append(Problem(holds, text))
 
-    def numbers(self, name: str) -> Mapping[str, int]:
-        """What the log of a table says now."""
-        states = self.disk.versions.get(name)
-        return states[-1].numbers if states else {}
+    @property
+    def slots(self) -> Mapping[str, Any]:
+        """What the document says of the history."""
+        slots: Mapping[str, Any] = self.disk.document.get("histories", {}).get(self.stored_as.of.name, {})
+        return slots
+
+    @property
+    def covered(self) -> list[Span]:
+        """What is covered."""
+        return joined(Span(*span) for span in self.slots.get("common", ()))
+
+    @property
+    def settled(self) -> list[Span]:
+        """What is final."""
+        return joined(Span(*span) for span in self.slots.get("settled", ()))
 
     def covers(self, item: Item) -> bool:
-        """Whether all tables cover an item's place."""
-        return all(inside(item.place, covered(self.numbers(name))) for name in self.stored_as.order)
+        """Whether an item's place is covered."""
+        return inside(item.place, self.covered)
 
     def settles(self, item: Item) -> bool:
-        """Whether all tables say that an item's place is final."""
-        return all(inside(item.place, settled(self.numbers(name))) for name in self.stored_as.order)
+        """Whether an item's place is final."""
+        return inside(item.place, self.settled)
 
-    def after_commit(self, name: str) -> None:
+    def after_commit(self) -> None:
         """Neither coverage nor its settled part may fall."""
-        if name not in self.stored_as.order:
-            return
-        for what, found, before in (
-            ("covered", covered(self.numbers(name)), self._covered),
-            ("settled", settled(self.numbers(name)), self._settled),
-        ):
-            for span in before.get(name, ()):
+        for what, found in (("covered", self.covered), ("settled", self.settled)):
+            for span in self._before.get(what, ()):
                 if not any(
                     other.migration == span.migration and other.lo <= span.lo and span.hi <= other.hi for other in found
                 ):
-                    self.say(Holds.RISING, f"{name}: {span} was {what}, now {'; '.join(map(str, found))} is")
-            before[name] = found
+                    self.say(Holds.RISING, f"{span} was {what}, now {'; '.join(map(str, found))} is")
+            self._before[what] = found
 
     def read(self) -> Mapping[str, set[str]]:
         """What a reader sees now: the update ids of each table; torn updates are a problem."""
-        versions = tuple(len(self.disk.versions.get(name, ())) for name in self.stored_as.order)
+        versions = tuple(len(self.disk.versions.get(name, ())) for name in (*self.stored_as.order, HISTORY.index))
         if versions != self._looked:
             self._looked, self._sight = versions, self._read()
         return self._sight
@@ -155,10 +133,10 @@ class Watch:
     def _read(self) -> Mapping[str, set[str]]:
         view = self.lake.view(names=(self.stored_as.index,))
         told = [Span(*interval) for interval in view.slots_of(self.stored_as.of).common]
-        for name in self.stored_as.order:
-            there = covered(self.numbers(name))
-            if any(_common([[span], there]) != [span] for span in told):
-                self.say(Holds.WHOLE, f"a reader is told that {'; '.join(map(str, told))} is covered, {name} does not")
+        if told != self.covered:
+            self.say(
+                Holds.WHOLE, f"a reader is told that {'; '.join(map(str, told))} is covered, the document does not"
+            )
         seen: dict[str, Counter[str]] = {}
         for name in self.stored_as.order:
             part = Part.of(view, name, Window(), allow_partial=True)
@@ -175,11 +153,11 @@ class Watch:
                 self.say(Holds.WHOLE, f"a reader sees {there} rows of {update_id} ({kind})")
 
     def stored(self, name: str) -> list[tuple[str, int, int, str]]:
-        """All rows of a table that are there, seen or not: update id, migration, time, event id."""
-        states = self.disk.versions.get(name)
-        if not states:
+        """All rows that a table has, seen or not: update id, migration, time, event id."""
+        state = self.disk.state(name)
+        if state is None:
             return []
-        rows = states[-1].rows
+        rows = state.rows
         ids = rows["update_id"].to_pylist()
         parts = [""] * len(ids)
         if name == self.stored_as.parts:
@@ -240,19 +218,17 @@ class Watch:
             now = {row[3] or row[0] for row in found if inside((row[1], row[2]), spans)}
             if now != ids:
                 self.say(Holds.FINAL, f"{name}: {sorted(now ^ ids)} came or went at a settled place")
-        every = [settled(self.numbers(name)) for name in self.stored_as.order]
+        final = self.settled
         for name, found in rows.items():
-            ids = {row[3] or row[0] for row in found if all(inside((row[1], row[2]), spans) for spans in every)}
-            self._held[name] = (_common(every), ids)
+            self._held[name] = (final, {row[3] or row[0] for row in found if inside((row[1], row[2]), final)})
 
     def _final(
         self, rows: Mapping[str, Sequence[tuple[str, int, int, str]]], shown: Mapping[str, set[str]],
         truth: Collection[Item],
     ) -> None:  # fmt: skip
-        spans = {name: settled(self.numbers(name)) for name in self.stored_as.order}
         parts = {row[3] for row in rows[self.stored_as.parts]}
         for item in truth:
-            if not all(inside(item.place, found) for found in spans.values()):
+            if not self.settles(item):
                 continue
             homes = [name for name, count in self.stored_as.counts(item.kind).items() if count]
             lost = [name for name in homes if item.update_id not in shown[name]]
@@ -269,13 +245,10 @@ class Watch:
         first = min(truth)
         # A contract that is used before it was created shows as well that something older existed.
         older = any(item.kind in {"exercise", "unassign"} for item in truth)
-        said = {
-            tuple(self.numbers(name).get(f"begins/{part}", 0) for part in ("migration", "lo", "proof"))
-            for name in self.stored_as.order
-        }
-        if len(said) > 1:  # a kill has left the tables apart, and readers see what they share
+        begins = self.slots.get("begins")
+        if not begins:
             return
-        migration, lo, proof = said.pop()
+        migration, lo, proof = begins[0]
         # A sync of a part may end before the first update.
         lacks = (migration, lo) >= first.place or (self.covers(first) and first.update_id not in stored)
         if proof == 2 and (first.kind != "genesis" or lacks):
@@ -343,7 +316,7 @@ def tell(item: Item) -> str:
     return f"{item.name} (migration {item.migration}, {ago(item.micros)}, {item.synchronizer}, {item.kind})"
 
 
-__all__ = ["Problem", "SimLake", "Span", "Watch", "covered", "inside", "joined", "settled", "tell"]
+__all__ = ["Problem", "SimLake", "Span", "Watch", "inside", "joined", "tell"]
 
 
 def _reads(seen: Sequence[Seen]) -> list[Seen]:

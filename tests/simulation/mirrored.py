@@ -79,6 +79,9 @@ class MirroredTable(MemoryTable):
     def _really_create(self, properties: Mapping[str, str]) -> None:
         self._real.create(properties)
 
+    def _really_restore(self, version: int) -> None:
+        self._real.restore(version)
+
     def _really_append(self, batches: Sequence[pa.RecordBatch], numbers: Mapping[str, int]) -> None:
         self._real.append(batches, numbers)
 

@@ -94,28 +94,22 @@ def _empty_page_proves(original: Any) -> Any:
 
 
 def _by_time(_original: Any) -> Any:
-    """As before: what a table is ahead by is left out by its time."""
+    """As before: what is read again is left out by its time."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from ledgerframes.store.coverage import missing
-
     def fresh(self: Any, table: Any, pages: Any) -> list[Any]:
-        common = self.slots.common
-        ahead = [part for one in self.slots.covered(table.name) for part in missing(one, common)]
         found = []
         for page in pages:
             batch = page.batches.get(table.name)
             if batch is None or not batch.num_rows:
                 continue
-            stored = table.dataset().to_table(columns=["update_id"])["update_id"]
             inside = pa.array([False] * len(batch), pa.bool_())
-            for one in ahead:
+            for one in self.slots.common:
                 micros = batch["record_time"].cast(pa.int64())
                 here = pc.and_(pc.greater(micros, one.lo), pc.less_equal(micros, one.hi))
                 inside = pc.or_(inside, pc.and_(here, pc.equal(batch["migration_id"], one.migration_id)))
-            known = pc.is_in(batch["update_id"], pc.unique(stored).cast(pa.string()))
-            found.append(batch.filter(pc.invert(pc.or_(inside, known))))
+            found.append(batch.filter(pc.invert(inside)))
         return [batch for batch in found if batch.num_rows]
 
     return fresh
@@ -161,47 +155,79 @@ def _by_first_id(original: Any) -> Any:
     return recognise
 
 
-def _falls(_original: Any) -> Any:
-    def put(self: Any, number: int, slot: Any) -> None:
-        for slots in self.by_table.values():
-            slots.extend([None] * (number + 1 - len(slots)))
-            slots[number] = slot
+def _falls(original: Any) -> Any:
+    def advanced(self: Any, advances: Any) -> Any:
+        from msgspec.structs import replace
 
-    return put
+        from ledgerframes.store.coverage import CLOSED, beyond
+
+        advances = list(advances)
+        whole = [one.interval._replace(hi=CLOSED) for one in advances]
+        kept = replace(self, common=beyond(self.common, whole), settled=beyond(self.settled, whole))
+        return original(kept, advances)
+
+    return advanced
 
 
 def _joins_anywhere(original: Any) -> Any:
-    def fewest(covered: Any, settled: Any, *rest: Any) -> list[Any]:
-        from ledgerframes.store.coverage import merged
+    def advanced(self: Any, advances: Any) -> Any:
+        from msgspec.structs import replace
 
-        slots, found = original(covered, settled, *rest), []
-        for one in merged(covered):
-            inside = [slot for slot in slots if slot.migration_id == one.migration_id and one.lo <= slot.lo < one.hi]
-            found.append(inside[-1]._replace(lo=one.lo, settled=max(slot.settled for slot in inside)))
-        return found
+        from ledgerframes.store.coverage import intersection, merged
 
-    return fewest
+        after = original(self, advances)
+        inside = {one: intersection([one], after.settled) for one in after.common}
+        return replace(after, settled=merged(one._replace(hi=parts[-1].hi) for one, parts in inside.items() if parts))
 
-
-def _reversed_order(original: Any) -> Any:
-    def init(self: Any, *arguments: Any, **named: Any) -> None:
-        original(self, *arguments, **named)
-        self.tables = dict(reversed(self.tables.items()))
-
-    return init
+    return advanced
 
 
-def _rows_before_numbers(original: Any) -> Any:
+def _covered_is_final(original: Any) -> Any:
+    def advanced(self: Any, advances: Any) -> Any:
+        from msgspec.structs import replace
+
+        after = original(self, advances)
+        return replace(after, settled=after.common)
+
+    return advanced
+
+
+def _newest_of_each(_original: Any) -> Any:
+    def as_named(self: Any, tables: Any) -> Any:
+        from ledgerframes.store.root import Root
+        from ledgerframes.store.view import View
+
+        return View(tables, Root(tables["updates"], self.documents).read().document)
+
+    return as_named
+
+
+def _nothing_restored(original: Any) -> Any:
+    def history(self: Any, *arguments: Any, **named: Any) -> Any:
+        kind = type(self.table("updates"))
+        restore = kind.restore
+        kind.restore = lambda *_: None
+        try:
+            return original(self, *arguments, **named)
+        finally:
+            kind.restore = restore
+
+    return history
+
+
+def _coverage_first(original: Any) -> Any:
     def commit(self: Any, pages: Any) -> Any:
-        for table in self.tables.values():
-            append = type(table).append
-
-            def twice(batches: Any, numbers: Any, files: Any = (), table: Any = table, append: Any = append) -> None:
-                append(table, batches, {}, files)
-                append(table, (), numbers)
-
-            table.append = twice
+        self.record(self.slots.advanced(page.advance for page in pages))
         return original(self, pages)
+
+    return commit
+
+
+def _rows_before_coverage(original: Any) -> Any:
+    def commit(self: Any, histories: Any, tables: Any, batches: Any = (), files: Any = (), replaced: Any = None) -> Any:
+        if batches:
+            self.table.append(batches, {}, files)
+        return original(self, histories, tables, (), () if batches else files, replaced)
 
     return commit
 
@@ -320,7 +346,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
         "an empty page says nothing about hi", "store.sync.shards:Shard.cover", _empty_page_proves, _SERVERS
     ),
     "by-time": Mutant(
-        "each table is compared by its own update ids, never by time", "store.history_tables:HistoryTables._fresh",
+        "what is read again is compared by update ids, never by time", "store.history_tables:HistoryTables._fresh",
         _by_time,
         ("kill", *_SERVERS),
     ),
@@ -353,26 +379,29 @@ MUTANTS: Final[dict[str, Mutant]] = {
         _constant(value=True), ("other-network", "lagging", "servers-change", "late"),
     ),
     "numbers-fall": Mutant(
-        "no server lowers either number", "store.coverage_log:Slots.put", _falls, ("kill", *_SERVERS)
+        "no server lowers either number", "store.coverage_document:Slots.advanced", _falls, ("kill", *_SERVERS)
     ),
     "slots-join-anywhere": Mutant(
-        "slots join only where the left one has settled = at", "store.coverage_log:fewest", _joins_anywhere,
+        "what is settled ends at the first gap in it", "store.coverage_document:Slots.advanced", _joins_anywhere,
         ("windows", "catching-up", "late"),
     ),
     "covered-is-final": Mutant(
-        "what is covered and not settled is read again", "store.coverage_log:Slots.settled",
-        _prop(lambda self: self.common), _SERVERS,
+        "what is covered and not settled is read again", "store.coverage_document:Slots.advanced", _covered_is_final,
+        _SERVERS,
     ),
-    "one-table-for-all": Mutant(
-        "readers see the intersection of the tables", "store.coverage_log:Slots.common",
-        _prop(lambda self: self.covered("events")), ("kill", *_SERVERS),
+    "newest-of-each": Mutant(
+        "readers take each table at the version that the document names", "store.lake:Lake._as_named", _newest_of_each,
+        ("kill", *_SERVERS),
     ),
-    "updates-first": Mutant(
-        "updates is written last", "store.history_tables:HistoryTables.__init__", _reversed_order, ("kill", *_SERVERS)
+    "nothing-restored": Mutant(
+        "what a killed writer left is taken back before the next one writes", "store.lake:Lake.history",
+        _nothing_restored, ("kill", *_SERVERS),
+    ),
+    "coverage-first": Mutant(
+        "the root commits last", "store.history_tables:HistoryTables.commit", _coverage_first, ("kill", *_SERVERS)
     ),
     "rows-before-coverage": Mutant(
-        "rows and coverage are one commit", "store.history_tables:HistoryTables.commit", _rows_before_numbers,
-        ("kill", *_SERVERS),
+        "rows and coverage are one commit", "store.root:Root.commit", _rows_before_coverage, ("kill", *_SERVERS)
     ),
     "ties-cut": Mutant(
         "the last group of a page is held back", "paging.history:HistoryReader.divide", _whole_page,

@@ -22,13 +22,13 @@ def damage(disk: Disk, choices: Choices, seen: Mapping[str, Collection[str]]) ->
     """
     kind = choices.pick("rot", 4)
     name = ORDER[choices.pick("rot", 3)]
-    states = disk.versions.get(name)
-    if not states or not any(seen.values()):
+    states, state = disk.versions.get(name), disk.state(name)
+    if states is None or state is None or not any(seen.values()):
         return None
     if kind == 0:
         del disk.versions[name]
         return f"{name} is gone"
-    state = states[-1]
+    place = next(place for place, one in enumerate(states) if one is state)
     if not state.commits:
         return None
     number = choices.pick("rot", len(state.commits))
@@ -39,17 +39,20 @@ def damage(disk: Disk, choices: Choices, seen: Mapping[str, Collection[str]]) ->
     if not rows:
         return None
     if kind == 1:
-        states[-1] = replace(state, commits=(*state.commits[:number], *state.commits[number + 1 :]))
+        states[place] = replace(state, commits=(*state.commits[:number], *state.commits[number + 1 :]))
         return f"the {batch.num_rows} rows of a commit to {name} are gone"
     row = rows[choices.pick("rot", len(rows))]
     if kind == 2:
         kept = pa.concat_tables(
             [pa.Table.from_batches([batch.slice(0, row)]), pa.Table.from_batches([batch.slice(row + 1)])]
         ).combine_chunks()
-        states[-1] = replace(state, commits=(*state.commits[:number], *kept.to_batches(), *state.commits[number + 1 :]))
+        states[place] = replace(
+            state, commits=(*state.commits[:number], *kept.to_batches(), *state.commits[number + 1 :])
+        )
         return f"a row of {name} is gone"
     values[row] = f"{values[row][:-1]}#"  # the other columns are guarded by what the storage writes, unlike memory
-    place = batch.schema.names.index(column)
-    changed = batch.set_column(place, batch.schema.field(place), pa.array(values, batch.schema.field(place).type))
-    states[-1] = replace(state, commits=(*state.commits[:number], changed, *state.commits[number + 1 :]))
+    number_of = batch.schema.names.index(column)
+    field = batch.schema.field(number_of)
+    changed = batch.set_column(number_of, field, pa.array(values, field.type))
+    states[place] = replace(state, commits=(*state.commits[:number], changed, *state.commits[number + 1 :]))
     return f"a bit of {name}.{column} is flipped"

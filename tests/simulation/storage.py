@@ -7,6 +7,7 @@ an exception, which a sync answers by saving what is whole.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,14 +21,19 @@ import pyarrow.compute as pc
 from pyarrow import acero
 
 from ledgerframes.errors import StoreError
+from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.new_files import NewFile
 from ledgerframes.store.delta.table import DeltaStoreTable, Listing
+from ledgerframes.store.documents import Documents
 from ledgerframes.store.history_tables import PARTITIONS
 from ledgerframes.store.lake import Lake, declared
-from ledgerframes.store.table_sets import set_of
+from ledgerframes.store.sealed import sealed, unsealed
+from ledgerframes.store.table_sets import HISTORY, set_of
 from ledgerframes.tables.table import Table
 
 URL = "memory://lake"
+#: What the disk calls the folder of the documents of coverage.
+DOCUMENTS = "_coverage"
 _NAMES = re.compile(r"[a-z_]+")
 
 
@@ -72,6 +78,7 @@ class Disk:
         after: called after every write with the table's name.
         dead: whether the machine is off.
         file: the lake's `lake.json`.
+        documents: its documents of coverage, by number.
         writes: how many writes there were.
     """
 
@@ -80,6 +87,7 @@ class Disk:
     after: Callable[[str], None] = lambda _name: None
     dead: bool = False
     file: bytes | None = None
+    documents: dict[int, bytes] = field(default_factory=dict)
     writes: int = 0
 
     def alive(self) -> None:
@@ -101,9 +109,27 @@ class Disk:
         self.writes += 1
         self.after(name)
 
+    @property
+    def document(self) -> dict[str, Any]:
+        """The document that the log of `updates` names."""
+        states = self.versions.get(HISTORY.index)
+        number = states[-1].numbers.get("ledgerframes") if states else None
+        document: dict[str, Any] = {} if number is None else json.loads(self.documents[number])["content"]
+        return document
+
+    def state(self, name: str) -> State | None:
+        """A table as the document names it; a table of no history, and the root, in its newest state."""
+        states = self.versions.get(name)
+        if not states or set_of(name) is None or name == HISTORY.index:
+            return states[-1] if states else None
+        version = self.document.get("tables", {}).get(name)
+        return None if version is None else states[version]
+
     def copy(self) -> Disk:
         """The same tables on another disk, to damage them."""
-        return Disk({name: list(states) for name, states in self.versions.items()}, file=self.file)
+        return Disk(
+            {name: list(states) for name, states in self.versions.items()}, file=self.file, documents=self.documents
+        )
 
 
 class MemoryTable(DeltaStoreTable):
@@ -214,6 +240,11 @@ class MemoryTable(DeltaStoreTable):
         del hours
         self._disk.alive()
 
+    def restore(self, version: int) -> None:
+        if self._version is not None and self._version > version:
+            older, numbers = self._disk.versions[self.name][version], self._newest().numbers
+            self._put(replace(older, numbers=numbers), lambda: self._really_restore(version))
+
     def replace(self, data: pa.Table) -> None:
         state = self._newest()
         self._put(replace(state, commits=tuple(data.cast(state.schema).to_batches())))
@@ -230,6 +261,9 @@ class MemoryTable(DeltaStoreTable):
         """For storage that has more than memory."""
 
     def _really_append(self, batches: Sequence[pa.RecordBatch], numbers: Mapping[str, int]) -> None:
+        """For storage that has more than memory."""
+
+    def _really_restore(self, version: int) -> None:
         """For storage that has more than memory."""
 
     def _put(self, state: State, also: Callable[[], None] = lambda: None, *, made: bool = False) -> None:
@@ -309,6 +343,41 @@ class MemoryDataset:
         return self.to_table([self._rows.column_names[0]], filter).num_rows
 
 
+class SimDocuments(Documents):
+    """The documents of a lake on a `Disk`.
+
+    Args:
+        disk: where it lies.
+    """
+
+    def __init__(self, disk: Disk) -> None:
+        super().__init__(URL, {})
+        object.__setattr__(self, "_disk", disk)
+
+    _disk: Disk
+
+    def read(self, number: int) -> Document | None:
+        self._disk.alive()
+        content = self._disk.documents.get(number)
+        return None if content is None else unsealed(content, Document)
+
+    def add(self, document: Document) -> None:
+        self._disk.alive()
+        self._disk.before(DOCUMENTS)
+        assert document.number not in self._disk.documents
+        self._disk.documents[document.number] = sealed(document)
+        self._disk.writes += 1
+        self._disk.after(DOCUMENTS)
+
+    def numbers(self) -> list[int]:
+        self._disk.alive()
+        return sorted(self._disk.documents)
+
+    def remove(self, number: int) -> None:
+        self._disk.alive()
+        del self._disk.documents[number]
+
+
 class SimLake(Lake):
     """A lake on a `Disk`.
 
@@ -319,6 +388,7 @@ class SimLake(Lake):
     def __init__(self, disk: Disk) -> None:
         super().__init__(URL)
         self.disk = disk
+        self.documents = SimDocuments(disk)
 
     def table(self, name: str) -> DeltaStoreTable:
         return MemoryTable(declared(name), self.disk, self)

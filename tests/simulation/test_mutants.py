@@ -212,7 +212,7 @@ FOUND_BY = {
             cut=0 * U,
         ),
     ),
-    "one-table-for-all": (
+    "newest-of-each": (
         Holds.WHOLE,
         Script(
             items=(Item(1, 11 * U, "A", "c"),),
@@ -226,12 +226,9 @@ FOUND_BY = {
     "rows-before-coverage": (
         Holds.ONCE,
         Script(
-            items=(Item(1, 11 * U, "A", "c"),),
+            items=(Item(0, 1 * U, "A", "m"),),
             faults=("kill",),
-            choices={
-                "kill-before": [0, 0, 0, 0, 1],
-                "moves": [1, 1],
-            },
+            choices={"kill-before": [0, 0, 0, 0, 0, 0, 0, 1], "moves": [1, 1]},
         ),
     ),
     "rejects-repeat": (
@@ -329,15 +326,28 @@ FOUND_BY = {
         ),
     ),
     "covered-is-final": (
-        Holds.REACHED,
+        Holds.LIVE,
         Script(
-            items=(
-                Item(0, 5 * U, "A", "j"),
-                Item(1, 10 * U, "A", "k"),
-            ),
-            choices={
-                "moves": [1, 1],
-            },
+            items=(Item(0, 1 * U, "B", "o"), Item(0, 2 * U, "A", "j")),
+            servers=2,
+            faults=("late", "lagging", "catching-up", "servers-change", "low-maximum"),
+            choices={"moves": [0, 0, 0, 1, 0, 1, 1, 1, 0, 1, 1, 0, 0, 0, 2], "servers": [1, 1]},
+        ),
+    ),
+    "nothing-restored": (
+        Holds.ONCE,
+        Script(
+            items=(Item(0, 1 * U, "A", "m"),),
+            faults=("kill",),
+            choices={"kill-after": [0, 0, 0, 0, 0, 1], "moves": [1, 1]},
+        ),
+    ),
+    "coverage-first": (
+        Holds.SETTLED,
+        Script(
+            items=(Item(0, 7 * U, "A", "a"), Item(0, 11 * U, "A", "d")),
+            faults=("kill",),
+            choices={"kill-before": [0, 0, 0, 0, 0, 0, 0, 1], "moves": [5, 1, 1]},
         ),
     ),
     "ties-cut": (
@@ -385,64 +395,6 @@ FOUND_BY = {
             ),
             choices={
                 "moves": [2, 1, 1],
-            },
-        ),
-    ),
-    "updates-first": (
-        Holds.WHOLE,
-        Script(
-            items=(
-                Item(0, 2 * U, "C", "a"),
-                Item(1, 10 * U, "C", "m", "assign"),
-                Item(1, 11 * U, "B", "c"),
-            ),
-            servers=3,
-            faults=(
-                "late",
-                "lagging",
-                "catching-up",
-                "servers-change",
-                "kill",
-            ),
-            choices={
-                "kill-before": [0, 0, 0, 0, 0, 0, 0, 1],
-                "moves": [
-                    3,
-                    1,
-                    2,
-                    1,
-                    1,
-                    1,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    1,
-                    0,
-                    1,
-                    2,
-                    2,
-                    1,
-                    1,
-                    0,
-                    0,
-                    1,
-                    1,
-                    0,
-                    0,
-                    2,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    1,
-                    1,
-                ],
-                "plan": [1],
-                "servers": [1, 2, 2],
             },
         ),
     ),

@@ -7,9 +7,11 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.coverage import Interval
+from ledgerframes.store.coverage_document import Advance
 from ledgerframes.store.delta.commit_parts import parted
 from ledgerframes.store.history_tables import HistoryTables
-from ledgerframes.store.new_rows import Advance, Decoded
+from ledgerframes.store.new_rows import Decoded
+from ledgerframes.store.root import Root
 from ledgerframes.store.sync.committing import FIRST, LARGEST, CommitSize, Committer
 from ledgerframes.store.sync.driving import ThreadDrive
 from ledgerframes.store.table_sets import HISTORY
@@ -147,7 +149,7 @@ class Crowded:
 )  # fmt: skip
 def test_small_files_are_joined_as_large_ones_leave_room_and_ten_at_least(large, small, joined):
     table = Crowded(large, small)
-    tables = HistoryTables(dict.fromkeys(HISTORY.order, table))
+    tables = HistoryTables(dict.fromkeys(HISTORY.order, table), Root(table, None))
     tables._count_files(table)
     for _ in range(1_000):
         table.commit(tables)

@@ -51,7 +51,7 @@ def test_a_reader_of_a_state_that_is_forgotten_meanwhile_gets_its_rows_or_a_stor
         store.sync(net)
         view = store._lake.existing(names=["events"])
         store.compact(forget_before=pd.Timestamp.now("UTC"))
-    with pytest.raises(lf.errors.StoreError, match="cannot be read"):
+    with pytest.raises(lf.errors.StoreError, match="read again"):
         Part.of(view, "events", Window(), allow_partial=False).load(["update_id"])
 
 

@@ -119,7 +119,7 @@ def assert_missed(store, net, name):
             call()
 
 
-@pytest.mark.parametrize("content", [None, b"", b'{"lake":{"format":3},"crc32":1}'], ids=["gone", "empty", "other"])
+@pytest.mark.parametrize("content", [None, b"", b'{"content":{"format":4},"crc32":1}'], ids=["gone", "empty", "other"])
 def test_a_lost_list_of_tables_is_said_and_made_again(store, net, content):
     place = store._lake.folder / "lake.json"
     before = place.read_bytes()

@@ -7,7 +7,8 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
-from ledgerframes.store.lake_file import LakeFile, encoded
+from ledgerframes.store.lake_file import LakeFile
+from ledgerframes.store.sealed import sealed
 
 
 def test_a_table_with_fewer_columns_and_other_meanings_goes_on(tmp_path, net):
@@ -31,7 +32,7 @@ def test_a_table_with_fewer_columns_and_other_meanings_goes_on(tmp_path, net):
 
 def test_a_lake_of_another_format_is_refused(store, net):
     store.sync(net)
-    (store._lake.folder / "lake.json").write_bytes(encoded(LakeFile(format=4)))
+    (store._lake.folder / "lake.json").write_bytes(sealed(LakeFile(format=5)))
     for call in (store.check, lambda: store.load("updates"), lambda: store.sync(net), store.coverage, store.repair):
-        with pytest.raises(lf.errors.StoreError, match="this lake has format 4"):
+        with pytest.raises(lf.errors.StoreError, match="this lake has format 5"):
             call()

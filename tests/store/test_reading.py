@@ -14,9 +14,10 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
+from ledgerframes.store.coverage_document import Advance
 from ledgerframes.store.history_tables import ORDER, PARTITIONS, HistoryTables
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.new_rows import Advance, Decoded
+from ledgerframes.store.new_rows import Decoded
 from tests.store.conftest import BEGIN, KEYS, assert_same
 
 

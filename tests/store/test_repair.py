@@ -1,17 +1,14 @@
 """`repair` takes out what is damaged, lost or unsound; readers never see a wrong row, and a sync makes it whole."""
 
 import shutil
-import subprocess
-import sys
 
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
-from ledgerframes.store.checks.repair import _interval_of, _take_out
-from ledgerframes.store.history_tables import ORDER, HistoryTables
-from tests.store.conftest import KEYS, assert_whole, data_files
+from ledgerframes.store.history_tables import ORDER
+from tests.store.conftest import KEYS, adopt, assert_whole, data_files
 from tests.store.test_trust import HARMS
 
 
@@ -139,26 +136,12 @@ UNSOUND = HARMS | {"a counter": ("reassignments", other_counter, "counter differ
 def test_what_check_proves_wrong_is_read_again(store, net, name, harm, said):
     table = store._lake.table(name).refresh()
     write_deltalake(DeltaTable(table.url), harm(table.handle.to_pyarrow_dataset().to_table()), mode="overwrite")
+    adopt(store)
     assert any(said in one for one in store.repair().unsound)
     assert store.check()
     store.sync(net)
     assert_whole(store, net)
     assert store.check()
-
-
-@pytest.mark.long
-def test_a_repair_that_was_stopped_after_one_table_is_seen_rightly(store, whole, net):
-    """As after a kill between two commits."""
-    spoil(data_files(store, "events")[0])
-    spoil(data_files(store, "updates")[-1])  # of another migration, so that it is still read
-    tables = {name: store._lake.table(name).refresh() for name in ORDER}
-    damaged = [one.file for one in tables["events"].files.damages(full=True)]
-    _take_out(HistoryTables(tables).refresh(), "events", map(_interval_of, damaged), damaged)
-    with pytest.raises(lf.errors.StoreError, match="updates"):
-        store.load("updates", allow_partial=True)
-    assert len(store.repair().damaged) == 1
-    assert_true_but_not_whole(store, whole)
-    mend(store, net)
 
 
 def test_a_damaged_snapshot_is_taken_out_and_reported(store, net):
@@ -188,35 +171,3 @@ def test_older_states_stay(store, net):
     store.repair()
     store.sync(net)
     assert store.load("events", as_of=first).equals(before)
-
-
-KILLED = """
-import os, sys
-import ledgerframes as lf
-from ledgerframes.store.delta.table import DeltaStoreTable
-
-append = DeltaStoreTable.append
-
-def append_and_die(self, *args, **kwargs):
-    append(self, *args, **kwargs)
-    if self.name == "events":
-        os._exit(9)
-
-DeltaStoreTable.append = append_and_die
-with lf.connect(scan_url=f"{sys.argv[1]}/api/scan") as net:
-    lf.open_store(sys.argv[2]).sync(net, page_size=40, commit_bytes=60_000, workers=1)
-"""
-
-
-@pytest.mark.long
-def test_a_lost_table_that_alone_had_the_first_numbers_of_the_log_is_made_anew(net, tmp_path):
-    folder = tmp_path / "lake"
-    killed = subprocess.run([sys.executable, "-c", KILLED, net.sandbox.url, str(folder)], check=False)
-    assert killed.returncode == 9
-    store = lf.open_store(folder)
-    store.sync(net, page_size=40, commit_bytes=60_000, workers=1)
-    assert_whole(store, net)
-    shutil.rmtree(folder / "events" / "_delta_log")
-    assert not store.check()
-    assert store.repair().remade == ("events",)
-    mend(store, net)

@@ -10,7 +10,7 @@ from deltalake import DeltaTable, write_deltalake
 import ledgerframes as lf
 from ledgerframes.loaders.normalized import canonical_updates, first_difference
 from tests.hostile.serving import simulated
-from tests.store.conftest import BEGIN
+from tests.store.conftest import BEGIN, adopt
 
 
 @pytest.fixture
@@ -172,6 +172,7 @@ def spoil(store, name, changed):
     table = store._lake.table(name).refresh()
     rows = changed(table.handle.to_pyarrow_dataset().to_table())
     write_deltalake(DeltaTable(table.url), rows, mode="overwrite")
+    adopt(store)
 
 
 def altered(rows, name, value):
@@ -214,6 +215,8 @@ def test_what_a_stopped_sync_left_is_a_note(filled):
          "migration_id": 2, "record_month": "2099-01"}], rows.table.schema.remove_metadata(),
     )  # fmt: skip
     rows.append([batch], {})
+    assert filled.check().findings == ()
+    adopt(filled)
     found = filled.check()
     assert found
     assert found.findings[0].severity == "note"

@@ -11,6 +11,7 @@ from ledgerframes.sandbox.world.verdicts import events_of
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.table_sets import VERDICTS
 from tests.hostile.serving import simulated
+from tests.store.conftest import adopt
 
 TABLES = ("verdicts", "views", "app_activity")
 
@@ -245,6 +246,7 @@ def test_a_single_lost_row_of_views_is_found_and_repaired(ledger, tmp_path, whic
     deltalake.DeltaTable(tmp_path / "lake" / "views").delete(
         f"update_id = '{lost.update_id}' and view_id = {lost.view_id}"
     )
+    adopt(store)
 
     check = store.check()
     assert not check

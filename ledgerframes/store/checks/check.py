@@ -25,7 +25,7 @@ from ledgerframes.store.read.reading import Part
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
 from ledgerframes.store.sync.sync_log import SYNCS
 from ledgerframes.store.table_sets import SETS
-from ledgerframes.store.view import View, lost
+from ledgerframes.store.view import View
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
 _NEWER: Final = "load another snapshot and go by its loaded_at"
@@ -124,13 +124,10 @@ def _grouped(faults: Iterator[Fault]) -> list[CheckFinding]:
 
 def _lost(lake: Lake, view: View) -> list[CheckFinding]:
     """One finding per table that is not as it was left."""
-    losses = lake.losses({**view.tables, SYNCS.name: lake.table(SYNCS.name).refresh()}, thoroughly=True)
-    by_name = {loss.table: str(loss) for loss in losses} | {
-        name: f"the table is missing beside others of the {of.name}" for of in SETS for name in lost(view.tables, of)
-    }
+    losses = lake.losses({**view.tables, SYNCS.name: lake.table(SYNCS.name).refresh()}, view.document, thoroughly=True)
     return [
-        CheckFinding(f"{name}: the table is missing, or entries of its log are", "error", 1, what, REPAIR)
-        for name, what in by_name.items()
+        CheckFinding(f"{loss.table}: the table is missing, or entries of its log are", "error", 1, str(loss), REPAIR)
+        for loss in losses
     ]
 
 

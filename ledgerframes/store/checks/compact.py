@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 
 from ledgerframes.errors import InputError
+from ledgerframes.store.coverage_document import Document
+from ledgerframes.store.documents import Documents
 from ledgerframes.store.lake import STORED, Lake
 from ledgerframes.store.snapshot_log import unfinished
 from ledgerframes.store.sync.sync_log import SYNCS, forget_runs
+from ledgerframes.store.table_sets import SETS
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
 
@@ -26,14 +29,37 @@ def compact(lake: Lake, forget_before: int | None) -> None:
     if forget_before is not None and forget_before > now:
         raise InputError("forget_before lies in the future; the newest state is always kept")
     with lake.writing():
-        for name in (*STORED, SYNCS.name):
-            table = lake.table(name).refresh()
+        root = lake.root()
+        histories = [lake.history(of, root=root) for of in SETS if of.name in root.document.histories]
+        own = {name: table for history in histories for name, table in history.tables.items()}
+        tables = {name: own.get(name) or lake.table(name).refresh() for name in (*STORED, SYNCS.name)}
+        for name, table in tables.items():
             # A snapshot under way may yet be given up, and its rows are taken out by whole files.
             if name != ACTIVE_CONTRACTS.name or unfinished(table) is None:
                 table.compact()
+        if own:
+            root.commit({}, own.values())
         if forget_before is not None:
             # Syncs first, then files: a kill in between leaves files that nobody needs, never a sync that cannot be
             # read.
-            forget_runs(lake.table(SYNCS.name).refresh(), forget_before)
-            for name in (*STORED, SYNCS.name):
-                lake.table(name).refresh().forget(now - forget_before)
+            forget_runs(tables[SYNCS.name].refresh(), forget_before)
+            for table in tables.values():
+                table.forget(now - forget_before)
+            if own:
+                root.commit({}, own.values())
+            for table in tables.values():
+                table.forget_log()
+            if own:
+                root.commit({}, own.values())
+            _forget_documents(lake.documents, root.document, forget_before)
+
+
+def _forget_documents(documents: Documents, newest: Document, before: int) -> None:
+    """Remove the documents of states before a time, and those of killed writers; the chain says which are whose."""
+    kept, document = {newest.number}, newest
+    while document.number >= before and (earlier := documents.read(document.before)) is not None:
+        document = earlier
+        kept.add(document.number)
+    for number in documents.numbers():
+        if number < before and number not in kept:
+            documents.remove(number)

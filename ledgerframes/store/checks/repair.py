@@ -1,8 +1,7 @@
 """`repair`: takes out of a store what is damaged, lost or unsound, so that the next sync reads it again.
 
-Readers see what all three tables of the history cover. So each table is mended by one commit of its own, which takes
-out files, rows and coverage together. A kill between two of them leaves a store that reads correctly, and that can be
-repaired again.
+What is taken out of a history is taken out of all its tables and of what it covers, in one commit of the root. So a
+kill leaves a store as it was, and it can be repaired again.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -24,7 +23,6 @@ from ledgerframes.errors import StoreError, visible
 from ledgerframes.results import Result
 from ledgerframes.store.checks.soundness import Soundness
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged
-from ledgerframes.store.coverage_log import Slots
 from ledgerframes.store.delta.data_files import has_digest
 from ledgerframes.store.delta.stored_files import Damage, StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -33,10 +31,11 @@ from ledgerframes.store.derive.progress import UNSOUND
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import STORED, Lake
 from ledgerframes.store.losses import Loss
+from ledgerframes.store.root import Root
 from ledgerframes.store.snapshot_log import lacking_without
 from ledgerframes.store.sync.sync_log import SYNCS
 from ledgerframes.store.table_sets import HISTORY, NETWORK, SETS, TableSet, set_of
-from ledgerframes.store.view import View, lost, network_of
+from ledgerframes.store.view import network_of
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
 _log = logging.getLogger("ledgerframes.store")
@@ -100,27 +99,32 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
         lake.raw_view()
     with lake.writing(repairing=True) as restored:
         _set_unreadable_logs_aside(lake)
-        view = lake.raw_view()
-        before = {of.name: _covered(view, of, common=False) for of in SETS}
-        syncs = {SYNCS.name: lake.table(SYNCS.name).refresh()}
-        losses = lake.losses({**view.tables, **syncs}, thoroughly=True)
+        root = _readable_root(lake)
+        before = root.document
+        newest = {name: lake.table(name).refresh() for name in (*STORED, SYNCS.name)}
+        if not any(table.exists for table in newest.values()):
+            lake.raw_view()  # refuses a place without a store
+        losses = lake.losses(newest, before, thoroughly=True)
         gone: Counter[str] = Counter()
-        remade = _remade(lake, view, [loss for loss in losses if loss.gone], gone)
+        remade = _remade(lake, newest, [loss for loss in losses if loss.gone], gone)
+        if HISTORY.index in remade:
+            root.table.refresh()
         for loss in losses:
             if not loss.gone:
                 _mend(lake, loss, gone)
-        damaged = _without_damage(lake, view, gone)
+        histories = [lake.history(of, root=root) for of in SETS if of.name in before.histories]
+        damaged = [damage for history in histories for damage in _take_back(history, losses)]
+        damaged += _without_damage(lake, gone)
         _mark_lacking(lake)
         unsound: Counter[str] = Counter()
-        for of in SETS:
-            unsound.update(_without_unsound(lake, of))
+        for history in histories:
+            unsound.update(_without_unsound(lake, history))
             if unsettled:
-                _without_tail(lake, of)
-        after = lake.raw_view()
+                _take_out(history, beyond(history.slots.common, history.slots.settled))
         read_again = [
             str(interval) if of is HISTORY else f"{of.name}: {interval}"
             for of in SETS
-            for interval in beyond(before[of.name], _covered(after, of, common=True))
+            for interval in beyond(before.slots(of.name).common, root.document.slots(of.name).common)
         ]
     return RepairReport(
         lake.url,
@@ -163,23 +167,47 @@ def _set_unreadable_logs_aside(lake: Lake) -> None:
             _log.warning("%s: the log could not be read and was set aside: %s", name, error)
 
 
-def _remade(lake: Lake, view: View, losses: Sequence[Loss], gone: Counter[str]) -> list[str]:
+def _readable_root(lake: Lake) -> Root:
+    """The root, gone back to the newest document that is there if the one that it names is not."""
+    table = lake.table(HISTORY.index).refresh()
+    root = Root(table, lake.documents)
+    if table.version is None:  # what other histories cover is in the newest document
+        known = (document for number in reversed(lake.documents.numbers()) if (document := lake.documents.read(number)))
+        root.document = next(known, root.document)
+        return root
+    for version in range(table.version, -1, -1):
+        try:
+            root.document = Root(lake.table(HISTORY.index).as_of(version), lake.documents).read().document
+        except StoreError:
+            _log.warning("%s: what version %d of %s covers is lost", lake.url, version, table.name)
+            continue
+        if version < table.version:
+            table.restore(version)
+            lake.history(root=root).record(root.document.slots(HISTORY.name))
+        break
+    return root
+
+
+def _remade(lake: Lake, tables: Mapping[str, DeltaStoreTable], losses: Sequence[Loss], gone: Counter[str]) -> list[str]:
     """Make the tables that are gone again, empty and of the same network; count what cannot be had again."""
-    gone_ones = {loss.table for loss in losses} | {name for of in SETS for name in lost(view.tables, of)}
+    gone_ones = {loss.table for loss in losses}
     written = [name for of in SETS for name in of.order if name in gone_ones]
     names = [*written, *sorted(gone_ones.difference(written))]
     for name in names:
         of = set_of(name)
-        properties = network_of(view.tables.values()) if of is None else _properties(view, of)
+        properties = network_of(tables.values()) if of is None else _properties(tables, of)
         if properties is None:  # no table is left that says which network this was
             lake.forget(name)
             continue
         table = lake.remake(name, properties)
         if name in KEPT:
             table.append((), UNSOUND)
-        if name in view.tables:
-            view.tables[name].refresh()
+        tables[name].refresh()
     gone.update({loss.table: loss.named.rows for loss in losses if not _can_be_had_again(loss.table)})
+    for loss in losses:  # the versions that syncs have recorded must not come to mean later states
+        if set_of(loss.table) is not None and loss.table in names:
+            for _ in range(loss.named.version):
+                tables[loss.table].append((), {})
     return names
 
 
@@ -188,13 +216,8 @@ def _can_be_had_again(name: str) -> bool:
 
 
 def _mend(lake: Lake, loss: Loss, gone: Counter[str]) -> None:
-    """Make a table sound whose log lost entries.
-
-    Rows and coverage are one commit, so a log without its newest entries is an older state of both. Where entries
-    before these are damaged, nothing tells which rows are missing, unless other tables name them: the coverage of the
-    table is taken back as a whole.
-    """
-    name, of = loss.table, set_of(loss.table)
+    """Make a table sound whose log lost entries; `_take_back` takes back what a history covers."""
+    name = loss.table
     table = lake.table(name).refresh()
     if not _can_be_had_again(name):
         left = table.size()["rows"] if loss.rows is None else loss.rows
@@ -202,36 +225,50 @@ def _mend(lake: Lake, loss: Loss, gone: Counter[str]) -> None:
     # One commit per lost entry: the versions that syncs have recorded must not come to mean later states.
     for _ in range(loss.shorter):
         table.append((), {})
-    if loss.shorter:
-        return
-    if of is not None and name not in _NAMED_BY_OTHERS:
-        everything = [Interval(one.migration_id, BEGINNING, CLOSED) for one in _all_covered(lake, of)]
-        _take_out(_history(lake.raw_view(), of), name, everything, ())
-    else:
+    if not loss.shorter and set_of(name) is None:
         table.append((), UNSOUND if name in KEPT else {})
 
 
-def _properties(view: View, of: TableSet) -> dict[str, str] | None:
+def _take_back(history: HistoryTables, losses: Sequence[Loss]) -> list[Damage]:
+    """Take damaged files out of a history, and all of it where a table lost entries of its log.
+
+    Nothing tells which rows are missing then, unless other tables name them. Where `updates` lost its newest entries,
+    it names an older document, which is true.
+    """
+    found = {name: _damages(table) for name, table in history.tables.items()}
+    damages = [damage for own in found.values() for damage in own]
+    intervals = [_interval_of(damage.file) for damage in damages]
+    own = [loss for loss in losses if loss.table in history.tables]
+    if any(loss.gone or not _is_told(loss) for loss in own):
+        intervals = [Interval(one.migration_id, BEGINNING, CLOSED) for one in history.slots.common]
+    if intervals:
+        _take_out(history, intervals, {name: [one.file for one in some] for name, some in found.items()})
+    elif own:
+        history.record(history.slots)
+    return damages
+
+
+def _is_told(loss: Loss) -> bool:
+    """Whether what a table lost is known from elsewhere."""
+    return loss.table in _NAMED_BY_OTHERS or (loss.table == HISTORY.index and loss.shorter > 0)
+
+
+def _properties(tables: Mapping[str, DeltaStoreTable], of: TableSet) -> dict[str, str] | None:
     """What the tables of a history were created with; None if no table tells it."""
-    network = network_of(view.tables.values())
-    own = (view.tables[name].property(of.first) for name in of.order)
+    network = network_of(tables.values())
+    own = (tables[name].property(of.first) for name in of.order)
     first = network.get(NETWORK) if of.first == NETWORK else next((name for name in own if name is not None), None)
     return None if first is None else {**network, of.first: first}
 
 
-def _without_damage(lake: Lake, view: View, gone: Counter[str]) -> list[Damage]:
-    """Take damaged files out of the tables; count the rows that cannot be had again."""
+def _without_damage(lake: Lake, gone: Counter[str]) -> list[Damage]:
+    """Take damaged files out of the tables of no history; count the rows that cannot be had again."""
     damages: list[Damage] = []
     for name in (*STORED, SYNCS.name):
         table = lake.table(name).refresh()
-        own = [] if table.files is None else list(table.files.damages(full=True))
+        own = _damages(table) if set_of(name) is None else []
         damages += own
-        of = set_of(name)
-        if own and of is not None:
-            history = _history(view, of)
-            # Read anew for each table, because the commit before has changed the numbers in its log.
-            _take_out(history, name, [_interval_of(damage.file) for damage in own], [damage.file for damage in own])
-        elif own:
+        if own:
             files = [damage.file for damage in own]
             # A computed table is computed again, so nothing of it is lost.
             numbers = UNSOUND if name in KEPT else {}
@@ -243,6 +280,10 @@ def _without_damage(lake: Lake, view: View, gone: Counter[str]) -> list[Damage]:
     return damages
 
 
+def _damages(table: DeltaStoreTable) -> list[Damage]:
+    return [] if table.files is None else list(table.files.damages(full=True))
+
+
 def _mark_lacking(lake: Lake) -> None:
     """Say of snapshots whose rows were lost with an entry of the log that they are not whole."""
     table = lake.table(ACTIVE_CONTRACTS.name).refresh()
@@ -251,42 +292,39 @@ def _mark_lacking(lake: Lake) -> None:
         table.append((), numbers)
 
 
-def _without_unsound(lake: Lake, of: TableSet) -> dict[str, int]:
-    """Take the record times of rows that contradict each other out of all tables of a history."""
-    view = lake.raw_view()
-    if not view.has(of):
-        return {}
+def _without_unsound(lake: Lake, history: HistoryTables) -> dict[str, int]:
+    """Take the record times of rows that contradict each other out of a history."""
     counts: dict[str, int] = {}
     intervals: set[Interval] = set()
-    for fault in Soundness(view, of).faults():
+    for fault in Soundness(lake.raw_view(), history.of).faults():
         counts[fault.name] = counts.get(fault.name, 0) + 1
         # One record time is the least that can be read again, since paging asks by time.
         intervals.add(Interval(fault.cursor.migration_id, fault.cursor.micros - 1, fault.cursor.micros))
-    if intervals:
-        history = _history(view, of)
-        for name in of.order:
-            _take_out(history, name, intervals, ())
+    _take_out(history, intervals)
     return counts
 
 
-def _without_tail(lake: Lake, of: TableSet) -> None:
-    """Take what is covered and not settled out of all tables of a history, one commit each."""
-    view = lake.raw_view()
-    if not view.has(of):
-        return
-    history = _history(view, of)
-    tail = beyond(_covered(view, of, common=False), history.slots.settled)
-    for name in of.order if tail else ():
-        _take_out(history, name, tail, ())
-
-
-def _take_out(history: HistoryTables, name: str, intervals: Iterable[Interval], damaged: Sequence[StoredFile]) -> None:
-    """Take intervals out of one table, coverage and rows, in one commit.
+def _take_out(
+    history: HistoryTables, intervals: Iterable[Interval], damaged: Mapping[str, Sequence[StoredFile]] | None = None
+) -> None:
+    """Take intervals out of a history, coverage and rows of all tables, in one commit of the root.
 
     Their rows in sound files are taken out too, since the next sync will add them again.
     """
     gone = merged(intervals)
-    table = history.tables[name]
+    if not gone:
+        return
+    changes = {name: _change(table, gone, (damaged or {}).get(name, ())) for name, table in history.tables.items()}
+    for name, table in history.tables.items():
+        if name != HISTORY.index:
+            table.change(*changes[name], {})
+    history.record(history.slots.without(gone), replaced=changes.get(HISTORY.index))
+
+
+def _change(
+    table: DeltaStoreTable, gone: Sequence[Interval], damaged: Sequence[StoredFile]
+) -> tuple[pa.Table, list[StoredFile]]:
+    """The rows to add and the files to take out, so that a table has no rows in some intervals."""
     files = table.files
     assert files is not None
     bad = {file.path for file in damaged}
@@ -295,7 +333,7 @@ def _take_out(history: HistoryTables, name: str, intervals: Iterable[Interval], 
         for file in files.listed.values()
         if file.path not in bad and (file.interval is None or intersection([_interval_of(file)], gone))
     ]
-    table.change(_rows_beside(table, touched, gone), [*damaged, *touched], history.uncover(name, gone))
+    return _rows_beside(table, touched, gone), [*damaged, *touched]
 
 
 def _rows_beside(table: DeltaStoreTable, files: Sequence[StoredFile], gone: Sequence[Interval]) -> pa.Table:
@@ -328,17 +366,3 @@ def _interval_of(file: StoredFile) -> Interval:
         return Interval(int(file.partition["migration_id"]), BEGINNING, CLOSED)
     cut_off = 0 if has_digest(file.path) else _MILLISECOND  # other writers round statistics down
     return file.interval._replace(lo=file.interval.lo - 1, hi=file.interval.hi + cut_off)
-
-
-def _history(view: View, of: TableSet) -> HistoryTables:
-    return HistoryTables({name: view.tables[name] for name in of.order}, of).refresh()
-
-
-def _covered(view: View, of: TableSet, *, common: bool) -> tuple[Interval, ...]:
-    """What all tables of a history cover, or what any of them does."""
-    slots = Slots.read([view.tables[name] for name in of.order])
-    return slots.common if common else merged(interval for name in of.order for interval in slots.covered(name))
-
-
-def _all_covered(lake: Lake, of: TableSet) -> tuple[Interval, ...]:
-    return _covered(lake.raw_view(), of, common=False)

@@ -19,8 +19,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.models.reassignments import reassignment_anomalies
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.store.coverage import Interval
-from ledgerframes.store.read.reading import visible_rows
+from ledgerframes.store.coverage import Interval, rows_of
 from ledgerframes.store.table_sets import HISTORY, TableSet
 from ledgerframes.store.view import View
 
@@ -93,7 +92,7 @@ class Soundness:
     def __post_init__(self) -> None:
         order, covered = self.of.order, self.view.slots_of(self.of).common
         self._stored: dict[str, ds.Dataset] = {name: self.view.tables[name].dataset() for name in order}
-        self._shown = {name: visible_rows(self.view, name, covered, self.of) for name in order}
+        self._shown = dict.fromkeys(order, rows_of(covered))
         self._data = {name: data.filter(self._shown[name]) for name, data in self._stored.items()}
 
     def faults(self) -> Iterator[Fault]:

@@ -15,7 +15,7 @@ _HOUR: Final = 3_600_000_000
 
 
 def forget(handle: DeltaTable, micros: int) -> None:
-    """Remove the files that only states of longer ago than this need, and the log of those states.
+    """Remove the files that only states of longer ago than this need, and make the log of those states removable.
 
     The log's own setting says to keep everything, so that no other program shortens it; it is lifted for this.
 
@@ -30,6 +30,10 @@ def forget(handle: DeltaTable, micros: int) -> None:
     # The clean-up obeys the table's own setting and takes no argument.
     _retain(handle, f"interval {seconds} seconds")
     handle.create_checkpoint()
+
+
+def forget_log(handle: DeltaTable) -> None:
+    """Remove the log of what `forget` forgot."""
     handle.cleanup_metadata()
     _retain(handle, KEEP)
     handle.create_checkpoint()

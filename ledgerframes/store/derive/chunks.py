@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from ledgerframes.loaders.history import History
 from ledgerframes.store.coverage import Interval, rows_of
 from ledgerframes.store.delta.damage import damage_named
-from ledgerframes.store.read.reading import load_table, visible_rows
+from ledgerframes.store.read.reading import load_table
 from ledgerframes.store.table_sets import HISTORY
 from ledgerframes.store.view import View
 
@@ -89,6 +89,6 @@ class HistoryReader:
     def _rows(self, name: str, interval: Interval, columns: Sequence[str]) -> pa.Table:
         table = self._view.tables[name]
         with damage_named([table]):
-            rows = visible_rows(self._view, name, [interval], HISTORY)
+            rows = rows_of([interval])
             rows_read = load_table(self._data[name].filter(rows), columns, None, table.table)
         return rows_read.replace_schema_metadata()

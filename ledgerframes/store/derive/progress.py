@@ -57,7 +57,7 @@ class Basis:
         begun = begin is not None and begin.late is None and bool(intervals) and intervals[0][:2] == begin[:2]
         return cls(
             intervals,
-            sum(slots.changed(name) for name in HISTORY.order),
+            slots.changes,
             sum(view.tables[name].made_at for name in HISTORY.order),
             begun,
         )

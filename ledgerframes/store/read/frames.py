@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
 
-from ledgerframes.store.coverage import BEGINNING, CLOSED
-from ledgerframes.store.coverage_log import Begin, Slot, Slots, fewest
+from ledgerframes.store.coverage import BEGINNING, CLOSED, intersection
+from ledgerframes.store.coverage_document import Begin, Slots
 
 
 def coverage_frame(slots: Slots) -> pd.DataFrame:
     """One row per covered interval."""
-    rows = fewest(slots.common, slots.settled)
+    rows = list(_rows(slots))
     begin = slots.begin
     lates = [begin.late if begin is not None and slot[:2] == begin[:2] else None for slot in rows]
     return pd.DataFrame(
@@ -31,7 +32,26 @@ def coverage_frame(slots: Slots) -> pd.DataFrame:
     )
 
 
-def _begins(slot: Slot, begin: Begin | None) -> bool | None:
+class _Row(NamedTuple):
+    """A covered interval; what is settled of it follows `lo` without a gap."""
+
+    migration_id: int
+    lo: int
+    hi: int
+    settled: int
+
+
+def _rows(slots: Slots) -> Iterator[_Row]:
+    """What is covered; an interval ends where another settled one begins."""
+    for interval in slots.common:
+        final = intersection([interval], slots.settled)
+        bounds = [interval.lo, *(inner.lo for inner in final if inner.lo > interval.lo), interval.hi]
+        ends = {inner.lo: inner.hi for inner in final}
+        for lo, hi in pairwise(bounds):
+            yield _Row(interval.migration_id, lo, hi, ends.get(lo, lo))
+
+
+def _begins(slot: _Row, begin: Begin | None) -> bool | None:
     if begin is not None and slot[:2] == begin[:2]:
         return begin.proven
     return slot.lo <= BEGINNING

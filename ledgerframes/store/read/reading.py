@@ -18,7 +18,7 @@ from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, Duration, Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
-from ledgerframes.store.coverage_log import Begin, Slots
+from ledgerframes.store.coverage_document import Begin, Slots
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.row_order import SLAB, windows
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -35,7 +35,7 @@ from ledgerframes.store.read.windows import (
     rows_by_time,
 )
 from ledgerframes.store.snapshot_log import State, rows_of_whole, stored_snapshots
-from ledgerframes.store.table_sets import VERDICTS, TableSet, set_of
+from ledgerframes.store.table_sets import VERDICTS, set_of
 from ledgerframes.store.view import View
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.table import Table
@@ -255,7 +255,7 @@ class Part:
         shown, complete = visible(slots, wanted, allow_partial=partly, name=name)
         begin = slots.begin
         begin = begin if begin is not None and shown and shown[0][:2] == begin[:2] else None
-        rows = visible_rows(view, name, shown, of)
+        rows = rows_of(shown)
         return cls(
             table, data, rows, complete and not late, False if begin is None else begin.proven,
             None if begin is None else begin.late, _settled(shown, slots.settled), left_out=view.left_out(name),
@@ -341,19 +341,6 @@ class Part:
         """
         with damage_named([self.table]):
             return load_table(self.dataset, columns, rows, self.table.table)
-
-
-def visible_rows(view: View, name: str, shown: Sequence[Interval], of: TableSet) -> pc.Expression:
-    """The rows of some intervals; where a crash may have left an item in part, only those of whole items.
-
-    A sync writes the index of a set last, so an item that it holds is whole.
-    """
-    slots = view.slots_of(of)
-    if name == of.index or (slots.in_step and slots.added_in_step):
-        return rows_of(shown)
-    # Tables are apart only after a kill, so this second read is rare.
-    index = view.tables[of.index].dataset().to_table(columns=["update_id"], filter=rows_of(shown))
-    return rows_of(shown) & pc.field("update_id").isin(pc.unique(index["update_id"]))
 
 
 def _whole_snapshots(table: DeltaStoreTable, *, allow_partial: bool) -> tuple[pc.Expression | None, bool]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import BEGINNING, CLOSED
-from ledgerframes.store.coverage_log import Begin
-from ledgerframes.store.new_rows import Advance, Decoded
+from ledgerframes.store.coverage_document import Advance, Begin
+from ledgerframes.store.new_rows import Decoded
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.fetched import Fetched, Opening
 from ledgerframes.store.sync.held_rows import HeldRows

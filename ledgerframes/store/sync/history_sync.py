@@ -28,7 +28,7 @@ from ledgerframes.store.coverage import (
     share_of,
     wanted_in,
 )
-from ledgerframes.store.coverage_log import Begin
+from ledgerframes.store.coverage_document import Begin
 from ledgerframes.store.new_rows import Decoded
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.beginnings import FIRST
@@ -129,9 +129,6 @@ class HistorySync:
         # What was read since may prove that a server is not behind, but lacks what is stored.
         if self._lagging is not None and self.commit.commits:
             self.agreement.look(self._lagging, every=True)
-        # Without news a sync writes nothing, so versions and files do not grow with every look.
-        if self.commit.commits or not self.history.slots.in_step:
-            self.history.finish()
         self._check_clock()
         self._check_begin(begun)
 

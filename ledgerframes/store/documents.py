@@ -1,0 +1,56 @@
+"""`Documents`: the files `_coverage/<number>.json` in a lake's root; `Root` reads and writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ledgerframes.store.coverage_document import Document
+from ledgerframes.store.lake_file import create_file, files_in, read_file, remove_file
+from ledgerframes.store.sealed import sealed, unsealed
+
+_FOLDER: Final = "_coverage"
+
+
+@dataclass(frozen=True)
+class Documents:
+    """The documents of a lake.
+
+    Attributes:
+        url: the lake's folder or object-store URL.
+        options: for the object store.
+    """
+
+    url: str
+    options: Mapping[str, str]
+
+    def read(self, number: int) -> Document | None:
+        """A document; None where it is lost or damaged.
+
+        Raises:
+            StoreError: the storage refused.
+        """
+        content = read_file(self.url, self.options, _path(number))
+        return None if content is None else unsealed(content, Document)
+
+    def add(self, document: Document) -> None:
+        """Store a new document.
+
+        Raises:
+            StoreError: there is one of that number, or the storage refused.
+        """
+        create_file(self.url, self.options, _path(document.number), sealed(document))
+
+    def numbers(self) -> list[int]:
+        """The numbers of all documents in order, those of killed writers included."""
+        stems = (name.removesuffix(".json") for name in files_in(self.url, self.options, _FOLDER))
+        return sorted(int(stem) for stem in stems if stem.isdecimal())
+
+    def remove(self, number: int) -> None:
+        """Remove a document that no state needs any more."""
+        remove_file(self.url, self.options, _path(number))
+
+
+def _path(number: int) -> str:
+    return f"{_FOLDER}/{number}.json"
