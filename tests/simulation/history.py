@@ -493,13 +493,6 @@ class _History:
             self.watch.say(Holds.SOUND, f"check() of a sound lake says: {'; '.join(map(str, found.findings))}")
         if self.script.verdicts:  # how many views a request has is not told by its verdict
             return
-        # Where a kill has left events of an update that a fork, or pruning, then took away, readers skip events without
-        # their update for good, so one more of these looks the same.
-        if (
-            any(finding.severity == "note" for finding in found.findings)
-            and {"fork", "fork-all", "pruned"} & self.faults
-        ):
-            return
         rotten = self.disk.copy()
         what = damage(rotten, self.choices, self.watch.read())
         if what is None:

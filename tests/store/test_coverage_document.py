@@ -1,0 +1,89 @@
+"""Rows and coverage change in one commit, whatever is killed, lost, or written by two at once."""
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.store.root import Root
+from tests.store.conftest import assert_whole
+
+
+def documents(store):
+    return sorted((store._lake.folder / "_coverage").glob("*.json"))
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_what_a_writer_left_before_its_commit_is_not_there_and_taken_back(store, net, monkeypatch, at):
+    store.sync(net, end="2025-03-03T09:00:00Z")
+    before, tables = store.load("events", allow_partial=True), store.tables()
+    commits = []
+
+    def failing(self, *arguments, original=Root.commit, **named):
+        if len(commits) == at:
+            raise RuntimeError("killed")
+        commits.append(original(self, *arguments, **named))
+
+    with monkeypatch.context() as killed:
+        killed.setattr(Root, "commit", failing)
+        with pytest.raises(RuntimeError):
+            store.sync(net, page_size=40, commit_bytes=20_000, workers=1)
+    assert store._lake.table("events").refresh().version > store._lake.root().document.tables["events"]
+    if not at:
+        assert store.load("events", allow_partial=True).equals(before)
+        assert store.tables().equals(tables)
+    assert store.check().findings == ()
+    store.sync(net)
+    assert_whole(store, net)
+    assert store.check(full=True).findings == ()
+
+
+@pytest.mark.parametrize("harm", ["lost", "flipped", "cut"])
+def test_a_lost_document_is_said_and_the_one_before_is_gone_back_to(store, net, harm):
+    store.sync(net, end="2025-03-03T09:00:00Z")
+    then = store.coverage()
+    store.sync(net)
+    file = store._lake.folder / "_coverage" / f"{store._lake.root().document.number}.json"
+    content = file.read_bytes()
+    if harm == "lost":
+        file.unlink()
+    else:
+        file.write_bytes(content[:-40] if harm == "cut" else content.replace(b'"ended":[', b'"ended":[1', 1))
+    for call in (lambda: store.load("updates"), store.check, lambda: store.sync(net), store.coverage):
+        with pytest.raises(lf.errors.StoreError, match="says what the lake covers"):
+            call()
+    store.repair()
+    found = store.coverage()
+    assert set(found.migration_id) >= set(then.migration_id)
+    store.sync(net)
+    assert_whole(store, net)
+    assert store.check(full=True).findings == ()
+
+
+def test_of_two_writers_the_second_is_refused(store, net):
+    store.sync(net)
+    one, other = store._lake.history(), store._lake.history()
+    one.record(one.slots)
+    with pytest.raises(lf.errors.StoreError, match="another writer"):
+        other.record(other.slots.without(other.slots.common))
+    assert store._lake.root().document.number == one._root.document.number
+    assert_whole(store, net)
+
+
+def test_documents_of_forgotten_states_go(store):
+    with lf.sandbox(updates=100) as net:
+        for _ in range(3):
+            net.sandbox.advance(updates=20)
+            store.sync(net)
+        first, second, *_ = documents(store)
+        store.compact(forget_before=store.syncs().finished_at.iloc[-1])
+        assert not first.exists()
+        assert not second.exists()
+        assert len(store.syncs()) == 1
+        assert store.load("updates", as_of=store.syncs().sync_id[0]).equals(store.load("updates"))
+        assert_whole(store, net)
+
+
+def test_a_sync_without_news_writes_no_document(store, net):
+    store.sync(net)
+    before = documents(store)
+    store.sync(net)
+    assert documents(store) == before
