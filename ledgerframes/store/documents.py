@@ -1,4 +1,4 @@
-"""`Documents`: the files `_coverage/<number>.json` in a lake's root; `Root` reads and writes them."""
+"""`Documents`: `lake.json` and the files `_coverage/<number>.json` in a lake's root; `Lake` and `Root` use them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ledgerframes.store.coverage_document import Document
-from ledgerframes.store.lake_file import create_file, files_in, read_file, remove_file
+from ledgerframes.store.lake_file import create_file, files_in, has_tables, read_file, remove_file, write_file
 from ledgerframes.store.sealed import sealed, unsealed
 
 _FOLDER: Final = "_coverage"
@@ -15,7 +15,7 @@ _FOLDER: Final = "_coverage"
 
 @dataclass(frozen=True)
 class Documents:
-    """The documents of a lake.
+    """The files of a lake beside its tables.
 
     Attributes:
         url: the lake's folder or object-store URL.
@@ -24,6 +24,18 @@ class Documents:
 
     url: str
     options: Mapping[str, str]
+
+    def lake_file(self) -> bytes | None:
+        """The bytes of `lake.json`; None where there is none."""
+        return read_file(self.url, self.options)
+
+    def write_lake_file(self, content: bytes) -> None:
+        """Replace `lake.json`, whole or not at all."""
+        write_file(self.url, self.options, content)
+
+    def beside_tables(self) -> bool:
+        """Whether there are Delta tables, whoever made them."""
+        return has_tables(self.url, self.options)
 
     def read(self, number: int) -> Document | None:
         """A document; None where it is lost or damaged.

@@ -9,7 +9,6 @@ from contextlib import contextmanager, nullcontext
 from datetime import date, datetime
 from itertools import chain
 from pathlib import Path
-from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -18,24 +17,19 @@ from ledgerframes.errors import InputError, StoreError
 from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.derive.kept import KEPT, function_of
 from ledgerframes.store.documents import Documents
 from ledgerframes.store.history_tables import PARTITIONS, HistoryTables
-from ledgerframes.store.lake_file import LakeFile, Named, decoded, has_tables, read_file, write_file
+from ledgerframes.store.lake_file import LakeFile, Named, decoded
 from ledgerframes.store.lake_folder import check_folder, locked
 from ledgerframes.store.losses import Loss, losses_of, state_of
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, leaves_out
 from ledgerframes.store.root import NAME, Root
 from ledgerframes.store.sealed import sealed
+from ledgerframes.store.stored_tables import STORED, declared
 from ledgerframes.store.sync.servers import Began, PageSize
-from ledgerframes.store.sync.snapshots import SNAPSHOTS, snapshot_table
 from ledgerframes.store.sync.sync_log import SYNCS, find_versions
-from ledgerframes.store.table_sets import HISTORY, SETS, TableSet, set_of
+from ledgerframes.store.table_sets import HISTORY, TableSet, set_of
 from ledgerframes.store.view import View, network_of
-from ledgerframes.tables.catalogue import CATALOGUE, table_named
-from ledgerframes.tables.derived import COMPUTED
-from ledgerframes.tables.ledger import REJECTS
-from ledgerframes.tables.table import Table
 
 _log = logging.getLogger("ledgerframes.store")
 
@@ -105,10 +99,10 @@ class Lake:
         return self._file_now() if self._file is None else self._file
 
     def _file_now(self) -> LakeFile:
-        content = self._read_file()
+        content = self.documents.lake_file()
         if content is not None:
             return decoded(content, self.url)
-        if self._has_tables():
+        if self.documents.beside_tables():
             raise StoreError(
                 f"{self.url}: there are tables and no lake.json. A lake of version 0.1 or 0.2 is read by that version"
                 " only: sync into a new one. If this lake had the file, store.repair() makes it again"
@@ -159,7 +153,7 @@ class Lake:
         Raises:
             StoreError: the tables are of another format.
         """
-        content = self._read_file()
+        content = self.documents.lake_file()
         try:
             if content is not None:
                 decoded(content, self.url)
@@ -196,15 +190,6 @@ class Lake:
             at_least = {**at_least, index.name: 0}
         return list(losses_of(tables, self.file().tables, at_least, self.table if thoroughly else None))
 
-    def _read_file(self) -> bytes | None:
-        return read_file(self._base, self.options)
-
-    def _write_file(self, content: bytes) -> None:
-        write_file(self._base, self.options, content)
-
-    def _has_tables(self) -> bool:
-        return has_tables(self._base, self.options)
-
     @property
     def _base(self) -> str:
         return str(self.folder) if self.folder is not None else self.url
@@ -214,7 +199,7 @@ class Lake:
         self._write(self._file_now().having(tables))
 
     def _write(self, file: LakeFile) -> None:
-        self._write_file(sealed(file))
+        self.documents.write_lake_file(sealed(file))
         if self._file is not None:
             self._file = file
 
@@ -295,17 +280,20 @@ class Lake:
         wanted = [*HISTORY.shown, *names] if names else STORED
         # The table written last is read first, so that no update is seen before its events.
         whole = chain.from_iterable(of.shown if (of := set_of(name)) else (name,) for name in wanted)
-        tables = {name: self.table(name) for name in dict.fromkeys(whole)}
-        named = self.file().tables
         if as_of is None:
-            view = self._as_named({name: table.open() if name in named else table for name, table in tables.items()})
+            view = self._newest(dict.fromkeys(whole))
             self._refuse_lost(view.tables, view.document)
             return view
+        tables = {name: self.table(name) for name in dict.fromkeys(whole)}
         versions = find_versions(self.table(SYNCS.name).refresh(), as_of, self.url)
         for name, table in tables.items():
             if name in versions and not table.as_of(versions[name]).exists:
                 raise StoreError(f"{self.url}: {Loss(name, Named(versions[name]))}")
         return self._as_named(tables)
+
+    def _newest(self, names: Iterable[str]) -> View:
+        named = self.names()
+        return self._as_named({name: self.table(name).open() if name in named else self.table(name) for name in names})
 
     def _as_named(self, tables: dict[str, DeltaStoreTable]) -> View:
         """A state of the tables: those of histories at the versions that the document names which `updates` names."""
@@ -395,26 +383,3 @@ class Lake:
     def _check_personal(self) -> None:
         if self._asked is not None:
             self.keeps_personal()
-
-
-#: The tables that a store can have.
-STORED: Final = (*(name for of in SETS for name in of.shown), REJECTS.name, *SNAPSHOTS, *KEPT)
-
-
-def declared(name: str) -> Table:
-    """A table as the store keeps it.
-
-    Raises:
-        InputError: it is not a table, or a store does not keep it.
-    """
-    if name == SYNCS.name:
-        return SYNCS
-    known = name if isinstance(name, str) else ""  # anything else is refused with the names that there are
-    if known in KEPT:
-        return KEPT[known]
-    if known in COMPUTED:
-        raise InputError(f"a store does not keep {name!r}; compute it with {function_of(name)}(store)")
-    table_named(name)
-    if name not in STORED:
-        raise InputError(f"a store does not keep {name!r}; it keeps {', '.join(STORED)}")
-    return snapshot_table(name) if name in SNAPSHOTS else CATALOGUE[name]

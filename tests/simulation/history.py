@@ -27,8 +27,9 @@ from ledgerframes.errors import (
 )
 from ledgerframes.paging.window import Window
 from ledgerframes.store.checks.check import check
-from ledgerframes.store.lake import Lake, declared
+from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part, load_table
+from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
 from ledgerframes.store.table_sets import HISTORY

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from ledgerframes.store.delta.table import DeltaStoreTable, Listing
-from ledgerframes.store.lake import declared
+from ledgerframes.store.stored_tables import declared
 from tests.simulation.storage import Disk, MemoryTable, SimLake
 
 

@@ -26,8 +26,9 @@ from ledgerframes.store.delta.new_files import NewFile
 from ledgerframes.store.delta.table import DeltaStoreTable, Listing
 from ledgerframes.store.documents import Documents
 from ledgerframes.store.history_tables import PARTITIONS
-from ledgerframes.store.lake import Lake, declared
+from ledgerframes.store.lake import Lake
 from ledgerframes.store.sealed import sealed, unsealed
+from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.table_sets import HISTORY, set_of
 from ledgerframes.tables.table import Table
 
@@ -236,10 +237,6 @@ class MemoryTable(DeltaStoreTable):
             state = self._newest()
             self._put(replace(state, commits=tuple(state.rows.combine_chunks().to_batches())))
 
-    def forget(self, hours: int) -> None:
-        del hours
-        self._disk.alive()
-
     def restore(self, version: int) -> None:
         if self._version is not None and self._version > version:
             older, numbers = self._disk.versions[self.name][version], self._newest().numbers
@@ -356,6 +353,17 @@ class SimDocuments(Documents):
 
     _disk: Disk
 
+    def lake_file(self) -> bytes | None:
+        self._disk.alive()
+        return self._disk.file
+
+    def write_lake_file(self, content: bytes) -> None:
+        self._disk.alive()  # a kill around it is one before or after the write of a table beside it
+        self._disk.file = content
+
+    def beside_tables(self) -> bool:
+        return bool(self._disk.versions)
+
     def read(self, number: int) -> Document | None:
         self._disk.alive()
         content = self._disk.documents.get(number)
@@ -397,14 +405,3 @@ class SimLake(Lake):
     def _locked(self) -> Iterator[None]:
         self.disk.alive()
         yield
-
-    def _read_file(self) -> bytes | None:
-        self.disk.alive()
-        return self.disk.file
-
-    def _write_file(self, content: bytes) -> None:
-        self.disk.alive()  # a kill around it is one before or after the write of a table beside it
-        self.disk.file = content
-
-    def _has_tables(self) -> bool:
-        return bool(self.disk.versions)

@@ -212,17 +212,6 @@ FOUND_BY = {
             cut=0 * U,
         ),
     ),
-    "newest-of-each": (
-        Holds.WHOLE,
-        Script(
-            items=(Item(1, 11 * U, "A", "c"),),
-            faults=("kill",),
-            choices={
-                "kill-before": [0, 0, 0, 0, 1],
-                "moves": [1, 1],
-            },
-        ),
-    ),
     "rows-before-coverage": (
         Holds.ONCE,
         Script(
@@ -477,6 +466,7 @@ FOUND_BY = {
         ),
     ),
     "first-shown-is-the-beginning": (Holds.BEGINS, draw(0, MUTANTS["first-shown-is-the-beginning"].among)),
+    "newest-of-each": (Holds.WHOLE, draw(137, MUTANTS["newest-of-each"].among)),
     "begins-where-it-began": (Holds.NO_ALARM, draw(1, MUTANTS["begins-where-it-began"].among)),
     "pruned-is-a-fork": (Holds.LIVE, draw(18, MUTANTS["pruned-is-a-fork"].among)),
     "forks-are-pruned": (Holds.FORKS, draw(4, MUTANTS["forks-are-pruned"].among)),

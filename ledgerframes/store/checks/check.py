@@ -20,8 +20,9 @@ from ledgerframes.store.delta.damage import READ_ERRORS
 from ledgerframes.store.delta.storage_errors import is_panic
 from ledgerframes.store.delta.stored_files import Damage
 from ledgerframes.store.derive.kept import KEPT
-from ledgerframes.store.lake import Lake, declared
+from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part
+from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
 from ledgerframes.store.sync.sync_log import SYNCS
 from ledgerframes.store.table_sets import SETS

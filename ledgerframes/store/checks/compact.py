@@ -6,9 +6,11 @@ import time
 
 from ledgerframes.errors import InputError
 from ledgerframes.store.coverage_document import Document
+from ledgerframes.store.delta.forgetting import forget, forget_log
 from ledgerframes.store.documents import Documents
-from ledgerframes.store.lake import STORED, Lake
+from ledgerframes.store.lake import Lake
 from ledgerframes.store.snapshot_log import unfinished
+from ledgerframes.store.stored_tables import STORED
 from ledgerframes.store.sync.sync_log import SYNCS, forget_runs
 from ledgerframes.store.table_sets import SETS
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
@@ -43,12 +45,15 @@ def compact(lake: Lake, forget_before: int | None) -> None:
             # Syncs first, then files: a kill in between leaves files that nobody needs, never a sync that cannot be
             # read.
             forget_runs(tables[SYNCS.name].refresh(), forget_before)
+            handles = [table.handle for table in tables.values() if table.handle is not None]
             for table in tables.values():
-                table.forget(now - forget_before)
+                lake.changing(table)
+            for handle in handles:
+                forget(handle, now - forget_before)
             if own:
                 root.commit({}, own.values())
-            for table in tables.values():
-                table.forget_log()
+            for handle in handles:
+                forget_log(handle)
             if own:
                 root.commit({}, own.values())
             _forget_documents(lake.documents, root.document, forget_before)

@@ -29,10 +29,11 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT
 from ledgerframes.store.derive.progress import UNSOUND
 from ledgerframes.store.history_tables import HistoryTables
-from ledgerframes.store.lake import STORED, Lake
+from ledgerframes.store.lake import Lake
 from ledgerframes.store.losses import Loss
 from ledgerframes.store.root import Root
 from ledgerframes.store.snapshot_log import lacking_without
+from ledgerframes.store.stored_tables import STORED
 from ledgerframes.store.sync.sync_log import SYNCS
 from ledgerframes.store.table_sets import HISTORY, NETWORK, SETS, TableSet, set_of
 from ledgerframes.store.view import network_of

@@ -20,10 +20,10 @@ from ledgerframes.paging.proofs import Proofs
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.store.coverage import Interval, intersection, merged, missing, rows_of, wanted_in, window_of
 from ledgerframes.store.history_tables import ORDER
-from ledgerframes.store.lake import declared
 from ledgerframes.store.read.ranges import ranges_of
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.read.windows import lake_window
+from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.sync.probing import first_after, migrations_after
 from ledgerframes.store.view import View
 

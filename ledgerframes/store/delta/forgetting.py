@@ -1,10 +1,11 @@
-"""`forget` removes what only older states of a Delta table need; `DeltaStoreTable` calls it."""
+"""`forget`, `forget_log` remove what only older states of a Delta table need; `compact` calls them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from ledgerframes.store.delta.commit_parts import properties
+from ledgerframes.store.delta.storage_errors import plain_errors
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -17,26 +18,36 @@ _HOUR: Final = 3_600_000_000
 def forget(handle: DeltaTable, micros: int) -> None:
     """Remove the files that only states of longer ago than this need, and make the log of those states removable.
 
-    The log's own setting says to keep everything, so that no other program shortens it; it is lifted for this.
+    The log's own setting says to keep everything, so that no other program shortens it; that is lifted until
+    `forget_log`.
 
     Args:
         handle: the table.
         micros: how long ago, in microseconds.
+
+    Raises:
+        StoreError: the storage refused.
     """
     hours, seconds = micros // _HOUR, micros // 1_000_000
-    # Delta refuses retentions below a week unless told otherwise; here the caller named the time.
-    handle.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False)
-    handle.update_incremental()
-    # The clean-up obeys the table's own setting and takes no argument.
-    _retain(handle, f"interval {seconds} seconds")
-    handle.create_checkpoint()
+    with plain_errors(handle.table_uri, "be cleaned"):
+        # Delta refuses retentions below a week unless told otherwise; here the caller named the time.
+        handle.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False)
+        handle.update_incremental()
+        # The clean-up obeys the table's own setting and takes no argument.
+        _retain(handle, f"interval {seconds} seconds")
+        handle.create_checkpoint()
 
 
 def forget_log(handle: DeltaTable) -> None:
-    """Remove the log of what `forget` forgot."""
-    handle.cleanup_metadata()
-    _retain(handle, KEEP)
-    handle.create_checkpoint()
+    """Remove the log of what `forget` forgot; until then the state that it left can be opened.
+
+    Raises:
+        StoreError: the storage refused.
+    """
+    with plain_errors(handle.table_uri, "be cleaned"):
+        handle.cleanup_metadata()
+        _retain(handle, KEEP)
+        handle.create_checkpoint()
 
 
 def _retain(handle: DeltaTable, duration: str) -> None:

@@ -17,7 +17,7 @@ from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.commit_parts import holds_the_same, parted, properties, removed
 from ledgerframes.store.delta.compaction import groups_to_join, is_small, joined_rows
 from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns
-from ledgerframes.store.delta.forgetting import KEEP, forget, forget_log
+from ledgerframes.store.delta.forgetting import KEEP
 from ledgerframes.store.delta.listing import Listing
 from ledgerframes.store.delta.log_numbers import LogNumbers
 from ledgerframes.store.delta.new_files import NewFile, store_file
@@ -315,28 +315,11 @@ class DeltaStoreTable:
                 self._commit([*added, *(removed(file, changes=False) for file in group)], {})
             self._handle.create_checkpoint()
 
-    def forget(self, micros: int) -> None:
-        """Remove the files that only states of longer ago than this need; `forget_log` removes the log of those."""
-        if self._handle is not None:
-            with plain_errors(self.url, "be cleaned"):
-                if self._listing is not None:
-                    self._listing.changing(self)
-                forget(self._handle, micros)
-
-    def forget_log(self) -> None:
-        """Remove the log of what `forget` forgot; until then the state that it left can be opened."""
-        if self._handle is not None:
-            with plain_errors(self.url, "be cleaned"):
-                forget_log(self._handle)
-
     def restore(self, version: int) -> None:
         """Go back to an older state, in a commit of its own, if the table has gone on since."""
-        handle = self._handle
-        if handle is not None and handle.version() > version:
-            if self._listing is not None:
-                self._listing.changing(self)
+        if self._handle is not None and self._handle.version() > version:
             with plain_errors(self.url, "be written"):
-                handle.restore(version, commit_properties=properties({}))
+                self._handle.restore(version, commit_properties=properties({}))
 
     def replace(self, data: pa.Table) -> None:
         """Replace all rows by these, in one commit."""

@@ -12,8 +12,9 @@ from ledgerframes.frames import Decimals, shape
 from ledgerframes.paging.window import Window
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.stored_files import Verify
-from ledgerframes.store.lake import Lake, declared
+from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part, load_table
+from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.view import View
 
 if TYPE_CHECKING:

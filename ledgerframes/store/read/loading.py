@@ -13,11 +13,12 @@ from ledgerframes.frames import As, Decimals, Lists, check_shape, described, sha
 from ledgerframes.loaders.beginning import Beginning, warn_of
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window, window
 from ledgerframes.store.keywords import AsOf, LoadOptions, SqlOptions
-from ledgerframes.store.lake import Lake, declared
+from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.dask_frames import dask_frame
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.read.where import Where, conditions
 from ledgerframes.store.read.windows import lake_window, require
+from ledgerframes.store.stored_tables import declared
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds

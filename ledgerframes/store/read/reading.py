@@ -24,7 +24,6 @@ from ledgerframes.store.delta.row_order import SLAB, windows
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT, OPEN_CONTRACTS
 from ledgerframes.store.derive.progress import read as read_progress
-from ledgerframes.store.lake import declared
 from ledgerframes.store.read.windows import (
     LakeWindow,
     begin_of,
@@ -35,6 +34,7 @@ from ledgerframes.store.read.windows import (
     rows_by_time,
 )
 from ledgerframes.store.snapshot_log import State, rows_of_whole, stored_snapshots
+from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.table_sets import VERDICTS, set_of
 from ledgerframes.store.view import View
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS

@@ -19,7 +19,7 @@ from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.paging.window import Bound, Duration, When, Window, wanted_window
 from ledgerframes.store.derive.kept import derivable
 from ledgerframes.store.engines import check_engine
-from ledgerframes.store.lake import declared
+from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.sync.driving import Drive, ThreadDrive
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, check_snapshots
 from ledgerframes.store.table_sets import HISTORY, SETS, TableSet

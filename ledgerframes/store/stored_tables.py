@@ -1,0 +1,37 @@
+"""`STORED`, `declared`: which tables a lake can have, and as what it keeps them; all of `store` uses it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ledgerframes.errors import InputError
+from ledgerframes.store.derive.kept import KEPT, function_of
+from ledgerframes.store.sync.snapshots import SNAPSHOTS, snapshot_table
+from ledgerframes.store.sync.sync_log import SYNCS
+from ledgerframes.store.table_sets import SETS
+from ledgerframes.tables.catalogue import CATALOGUE, table_named
+from ledgerframes.tables.derived import COMPUTED
+from ledgerframes.tables.ledger import REJECTS
+from ledgerframes.tables.table import Table
+
+#: The tables that a store can have.
+STORED: Final = (*(name for of in SETS for name in of.shown), REJECTS.name, *SNAPSHOTS, *KEPT)
+
+
+def declared(name: str) -> Table:
+    """A table as the store keeps it.
+
+    Raises:
+        InputError: it is not a table, or a store does not keep it.
+    """
+    if name == SYNCS.name:
+        return SYNCS
+    known = name if isinstance(name, str) else ""  # anything else is refused with the names that there are
+    if known in KEPT:
+        return KEPT[known]
+    if known in COMPUTED:
+        raise InputError(f"a store does not keep {name!r}; compute it with {function_of(name)}(store)")
+    table_named(name)
+    if name not in STORED:
+        raise InputError(f"a store does not keep {name!r}; it keeps {', '.join(STORED)}")
+    return snapshot_table(name) if name in SNAPSHOTS else CATALOGUE[name]
