@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ledgerframes.store.delta.forgetting import forget, forget_log
 from ledgerframes.store.delta.log_numbers import LogNumbers
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.tables.catalogue import table_named
@@ -54,7 +55,8 @@ def test_numbers_follow_commits_in_the_same_handle_and_in_another(table):
 
 def test_a_log_that_was_shortened_keeps_its_numbers(table):
     table.compact()
-    table.forget(0)
+    forget(table.handle, 0)
+    forget_log(table.handle)
     assert read(opened(table)) == given(table)
 
 
