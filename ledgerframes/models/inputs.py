@@ -161,7 +161,10 @@ def _proof(given: Any, table: Table) -> Any:
     if is_store(given):
         # No row has this id, so no row is read.
         return given.load(table.name, columns=["update_id"], where={"update_id": "-"}, as_="arrow")
-    return table.schema.empty_table().replace_schema_metadata(None) if isinstance(given, str | Path) else given
+    if isinstance(given, str | Path):
+        files: Any = _given(given, table)
+        return files.schema.empty_table()
+    return given
 
 
 def inputs_of_snapshot(name: str, given: Any, *needed: str) -> Inputs:
