@@ -33,7 +33,14 @@ def spawn(call: Callable[[], T], name: str) -> Future[T]:
     """Make a call in a daemon thread of this name."""
     future: Future[T] = Future()
     thread = threading.Thread(target=_run, args=(call, future), name=name, daemon=True)
-    thread.start()
+    handled = sys.exc_info()[1]
+    try:
+        thread.start()
+    except RuntimeError as error:
+        # "release unlocked lock": a signal's exception has left Thread.start within its lock, and is hidden behind this.
+        if error.__context__ is None or error.__context__ is handled:
+            raise
+        raise error.__context__ from None
     _THREADS.difference_update([other for other in tuple(_THREADS) if not other.is_alive()])
     _THREADS.add(thread)
     return future
