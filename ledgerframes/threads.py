@@ -37,7 +37,7 @@ def spawn(call: Callable[[], T], name: str) -> Future[T]:
     try:
         thread.start()
     except RuntimeError as error:
-        # "release unlocked lock": a signal's exception has left Thread.start within its lock, and is hidden behind this.
+        # "release unlocked lock": what a signal raised has left Thread.start within its lock, and is hidden by this.
         if error.__context__ is None or error.__context__ is handled:
             raise
         raise error.__context__ from None

@@ -169,3 +169,35 @@ def test_a_network_can_be_used_after_a_request_was_broken_off_at_any_instruction
     command = [sys.executable, "-c", BROKEN_OFF, net.sandbox.scan_url]
     ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120, env=environment(tmp_path))
     assert (ended.returncode, ended.stdout) == (0, "True\n"), ended.stderr
+
+
+STARTING = """
+import random, signal
+from ledgerframes.threads import spawn
+
+class Broken(BaseException):
+    pass
+
+def leave(number, frame):
+    raise Broken
+
+signal.signal(signal.SIGALRM, leave)
+chance, broken = random.Random(3), 0
+for _ in range(4000):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.00001, 0.0002))
+        for _ in range(8):
+            spawn(int, "nothing")
+    except Broken:
+        broken += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+print(broken > 1000)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no signal after so many microseconds")
+def test_what_a_signal_raises_while_a_thread_starts_reaches_the_caller(tmp_path):
+    command = [sys.executable, "-c", STARTING]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120, env=environment(tmp_path))
+    assert (ended.returncode, ended.stdout) == (0, "True\n"), ended.stderr
