@@ -244,11 +244,14 @@ class Lake:
             else:
                 table.refresh()
         self._refuse_lost(opened, root.document)
+        history = HistoryTables(opened, root, of, properties)
         if self._file is not None:
-            for name, table in opened.items():
-                if table is not root.table:
-                    table.restore(root.document.tables.get(name, 0))
-        return HistoryTables(opened, root, of, properties)
+            others = [table for table in opened.values() if table is not root.table]
+            restored = [table.restore(root.document.tables.get(table.name, 0)) for table in others]
+            # Named at once, or every writer that has no news would restore them again.
+            if any(restored) and root.table.exists:
+                history.record(history.slots)
+        return history
 
     def root(self) -> Root:
         """The root of the lake, in its newest state.

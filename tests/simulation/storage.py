@@ -237,10 +237,12 @@ class MemoryTable(DeltaStoreTable):
             state = self._newest()
             self._put(replace(state, commits=tuple(state.rows.combine_chunks().to_batches())))
 
-    def restore(self, version: int) -> None:
-        if self._version is not None and self._version > version:
-            older, numbers = self._disk.versions[self.name][version], self._newest().numbers
-            self._put(replace(older, numbers=numbers), lambda: self._really_restore(version))
+    def restore(self, version: int) -> bool:
+        if self._version is None or self._version <= version:
+            return False
+        older, numbers = self._disk.versions[self.name][version], self._newest().numbers
+        self._put(replace(older, numbers=numbers), lambda: self._really_restore(version))
+        return True
 
     def replace(self, data: pa.Table) -> None:
         state = self._newest()

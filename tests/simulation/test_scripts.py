@@ -828,6 +828,12 @@ SCRIPTS = {
         faults=("pruned",),
         choices={"moves": [6, 1, 1, 1, 1], "prune": [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]},
     ),
+    # What a killed sync had left was taken back by every sync without news, and by each a version was written.
+    "what-a-killed-sync-left-is-taken-back-once": Script(
+        items=(Item(0, 3 * U, "B", "a"), Item(1, 12 * U, "A", "e", "unassign")),
+        faults=("catching-up", "pruned", "kill"),
+        choices={"kill-after": [0, 0, 0, 0, 0, 0, 0, 1], "moves": [0, 0, 0, 1, 2], "plan": [1], "prune": [0, 0, 0, 1]},
+    ),
 }
 
 

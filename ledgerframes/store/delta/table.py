@@ -315,11 +315,13 @@ class DeltaStoreTable:
                 self._commit([*added, *(removed(file, changes=False) for file in group)], {})
             self._handle.create_checkpoint()
 
-    def restore(self, version: int) -> None:
-        """Go back to an older state, in a commit of its own, if the table has gone on since."""
-        if self._handle is not None and self._handle.version() > version:
-            with plain_errors(self.url, "be written"):
-                self._handle.restore(version, commit_properties=properties({}))
+    def restore(self, version: int) -> bool:
+        """Go back to an older state, in a commit of its own, if the table has gone on since; whether it had."""
+        if self._handle is None or self._handle.version() <= version:
+            return False
+        with plain_errors(self.url, "be written"):
+            self._handle.restore(version, commit_properties=properties({}))
+        return True
 
     def replace(self, data: pa.Table) -> None:
         """Replace all rows by these, in one commit."""
