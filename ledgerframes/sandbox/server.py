@@ -324,8 +324,9 @@ def _app(
     from starlette.exceptions import HTTPException
     from starlette.routing import Mount, Router
 
+    from ledgerframes.sandbox.commands.errors import LedgerError, UnreadableError
     from ledgerframes.sandbox.http.ledger import Ledger
-    from ledgerframes.sandbox.http.ledger_errors import LedgerError, UnreadableError, refuse_json, refuse_text
+    from ledgerframes.sandbox.http.ledger_errors import refuse_json, refuse_text
     from ledgerframes.sandbox.http.ledger_routes import LedgerRoutes
     from ledgerframes.sandbox.http.merged_routes import joined
     from ledgerframes.sandbox.http.package_routes import PackageRoutes

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from ledgerframes.sandbox.faults import Faults
-from ledgerframes.sandbox.generator.calendar import updates_of_days
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.calendar import updates_of_days
 from ledgerframes.sandbox.world.views import Pruning
 
 DEFAULT_UPDATES: Final = 2_000

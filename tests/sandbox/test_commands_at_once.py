@@ -13,9 +13,9 @@ import pytest
 from ledgerframes.sandbox.commands.batches import Batch, write_batch
 from ledgerframes.sandbox.commands.bodies import CreateCommand
 from ledgerframes.sandbox.commands.submission import RequestedChange, carry_out
-from ledgerframes.sandbox.commands.submissions import ChangeId
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.world.submissions import ChangeId
 from tests.sandbox.asking import ask
 from tests.sandbox.brute_force import replay
 from tests.sandbox.commanding import IOU, Desk, assign, create, created, exercise, unassign

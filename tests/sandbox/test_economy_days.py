@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ledgerframes.sandbox.generator.calendar import calendar_of, updates_of_days
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.calendar import calendar_of, updates_of_days
 from tests.sandbox.economy_books import Books
 
 DAYS = 90

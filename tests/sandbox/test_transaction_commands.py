@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerframes.sandbox.http.responses import blob
 from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.world.contracts import blob
 from tests.hostile.serving import started
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import (

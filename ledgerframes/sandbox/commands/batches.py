@@ -16,16 +16,15 @@ from ledgerframes.sandbox.commands.bodies import (
     ExerciseCommand,
 )
 from ledgerframes.sandbox.commands.command_context import CommandContext
+from ledgerframes.sandbox.commands.errors import invalid
 from ledgerframes.sandbox.commands.event_filters import REFERENCE
 from ledgerframes.sandbox.commands.models import MODELS
 from ledgerframes.sandbox.commands.pending_changes import PendingChanges
 from ledgerframes.sandbox.commands.values import read_record, write_record
-from ledgerframes.sandbox.generator.simulation import Simulation
-from ledgerframes.sandbox.http.ledger_errors import invalid
-from ledgerframes.sandbox.http.responses import blob
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.contracts import Contract, Template
+from ledgerframes.sandbox.world.contracts import Contract, Template, blob
 from ledgerframes.sandbox.world.parties import fingerprint
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.transaction import Transaction
 from ledgerframes.sandbox.world.world import Update, World
 

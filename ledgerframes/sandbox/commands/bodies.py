@@ -8,10 +8,9 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta, Struct
 
+from ledgerframes.sandbox.commands.errors import UnreadableError, invalid
 from ledgerframes.sandbox.commands.event_filters import EventFormat
-from ledgerframes.sandbox.commands.submissions import Period
-from ledgerframes.sandbox.http.ledger_errors import UnreadableError, invalid
-from ledgerframes.sandbox.http.responses import INT32, INT64
+from ledgerframes.sandbox.world.submissions import Period
 from ledgerframes.sandbox.world.timestamps import SECOND
 
 LedgerString = Annotated[str, Meta(pattern=r"^[A-Za-z0-9#:\-_/ ]{1,255}\Z")]
@@ -20,8 +19,8 @@ Party = Annotated[str, Meta(pattern=r"^[A-Za-z0-9:\-_ ]{1,255}\Z")]
 UserId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9@^$.!\-#+'~_|:()`]{1,128}\Z")]
 OptionalUserId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9@^$.!\-#+'~_|:()`]{0,128}\Z")]
 Text = Annotated[str, Meta(min_length=1)]
-Count32 = Annotated[int, Meta(ge=0, lt=INT32)]
-Count64 = Annotated[int, Meta(ge=0, le=INT64 - 1)]
+Count32 = Annotated[int, Meta(ge=0, lt=2**31)]
+Count64 = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 _MICROSECOND: Final = 1_000
 

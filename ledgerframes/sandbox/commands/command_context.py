@@ -9,8 +9,8 @@ from typing import Any, Final
 from ledgerframes.sandbox.commands import errors
 from ledgerframes.sandbox.commands.pending_changes import PendingChanges
 from ledgerframes.sandbox.commands.values import Nothing, Record, read_record, write_record
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world.contracts import Contract, Origin, Template
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import COIN_RULES, NAME_RULES, OPEN_ROUND, PREAPPROVAL, TRANSFER_FACTORY
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import Struct
 
-from ledgerframes.sandbox.http.ledger_errors import UnreadableError, invalid
+from ledgerframes.sandbox.commands.errors import UnreadableError, invalid
 from ledgerframes.sandbox.world.templates import IMPLEMENTED
 
 Shape = Literal["TRANSACTION_SHAPE_UNSPECIFIED", "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ledgerframes.sandbox.commands import errors
 from ledgerframes.sandbox.commands.bodies import AssignCommand, UnassignCommand
 from ledgerframes.sandbox.commands.command_context import check_place
-from ledgerframes.sandbox.generator.simulation import Simulation
-from ledgerframes.sandbox.http.ledger_errors import invalid
+from ledgerframes.sandbox.commands.errors import invalid
 from ledgerframes.sandbox.world.parties import fingerprint
 from ledgerframes.sandbox.world.reassignment_legs import Leg
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.world import Update, World
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from ledgerframes.sandbox.commands import errors
-from ledgerframes.sandbox.commands.submissions import ChangeId, Period, Submission
-from ledgerframes.sandbox.generator.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.submissions import ChangeId, Period, Submission
 from ledgerframes.sandbox.world.world import Update, World
 
 # How far a command advances the ledger's clock, in microseconds.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.generator.transfers import Output, Payment, Transferred, purse, spendable, transfer
 from ledgerframes.sandbox.world.amounts import UNITS
 from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import COIN_RULES
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 

@@ -6,13 +6,13 @@ from typing import Any, Final
 
 from ledgerframes.sandbox.generator.coins import mint
 from ledgerframes.sandbox.generator.rewards_v2 import claimable
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.generator.transfer_inputs import issuance_for, right_of, weight_of
 from ledgerframes.sandbox.generator.transfers import Payment, purse, transfer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, quotient, units
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
     APP_COUPON,
     COIN_RULES,

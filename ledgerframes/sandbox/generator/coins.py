@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ledgerframes.sandbox.generator.fees import fees_of
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.generator.summaries import creation, holding_metadata
 from ledgerframes.sandbox.generator.transfers import (
     Output,
@@ -20,6 +19,7 @@ from ledgerframes.sandbox.generator.transfers import (
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, spelled, units
 from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import COIN_RULES, DSO_RULES, LOCKED_COIN
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 

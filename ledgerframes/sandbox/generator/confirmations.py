@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import COIN_RULES, CONFIRMATION, DSO_RULES
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 

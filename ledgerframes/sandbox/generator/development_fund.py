@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.generator.transfers import Payment, purse, transfer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import COIN_RULES, FUND_COUPON, UNCLAIMED_FUND_COUPON
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 

@@ -18,10 +18,10 @@ from ledgerframes.sandbox.generator import (
     rewards_v2,
 )
 from ledgerframes.sandbox.generator.confirmations import confirmations
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract, Template
 from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
     ACTIVITY_MARKER,
     CLOSED_ROUND,

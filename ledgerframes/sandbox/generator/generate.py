@@ -24,13 +24,13 @@ from ledgerframes.sandbox.generator import (
     tokens,
     traffic,
 )
-from ledgerframes.sandbox.generator.calendar import Calendar, calendar_of
 from ledgerframes.sandbox.generator.made_up_users import invent_accounts
 from ledgerframes.sandbox.generator.reassignment_traffic import ReassignmentTraffic
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.calendar import Calendar, calendar_of
 from ledgerframes.sandbox.world.parties import fingerprint, invent_parties, invent_synchronizers
 from ledgerframes.sandbox.world.reassignment_legs import Leg
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.snapshots import choose_period
 from ledgerframes.sandbox.world.templates import COIN, Packages
 from ledgerframes.sandbox.world.transaction import Transaction

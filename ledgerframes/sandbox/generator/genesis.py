@@ -6,7 +6,6 @@ import hashlib
 from itertools import pairwise
 from typing import Any, Final
 
-from ledgerframes.sandbox.generator.calendar import Calendar
 from ledgerframes.sandbox.generator.coins import tap
 from ledgerframes.sandbox.generator.coupons import first_reward_state
 from ledgerframes.sandbox.generator.development_fund import manager_of
@@ -16,10 +15,10 @@ from ledgerframes.sandbox.generator.mining_rounds import FIRST_PRICE, open_round
 from ledgerframes.sandbox.generator.names import grant_names
 from ledgerframes.sandbox.generator.offers import leave_offer
 from ledgerframes.sandbox.generator.preapproving import preapprove
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.generator.tokens import found_token
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal
+from ledgerframes.sandbox.world.calendar import Calendar
 from ledgerframes.sandbox.world.configuration import (
     MARKER_REWARDS,
     TRAFFIC_REWARDS,
@@ -30,6 +29,7 @@ from ledgerframes.sandbox.world.configuration import (
 )
 from ledgerframes.sandbox.world.contracts import Contract, Template
 from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
     COIN_RULES,
     DSO_BOOTSTRAP,

@@ -13,11 +13,11 @@ from typing import Any, Final
 from ledgerframes.sandbox.generator.coins import pay
 from ledgerframes.sandbox.generator.confirmations import coin_action
 from ledgerframes.sandbox.generator.coupons import weight_of_member
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, units
 from ledgerframes.sandbox.world.configuration import MARKER_REWARDS, TRAFFIC_REWARDS, name_of, reward_config
 from ledgerframes.sandbox.world.contracts import Contract, Template
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import COIN_RULES, DSO_RULES, FEATURED_RIGHT, PRICE_VOTE, VOTE_REQUEST
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, Final
 
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world.amounts import UNITS, decimal
 from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import IOU, SETTLEMENT
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 

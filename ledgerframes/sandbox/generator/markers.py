@@ -5,9 +5,9 @@ from __future__ import annotations
 from ledgerframes.sandbox.generator.coins import mint
 from ledgerframes.sandbox.generator.coupons import app_coupon, coin_for
 from ledgerframes.sandbox.generator.issuance import uses_traffic
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, times, units
 from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import ACTIVITY_MARKER, COIN_RULES, DSO_RULES, FEATURED_RIGHT
 from ledgerframes.sandbox.world.transaction import Transaction
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import islice
 
 from ledgerframes.sandbox.generator.burning import app_context
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.generator.transfer_inputs import tagged
 from ledgerframes.sandbox.generator.transfers import Output, Payment, purse, spendable, transfer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import ACCEPTED_OFFER, OFFER
 from ledgerframes.sandbox.world.transaction import Transaction
 from ledgerframes.sandbox.world.world import World

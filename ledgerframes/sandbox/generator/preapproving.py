@@ -7,13 +7,13 @@ from typing import Final
 from ledgerframes.sandbox.generator.burning import affordable, burn, payment_context
 from ledgerframes.sandbox.generator.coins import tap
 from ledgerframes.sandbox.generator.coupons import coin_for
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.generator.summaries import holding_metadata
 from ledgerframes.sandbox.generator.transfer_inputs import tagged
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, divided
 from ledgerframes.sandbox.world.configuration import DAY
 from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import COIN_RULES, PREAPPROVAL
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 

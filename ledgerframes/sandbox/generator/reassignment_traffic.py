@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentState
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import COIN, IOU
 from ledgerframes.sandbox.world.timestamps import LAST, SECOND
 

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from ledgerframes.sandbox.generator.burning import payment_context
 from ledgerframes.sandbox.generator.coins import mint, release, time_lock
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.generator.summaries import REASON, holding_metadata
 from ledgerframes.sandbox.generator.transfer_inputs import tagged
 from ledgerframes.sandbox.generator.transfers import Output, Payment, purse, spendable, transfer
@@ -14,6 +13,7 @@ from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.instruments import COIN_ID
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import PREAPPROVAL, TRANSFER_FACTORY, TRANSFER_INSTRUCTION
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 

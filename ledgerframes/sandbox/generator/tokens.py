@@ -8,12 +8,12 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, Final
 
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.generator.summaries import REASON, holding_metadata
 from ledgerframes.sandbox.generator.token_standard import extra_arguments, outcome, standard_transfer
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.instruments import SECOND
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import TOKEN, TOKEN_RULES
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 

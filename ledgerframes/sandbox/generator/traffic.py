@@ -7,10 +7,10 @@ from typing import Final
 from ledgerframes.sandbox.generator.burning import affordable, burn, transfer_context
 from ledgerframes.sandbox.generator.coins import tap
 from ledgerframes.sandbox.generator.coupons import coin_for, reward_usage
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.generator.summaries import holding_metadata
 from ledgerframes.sandbox.generator.transfer_inputs import tagged
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, times, units
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import COIN_RULES, MEMBER_TRAFFIC
 from ledgerframes.sandbox.world.transaction import Transaction
 

@@ -20,17 +20,18 @@ from ledgerframes.sandbox.commands.bodies import (
     read_period,
     read_reassignments,
 )
+from ledgerframes.sandbox.commands.errors import LedgerError, UnreadableError
 from ledgerframes.sandbox.commands.event_filters import everything
 from ledgerframes.sandbox.commands.reassigning import write_reassignment
 from ledgerframes.sandbox.commands.submission import RequestedChange, Write, admit, carry_out
-from ledgerframes.sandbox.commands.submissions import ChangeId
 from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.ledger import Ledger
-from ledgerframes.sandbox.http.ledger_errors import LedgerError, UnreadableError, denied
+from ledgerframes.sandbox.http.ledger_errors import denied
 from ledgerframes.sandbox.http.ledger_requests import allowed, caller, read_body
 from ledgerframes.sandbox.http.responses import encode, json_answer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.accounts import User
+from ledgerframes.sandbox.world.submissions import ChangeId
 from ledgerframes.sandbox.world.world import World
 
 _TREE: Final = "tree"

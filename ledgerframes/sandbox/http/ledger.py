@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 from ledgerframes.sandbox.commands.event_filters import Seen, Selection, Subject, everything, interfaces_of
 from ledgerframes.sandbox.commands.interface_views import interface_views
 from ledgerframes.sandbox.http.ledger_trees import Node, ScanEvent, nodes_of, read_transaction
-from ledgerframes.sandbox.http.responses import blob
+from ledgerframes.sandbox.world.contracts import blob
 from ledgerframes.sandbox.world.world import Update, World
 
 

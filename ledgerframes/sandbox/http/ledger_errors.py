@@ -4,69 +4,18 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Mapping
 from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from ledgerframes.sandbox.commands.errors import LedgerError
 from ledgerframes.sandbox.http.callers import AccessError
 from ledgerframes.sandbox.http.responses import encode
 
 PARTICIPANT: Final = "participant1"
 
-# Error category, gRPC code and HTTP status.
-_INVALID: Final = (8, 3, 400)
-_MISSING: Final = (11, 5, 404)
-
-
 logger = logging.getLogger("ledgerframes.sandbox")
-
-
-class LedgerError(Exception):
-    """A request that the ledger interface answers with its JSON error body (contract: Errors 1).
-
-    Attributes:
-        kind: error category, gRPC code and HTTP status.
-        resource: what kind of thing it is about and which one, if it is about one.
-        context: what else the error body's context tells.
-        retry: when it may be tried again, as text; empty where that would not help.
-        hidden: the true cause where the answer must not tell it; the server's log does.
-    """
-
-    def __init__(
-        self,
-        code: str,
-        cause: str,
-        *,
-        kind: tuple[int, int, int],
-        resource: tuple[str, str] | None = None,
-        context: Mapping[str, str] | None = None,
-        retry: str = "",
-        hidden: str = "",
-    ) -> None:
-        super().__init__(cause)
-        self.code = code
-        self.kind = kind
-        self.resource = resource
-        self.context = dict(context or {})
-        self.retry = retry
-        self.hidden = hidden
-
-
-class UnreadableError(Exception):
-    """A malformed body or query value; the ledger interface answers 400 in plain text (contract: Errors 2)."""
-
-
-def invalid(cause: str) -> LedgerError:
-    """A request that can be read but makes no sense."""
-    return LedgerError("INVALID_ARGUMENT", f"The submitted request has invalid arguments: {cause}", kind=_INVALID)
-
-
-def not_found(thing: str, name: str) -> LedgerError:
-    """A request for something the participant does not know, or the caller's parties do not see."""
-    cause = f"{thing.title()} not found, or not visible."
-    return LedgerError(f"{thing.upper()}_NOT_FOUND", cause, kind=_MISSING, resource=(f"{thing.upper()}_ID", name))
 
 
 def denied(error: AccessError) -> LedgerError:

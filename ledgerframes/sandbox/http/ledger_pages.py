@@ -13,11 +13,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from ledgerframes.sandbox.commands.errors import LedgerError, UnreadableError, invalid
 from ledgerframes.sandbox.commands.event_filters import LEDGER_EFFECTS, EventFormat, Selection
 from ledgerframes.sandbox.http.callers import Access
 from ledgerframes.sandbox.http.ledger import Ledger
 from ledgerframes.sandbox.http.ledger_active import active_entries
-from ledgerframes.sandbox.http.ledger_errors import LedgerError, UnreadableError, invalid
 from ledgerframes.sandbox.http.ledger_requests import UpdateFormat, allowed, caller, read_body
 from ledgerframes.sandbox.http.responses import INT32, INT64, encode, json_answer
 from ledgerframes.sandbox.world import timestamps

@@ -8,9 +8,10 @@ import msgspec
 from msgspec import Struct
 from starlette.requests import Request
 
+from ledgerframes.sandbox.commands.errors import UnreadableError
 from ledgerframes.sandbox.commands.event_filters import EventFormat, Selection, TransactionFormat, everything, selection
 from ledgerframes.sandbox.http.callers import Access, AccessError
-from ledgerframes.sandbox.http.ledger_errors import UnreadableError, denied
+from ledgerframes.sandbox.http.ledger_errors import denied
 from ledgerframes.sandbox.world.accounts import User
 
 T = TypeVar("T")

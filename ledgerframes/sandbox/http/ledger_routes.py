@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from ledgerframes.sandbox.commands.errors import user_exists
+from ledgerframes.sandbox.commands.errors import UnreadableError, invalid, not_found, user_exists
 from ledgerframes.sandbox.commands.event_filters import (
     LEDGER_EFFECTS,
     Selection,
@@ -20,7 +20,7 @@ from ledgerframes.sandbox.commands.event_filters import (
 from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.command_routes import CommandRoutes
 from ledgerframes.sandbox.http.ledger import Ledger, transaction_hash
-from ledgerframes.sandbox.http.ledger_errors import UnreadableError, denied, invalid, not_found
+from ledgerframes.sandbox.http.ledger_errors import denied
 from ledgerframes.sandbox.http.ledger_pages import LedgerPages
 from ledgerframes.sandbox.http.ledger_requests import UpdateFormat, allowed, caller, read_body
 from ledgerframes.sandbox.http.responses import INT32, encode, json_answer, page_token, read_integer, read_page_token

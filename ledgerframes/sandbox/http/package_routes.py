@@ -11,10 +11,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from ledgerframes.sandbox.http.archives import ArchiveError, Dar, read_dar
+from ledgerframes.sandbox.commands.errors import LedgerError, UnreadableError, not_found
 from ledgerframes.sandbox.http.callers import Access, AccessError
-from ledgerframes.sandbox.http.ledger_errors import LedgerError, UnreadableError, denied, not_found
+from ledgerframes.sandbox.http.ledger_errors import denied
 from ledgerframes.sandbox.http.responses import json_answer
+from ledgerframes.sandbox.world.archives import ArchiveError, Dar, read_dar
 from ledgerframes.sandbox.world.package_store import VersionTakenError
 from ledgerframes.sandbox.world.world import World
 

@@ -12,7 +12,6 @@ from starlette.routing import BaseRoute, Route
 from ledgerframes.sandbox.http.responses import (
     INT32,
     RefusalError,
-    blob,
     encode,
     json_answer,
     page_token,
@@ -22,7 +21,7 @@ from ledgerframes.sandbox.http.responses import (
 )
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, units
-from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.contracts import Contract, blob
 from ledgerframes.sandbox.world.instruments import COIN_ID, SECOND, SUPPORTED_APIS, Instrument
 from ledgerframes.sandbox.world.templates import COIN_RULES, TOKEN, TRANSFER_FACTORY
 from ledgerframes.sandbox.world.world import World

@@ -15,7 +15,6 @@ from starlette.routing import BaseRoute, Route
 from ledgerframes.sandbox.http.responses import (
     INT32,
     RefusalError,
-    blob,
     check_list,
     contract_record,
     encode,
@@ -25,7 +24,7 @@ from ledgerframes.sandbox.http.responses import (
 )
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.configuration import name_of
-from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.contracts import Contract, blob
 from ledgerframes.sandbox.world.coupon_book import round_of
 from ledgerframes.sandbox.world.templates import (
     CLOSED_ROUND,

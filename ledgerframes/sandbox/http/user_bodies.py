@@ -10,8 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from ledgerframes.sandbox.commands.bodies import Party, UserId
-from ledgerframes.sandbox.commands.errors import no_identity_provider
-from ledgerframes.sandbox.http.ledger_errors import UnreadableError
+from ledgerframes.sandbox.commands.errors import UnreadableError, no_identity_provider
 from ledgerframes.sandbox.world.accounts import Right, User
 
 ANNOTATIONS_MAXIMUM: Final = 256 * 1024

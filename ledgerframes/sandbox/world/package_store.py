@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ledgerframes.sandbox.http.archives import Dar, Package
+from ledgerframes.sandbox.world.archives import Dar, Package
 
 
 class VersionTakenError(Exception):

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import msgspec
 
-from ledgerframes.sandbox.generator.simulation import Simulation
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract, Effects, Template, created_event
+from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.world import Update
 

@@ -11,7 +11,6 @@ from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ledgerframes.sandbox.commands.submissions import Submissions
 from ledgerframes.sandbox.world.accounts import Accounts
 from ledgerframes.sandbox.world.coin_history import CoinHistory
 from ledgerframes.sandbox.world.contracts import Contract, Contracts
@@ -19,11 +18,12 @@ from ledgerframes.sandbox.world.coupon_book import CouponBook
 from ledgerframes.sandbox.world.instruments import COIN, Instrument
 from ledgerframes.sandbox.world.package_store import PackageStore
 from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentState, render_leg
+from ledgerframes.sandbox.world.submissions import Submissions
 from ledgerframes.sandbox.world.templates import LICENSE
 from ledgerframes.sandbox.world.timestamps import Cursor
 
 if TYPE_CHECKING:
-    from ledgerframes.sandbox.generator.simulation import Simulation
+    from ledgerframes.sandbox.world.simulation import Simulation
 
 # Three hours, as on real networks.
 SNAPSHOT_PERIOD: Final = 3 * 3_600_000_000

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from ledgerframes.sandbox.generator.calendar import Calendar
+from ledgerframes.sandbox.world.calendar import Calendar
 from ledgerframes.sandbox.world.contracts import Contract, Template
 from ledgerframes.sandbox.world.parties import LedgerParties
 from ledgerframes.sandbox.world.templates import Packages
