@@ -187,7 +187,7 @@ class _HostileGenerator:
             if position:
                 self.world.license_rows.append((2**63 - 8 + position, contract.contract_id))
             else:
-                self.world.ans_rules = contract
+                self.world.rules[NAME_RULES.entity] = contract
 
 
 def invent_hostile_accounts() -> Accounts:

@@ -217,7 +217,7 @@ def loaders(sandbox: Any, alice: str) -> Iterator[Call]:
 def reads(sandbox: Any, alice: str) -> Iterator[Call]:
     """The calls that change nothing, with every argument."""
     update = sandbox.world.updates[0].update_id
-    rules = sandbox.world.ans_rules
+    rules = sandbox.world.rules["Splice.Ans:AnsRules"]
     for encoding in ("compact_json", "protobuf_json"):
         yield lambda net, encoding=encoding: net.scan.update_by_id(update, value_encoding=encoding)
         yield lambda net, encoding=encoding: net.scan.update_by_hash("00", value_encoding=encoding)

@@ -10,8 +10,7 @@ from ledgerframes.sandbox.generator.transfer_inputs import issuance_for, right_o
 from ledgerframes.sandbox.generator.transfers import Payment, purse, transfer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, quotient, units
-from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.contracts import Contract, round_of
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
     APP_COUPON,
@@ -45,7 +44,7 @@ def claim(tx: Transaction, sim: Simulation) -> None:
         for each in sim.world.contracts.free(ISSUING_ROUND, sim.main).values()
         if timestamps.parse(each.payload["opensAt"]) <= sim.now
     ]
-    waiting = [coupon for each in issuing for coupon in sim.world.coupons.of(round_of(each), sim.main)]
+    waiting = [coupon for each in issuing for coupon in sim.world.contracts.free_coupons(round_of(each), sim.main)]
     waiting += claimable(sim)
     owner = sim.rng.choice(waiting).owner if waiting else ""
     coupons = [item for item in waiting if item.owner == owner and _claimable(sim, item)][:MOST_CLAIMED]
@@ -56,9 +55,14 @@ def claim(tx: Transaction, sim: Simulation) -> None:
     return None
 
 
+def has_expirable(sim: Simulation, closed: Contract) -> bool:
+    """Whether a closed round has left coupons."""
+    return any(sim.world.contracts.free_coupons(round_of(closed), sim.main))
+
+
 def expirable(sim: Simulation, closed: Contract) -> list[Contract]:
     """The coupons of one kind that a closed round has left."""
-    left = list(sim.world.coupons.of(round_of(closed), sim.main))
+    left = list(sim.world.contracts.free_coupons(round_of(closed), sim.main))
     return [coupon for coupon in left if coupon.template is left[0].template][:MOST_EXPIRED]
 
 

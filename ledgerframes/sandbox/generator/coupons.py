@@ -5,8 +5,7 @@ from __future__ import annotations
 from ledgerframes.sandbox.generator.issuance import uses_traffic
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, divided, units
 from ledgerframes.sandbox.world.configuration import name_of
-from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.contracts import Contract, round_of
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
     APP_COUPON,

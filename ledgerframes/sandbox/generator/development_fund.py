@@ -114,7 +114,7 @@ def _shares(sim: Simulation) -> list[Contract]:
 
 def _coupon(sim: Simulation) -> Contract | None:
     """The coupon that is allotted, if there is one."""
-    return next((one for one in sim.world.coupons.allotted.values() if not one.commanded), None)
+    return next((one for one in sim.world.contracts.of(FUND_COUPON) if not one.commanded), None)
 
 
 def _end_of(coupon: Contract) -> str:

@@ -19,8 +19,7 @@ from ledgerframes.sandbox.generator import (
 )
 from ledgerframes.sandbox.generator.confirmations import confirmations
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.contracts import Contract, Template
-from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.contracts import Contract, Template, round_of
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
     ACTIVITY_MARKER,
@@ -90,7 +89,7 @@ def _later_duty(sim: Simulation) -> Duty | None:
 
 def _closing_duty(sim: Simulation) -> Duty | None:
     for closed in sim.world.contracts.free(CLOSED_ROUND, sim.main).values():
-        if claims.expirable(sim, closed):
+        if claims.has_expirable(sim, closed):
             return partial(claims.expire_coupons, closed=closed)
         if _is_old(sim, closed):
             confirmed = confirmations(sim, closed.contract_id)
@@ -106,7 +105,7 @@ def _issuing(sim: Simulation) -> Iterable[Contract]:
 def _is_old(sim: Simulation, closed: Contract) -> bool:
     """Whether a closed round may go: some rounds later, and with none of its coupons anywhere."""
     number = round_of(closed)
-    return round_of(sim.rounds[0]) - number > 2 + _KEPT_ROUNDS and not any(sim.world.coupons.all_of(number))
+    return round_of(sim.rounds[0]) - number > 2 + _KEPT_ROUNDS and not any(sim.world.contracts.coupons(number))
 
 
 def _count(sim: Simulation, template: Template) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from ledgerframes.sandbox.world.amounts import divided, times, units
@@ -48,6 +49,8 @@ class Fees:
         return min(amount, rounds * rate) if self.charged else 0
 
 
+# Of the few rounds that are open, whose payloads never change.
+@lru_cache(16)
 def fees_of(open_round: Contract) -> Fees:
     """The fees of an open round, from USD to coin at its price."""
     payload: dict[str, Any] = open_round.payload

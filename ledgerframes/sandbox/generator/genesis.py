@@ -27,8 +27,7 @@ from ledgerframes.sandbox.world.configuration import (
     name_of,
     reward_config,
 )
-from ledgerframes.sandbox.world.contracts import Contract, Template
-from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.contracts import Contract, Template, round_of
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
     COIN_RULES,
@@ -82,7 +81,7 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
     rules = _rule(tx, sim, DSO_RULES, governance, root, contract_id=_rules_id(dso))
     coin = _rule(tx, sim, COIN_RULES, terms, root)
     _rule(tx, sim, TRANSFER_FACTORY, {"dso": dso}, root)
-    sim.world.ans_rules = _rule(tx, sim, NAME_RULES, {"dso": dso, "config": names}, root)
+    _rule(tx, sim, NAME_RULES, {"dso": dso, "config": names}, root)
     argument = {
         "amuletPrice": start.payload["amuletPrice"],
         "round0Duration": start.payload["round0Duration"],

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ledgerframes.sandbox.generator.coins import mint
-from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.contracts import Contract, round_of
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import FAUCET_COUPON, LICENSE, LIVENESS_RECORD
 from ledgerframes.sandbox.world.transaction import Event, Transaction

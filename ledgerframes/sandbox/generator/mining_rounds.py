@@ -12,8 +12,7 @@ from ledgerframes.sandbox.generator.rewards_v2 import ask_for_rewards
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, spelled, units
 from ledgerframes.sandbox.world.configuration import issuance_config, transfer_config
-from ledgerframes.sandbox.world.contracts import Contract, Template
-from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.contracts import Contract, Template, round_of
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
     APP_COUPON,
@@ -54,7 +53,6 @@ def open_round(tx: Transaction, sim: Simulation, number: int, under: Event, *, u
         price = config["decentralizedSynchronizer"]["fees"]["extraTrafficPrice"]
         payload |= {"rewardConfig": config["rewardConfig"], "trafficPrice": price}
     opened = tx.create(OPEN_ROUND, payload, signatories=(sim.parties.dso,), under=under)
-    sim.rounds.append(opened)
     sim.world.coins.open_round(round_of(sim.rounds[0]))
     sim.round_opened = sim.now
     return opened
@@ -78,7 +76,6 @@ def advance_rounds(tx: Transaction, sim: Simulation) -> None:
     root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_AdvanceOpenMiningRounds", argument, acting=(delegate,))
     step = tx.exercise(rules, "AmuletRules_AdvanceOpenMiningRounds", {}, acting=(sim.parties.dso,), under=root)
     tx.archive(closing, under=step)
-    sim.rounds.popleft()
     terms = ("dso", "round", "amuletPrice", "issuanceConfig", "tickDuration", "rewardConfig", "trafficPrice")
     kept = {name: closing.payload[name] for name in terms if name in closing.payload}
     summarizing = _create(tx, SUMMARIZING_ROUND, kept, step)
@@ -182,7 +179,7 @@ def _start_argument(sim: Simulation, summarizing: Contract) -> dict[str, Any]:
 def _totals(sim: Simulation, number: int) -> Totals:
     """The weights of all of a round's coupons, wherever they are; none has been claimed before it is issuing."""
     validator = featured = unfeatured = sv = faucet = 0
-    for coupon in sim.world.coupons.all_of(number):
+    for coupon in sim.world.contracts.coupons(number):
         payload = coupon.payload
         if coupon.template is SV_COUPON:
             sv += int(payload["weight"])

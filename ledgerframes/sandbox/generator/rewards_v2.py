@@ -175,7 +175,7 @@ def _expired(sim: Simulation) -> list[Contract]:
 
 
 def _known(sim: Simulation) -> list[Contract]:
-    return [one for one in sim.world.coupons.in_coin.values() if not one.commanded]
+    return [one for one in sim.world.contracts.of(REWARD_COUPON) if not one.commanded]
 
 
 def _create(tx: Transaction, payload: dict[str, Any], *, under: Event) -> Contract:

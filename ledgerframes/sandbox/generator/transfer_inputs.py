@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from ledgerframes.sandbox.generator.summaries import Sums
 from ledgerframes.sandbox.world.amounts import UNITS, times, units
-from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.contracts import Contract, round_of
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
     APP_COUPON,

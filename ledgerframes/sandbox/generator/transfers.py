@@ -12,8 +12,7 @@ from ledgerframes.sandbox.generator.fees import Fees, fees_of
 from ledgerframes.sandbox.generator.summaries import Balances, Sums
 from ledgerframes.sandbox.generator.transfer_inputs import consume_coupon, issuing_rounds, rights_of, tagged
 from ledgerframes.sandbox.world.amounts import decimal, spelled, times, units
-from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.contracts import Contract, round_of
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import COIN, COIN_RULES, FEATURED_RIGHT, LOCKED_COIN
 from ledgerframes.sandbox.world.transaction import Event, Transaction

@@ -21,6 +21,7 @@ from ledgerframes.sandbox.http.responses import (
     read_object,
 )
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.templates import NAME_RULES
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.views import View
 from ledgerframes.sandbox.world.world import Update, page_of
@@ -92,7 +93,7 @@ class Scan:
     async def ans_rules(self, request: Request) -> Response:
         """POST /v0/ans-rules: the contract is left out where both cached ids match."""
         body = await read_object(request)
-        rules = self.view.world.ans_rules
+        rules = self.view.world.rules.get(NAME_RULES.entity)
         if rules is None:
             raise RefusalError(404, "No AnsRules contract found")
         answer: dict[str, Any] = {}

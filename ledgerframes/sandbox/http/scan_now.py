@@ -24,8 +24,7 @@ from ledgerframes.sandbox.http.responses import (
 )
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.configuration import name_of
-from ledgerframes.sandbox.world.contracts import Contract, blob
-from ledgerframes.sandbox.world.coupon_book import round_of
+from ledgerframes.sandbox.world.contracts import Contract, blob, round_of
 from ledgerframes.sandbox.world.templates import (
     CLOSED_ROUND,
     COIN_RULES,

@@ -30,6 +30,7 @@ from ledgerframes.sandbox.world.coin_history import Coin
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.holdings import summarize
 from ledgerframes.sandbox.world.preapprovals import preapproval_of
+from ledgerframes.sandbox.world.templates import NAME_RULES
 from ledgerframes.sandbox.world.views import View
 from ledgerframes.sandbox.world.world import World
 
@@ -186,8 +187,7 @@ def _echo(wanted: SummaryRequest) -> dict[str, Any]:
 
 def _entry(world: World, entry: Contract) -> dict[str, str]:
     """A name entry as the validator sends it (contract: Resources, Name-service entry)."""
-    assert world.ans_rules is not None
-    terms = world.ans_rules.payload["config"]
+    terms = world.rules[NAME_RULES.entity].payload["config"]
     return {
         "contractId": entry.contract_id,
         "name": entry.payload["name"],

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 
-@dataclass(frozen=True, slots=True)
+# One object per template, so that they are told apart without reading their names.
+@dataclass(frozen=True, slots=True, eq=False)
 class Template:
     """What a contract is an instance of.
 
     Attributes:
         entity: `Module:Entity`.
         package_name: the package it comes from; an upgrade changes the package's hash, not this name.
+        of_round: its contracts are coupons that a round issues coin for.
     """
 
     entity: str
     package_name: str
+    of_round: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -69,7 +73,7 @@ class Origin(NamedTuple):
 
 @dataclass(slots=True)
 class Contracts:
-    """Every contract that has not ended, by id, and those free to be used, by template, synchronizer and owner.
+    """Every contract that has not ended: by id, by template, coupons by their round, and those free to be used.
 
     Attributes:
         active: all of them, those in flight too.
@@ -78,7 +82,8 @@ class Contracts:
 
     active: dict[str, Contract] = field(default_factory=dict)
     origins: dict[str, Origin] = field(default_factory=dict)
-    _free: dict[tuple[str, str, str], dict[str, Contract]] = field(default_factory=dict)
+    _groups: dict[Template | int, dict[str, Contract]] = field(default_factory=dict)
+    _free: dict[tuple[Template, str, str], dict[str, Contract]] = field(default_factory=dict)
 
     def create(self, contract: Contract) -> None:
         """Add a new contract, free to be used."""
@@ -86,31 +91,45 @@ class Contracts:
         self.origins[contract.contract_id] = Origin(
             contract.template, contract.template_id, contract.signatories, contract.observers
         )
+        for group in _groups_of(contract):
+            self._groups.setdefault(group, {})[contract.contract_id] = contract
         self.release(contract)
 
     def archive(self, contract: Contract) -> None:
         """End a contract."""
         del self.active[contract.contract_id]
+        for group in _groups_of(contract):
+            del self._groups[group][contract.contract_id]
         self.hold(contract)
 
     def free(self, template: Template, synchronizer_id: str, owner: str = "") -> dict[str, Contract]:
         """The usable contracts of a template on a synchronizer, by id, the longest there first."""
-        return self._free.get((template.entity, synchronizer_id, owner), {})
+        return self._free.get((template, synchronizer_id, owner), _NONE)
 
     def of(self, template: Template) -> list[Contract]:
         """The contracts of a template that have not ended, the oldest first."""
-        return [contract for contract in self.active.values() if contract.template == template]
+        return list(self._groups.get(template, _NONE).values())
+
+    def coupons(self, number: int) -> Iterator[Contract]:
+        """A round's coupons wherever they are, those in flight too, the oldest first."""
+        yield from self._groups.get(number, _NONE).values()
+
+    def free_coupons(self, number: int, synchronizer_id: str) -> Iterator[Contract]:
+        """A round's coupons that are on a synchronizer and that no command made, the oldest first."""
+        for coupon in self.coupons(number):
+            if coupon.synchronizer_id == synchronizer_id and not coupon.commanded:
+                yield coupon
 
     def hold(self, contract: Contract) -> None:
         """Keep a contract from being used until it is released."""
-        pool = self._free.get((contract.template.entity, contract.synchronizer_id or "", contract.owner), {})
+        pool = self._free.get((contract.template, contract.synchronizer_id or "", contract.owner), _NONE)
         pool.pop(contract.contract_id, None)
 
     def release(self, contract: Contract) -> None:
         """Let the ledger's activities use a contract where it is assigned, unless it is a command's."""
         if contract.commanded:
             return
-        key = (contract.template.entity, contract.synchronizer_id or "", contract.owner)
+        key = (contract.template, contract.synchronizer_id or "", contract.owner)
         self._free.setdefault(key, {})[contract.contract_id] = contract
 
     def unassign(self, contract: Contract) -> None:
@@ -123,6 +142,19 @@ class Contracts:
         """Put a contract on a synchronizer, without letting it be used yet."""
         self.hold(contract)
         contract.synchronizer_id = synchronizer_id
+
+
+_NONE: Final[dict[str, Contract]] = {}
+
+
+def _groups_of(contract: Contract) -> tuple[Template | int, ...]:
+    template = contract.template
+    return (template, round_of(contract)) if template.of_round else (template,)
+
+
+def round_of(contract: Contract) -> int:
+    """The round that a coupon, a round or a coin's payload names."""
+    return int(contract.payload["round"]["number"])
 
 
 def created_event(contract: Contract, event_id: str) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from random import Random
@@ -56,7 +55,7 @@ class Simulation:
         return self.world.rules
 
     @property
-    def rounds(self) -> deque[Contract]:
+    def rounds(self) -> list[Contract]:
         """The open mining rounds, the earliest first."""
         return self.world.rounds
 

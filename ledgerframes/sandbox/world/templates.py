@@ -24,11 +24,13 @@ NAME_RULES: Final = Template("Splice.Ans:AnsRules", "splice-amulet-name-service"
 NAME_ENTRY: Final = Template("Splice.Ans:AnsEntry", "splice-amulet-name-service")
 OFFER: Final = Template("Splice.Wallet.TransferOffer:TransferOffer", "splice-wallet")
 ACCEPTED_OFFER: Final = Template("Splice.Wallet.TransferOffer:AcceptedTransferOffer", "splice-wallet")
-APP_COUPON: Final = Template("Splice.Amulet:AppRewardCoupon", "splice-amulet")
-VALIDATOR_COUPON: Final = Template("Splice.Amulet:ValidatorRewardCoupon", "splice-amulet")
-SV_COUPON: Final = Template("Splice.Amulet:SvRewardCoupon", "splice-amulet")
-FAUCET_COUPON: Final = Template("Splice.ValidatorLicense:ValidatorFaucetCoupon", "splice-amulet")
-LIVENESS_RECORD: Final = Template("Splice.ValidatorLicense:ValidatorLivenessActivityRecord", "splice-amulet")
+APP_COUPON: Final = Template("Splice.Amulet:AppRewardCoupon", "splice-amulet", of_round=True)
+VALIDATOR_COUPON: Final = Template("Splice.Amulet:ValidatorRewardCoupon", "splice-amulet", of_round=True)
+SV_COUPON: Final = Template("Splice.Amulet:SvRewardCoupon", "splice-amulet", of_round=True)
+FAUCET_COUPON: Final = Template("Splice.ValidatorLicense:ValidatorFaucetCoupon", "splice-amulet", of_round=True)
+LIVENESS_RECORD: Final = Template(
+    "Splice.ValidatorLicense:ValidatorLivenessActivityRecord", "splice-amulet", of_round=True
+)
 UNCLAIMED_REWARD: Final = Template("Splice.Amulet:UnclaimedReward", "splice-amulet")
 FUND_COUPON: Final = Template("Splice.Amulet:DevelopmentFundCoupon", "splice-amulet")
 UNCLAIMED_FUND_COUPON: Final = Template("Splice.Amulet:UnclaimedDevelopmentFundCoupon", "splice-amulet")

@@ -19,6 +19,8 @@ _NAIVE_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - formatting without 
 _TEXT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII)
 
 
+# An update tells most of its times twice or more.
+@lru_cache(1_024)
 def exact(micros: int) -> str:
     """Write an instant with six fractional digits, as every record time is sent."""
     return (_NAIVE_EPOCH + timedelta(microseconds=micros)).isoformat(timespec="microseconds") + "Z"

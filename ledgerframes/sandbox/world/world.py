@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from bisect import bisect_left, insort
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import islice
@@ -14,12 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ledgerframes.sandbox.world.accounts import Accounts
 from ledgerframes.sandbox.world.coin_history import CoinHistory
 from ledgerframes.sandbox.world.contracts import Contract, Contracts
-from ledgerframes.sandbox.world.coupon_book import CouponBook
 from ledgerframes.sandbox.world.instruments import COIN, Instrument
 from ledgerframes.sandbox.world.package_store import PackageStore
 from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentState, render_leg
 from ledgerframes.sandbox.world.submissions import Submissions
-from ledgerframes.sandbox.world.templates import LICENSE
+from ledgerframes.sandbox.world.templates import LICENSE, OPEN_ROUND
 from ledgerframes.sandbox.world.timestamps import Cursor
 
 if TYPE_CHECKING:
@@ -63,14 +61,11 @@ class World:
         contracts: the active ones.
         license_rows: stored validator licenses as (row number, contract id), ascending; ended ones stay.
         coins: the life of every coin.
-        coupons: the rewards that nobody has claimed yet.
         rules: the contracts of which there is one, by template entity.
-        rounds: the open mining rounds, the earliest first.
         accounts: the users of the participant.
         instruments: what the coin's registry lists, ordered by id.
         package_store: the packages that were uploaded.
         snapshot_period: microseconds between two snapshots of the contracts.
-        ans_rules: the name-service rules, if the ledger has any.
         earliest_round: the first round with complete reward records, if there is one yet.
         reassignments: the reassignments in flight.
         submissions: the commands that have been carried out.
@@ -87,15 +82,12 @@ class World:
         self.ledger_updates: list[Update] = [] if scan_party else self.updates
         self.contracts = Contracts()
         self.coins = CoinHistory()
-        self.coupons = CouponBook()
         self.rules: dict[str, Contract] = {}
-        self.rounds: deque[Contract] = deque()
         self.accounts = Accounts()
         self.instruments: tuple[Instrument, ...] = (COIN,)
         self.package_store = PackageStore()
         self.snapshot_period = SNAPSHOT_PERIOD
         self.license_rows: list[tuple[int, str]] = []
-        self.ans_rules: Contract | None = None
         self.earliest_round: int | None = None
         self.reassignments = ReassignmentState()
         self.submissions = Submissions()
@@ -115,11 +107,15 @@ class World:
         """The ledger's own clock: its newest record time in microseconds, 0 before its first update."""
         return self.ledger_updates[-1].record_time if self.ledger_updates else 0
 
+    @property
+    def rounds(self) -> list[Contract]:
+        """The open mining rounds, the earliest first."""
+        return self.contracts.of(OPEN_ROUND)
+
     def create(self, contract: Contract, at: Cursor) -> None:
         """Take in a new contract, as of that migration id and record time."""
         self.contracts.create(contract)
         self.coins.create(contract, at)
-        self.coupons.create(contract)
         if contract.template is LICENSE:
             # Not quite in the order of creation: "newest first" of real servers is not by `created_at` either.
             insort(self.license_rows, (contract.row, contract.contract_id))
@@ -128,7 +124,6 @@ class World:
         """End a contract, as of that migration id and record time."""
         self.contracts.archive(contract)
         self.coins.archive(contract, at)
-        self.coupons.archive(contract)
 
     def leg(self, leg: Leg, *, update_id: str, migration_id: int, record_time: int) -> Update:
         """The update of a leg of a reassignment; the scan's party sees it of its own contracts."""
