@@ -100,8 +100,9 @@ class Agreement:
         if not self._compare(server, tail, here, shown.complete_to):
             self.servers.leave_out(server, "it does not show yet whether it belongs to the store's network")
             return Look(news=False, lags=True, known=False)
-        begun = {cursor.migration_id for cursor in shown.cursors.values()} - {migration_id}
-        self._compare_whole(server, shown.cursors, begun, shown.proven)
+        if shown.cursors:
+            begun = {cursor.migration_id for cursor in shown.cursors.values()} - {migration_id}
+            self._compare_whole(server, shown.cursors, begun, max(shown.cursors.values()), shown.proven)
         lacking = {one: at for one, at in tail.held.items() if one not in here.keys() - self.rowless}
         due = self.due(server, migration_id, lacking)
         later = [cursor for cursor in shown.cursors.values() if cursor.migration_id > migration_id]
@@ -113,7 +114,7 @@ class Agreement:
         kept = [micros for update_id, micros in here.items() if update_id in apart]
         held = [micros for update_id, micros in tail.held.items() if update_id in due or update_id not in lacking]
         settles = any(lo < micros <= final for micros in [*held, *kept])
-        unknown = not here.keys() <= {*tail.covered, *apart}
+        unknown = not {one for one, at in here.items() if at <= tail.interval.hi} <= {*tail.covered, *apart}
         news = unknown or settles or closed or tail.long or not shown.whole
         return Look(news, bool(due), tuple(shown.cursors.values()), whole=not lacking or bool(due))
 
@@ -126,9 +127,9 @@ class Agreement:
             known: a page that this sync has asked it for already, if that shows the beginning of the tail.
         """
         shown = Shown()
-        after, most = tail.after, 0
+        after, most, wanted = tail.after, 0, self.page_size
         for _ in range(_PAGES):
-            sent, size, proof = known or self._ask(after, self.page_size, server)
+            sent, size, proof = known or self._ask(after, wanted, server)
             known = None
             ids, cursors = sent.glimpse.update_ids, sent.glimpse.cursors
             page = PageSize(len(cursors), len(sent.raw))
@@ -137,14 +138,15 @@ class Agreement:
             # A server that has sent larger pages did not cut a smaller one short.
             whole = (
                 not cursors
-                or cursors[-1].migration_id > tail.interval.migration_id
+                or cursors[-1] > Cursor(tail.interval.migration_id, tail.interval.hi)
                 or (page.items < size and (self.servers.can_send_more(server, page) or page.items < most))
             )
             done = whole or tail.long or not {*ids} <= {*tail.covered, *self.rejected, *self.rowless}
             following = before(cursors[-1]) if cursors else after
             if following == after and not done:  # one group of equal cursors, which the page may have cut
-                done = True
-                whole = page.items < size and not len(self._ask(cursors[-1], 1, server).page)
+                done = page.items < size or wanted >= MAXIMUM
+                wanted = min(2 * wanted, MAXIMUM)
+                whole = done and page.items < size and not len(self._ask(cursors[-1], 1, server).page)
             shown.add(dict(zip(ids, cursors, strict=True)), proof.of(server, cursors), whole=whole)
             if done:
                 break
@@ -214,16 +216,16 @@ class Agreement:
             # Where the store is settled it has every update, so a server that begins there with unknown ones is
             # another's.
             raise another_network(server, ids[0], self._name)
-        pages = [FirstPage(0, page.glimpse, proof)]
+        pages = [FirstPage(0, page.glimpse, proof, whole=False)]
         known = known or self._shows_name(server, pages) or self._shows_parties(server, page)
         if certain and not known:
             raise another_network(server, ids[0], self._name)
         # Also where nothing is known: after a fork below the first update a server shows nothing that is stored.
         stored = {interval.migration_id for interval in self.history.slots.common}
-        for since, glimpse, proof in pages:
-            begun = {migration_id for migration_id in stored if since <= migration_id <= glimpse.cursors[-1][0]}
-            shown = dict(zip(glimpse.update_ids, glimpse.cursors, strict=True))
-            self._compare_whole(server, shown, begun, proof.of(server, glimpse.cursors))
+        for since, glimpse, proof, whole in pages:
+            last = Cursor(CLOSED, CLOSED) if whole else glimpse.cursors[-1]
+            begun = {migration_id for migration_id in stored if since <= migration_id <= last.migration_id}
+            self._compare_whole(server, glimpse.update_ids, begun, last, proof.of(server, glimpse.cursors))
         return known
 
     def first_items(self, server: str, *, insist: bool = False, recognised: bool = False) -> HistoryPage:
@@ -281,23 +283,24 @@ class Agreement:
         """Whether a server shows the update that names the network; late ones that came before it may fill pages.
 
         None of them lies further before it than `settle`, or it was not the first one shown when it gave the name.
-        The first page is added to `pages`. While nothing is stored, any page that names the network's parties will do.
+        Its pages are added to `pages`. While nothing is stored, any page that names the network's parties will do.
         """
         stored = bool(self.history.slots.common)
         migration_id = int((self.history.network or "0").partition("/")[0])
-        after: Cursor | None = Cursor(migration_id - 1, LATEST)
+        after = Cursor(migration_id - 1, LATEST)
         end: Cursor | None = None
         for _ in range(_PAGES):
-            page, _, proof = self._ask(after, MAXIMUM, server)
+            page, size, proof = self._ask(after, MAXIMUM, server)
             ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
+            sent = PageSize(len(cursors), len(page.raw))
+            whole = not cursors or (len(cursors) < size and self.servers.can_send_more(server, sent))
+            pages.append(FirstPage(after.migration_id + 1, page.glimpse, proof, whole))
             if not cursors or self._knows(ids):
                 return bool(cursors)
             if not stored and self._shows_parties(server, page):
                 return True
-            if end is None:
-                pages.append(FirstPage(migration_id, page.glimpse, proof))
-                end = Cursor(migration_id, cursors[0].micros + self.proofs.settle)
-            asked, after = after, before(cursors[-1])
+            end = end or Cursor(migration_id, cursors[0].micros + self.proofs.settle)
+            asked, after = after, before(cursors[-1]) or after
             if after == asked or (stored and cursors[-1] > end):
                 return False
         return False
@@ -340,7 +343,7 @@ class Agreement:
         return bool(cursors) and not begun and self._shows_parties(server, page)
 
     def _compare_whole(
-        self, server: str, shown: Mapping[str, Cursor], migrations: Collection[int], proven: int
+        self, server: str, shown: Collection[str], migrations: Collection[int], last: Cursor, proven: int
     ) -> None:
         """Refuse a server that lacks an update of migrations that it shows from their beginning on.
 
@@ -348,11 +351,9 @@ class Agreement:
             server: which.
             shown: what it shows.
             migrations: those that are shown from their beginning on.
+            last: how far they are shown.
             proven: up to this record time it has shown everything.
         """
-        last = max(shown.values(), default=None)
-        if last is None:
-            return
         for migration_id in migrations:
             missing = self._held_beside(shown, Cursor(migration_id, BEGINNING), last, proven)
             self.refuse(server, migration_id, self.due(server, migration_id, missing))

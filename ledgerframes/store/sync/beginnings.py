@@ -7,6 +7,7 @@ reverse of `paging.proofs`: here the proof has to come *after* the page, or lie 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -23,6 +24,7 @@ from ledgerframes.store.sync.page_requests import ask
 from ledgerframes.store.sync.servers import AgreedServers, Began
 from ledgerframes.timestamps import EARLIEST, format_timestamp
 
+_log = logging.getLogger("ledgerframes.store")
 #: How many updates are asked for to recognise a network: late ones may have come before the one that names it.
 FIRST: Final = 50
 
@@ -70,9 +72,25 @@ class Beginnings:
         """
         proof = self.proofs.now()
         size, answer = ask(self.servers, self.proofs, None, FIRST, server, insist=insist)
+        self._warn_of_late(server, answer.value)
         self.pages[server] = SentPage(answer.value, size, proof)
         self.note(server, answer.value)
         return answer.value
+
+    def _warn_of_late(self, server: str, page: HistoryPage) -> None:
+        """Warn of an item that a server shows now and should have shown before, since it had shown much later ones."""
+        earlier = self.pages.get(server)
+        if earlier is None or not earlier.page.glimpse.cursors or not page.glimpse.cursors:
+            return
+        shown, first = earlier.page.glimpse.cursors, page.glimpse.cursors[0]
+        if first < shown[0] and first.micros <= earlier.proof.of(server, shown):
+            _log.warning(
+                "%s shows update %s at %s only now, though it had shown much later ones: give a longer settle=, and"
+                " compare it with what is stored by store.verify",
+                server,
+                page.glimpse.update_ids[0],
+                first,
+            )
 
     def reaching(self, server: str, after: Cursor) -> SentPage | None:
         """The page with a server's first items, if it shows what follows a cursor of the migration it begins in."""

@@ -198,13 +198,14 @@ class HistorySync:
     def _adds(self, interval: Interval, look: Look) -> bool:
         """Whether reading what was looked at adds something, if only that nothing more is there."""
         unread = interval.hi >= CLOSED and interval.migration_id not in self.history.slots.ended
-        return look.news or (unread and not look.lags) or self._has_gap(interval)
+        return look.news or (unread and not look.lags)
 
-    def _has_gap(self, interval: Interval) -> bool:
-        """Whether syncs of parts left something out before what is stored of an interval, though nothing is final."""
+    def _gaps(self, interval: Interval) -> list[Interval]:
+        """What syncs of parts left out before what is stored of an interval, if reading it makes any of it final."""
         stored = [one.hi for one in self.history.slots.common if one.migration_id == interval.migration_id]
         before = interval._replace(hi=min(interval.hi, max(stored, default=interval.lo)))
-        return any(not self._is_pruned(gap) for gap in missing(before, self.history.slots.common))
+        gaps = [gap for gap in missing(before, self.history.slots.common) if not self._is_pruned(gap)]
+        return [gap for gap in gaps if self._is_proven(gap)]
 
     def _before(self, first: int) -> set[int]:
         """The migrations before the first one stored, and where servers begin, if something older may be had."""
@@ -287,30 +288,33 @@ class HistorySync:
         """The missing intervals of a migration, without those where a look shows nothing new or nothing is left."""
         worth_reading = []
         stored = any(interval.migration_id == migration_id for interval in self.history.slots.common)
+        ends = {one.hi for one in self.history.slots.settled if one.migration_id == migration_id}
         for interval in self._missing(migration_id):
             if self._is_pruned(interval):
                 continue
-            if interval not in self._news and stored and interval.hi >= CLOSED:
+            if interval not in self._news and stored and (interval.hi >= CLOSED or interval.lo in ends):
                 look = self.agreement.look(interval, every=False)
                 self._news[interval] = self._adds(interval, look)
                 # A late update of a migration between two known ones shows here.
                 self._seen |= {cursor.migration_id for cursor in look.cursors if cursor.migration_id > migration_id}
-            if self._news.get(interval, True):
-                worth_reading.append(interval)
+            # A gap is read to its end; a read up to the newest item covers no more than it shows.
+            worth_reading += [interval] if self._news.get(interval, True) else self._gaps(interval)
         return worth_reading
 
     def _proven_since(self, known: set[int]) -> list[Interval]:
         """What was read before what proves that it is final, by another worker or page."""
         intervals: list[Interval] = []
-        proof = self.proofs.now()
         for migration_id in sorted(known):
             for interval in self._missing(migration_id):
-                place = Cursor(migration_id, max(interval.lo, EARLIEST))
                 # Pages of an earlier migration may show more of a later one than was read of it.
-                proven = intervals or proof.of(next(iter(self.servers.having(place)))) > place.micros
-                if proven and not self._is_pruned(interval):
+                if (intervals or self._is_proven(interval)) and not self._is_pruned(interval):
                     intervals.append(interval)
         return intervals
+
+    def _is_proven(self, interval: Interval) -> bool:
+        """Whether a read would make anything of an interval final, by what its server has shown."""
+        place = Cursor(interval.migration_id, max(interval.lo, EARLIEST))
+        return self.proofs.now().of(next(iter(self.servers.having(place)))) > place.micros
 
     def _is_pruned(self, interval: Interval) -> bool:
         """Whether every server begins after an interval."""

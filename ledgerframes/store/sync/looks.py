@@ -116,11 +116,13 @@ class FirstPage(NamedTuple):
         since: the first of them.
         glimpse: what the page shows.
         proof: what was proven before it was asked for.
+        whole: whether the server has nothing after it.
     """
 
     since: int
     glimpse: Glimpse
     proof: Proof
+    whole: bool
 
 
 def tail_of(history: HistoryTables, interval: Interval, settle: int, *, anchored: bool) -> Tail:
