@@ -67,14 +67,15 @@ def test_whatever_changes_in_whatever_order_tables_equal_those_in_one_go(tmp_pat
         every = list(world.updates)
         places = [place for place, update in enumerate(every) if b'"root_event_ids"' in update.rendered]
         goods = [spoil(world, place, BREAKS["no template"]) for place in sorted(chance.sample(places, 8))]
-        spoiled, shown = list(world.updates), 60
-        world.updates[:] = spoiled[:shown]
+        # By record time: a server that shows a migration's items minutes after later ones breaks what settle= promises.
+        spoiled, shown = sorted(world.updates, key=lambda update: update.record_time), 60
+        world.updates[:] = sorted(spoiled[:shown])
         store.sync(net, progress=False, on_error="reject", derive=[])
         for _ in range(14):
             match chance.choice(["more", "retry", "retry", "repair", "damage", "compact", "derive", "kill", "kill"]):
                 case "more":
                     shown += chance.randrange(60)
-                    world.updates[:] = spoiled[:shown]
+                    world.updates[:] = sorted(spoiled[:shown])
                     store.sync(net, progress=False, on_error="reject", derive=[])
                 case "retry":
                     rejected = "".join(store.load("rejects").raw) if "rejects" in versions(store) else ""
@@ -93,14 +94,22 @@ def test_whatever_changes_in_whatever_order_tables_equal_those_in_one_go(tmp_pat
                 case "compact":
                     store.compact()
                 case "derive":
-                    store.derive(chance.choice([NAMES, ["mint_burn", "rewards"], ["round_history", "coin_history"]]))
+                    names = chance.choice([NAMES, ["mint_burn", "rewards"], ["round_history", "coin_history"]])
+                    if begins(store) or "coin_history" not in names:
+                        store.derive(names)
                 case "kill":
-                    derive_until(store._lake.folder, chance.randrange(25), NAMES)
+                    names = NAMES if begins(store) else ["mint_burn", "rewards"]
+                    derive_until(store._lake.folder, chance.randrange(25), names)
         store.sync(net, progress=False, on_error="reject", derive=NAMES)
         retry_as(store, *[good for good in goods if good.update_id in "".join(store.load("rejects").raw)])
     store.derive(NAMES)
     assert_equal_to_one_go(store)
     assert store.check(full=True)
+
+
+def begins(store):
+    """Whether the lake has what lies at ledger begin, which a repair may have taken out."""
+    return store.coverage().from_beginning.to_list()[0] is True
 
 
 def versions(store):
