@@ -18,7 +18,7 @@ project_copyright = "the ledgerframes developers, Apache-2.0"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["site"]
 myst_heading_anchors = 3
-myst_enable_extensions = ["attrs_inline"]  # charts for the light and the dark site
+myst_enable_extensions = ["attrs_inline", "deflist"]  # charts for the light and the dark site; messages and meanings
 default_role = "code"  # docstrings put names between single backticks
 
 autodoc_typehints = "description"

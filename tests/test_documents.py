@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import doctest
 import importlib
+import inspect
 import io
 import re
 import subprocess
@@ -20,6 +22,8 @@ from tests.documents import PAGES, ROOT, commands, lines, python_blocks
 
 #: Pages whose examples take over four seconds.
 LONG = {"docs/gallery.md", "docs/howto/analysing.md", "docs/howto/objects.md"}
+#: A call that a table shows, such as `lf.plan(net, last="7d")`.
+_CALL = re.compile(r"`(lf|store)\.(\w+)\(([^`()]*)\)`")
 COMMANDS = sorted({tuple(words) for page in PAGES for words in commands(page) if not words[0].startswith("-")})
 
 
@@ -54,6 +58,24 @@ def test_a_command_is_one(words):
         found = found.commands[rest.pop(0)]
 
     assert found.make_context(words[0], rest).command is found
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "howto"], ids=name_of)
+def test_calls_in_tables_exist_with_their_keywords(page):
+    for whose, name, rest in _CALL.findall(page.read_text(encoding="utf-8")):
+        known = inspect.signature(getattr({"lf": lf, "store": lf.types.Store}[whose], name)).parameters
+        assert {*re.findall(r"(\w+)=", rest)} <= {*known}, f"{whose}.{name}({rest})"
+
+
+def test_messages_that_are_explained_are_raised():
+    page = (ROOT / "docs" / "howto" / "troubleshooting.md").read_text(encoding="utf-8").partition("## Frames")[0]
+    messages = re.findall(r"^`(.*)`$", page, re.MULTILINE)
+    trees = (ast.parse(file.read_text(encoding="utf-8")) for file in (ROOT / "ledgerframes").rglob("*.py"))
+    texts = [node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    said = "\n".join(text for text in texts if isinstance(text, str))
+
+    assert messages
+    assert [message for message in messages if message not in said] == []
 
 
 def test_completion_is_an_option():
