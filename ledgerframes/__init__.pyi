@@ -57,7 +57,10 @@ from ledgerframes.models.public import active_contracts as active_contracts
 from ledgerframes.models.public import active_parties as active_parties
 from ledgerframes.models.public import balances_over_time as balances_over_time
 from ledgerframes.models.public import coin_history as coin_history
+from ledgerframes.models.public import config_changes as config_changes
+from ledgerframes.models.public import featured_app_history as featured_app_history
 from ledgerframes.models.public import mint_burn as mint_burn
+from ledgerframes.models.public import price_votes as price_votes
 from ledgerframes.models.public import reassignment_flows as reassignment_flows
 from ledgerframes.models.public import reward_flows as reward_flows
 from ledgerframes.models.public import rewards as rewards
@@ -65,11 +68,14 @@ from ledgerframes.models.public import round_history as round_history
 from ledgerframes.models.public import supply as supply
 from ledgerframes.models.public import supply_per_round as supply_per_round
 from ledgerframes.models.public import sv_rewards as sv_rewards
+from ledgerframes.models.public import sv_weights as sv_weights
 from ledgerframes.models.public import template_activity as template_activity
 from ledgerframes.models.public import token_transfers as token_transfers
 from ledgerframes.models.public import traffic_purchases as traffic_purchases
 from ledgerframes.models.public import transfers as transfers
 from ledgerframes.models.public import validator_liveness as validator_liveness
+from ledgerframes.models.public import vote_casts as vote_casts
+from ledgerframes.models.public import votes as votes
 from ledgerframes.models.reassignments import contract_journeys as contract_journeys
 from ledgerframes.models.reassignments import flow_matrix as flow_matrix
 from ledgerframes.models.reassignments import reassignment_anomalies as reassignment_anomalies

@@ -48,6 +48,7 @@ ECONOMICS = {
     "coin_history", "supply",
     "supply_per_round", "balances_over_time", "active_parties", "template_activity", "validator_liveness",
     "token_transfers", "model", "models",
+    "votes", "vote_casts", "price_votes", "config_changes", "sv_weights", "featured_app_history",
 }  # fmt: skip
 PICTURES = {
     "plot", "show",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from ledgerframes.models.governance_reads import DSO, GOVERNANCE_READS
 from ledgerframes.models.reads import Member, Read
 from ledgerframes.models.token_reads import PLACE, TOKEN_READS, sayings
 
@@ -79,8 +80,9 @@ COUPONS: Final = (
     "Splice.Amulet:RewardCouponV2",
 )
 _EXPIRIES: Final = tuple(f"{template.rpartition(':')[2]}_DsoExpire" for template in COUPONS)
-#: The templates whose contracts computed tables read from before a range, all of one package.
+#: The templates whose contracts computed tables read from before a range.
 OPENED: Final = (
+    *(*DSO, RULES),
     *(AMULET, LOCKED_AMULET, LICENSE, *ROUNDS, *COUPONS),
     "Splice.Amulet:FeaturedAppRight",
     "Splice.AmuletAllocation:AmuletAllocation",
@@ -303,25 +305,6 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             (Member("party", "plain", ("user",), required=True), Member("name", "plain", ("name",), required=True)),
             templates=("Splice.Ans:AnsEntry",),
         ),
-        "featured_rights": Read(
-            "creates",
-            (),
-            (Member("provider", "plain", ("provider",), required=True),),
-            templates=("Splice.Amulet:FeaturedAppRight",),
-        ),
-        "governance_rules": Read(
-            "creates",
-            PLACE,
-            (Member("members", "json", ("svs",), required=True),),
-            templates=("Splice.DsoRules:DsoRules",),
-        ),
-        "governance_members": Read(
-            "governance_lists",
-            PLACE,
-            (Member("party", "plain", ("[0]",), required=True), Member("name", "plain", ("[1].name",))),
-            json="members",
-            each=True,
-        ),
         # That validators are alive: a record, or a coupon of older releases.
         "liveness_records": Read(
             "creates",
@@ -359,6 +342,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             json="outputs",
             each=True,
         ),
+        **GOVERNANCE_READS,
         **TOKEN_READS,
     }
 )

@@ -5,6 +5,14 @@
 from ledgerframes.models.coin_flows import mint_burn, token_transfers, traffic_purchases, transfers
 from ledgerframes.models.coin_stocks import balances_over_time, coin_history, supply, supply_per_round
 from ledgerframes.models.contracts import active_contracts
+from ledgerframes.models.governance import (
+    config_changes,
+    featured_app_history,
+    price_votes,
+    sv_weights,
+    vote_casts,
+    votes,
+)
 from ledgerframes.models.network_activity import active_parties, template_activity, validator_liveness
 from ledgerframes.models.reassignments import reassignment_flows
 from ledgerframes.models.rounds_and_rewards import reward_flows, rewards, round_history, sv_rewards

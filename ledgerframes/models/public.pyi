@@ -124,6 +124,54 @@ def coin_history(
     decimals: Decimals | None = ...,
 ) -> Any: ...
 @overload
+def config_changes(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["pandas"] = ...,
+    decimals: Decimals | None = ...,
+) -> pd.DataFrame: ...
+@overload
+def config_changes(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["arrow"],
+    decimals: Decimals | None = ...,
+) -> pa.Table: ...
+@overload
+def config_changes(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["polars"],
+    decimals: Decimals | None = ...,
+) -> Any: ...
+@overload
+def featured_app_history(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["pandas"] = ...,
+    decimals: Decimals | None = ...,
+) -> pd.DataFrame: ...
+@overload
+def featured_app_history(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["arrow"],
+    decimals: Decimals | None = ...,
+) -> pa.Table: ...
+@overload
+def featured_app_history(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["polars"],
+    decimals: Decimals | None = ...,
+) -> Any: ...
+@overload
 def mint_burn(
     events: Any,
     *,
@@ -141,6 +189,30 @@ def mint_burn(
 ) -> pa.Table: ...
 @overload
 def mint_burn(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["polars"],
+    decimals: Decimals | None = ...,
+) -> Any: ...
+@overload
+def price_votes(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["pandas"] = ...,
+    decimals: Decimals | None = ...,
+) -> pd.DataFrame: ...
+@overload
+def price_votes(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["arrow"],
+    decimals: Decimals | None = ...,
+) -> pa.Table: ...
+@overload
+def price_votes(
     events: Any,
     *,
     opening: Any = ...,
@@ -313,6 +385,30 @@ def sv_rewards(
     decimals: Decimals | None = ...,
 ) -> Any: ...
 @overload
+def sv_weights(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["pandas"] = ...,
+    decimals: Decimals | None = ...,
+) -> pd.DataFrame: ...
+@overload
+def sv_weights(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["arrow"],
+    decimals: Decimals | None = ...,
+) -> pa.Table: ...
+@overload
+def sv_weights(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["polars"],
+    decimals: Decimals | None = ...,
+) -> Any: ...
+@overload
 def template_activity(
     events: Any,
     *,
@@ -423,6 +519,54 @@ def validator_liveness(
 ) -> pa.Table: ...
 @overload
 def validator_liveness(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["polars"],
+    decimals: Decimals | None = ...,
+) -> Any: ...
+@overload
+def vote_casts(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["pandas"] = ...,
+    decimals: Decimals | None = ...,
+) -> pd.DataFrame: ...
+@overload
+def vote_casts(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["arrow"],
+    decimals: Decimals | None = ...,
+) -> pa.Table: ...
+@overload
+def vote_casts(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["polars"],
+    decimals: Decimals | None = ...,
+) -> Any: ...
+@overload
+def votes(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["pandas"] = ...,
+    decimals: Decimals | None = ...,
+) -> pd.DataFrame: ...
+@overload
+def votes(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["arrow"],
+    decimals: Decimals | None = ...,
+) -> pa.Table: ...
+@overload
+def votes(
     events: Any,
     *,
     opening: Any = ...,

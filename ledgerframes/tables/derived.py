@@ -13,6 +13,14 @@ from ledgerframes.tables.from_snapshots import (
     LICENSE_GROWTH,
     LICENSE_VERSIONS,
 )
+from ledgerframes.tables.governance import (
+    CONFIG_CHANGES,
+    FEATURED_APP_HISTORY,
+    PRICE_VOTES,
+    SV_WEIGHTS,
+    VOTE_CASTS,
+    VOTES,
+)
 from ledgerframes.tables.network_activity import (
     ACTIVE_PARTIES,
     TEMPLATE_ACTIVITY,
@@ -37,6 +45,7 @@ DERIVED: Final[dict[str, Table]] = {
         *(TRANSFERS, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, MINT_BURN),
         *(COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND, BALANCES_OVER_TIME),
         *(ACTIVE_PARTIES, TEMPLATE_ACTIVITY, VALIDATOR_LIVENESS),
+        *(VOTES, VOTE_CASTS, PRICE_VOTES, CONFIG_CHANGES, SV_WEIGHTS, FEATURED_APP_HISTORY),
     )
 }
 #: All: those of other tables too.

@@ -43,6 +43,7 @@ from tests.economics.test_token_transfers import (
     metas,
     side,
 )
+from tests.models.test_governance import by_hand as governance
 
 AMULET, OPEN = "Splice.Amulet:Amulet", "Splice.Round:OpenMiningRound"
 #: What is one thing in SQL: a comment, a text, a word or a bracket.
@@ -203,6 +204,7 @@ def by_hand():
         *tokens(),
         *payments(),
         *endings(),
+        *governance(),
         update("closed", 7_300, archive(OPEN, "r1")),
         update("spent", 14_500, archive(AMULET, "coin 0", "Amulet_Melt")),
     ]

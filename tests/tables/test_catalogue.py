@@ -97,6 +97,15 @@ COMPUTED = {
     " kind step reason",
     "reward_flows": "update_id migration_id record_time event kind party round coupons amount amount_usd",
     "sv_rewards": "round sv beneficiary weight amount amount_usd outcome whole",
+    "votes": "request requester action party right_id weight amount arguments reason_url reason_body cips opened_at"
+    " vote_before target_effective_at outcome completed_at effective_at failure accepting rejecting abstaining",
+    "vote_casts": "request sv_name number sv accept reason_url reason_body cast_at record_time changed",
+    "price_votes": "contract_id record_time sv price_usd price_before_usd voted_at voters median_usd lowest_usd"
+    " highest_usd",
+    "config_changes": "record_time update_id contract_id rules member before after request",
+    "sv_weights": "sv sv_name weight joined_round participant_id since began request until ended end_request",
+    "featured_app_history": "contract_id provider activity_weight since began request until ended end_request"
+    " active_days",
     "holdings_from_events": "record_time migration_id computed_as_of_round party_id found total_unlocked_coin"
     " total_locked_coin total_coin_holdings accumulated_holding_fees_unlocked accumulated_holding_fees_locked"
     " accumulated_holding_fees_total total_available_coin",

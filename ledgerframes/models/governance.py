@@ -1,0 +1,175 @@
+"""`votes`, `vote_casts`, `price_votes`, `config_changes`, `sv_weights`, `featured_app_history`: who decided what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ledgerframes.frames import As, Decimals
+from ledgerframes.models.coverage import check_whole
+from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import Inputs
+from ledgerframes.models.signatures import of_model
+from ledgerframes.tables.governance import (
+    CONFIG_CHANGES,
+    FEATURED_APP_HISTORY,
+    PRICE_VOTES,
+    SV_WEIGHTS,
+    VOTE_CASTS,
+    VOTES,
+)
+
+
+def _begun(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, bool]:
+    """Whether it is known what was there before; then nothing of the history may be missing."""
+    begun = asked["opening"] is not None or inputs.attrs.get("from_beginning", False) is not False
+    if begun:
+        check_whole(inputs.proof, name="events", opening=asked["opening"])
+    return {"begun": begun}
+
+
+def _began_before(column: str) -> Any:
+    """A note of how many rows began before the events."""
+    return lambda _, rows: {"began_before": rows[column].null_count}
+
+
+def _not_compared(engine: Engine, _: pa.Table) -> dict[str, int]:
+    """How many contracts of rules have none before them to compare with."""
+    states = engine.rows("config_states")
+    first = pc.and_(pc.equal(states["state"], 1), pc.not_equal(states["shown_by"], "opening"))
+    return {"not_compared": pc.sum(first).as_py() or 0}
+
+
+@of_model(VOTES, notes=_began_before("opened_at"))
+def votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """List the votes on governance: what the super validators were asked to decide, and what they decided.
+
+    Each vote replaces the request's contract; the row has what the last one states, or the result of the close. A
+    request that was made before the events, and is not in `opening`, has a row if it was voted on or closed in them;
+    `attrs["began_before"]` counts those whose opening is not known.
+
+    Returns:
+        One row per request, in the order in which they were opened, with the columns of `lf.describe("votes")`: times
+        in UTC, `arguments` as JSON.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=800) as net:
+        ...     votes = lf.votes(lf.load_events(net))
+        >>> votes.action[0], votes.outcome[0]
+        ('SRARC_GrantFeaturedAppRight', 'accepted')
+    """
+
+
+@of_model(VOTE_CASTS, notes=_began_before("record_time"))
+def vote_casts(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """List the votes that each super validator cast on governance requests, with its reasons.
+
+    A request lists its votes, so those cast before the events are here too if the events, or `opening`, show the
+    request; `attrs["began_before"]` counts them.
+
+    Returns:
+        One row per vote, in the order of the history, with the columns of `lf.describe("vote_casts")`.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=800) as net:
+        ...     casts = lf.vote_casts(lf.load_events(net))
+        >>> bool(casts.accept[0]), bool(casts.changed[0])
+        (True, False)
+    """
+
+
+@of_model(PRICE_VOTES, settings=_begun)
+def price_votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """List the super validators' votes for the coin's price, and the median and spread of the votes after each.
+
+    A round opens with the median of the votes that stand then: `amulet_price_usd` of `round_history`.
+
+    Args:
+        opening: what was active before the events, an `Opening` of `load_opening`, or `"nothing"` if there were none;
+            without it `voters`, the median and the spread are null, unless the events begin at ledger begin.
+
+    Returns:
+        One row per vote, in the order of the history, with the columns of `lf.describe("price_votes")`: prices in USD
+        per coin.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=800) as net:
+        ...     prices = lf.price_votes(lf.load_events(net))
+        >>> float(prices.median_usd[0])
+        0.005
+    """
+
+
+@of_model(CONFIG_CHANGES, notes=_not_compared)
+def config_changes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """List what changed in the configuration of the coin and of the network, and by which vote.
+
+    A contract of the rules is compared with the one before it, in the events or in `opening`;
+    `attrs["not_compared"]` counts those that have none: the ledger's first, or the first of the events.
+
+    Args:
+        decimals: how pandas holds amounts; this table has none.
+
+    Returns:
+        One row per member that changed, in the order of the history, with the columns of
+        `lf.describe("config_changes")`: values as text, as the ledger states them.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=800) as net:
+        ...     changes = lf.config_changes(lf.load_events(net))
+        >>> changes.columns.to_list()[3:7]
+        ['rules', 'member', 'before', 'after']
+    """
+
+
+@of_model(SV_WEIGHTS, settings=_begun, notes=_began_before("since"))
+def sv_weights(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """List the super validators' reward weights over time: onboarding, changes, offboarding, and by which vote.
+
+    To whom a super validator gives its rewards is in its coupons: `lf.sv_rewards` sums them by beneficiary and round.
+    `attrs["began_before"]` counts the rows that began before the events.
+
+    Args:
+        decimals: how pandas holds amounts; this table has none.
+
+    Returns:
+        One row per super validator and weight without a break, in the order of the history, with the columns of
+        `lf.describe("sv_weights")`.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     weights = lf.sv_weights(lf.load_events(net))
+        >>> weights.began[0]
+        'onboarded'
+    """
+
+
+@of_model(FEATURED_APP_HISTORY, notes=_began_before("provider"))
+def featured_app_history(
+    events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None
+) -> Any:
+    """List the featured app rights over time: granted, given another weight, withdrawn or cancelled, by which vote.
+
+    A change of the weight ends a right and begins another one. What an app earned is in `lf.reward_flows`, by party. A
+    right that began before the events, and is not in `opening`, has a row if it ended in them, without its provider;
+    `attrs["began_before"]` counts these.
+
+    Returns:
+        One row per right, in the order of their beginnings, with the columns of
+        `lf.describe("featured_app_history")`.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     apps = lf.featured_app_history(lf.load_events(net))
+        >>> apps.began[0]
+        'granted'
+    """
