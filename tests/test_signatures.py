@@ -138,8 +138,7 @@ def test_connect_takes_every_setting():
 def test_the_sandbox_takes_what_its_server_takes():
     own = inspect.signature(start_sandbox).parameters
     taken = inspect.signature(lf.sandbox).parameters
-    of_servers = {"synchronizers", "page_maximum", "silent_cap", "lag", "late", "holdings_limit"}
-    assert set(taken) == {*own} - of_servers - {"world", "issuer"}
+    assert set(taken) == set(own)
     assert {key: one.default for key, one in taken.items()} == {key: own[key].default for key in taken}
 
 

@@ -1,14 +1,17 @@
-"""Checks the numbers, choices and faults that a sandbox is started with; the server calls it."""
+"""Reads and checks what a sandbox is started with: which history, and how it is served; the server calls it."""
 
 from __future__ import annotations
 
 import math
 import operator
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.generator.growth import parse_rate
+from ledgerframes.sandbox.generator.made_up_users import OPERATOR
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.calendar import updates_of_days
 from ledgerframes.sandbox.world.views import Pruning
@@ -54,50 +57,92 @@ def real(value: Any, name: str, *, most: float = math.inf) -> float:
     return number
 
 
-def check_days(days: Any, *, updates: int, rounds_per_day: int | None = None) -> int:
-    """Read the number of days of a history.
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """How a ledger is served.
 
-    Returns:
-        How many updates it has.
+    Attributes:
+        pruning: what its scan has thrown away, if anything.
+        nobody: the user that a request without a token counts as; empty where it needs one.
+        rate: how many updates the ledger grows by each second; None where it does not by itself.
+    """
+
+    port: int
+    latency: float
+    faults: Faults | None
+    release: str
+    pruning: Pruning | None
+    nobody: str
+    rate: float | None
+
+
+def read_serving(
+    *,
+    port: Any = 0,
+    latency: Any = 0.0,
+    faults: Any = None,
+    release: Any = "contract",
+    prune_before: Any = None,
+    prune: Any = None,
+    auth: Any = "token",
+    live: Any = None,
+) -> Serving:
+    """Read how a ledger is to be served.
 
     Raises:
-        ValueError: it is not a whole number of 1 to 3,650, or goes together with an argument that it excludes.
+        ValueError: a value is not valid, or goes together with one that it excludes.
     """
-    number = whole(days, "days", least=1, most=LONGEST)
-    if updates != DEFAULT_UPDATES:
-        raise ValueError(f"days={number} and updates={updates} do not go together: leave one out")
-    return updates_of_days(number, rounds_per_day)
+    from ledgerframes.sandbox.http.releases import check_release
+
+    check_release(release)
+    rate = None if live is None else parse_rate(live)
+    port, latency = whole(port, "port", least=0, most=65_535), real(latency, "latency")
+    if faults is not None and not isinstance(faults, Faults):
+        raise ValueError(f"faults={faults!r} is not valid: give Faults(...), or text such as '429:0.1,reset:0.05'")
+    pruning = read_pruning(prune_before, prune)
+    nobody = {"token": "", "none": OPERATOR}[_choice(auth, "auth", ("token", "none"))]
+    return Serving(port, latency, faults, release, pruning, nobody, rate)
 
 
-def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
-    """Read which of a few things is wanted; the first is the usual one.
+def read_history(
+    *,
+    seed: Any = 7,
+    updates: Any = DEFAULT_UPDATES,
+    days: Any = None,
+    rounds_per_day: Any = None,
+    reward_version: Any = "markers",
+    migrations: Any = 3,
+) -> dict[str, Any]:
+    """Read what history is to be made up: the arguments of `generate`.
 
     Raises:
-        ValueError: it is none of them.
+        ValueError: a value is not valid, or `days` and `updates` are both given.
     """
+    seed, updates = whole(seed, "seed"), whole(updates, "updates", least=0)
+    if rounds_per_day is not None:
+        rounds_per_day = whole(rounds_per_day, "rounds_per_day", least=1, most=MOST_ROUNDS)
+    reward_version = _choice(reward_version, "reward_version", REWARD_VERSIONS)
+    if days is not None:
+        days = whole(days, "days", least=1, most=LONGEST)
+        if updates != DEFAULT_UPDATES:
+            raise ValueError(f"days={days} and updates={updates} do not go together: leave one out")
+        updates = updates_of_days(days, rounds_per_day)
+    return {
+        "seed": seed,
+        "updates": updates,
+        "migrations": whole(migrations, "migrations", least=1),
+        "days": days,
+        "rounds_per_day": rounds_per_day,
+        "reward_version": reward_version,
+    }
+
+
+def _choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
+    """One of a few things; the first is the usual one."""
     if not isinstance(value, str) or value not in choices:
         known = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
         raise ValueError(f"{name}={value!r} is not valid: give {known}")
     return value
-
-
-def check_rounds_per_day(number: Any) -> int | None:
-    """Read how many mining rounds a day has; None where the length of the history decides.
-
-    Raises:
-        ValueError: it is not a whole number of 1 to 1,440.
-    """
-    return None if number is None else whole(number, "rounds_per_day", least=1, most=MOST_ROUNDS)
-
-
-def check_faults(value: Any) -> None:
-    """Refuse a value that is not `Faults`.
-
-    Raises:
-        ValueError: it is neither `Faults` nor None.
-    """
-    if value is not None and not isinstance(value, Faults):
-        raise ValueError(f"faults={value!r} is not valid: give Faults(...), or text such as '429:0.1,reset:0.05'")
 
 
 def read_pruning(before: Any, window: Any) -> Pruning | None:

@@ -3,7 +3,7 @@
 import pytest
 
 import ledgerframes as lf
-from tests.hostile.serving import simulated
+from tests.rigs.servers import simulated
 
 BEGIN = (-(2**63), "0001-01-01")
 WORLDS = {

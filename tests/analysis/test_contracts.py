@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import ledgerframes as lf
 from tests.analysis import brute_force
 from tests.analysis.brute_force import EXACT
-from tests.hostile.serving import simulated
+from tests.rigs.servers import simulated
 
 
 @pytest.mark.long(quick=1)

@@ -10,6 +10,7 @@ from email.utils import formatdate
 import pytest
 
 import ledgerframes as lf
+from tests.rigs.servers import replica
 from tests.transport.authorities import Authority
 from tests.transport.hostile_server import HostileServer, Reply, answer, text, unused_port
 
@@ -215,7 +216,7 @@ def test_two_scans_of_different_networks_are_told():
 
 
 def test_a_scan_that_lags_is_told(ledger):
-    with ledger.sandbox.replica(lag=5) as behind:
+    with replica(ledger.sandbox, lag=5) as behind:
         found = examined(scan_url=[ledger.sandbox.scan_url, behind.scan_url])
 
     assert finding(found, "one network").status == "ok"

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pytest
 
 import ledgerframes as lf
-from tests.hostile.serving import simulated
+from tests.rigs.servers import simulated
 
 WORLDS = {
     "small": {"seed": 7, "updates": 2000},

@@ -11,7 +11,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.tables.derived import DERIVED
 from tests.economics.histories import WHOLE, frame_of
-from tests.hostile.serving import simulated
+from tests.rigs.servers import simulated
 
 TABLES = {table.endpoints[0].removeprefix("lf.").removesuffix("(events)"): table for table in DERIVED.values()}
 every_table = pytest.mark.parametrize("name", TABLES)

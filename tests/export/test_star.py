@@ -9,7 +9,7 @@ import ledgerframes as lf
 from ledgerframes.store.derive.kept import DERIVABLE
 from ledgerframes.tables.star import RELATIONS, STAR
 from tests.export.stars import Exported, key_of, repeated, without_row
-from tests.hostile.serving import simulated
+from tests.rigs.servers import simulated
 
 WORLDS = {
     "one day": {"seed": 7, "updates": 400},

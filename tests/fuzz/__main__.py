@@ -21,8 +21,8 @@ import httpx
 from ledgerframes.sandbox.server import Sandbox
 from ledgerframes.sandbox.world.accounts import Right, User
 from tests.fuzz.hooks import VALUES, values_of
-from tests.hostile.serving import started
 from tests.official.interface_files import FILES, document
+from tests.rigs.servers import started
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAST = 5_000

@@ -18,8 +18,8 @@ import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.interfaces.catalogue import CALLS
 from ledgerframes.transport.request import DeprecatedEndpointWarning
-from tests.hostile.serving import started
 from tests.replay import CAPTURES, PREFIXES, read_capture
+from tests.rigs.servers import started
 
 UPDATES = "POST /v2/updates"
 

@@ -13,9 +13,9 @@ from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
 from ledgerframes.tables.replayed import ACTIVE
 from tests.clocks import SkippingClock
-from tests.hostile.serving import started
 from tests.loaders.snapshot_scan import asking, created, scan
 from tests.replay import read_capture, replay
+from tests.rigs.servers import replica, started
 from tests.transport.hostile_server import HostileServer, answer, text
 
 COIN_NAME = "splice-amulet:Splice.Amulet:Amulet"
@@ -135,7 +135,7 @@ def test_an_older_scan_gives_the_same_contracts_with_their_event_ids(net, places
 
 
 def test_a_server_with_a_smaller_maximum_is_followed(net, places):
-    with net.sandbox.replica(page_maximum=40) as server, lf.connect(scan_url=server.scan_url) as other:
+    with replica(net.sandbox, page_maximum=40) as server, lf.connect(scan_url=server.scan_url) as other:
         pd.testing.assert_frame_equal(
             lf.load_active_contracts(other, at=places[-1]), lf.load_active_contracts(net, at=places[-1])
         )

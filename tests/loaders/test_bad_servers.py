@@ -8,7 +8,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from tests.clocks import SkippingClock
-from tests.hostile.serving import simulated
+from tests.rigs.servers import simulated
 from tests.store.conftest import BEGIN, assert_same
 from tests.transport.hostile_server import HostileServer, Reply, answer, text
 

@@ -14,6 +14,7 @@ from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.kinds import AMOUNT, TEXT
 from ledgerframes.tables.table import EXTRA, Table
 from tests.clocks import SkippingClock
+from tests.rigs.servers import replica
 from tests.transport.hostile_server import HostileServer, answer
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
@@ -143,7 +144,7 @@ def test_a_limit_ends_the_requests(name, world):
 
 def test_a_limit_ends_the_requests_for_names(world):
     """Their route has no pages, so a full answer is split."""
-    with world.box.replica(page_maximum=5) as server, lf.connect(scan_url=server.scan_url) as net:
+    with replica(world.box, page_maximum=5) as server, lf.connect(scan_url=server.scan_url) as net:
         lf.load_names(net, limit=1)
         assert net.stats.requests <= 2  # the first is refused, and names the maximum
 

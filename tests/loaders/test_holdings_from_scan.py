@@ -9,6 +9,7 @@ import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from tests.clocks import SkippingClock
 from tests.replay import read_capture, replay
+from tests.rigs.servers import replica
 from tests.transport.hostile_server import HostileServer, text
 
 
@@ -45,7 +46,7 @@ def test_the_captured_summary_is_a_row(captures):
 def test_a_list_that_scan_finds_too_long_is_split(net, owners):
     place = {"record_time": "9999-01-01", "migration_id": net.sandbox.world.updates[-1].migration_id}
     wanted = lf.load_holdings_summary(net, owners, **place)
-    with net.sandbox.replica(holdings_limit=30) as server, lf.connect(scan_url=server.scan_url) as alone:
+    with replica(net.sandbox, holdings_limit=30) as server, lf.connect(scan_url=server.scan_url) as alone:
         pd.testing.assert_frame_equal(lf.load_holdings_summary(alone, owners, **place), wanted)
         assert server.requests["POST /api/scan/v0/holdings/summary"] > 1
 

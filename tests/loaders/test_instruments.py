@@ -13,10 +13,10 @@ import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate
-from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.serving import serve
 from tests.clocks import SkippingClock
 from tests.hostile.instruments import invent_instruments
+from tests.rigs.servers import started
 
 LIST = "/registry/metadata/v1/instruments"
 COIN = {"id": "Coin", "name": "Coin", "symbol": "C", "decimals": 10, "supportedApis": {}}
@@ -26,7 +26,7 @@ COIN = {"id": "Coin", "name": "Coin", "symbol": "C", "decimals": 10, "supportedA
 def net():
     world = generate(7, 50)
     world.instruments = invent_instruments(Random(7))
-    with start(world=world) as server, lf.connect(registry_url=server.registry_url) as network:
+    with started(world=world) as server, lf.connect(registry_url=server.registry_url) as network:
         yield network
 
 
@@ -132,7 +132,7 @@ def test_an_incomplete_list_does_not_prove_that_an_id_is_missing():
 def test_a_fault_on_the_way_is_asked_again(fault):
     world = generate(7, 20)
     world.instruments = invent_instruments(Random(7))
-    with start(world=world, faults=Faults.parse(f"{fault}:0.5", seed=3)) as server:
+    with started(world=world, faults=Faults.parse(f"{fault}:0.5", seed=3)) as server:
         settings = Settings(registry_url=(server.registry_url,))
         with lf.types.Network(settings, clock=SkippingClock()) as patient:
             found = lf.load_instruments(patient, ids=["Amulet", "TESSERA-FUND", "ORCHARD-POINT"])

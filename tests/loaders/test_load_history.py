@@ -13,9 +13,8 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.loaders.history_reading import Most, read_history
 from ledgerframes.loaders.history_request import HistoryRequest
-from ledgerframes.sandbox.server import start
 from ledgerframes.tables.catalogue import CATALOGUE
-from tests.hostile.serving import simulated
+from tests.rigs.servers import replica, simulated, started
 from tests.transport.hostile_server import HostileServer, answer
 
 BEGIN = (0, "0001-01-01")
@@ -170,7 +169,10 @@ def test_an_update_names_the_server_that_gave_it_and_not_one_that_had_none(net, 
     updates = lf.load_updates(net)
     hashed = updates[updates.external_transaction_hash.notna()].iloc[-1]
     after = len(updates) - int(hashed.name)
-    with net.sandbox.replica(lag=after) as behind, lf.connect(scan_url=[behind.scan_url, net.sandbox.scan_url]) as both:
+    with (
+        replica(net.sandbox, lag=after) as behind,
+        lf.connect(scan_url=[behind.scan_url, net.sandbox.scan_url]) as both,
+    ):
         if by == "hash":
             found = lf.load_update(both, hash=hashed.external_transaction_hash)
         else:
@@ -347,7 +349,7 @@ def test_rebuilding_needs_all_columns_and_all_rows(history):
 def test_lowered_and_capped_pages_lose_nothing(net, truth, habit, cap, page_size):
     largest_tie = Counter((migration(item), micros(item)) for item in truth).most_common(1)[0][1]
     with (
-        start(world=net.sandbox.world, **{habit: cap or largest_tie + 1}) as server,
+        started(world=net.sandbox.world, **{habit: cap or largest_tie + 1}) as server,
         lf.connect(scan_url=server.scan_url) as other,
     ):
         frame = lf.load_updates(other, limit=400, page_size=page_size, progress=False)
@@ -356,7 +358,7 @@ def test_lowered_and_capped_pages_lose_nothing(net, truth, habit, cap, page_size
 
 def test_a_cap_below_a_tie_is_an_error_not_a_loss(net):
     with (
-        start(world=net.sandbox.world, silent_cap=1) as server,
+        started(world=net.sandbox.world, silent_cap=1) as server,
         lf.connect(scan_url=server.scan_url) as other,
         pytest.raises(lf.errors.PagingError, match="cannot be known"),
     ):
@@ -365,7 +367,7 @@ def test_a_cap_below_a_tie_is_an_error_not_a_loss(net):
 
 def test_a_lagging_server_does_not_end_a_read(net, truth):
     world = net.sandbox.world
-    with start(world=world, lag=300) as behind, start(world=world) as ahead:
+    with started(world=world, lag=300) as behind, started(world=world) as ahead:
         for urls in ([behind.scan_url, ahead.scan_url], [ahead.scan_url, behind.scan_url]):
             with lf.connect(scan_url=urls) as other:
                 assert list(lf.load_updates(other, progress=False, start=BEGIN).update_id) == ids(truth)
@@ -373,7 +375,7 @@ def test_a_lagging_server_does_not_end_a_read(net, truth):
 
 def test_failover_in_the_middle_of_a_read_loses_nothing(net, truth):
     world = net.sandbox.world
-    with start(world=world, lag=100) as behind, start(world=world) as ahead:
+    with started(world=world, lag=100) as behind, started(world=world) as ahead:
         with lf.connect(scan_url=[ahead.scan_url, behind.scan_url], read_timeout=2) as other:
             items = other.scan.iter_updates(page_size=100)
             got = [next(items).update_id for _ in range(250)]

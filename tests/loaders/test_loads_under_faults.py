@@ -10,9 +10,9 @@ from ledgerframes.config.resolving import resolve
 from ledgerframes.network import Network
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate
-from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.serving import serve
 from tests.clocks import SkippingClock
+from tests.rigs.servers import started
 
 RETRYABLE = (
     *("429", "429-seconds", "429-date", "502", "503", "503-not-replicated", "504"),
@@ -38,7 +38,7 @@ def connected(server, **settings):
 def loads(world, wanted, faults, times):
     """How many of so many loads succeed; each one that does must be right."""
     done = 0
-    with start(world=world, faults=faults) as server, connected(server) as net:
+    with started(world=world, faults=faults) as server, connected(server) as net:
         for _ in range(times):
             try:
                 history = lf.load_history(net, limit=300, page_size=60, as_="arrow", progress=False)
@@ -84,7 +84,7 @@ def test_mixed_faults_do_not_stop_a_load(world, wanted):
     ],
 )
 def test_a_fault_that_stays_is_the_right_error_in_bounded_time(world, kind, error, words):
-    with start(world=world, faults=Faults({kind: 1.0}, seed=1)) as server, connected(server) as net:
+    with started(world=world, faults=Faults({kind: 1.0}, seed=1)) as server, connected(server) as net:
         began = time.monotonic()
         with pytest.raises(error) as caught:
             lf.load_updates(net, limit=5, progress=False)
@@ -95,7 +95,7 @@ def test_a_fault_that_stays_is_the_right_error_in_bounded_time(world, kind, erro
 
 def test_what_was_loaded_before_a_fault_can_be_kept(world, wanted):
     script = Faults.script(["ok", "ok", "ok", *["500"] * 50])
-    with start(world=world, faults=script) as server, connected(server) as net:
+    with started(world=world, faults=script) as server, connected(server) as net:
         frame = lf.load_updates(net, limit=300, page_size=50, allow_partial=True, progress=False)
     assert frame.attrs["complete"] is False
     assert 0 < len(frame) < 300
@@ -103,7 +103,7 @@ def test_what_was_loaded_before_a_fault_can_be_kept(world, wanted):
 
 
 def test_a_dead_server_is_an_error_that_says_where(world):
-    with start(world=world) as server:
+    with started(world=world) as server:
         url = server.scan_url
     with (
         Network(resolve(environ={}, scan_url=url), clock=SkippingClock()) as net,
@@ -114,7 +114,7 @@ def test_a_dead_server_is_an_error_that_says_where(world):
 
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")  # the bootstrap may be among the late
 def test_updates_that_appear_late_are_not_lost_by_a_read_that_begins_after_them(world, wanted):
-    with start(world=world, late=0.5) as server, connected(server) as net:
+    with started(world=world, late=0.5) as server, connected(server) as net:
         first = lf.load_updates(net, limit=1000, progress=False)
         for _ in range(10):
             again = lf.load_updates(net, limit=1000, progress=False)
@@ -123,7 +123,7 @@ def test_updates_that_appear_late_are_not_lost_by_a_read_that_begins_after_them(
 
 
 def test_every_page_maximum_is_learnt_from_the_servers_refusal(world, wanted):
-    with start(world=world, page_maximum=17) as server, connected(server) as net:
+    with started(world=world, page_maximum=17) as server, connected(server) as net:
         frame = lf.load_updates(net, limit=1000, progress=False)
         assert list(frame.update_id) == [item["update_id"] for item in wanted]
         assert net.stats.statuses[400] == 1

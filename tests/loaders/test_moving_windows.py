@@ -3,8 +3,8 @@
 import pytest
 
 import ledgerframes as lf
-from tests.hostile.serving import simulated
 from tests.moving_window import MovingWindow, place
+from tests.rigs.servers import simulated
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
 UPDATES = 600

@@ -14,6 +14,7 @@ from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.world.templates import DSO_RULES, LICENSE, NAME_ENTRY
 from tests.clocks import SkippingClock
 from tests.replay import read_capture, replay
+from tests.rigs.servers import replica
 from tests.transport.hostile_server import HostileServer, answer, text
 
 MEMBER = "PAR::alice::1220ab"
@@ -157,7 +158,7 @@ def test_a_prefix_narrows_the_names(net):
 @pytest.mark.parametrize("maximum", [2, 3, 7, 24])
 def test_full_answers_are_split_until_no_name_is_missing(net, maximum):
     wanted = lf.load_names(net)
-    with net.sandbox.replica(page_maximum=maximum) as server, lf.connect(scan_url=server.scan_url) as other:
+    with replica(net.sandbox, page_maximum=maximum) as server, lf.connect(scan_url=server.scan_url) as other:
         pd.testing.assert_frame_equal(lf.load_names(other), wanted)
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from tests.rigs.servers import replica
 
 AMOUNTS = [
     *("total_unlocked_coin", "total_locked_coin", "total_coin_holdings"),
@@ -78,7 +79,7 @@ def test_holdings_agree_with_the_history_to_the_last_digit(net, coins):
 def test_a_party_list_that_is_too_long_is_split(net, coins):
     owners = sorted({coin[0] for coin in coins})
     whole = lf.load_holdings_summary(net, owners, record_time="2100-01-01")
-    with net.sandbox.replica(holdings_limit=max(30, len(coins) // 4)) as small:
+    with replica(net.sandbox, holdings_limit=max(30, len(coins) // 4)) as small:
         token = small.token("validator_operator")
         with lf.connect(scan_url=small.scan_url, validator_url=small.validator_url, token=token) as other:
             split = lf.load_holdings_summary(other, owners, record_time="2100-01-01")

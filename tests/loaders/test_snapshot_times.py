@@ -9,6 +9,7 @@ import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from tests.clocks import SkippingClock
 from tests.replay import replay
+from tests.rigs.servers import replica
 from tests.transport.hostile_server import HostileServer, answer, text
 
 SECOND = 1_000_000
@@ -64,7 +65,7 @@ def test_each_snapshot_takes_one_request(net):
 def test_a_lagging_scan_has_no_snapshot_beyond_what_it_shows(net, every):
     lag = 1_000
     newest = net.sandbox.world.updates[-1 - lag]
-    with net.sandbox.replica(lag=lag) as server, lf.connect(scan_url=server.scan_url) as other:
+    with replica(net.sandbox, lag=lag) as server, lf.connect(scan_url=server.scan_url) as other:
         found = pairs(lf.snapshot_times(other))
 
     shown = [one for one in every if (one[0], one[1].value // 1_000) <= (newest.migration_id, newest.record_time)]

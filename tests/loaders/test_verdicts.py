@@ -11,8 +11,8 @@ from ledgerframes.decoding.paged_histories import EVENT_HISTORY
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.world.verdicts import events_of
 from tests.clocks import SkippingClock
-from tests.hostile.serving import simulated
 from tests.replay import read_capture, replay
+from tests.rigs.servers import simulated
 from tests.transport.hostile_server import HostileServer, answer, text
 
 ACCEPTED, REJECTED = "VERDICT_RESULT_ACCEPTED", "VERDICT_RESULT_REJECTED"

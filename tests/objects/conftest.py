@@ -9,16 +9,16 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from ledgerframes.sandbox.object_faults import ObjectFaults
+from tests.rigs.servers import connected, replica
 
 JSON_COLUMNS = ("payload", "exercise_result", "extra")
 
 
 @pytest.fixture
 def served(net):
-    """`net`, whose objects are whole again afterwards."""
-    yield net
-    net.sandbox.object_faults = ObjectFaults()
+    """Another server of `net`'s ledger, whose objects can be damaged."""
+    with connected(replica(net.sandbox)) as other:
+        yield other
 
 
 def parsed(text):

@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.sandbox.world import timestamps
-from tests.hostile.serving import simulated
 from tests.objects.conftest import object_of, values_of
+from tests.rigs.object_faults import ObjectFaults
+from tests.rigs.servers import simulated
 
 TABLES = ("updates", "events", "reassignments")
 BEGIN = (-(2**63), "0001-01-01")

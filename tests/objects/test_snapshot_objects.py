@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.timestamps import format_trimmed, parse_timestamp
-from tests.hostile.serving import simulated
 from tests.loaders.snapshot_scan import SNAPSHOT, asking, created, scan
 from tests.objects.conftest import object_of, values_of
+from tests.rigs.object_faults import ObjectFaults
+from tests.rigs.servers import simulated
 from tests.transport.hostile_server import HostileServer, Reply, answer
 
 COIN = "splice-amulet:Splice.Amulet:Amulet"

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from ledgerframes.interfaces.catalogue import CALLS
-from tests.hostile.serving import started
 from tests.official.answer_faults import unlike_real_servers
+from tests.rigs.servers import started
 from tests.sandbox.asking import ask
 
 BODIES = {

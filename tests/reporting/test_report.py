@@ -15,7 +15,7 @@ from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, page, table
 from ledgerframes.apps.html_report.sections import SECTIONS, _releases, licenses
 from ledgerframes.number_format import amount_text
-from tests.hostile.serving import simulated
+from tests.rigs.servers import simulated
 
 TITLES = [
     "What happened", "Updates", "Reassignments", "Holdings", "Balances", "Transfers", "Rewards", "Coin supply",

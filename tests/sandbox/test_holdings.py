@@ -14,6 +14,7 @@ from ledgerframes.sandbox.world.amounts import decimal
 from ledgerframes.sandbox.world.holdings import fee
 from ledgerframes.sandbox.world.snapshots import PERIODS, instants
 from ledgerframes.sandbox.world.templates import COIN
+from tests.rigs.servers import replica
 from tests.sandbox.asking import ask
 
 FEES = {
@@ -273,7 +274,7 @@ def test_too_many_holdings_in_all_are_refused_and_fewer_parties_go_through(sandb
     record_time = sandbox.snapshots(2)[-1]
     coins, _ = replay(sandbox.world, 2, record_time)
     asked = {"migration_id": 2, "record_time": record_time}
-    with sandbox.replica(holdings_limit=len(coins)) as enough, sandbox.replica(holdings_limit=len(coins) - 1) as few:
+    with replica(sandbox, holdings_limit=len(coins)) as enough, replica(sandbox, holdings_limit=len(coins) - 1) as few:
         assert summary(enough, **asked, owner_party_ids=parties).status == 200
         refused = summary(few, **asked, owner_party_ids=parties)
         halves = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerframes.sandbox.server import start
-from tests.hostile.serving import started
+from tests.rigs.servers import started
 from tests.sandbox.asking import party_of
 from tests.sandbox.ledger_calls import BY_ID, ERROR, call
 

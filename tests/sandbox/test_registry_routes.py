@@ -10,7 +10,7 @@ import pytest
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from tests.hostile.instruments import invent_instruments
-from tests.hostile.serving import started
+from tests.rigs.servers import started
 from tests.sandbox.asking import ask
 
 INSTRUMENTS = "/registry/metadata/v1/instruments"
@@ -24,7 +24,7 @@ DEBUG = {"debugPackageName", "debugPayload", "debugCreatedAt"}
 def sandbox():
     world = generate(7, 600)
     world.instruments = invent_instruments(Random(7))
-    with start(world=world) as running:
+    with started(world=world) as running:
         yield running
 
 
@@ -204,7 +204,7 @@ def test_malformed_choice_arguments_are_refused(sandbox, body):
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_a_disclosed_contract_in_flight_is_a_conflict_until_it_arrives(position):
     world = generate(7, 60)
-    with start(world=world) as sandbox:
+    with started(world=world) as sandbox:
         disclosed = factory(sandbox, arguments()).json["choiceContext"]["disclosedContracts"][position]
         contract = world.contracts.active[disclosed["contractId"]]
         world.contracts.unassign(contract)

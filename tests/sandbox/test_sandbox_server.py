@@ -13,6 +13,7 @@ from asking import ask
 
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.server import start
+from tests.rigs.servers import replica
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +38,10 @@ def test_every_interface_has_its_address(sandbox):
 
 
 def test_a_replica_serves_the_same_world_elsewhere(sandbox):
-    with sandbox.replica(lag=10) as replica:
-        assert replica.url != sandbox.url
-        assert replica.world is sandbox.world
-        assert page(replica) == page(sandbox)[:50]
+    with replica(sandbox, lag=10) as other:
+        assert other.url != sandbox.url
+        assert other.world is sandbox.world
+        assert page(other) == page(sandbox)[:50]
 
 
 def test_requests_are_counted_by_method_and_path():

@@ -14,7 +14,7 @@ import pytest
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
-from tests.hostile.serving import started
+from tests.rigs.servers import replica, started
 
 INTERNAL = "/v0/internal/reward-accounting-process/rounds/earliest-available"
 #: Python reads all of them as numbers, servers none.
@@ -164,7 +164,7 @@ def test_a_page_token_of_the_objects_that_is_not_text_is_refused(sandbox):
 
 
 def test_a_page_above_the_maximum_is_refused_with_the_maximum_in_the_message(sandbox):
-    with sandbox.replica(page_maximum=50) as smaller:
+    with replica(sandbox, page_maximum=50) as smaller:
         assert refusal(sandbox, "/v2/updates", {"page_size": 2_000}) == (400, "Exceeded limit maximum (2000 > 1000).")
         assert refusal(smaller, "/v2/updates", {"page_size": 51}) == (400, "Exceeded limit maximum (51 > 50).")
         assert len(updates(smaller, page_size=50)) == 50
@@ -172,7 +172,7 @@ def test_a_page_above_the_maximum_is_refused_with_the_maximum_in_the_message(san
 
 
 def test_a_silent_cap_shortens_pages_without_a_word(sandbox, items):
-    with sandbox.replica(silent_cap=7) as capped:
+    with replica(sandbox, silent_cap=7) as capped:
         assert updates(capped, page_size=1_000) == items[:7]
         assert updates(capped, page_size=3) == items[:3]
 
@@ -369,7 +369,7 @@ def test_a_wrong_method_is_answered_in_plain_text(sandbox, path, method):
 
 def test_an_advancing_world_shows_its_new_updates_at_once():
     world = generate(3, 100)
-    with start(world=world) as sandbox:
+    with started(world=world) as sandbox:
         assert len(updates(sandbox, page_size=500)) == 100
         sandbox.advance(updates=40)
         assert updates(sandbox, page_size=500) == list(world.items())

@@ -12,6 +12,7 @@ from ledgerframes.sandbox import world_file
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.templates import TOKEN
+from tests.rigs.servers import replica
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import Desk
 from tests.sandbox.economy_books import Books, entity_of, preorder
@@ -144,7 +145,7 @@ def test_commands_about_private_contracts_reach_the_participant_alone():
 
 
 def test_a_lagging_or_pruned_scan_hides_what_comes_with_hidden_updates(net, world):
-    with net.sandbox.replica(lag=100) as behind:
+    with replica(net.sandbox, lag=100) as behind:
         updates = ask(f"{behind.scan_url}/v2/updates", {"page_size": 1_000}).json["transactions"]
         events = ask(f"{behind.scan_url}/v0/events", {"page_size": 1_000}).json["events"]
     edge = world.updates[-100]

@@ -6,7 +6,7 @@ import pytest
 
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.contracts import blob
-from tests.hostile.serving import started
+from tests.rigs.servers import started
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import (
     COIN,

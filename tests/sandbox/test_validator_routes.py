@@ -12,7 +12,7 @@ from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.accounts import User
-from tests.hostile.serving import started
+from tests.rigs.servers import started
 from tests.sandbox.asking import ask, party_of
 
 OFFERS = "/v0/wallet/transfer-offers"
@@ -137,7 +137,7 @@ def test_a_preapproval_that_ran_out_is_none():
     world = generate(7, 40)
     party = world.accounts.get("bob").primary_party
     url = PREAPPROVALS + urllib.parse.quote(party, safe="")
-    with start(world=world) as other:
+    with started(world=world) as other:
         assert call(other, url).status == 200
         given = next(
             one
@@ -153,7 +153,7 @@ def test_a_preapproval_in_flight_has_no_synchronizer():
     party = world.accounts.get("bob").primary_party
     given = next(one for one in world.contracts.active.values() if "validFrom" in one.payload and one.owner == party)
     world.contracts.unassign(given)
-    with start(world=world) as other:
+    with started(world=world) as other:
         answer = call(other, PREAPPROVALS + urllib.parse.quote(party, safe=""))
 
     assert answer.json["transfer_preapproval"].keys() == {"contract"}
@@ -242,7 +242,7 @@ def test_a_token_says_whose_it_is_and_how_long_it_lasts(sandbox):
 
 def test_a_replica_takes_the_same_tokens_and_another_sandbox_does_not(sandbox):
     token = sandbox.token("alice")
-    with sandbox.replica() as replica, start(world=sandbox.world) as other:
+    with sandbox.replica() as replica, started(world=sandbox.world) as other:
         assert ask(replica.validator_url + NAMES, token=token).status == 200
         assert ask(other.validator_url + NAMES, token=token).status == 401
 

@@ -6,7 +6,7 @@ import pytest
 
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.views import View
+from tests.rigs.views import RiggedView
 
 
 @pytest.fixture
@@ -19,14 +19,14 @@ def cursor(update):
 
 
 def test_a_plain_view_shows_what_the_world_has(world):
-    view = View(world)
+    view = RiggedView(world)
 
     assert view.page(None, 1_000) == world.updates
     assert view.page(cursor(world.updates[99]), 10) == world.updates[world.position(cursor(world.updates[99])) :][:10]
 
 
 def test_a_lagging_view_misses_the_last_updates_and_ends_earlier(world):
-    view = View(world, lag=40)
+    view = RiggedView(world, lag=40)
 
     assert view.page(None, 1_000) == world.updates[:560]
     assert view.page(cursor(world.updates[559]), 10) == []
@@ -36,14 +36,14 @@ def test_a_lagging_view_misses_the_last_updates_and_ends_earlier(world):
 
 
 def test_a_view_that_lags_by_more_than_everything_is_empty(world):
-    view = View(world, lag=10_000)
+    view = RiggedView(world, lag=10_000)
 
     assert view.page(None, 10) == []
     assert not view.knows(world.updates[0])
 
 
 def test_a_lagging_view_catches_up_as_the_world_goes_on(world):
-    view = View(world, lag=40)
+    view = RiggedView(world, lag=40)
     hidden = world.updates[-1]
 
     world.advance(40)
@@ -53,7 +53,7 @@ def test_a_lagging_view_catches_up_as_the_world_goes_on(world):
 
 
 def late_view(world, **options):
-    return View(world, late=1.0, late_span=300.0, **options)
+    return RiggedView(world, late=1.0, late_span=300.0, **options)
 
 
 def test_late_updates_are_young_ones_of_other_synchronizers_than_the_main_one(world):
@@ -107,7 +107,7 @@ def test_each_view_of_a_world_counts_for_itself(world):
 
 def test_a_share_of_the_candidates_is_late_and_always_the_same(world):
     some, again, every = (
-        set(world.updates) - set(View(world, late=late, late_span=1e6, seed=4).page(None, 1_000))
+        set(world.updates) - set(RiggedView(world, late=late, late_span=1e6, seed=4).page(None, 1_000))
         for late in (0.5, 0.5, 1.0)
     )
 

@@ -20,9 +20,10 @@ from typing import Final, Self
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate
-from ledgerframes.sandbox.server import Sandbox, start
+from ledgerframes.sandbox.server import Sandbox
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.world import Update, World
+from tests.rigs.servers import started
 
 #: An update appears on a server less than this after the server's newest one.
 SETTLE: Final = 60 * timestamps.SECOND
@@ -118,7 +119,7 @@ class Showing:
         self._world.snapshot_period = _SEGMENT
         self.behind = 0
         self.begin = (-1, 0)  # it has pruned what lies before
-        self.sandbox: Sandbox = start(world=self._world, page_maximum=rng.choice([40, 200, 1_000]), latency=0.001)
+        self.sandbox: Sandbox = started(world=self._world, page_maximum=rng.choice([40, 200, 1_000]), latency=0.001)
 
     def advance(self, clock: int) -> None:
         """Show what has appeared here when the ledger's clock says so."""

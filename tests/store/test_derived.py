@@ -16,7 +16,7 @@ from ledgerframes.store.derive import chunks, kept
 from ledgerframes.store.derive.from_kept import unissued
 from ledgerframes.store.derive.progress import Basis
 from tests.economics.histories import create, frame_of, update
-from tests.hostile.serving import simulated
+from tests.rigs.servers import simulated
 from tests.store.test_rejects import BREAKS, spoil
 
 NAMES = kept.DERIVABLE

@@ -10,7 +10,7 @@ from ledgerframes.loaders.opening import Opening
 from ledgerframes.models.computing import together
 from ledgerframes.store.derive.rules import RULES
 from ledgerframes.tables.replayed import ACTIVE
-from tests.hostile.serving import simulated
+from tests.rigs.servers import simulated
 from tests.store.test_derived import NAMES
 
 

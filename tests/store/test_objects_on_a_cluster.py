@@ -12,11 +12,11 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.objects.names import read_name
 from ledgerframes.sandbox.faults import Faults
-from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.dask_fetching import plain_settings
 from ledgerframes.store.sync.segment_work import RowFiles, SegmentTask, read_segment
-from tests.hostile.serving import simulated
+from tests.rigs.object_faults import ObjectFaults
+from tests.rigs.servers import simulated
 from tests.store.conftest import assert_whole, by_value
 
 pytestmark = pytest.mark.filterwarnings("default")  # the cluster's own libraries warn
@@ -38,7 +38,7 @@ def cluster():
 @pytest.fixture(scope="module")
 def quiet():
     """Two weeks with a segment of objects per day."""
-    with lf.sandbox(days=14) as net:
+    with simulated(days=14) as net:
         yield net
 
 

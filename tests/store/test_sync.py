@@ -6,7 +6,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.sync.committing import Committer
-from tests.hostile.serving import simulated
+from tests.rigs.servers import replica, simulated
 from tests.store.conftest import BEGIN, LATE, assert_whole
 
 
@@ -109,7 +109,7 @@ def test_rows_are_final_up_to_the_newest_one_less_settle(store, net, history):
 
 def test_updates_that_appear_late_are_not_lost(store):
     with lf.sandbox(updates=600, rounds_per_day=1_440) as base:
-        with base.sandbox.replica(late=0.5) as slow:
+        with replica(base.sandbox, late=0.5) as slow:
             net = lf.connect(scan_url=slow.scan_url)
             now = lf.load_updates(base, start=BEGIN).record_time.max()
             store.sync(net, now=now)
@@ -129,7 +129,7 @@ def test_an_update_added_to_the_last_instant_is_found(store):
         ties = updates[updates.duplicated(["migration_id", "record_time"])]
         place = ties.index[-1]
         behind = len(updates) - place
-        with net.sandbox.replica(lag=behind) as lagging:
+        with replica(net.sandbox, lag=behind) as lagging:
             part = lf.connect(scan_url=lagging.scan_url)
             store.sync(part)
             assert len(store.load("updates")) == place
@@ -140,7 +140,7 @@ def test_an_update_added_to_the_last_instant_is_found(store):
 def test_a_lagging_server_after_a_failover_loses_nothing(store):
     with lf.sandbox(updates=500) as net:
         store.sync(net)
-        with net.sandbox.replica(lag=100) as lagging:
+        with replica(net.sandbox, lag=100) as lagging:
             report = store.sync(lf.connect(scan_url=lagging.scan_url))
             assert not report.complete
             assert "lag" in report.left[0]
@@ -174,14 +174,14 @@ def test_a_wrong_clock_loses_nothing(store, now, caplog):
 
 
 def test_no_server_is_left_out_for_its_small_pages(store, caplog):
-    with simulated(updates=300, page_maximum=40) as net, net.sandbox.replica(page_maximum=30) as other:
+    with simulated(updates=300, page_maximum=40) as net, replica(net.sandbox, page_maximum=30) as other:
         store.sync(lf.connect(scan_url=[net.sandbox.scan_url, other.scan_url]), page_size=15)
         assert_whole(store, net)
     assert "left out" not in caplog.text
 
 
 def test_an_empty_ledger_makes_no_store(store):
-    with lf.sandbox(updates=100) as net, net.sandbox.replica(lag=10_000) as nothing:
+    with lf.sandbox(updates=100) as net, replica(net.sandbox, lag=10_000) as nothing:
         report = store.sync(lf.connect(scan_url=nothing.scan_url))
     assert report.complete
     assert store.coverage().empty
@@ -193,7 +193,7 @@ def test_a_migration_that_begins_later_is_found(store):
     with lf.sandbox(updates=900, migrations=3) as net:
         ids = lf.load_updates(net, start=BEGIN).migration_id
         behind = int((ids == ids.max()).sum()) + 20
-        with net.sandbox.replica(lag=behind) as early:
+        with replica(net.sandbox, lag=behind) as early:
             store.sync(lf.connect(scan_url=early.scan_url))
             assert store.load("updates").migration_id.max() == ids.max() - 1
         store.sync(net)

@@ -9,7 +9,7 @@ import urllib.request
 import pytest
 
 import ledgerframes as lf
-from tests.hostile.serving import simulated
+from tests.rigs.servers import simulated
 from tests.signalled import HOLDING, Holding, assert_prompt, environment, send_to_another_thread, signalled
 from tests.transport.hostile_server import Heard, HostileServer, Reply
 

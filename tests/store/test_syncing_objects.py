@@ -10,11 +10,11 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.objects.page_source import ObjectIndex
-from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.objects import segments
-from tests.hostile.serving import simulated
 from tests.objects.conftest import values_of
+from tests.rigs.object_faults import ObjectFaults
+from tests.rigs.servers import simulated
 
 TABLES = ("updates", "events", "reassignments")
 #: Few enough that a segment of the quiet ledger has several pages.
@@ -24,7 +24,7 @@ PAGE = 25
 @pytest.fixture(scope="module")
 def quiet():
     """Two weeks with a segment of objects per day."""
-    with lf.sandbox(days=14) as net:
+    with simulated(days=14) as net:
         yield net
 
 

@@ -9,7 +9,7 @@ from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
 from ledgerframes.loaders.normalized import canonical_updates, first_difference
-from tests.hostile.serving import simulated
+from tests.rigs.servers import replica, simulated
 from tests.store.conftest import BEGIN, adopt
 
 
@@ -25,7 +25,7 @@ def of(sandbox):
 
 @pytest.mark.parametrize("world", [{"updates": 600}, {"updates": 300, "hostile": True}], ids=["normal", "hostile"])
 def test_two_servers_of_one_ledger_agree(world):
-    with simulated(**world) as net, net.sandbox.replica(page_maximum=70) as other:
+    with simulated(**world) as net, replica(net.sandbox, page_maximum=70) as other:
         found = lf.cross_check(net, of(other), start=BEGIN)
         assert found.agree
         assert found.compared == world["updates"]
@@ -34,7 +34,7 @@ def test_two_servers_of_one_ledger_agree(world):
 
 
 def test_a_server_that_lags_is_compared_as_far_as_it_goes():
-    with lf.sandbox(updates=600) as net, net.sandbox.replica(lag=100) as other:
+    with lf.sandbox(updates=600) as net, replica(net.sandbox, lag=100) as other:
         for pair in ((net, of(other)), (of(other), net)):
             found = lf.cross_check(*pair)
             assert found.agree

@@ -10,7 +10,7 @@ import ledgerframes as lf
 from ledgerframes.sandbox.world.verdicts import events_of
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.table_sets import VERDICTS
-from tests.hostile.serving import simulated
+from tests.rigs.servers import replica, simulated
 from tests.store.conftest import adopt
 
 TABLES = ("verdicts", "views", "app_activity")
@@ -204,7 +204,7 @@ def test_a_store_of_the_history_refuses_verdicts_of_another_network(ledger, tmp_
 
 def test_a_lagging_server_beside_another_one_loses_nothing(ledger, tmp_path):
     store = lf.open_store(tmp_path / "lake")
-    with ledger.sandbox.replica(lag=120) as behind:
+    with replica(ledger.sandbox, lag=120) as behind:
         urls = [behind.scan_url, ledger.sandbox.scan_url]
         with lf.connect(scan_url=urls) as both:
             for _ in range(3):

@@ -18,7 +18,7 @@ from ledgerframes.config.settings import INTERFACES, InsecureHttpWarning
 from ledgerframes.config.token_sources import KeptToken
 from ledgerframes.errors import ConfigurationError, NoAnswerError, NotAuthorizedError
 from tests.clocks import SkippingClock
-from tests.hostile.serving import simulated
+from tests.rigs.servers import simulated
 from tests.token_server import TokenServer
 from tests.transport.hostile_server import HostileServer, Reply, answer, text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Sized
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -16,8 +17,6 @@ from ledgerframes.sandbox.world.contracts import Contract, blob
 
 INT32: Final = 2**31
 INT64: Final = 2**63
-#: How many items each list of a request has at most, since release 0.8.
-LIST_MAXIMUM: Final = 1_000
 UNKNOWN: Final = "The requested resource could not be found."
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
@@ -26,6 +25,21 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 encode: Final = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a server refuses more of.
+
+    Attributes:
+        page: items of a page; the refusal names this number.
+        holdings: coin contracts of a holdings summary.
+        items: of each list in a request; None for no such rule.
+    """
+
+    page: int = 1_000
+    holdings: int = 1_000
+    items: int | None = 1_000
 
 
 class RefusalError(Exception):
@@ -87,6 +101,18 @@ def query_integer(request: Request, name: str, *, bound: int) -> int | None:
     if value is not None and not -bound <= value < bound:
         raise RefusalError(400, f"The query parameter '{name}' was malformed: {text!r} is out of range")
     return value
+
+
+def check_size(name: str, size: int | None, maximum: int) -> None:
+    """Refuse a page of nothing, or of more than a server returns at once.
+
+    Raises:
+        RefusalError: 400, in the words of real servers; clients read the maximum from it.
+    """
+    if size is None or size < 1:
+        raise RefusalError(400, f"{name} must be positive, not {size}")
+    if size > maximum:
+        raise RefusalError(400, f"Exceeded limit maximum ({size} > {maximum}).")
 
 
 def check_list(name: str, given: Sized, *, maximum: int | None) -> None:

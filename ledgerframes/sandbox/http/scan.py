@@ -13,7 +13,9 @@ from ledgerframes.sandbox.http import render
 from ledgerframes.sandbox.http.responses import (
     INT32,
     INT64,
+    Limits,
     RefusalError,
+    check_size,
     contract_record,
     encode,
     json_answer,
@@ -30,24 +32,11 @@ LICENSE_MAXIMUM: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class ScanOptions:
-    """How a scan server differs from the usual one.
-
-    Attributes:
-        page_maximum: the largest page size of `POST /v2/updates`; more is refused, with this number in the message.
-        silent_cap: silently return this number of items per page at most; None for no such cap.
-    """
-
-    page_maximum: int = 1_000
-    silent_cap: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Scan:
     """The handlers of one scan server."""
 
     view: View
-    options: ScanOptions
+    limits: Limits
 
     def routes(self) -> list[BaseRoute]:
         """The routes of every release, without the interface's prefix."""
@@ -68,10 +57,9 @@ class Scan:
         """POST /v2/updates."""
         body = await read_object(request)
         # `contract_value_encoding` is not read: real servers ignore names that they do not know.
-        size, after = read_page_request(body, maximum=self.options.page_maximum)
+        size, after = read_page_request(body, maximum=self.limits.page)
         carrying = carries_types(body.get("daml_value_encoding"))
-        # A silent cap shortens the page, and nothing in the answer says so.
-        page = self.view.page(after, min(size, self.options.silent_cap or size))
+        page = self.view.page(after, size)
         if carrying:
             page = [update._replace(rendered=render.type_carrying(update.rendered)) for update in page]
         return json_answer(page_of(page))
@@ -109,7 +97,7 @@ class Scan:
         limit = query_integer(request, "limit", bound=INT32)
         after = query_integer(request, "after", bound=INT64)
         limit = LICENSE_MAXIMUM if limit is None else limit
-        _check_size("limit", limit, LICENSE_MAXIMUM)
+        check_size("limit", limit, LICENSE_MAXIMUM)
         world = self.view.world
         with world.lock:
             stored = [row for row in reversed(world.license_rows) if after is None or row[0] < after][:limit]
@@ -146,7 +134,7 @@ def read_page_request(body: dict[str, Any], *, maximum: int) -> tuple[int, Curso
     size = body.get("page_size")
     if type(size) is not int or not -INT32 <= size < INT32:
         raise RefusalError(400, "The request content was malformed: page_size must be an int32")
-    _check_size("page_size", size, maximum)
+    check_size("page_size", size, maximum)
     return size, _cursor(body.get("after"))
 
 
@@ -175,11 +163,3 @@ def carries_types(encoding: Any) -> bool:
     if encoding not in (None, "compact_json", "protobuf_json"):
         raise RefusalError(400, f"Unknown daml_value_encoding: {encoding}")
     return bool(encoding == "protobuf_json")
-
-
-def _check_size(name: str, size: int, maximum: int) -> None:
-    if size < 1:
-        raise RefusalError(400, f"{name} must be positive, not {size}")
-    if size > maximum:
-        # The wording of real servers; clients read the maximum from it.
-        raise RefusalError(400, f"Exceeded limit maximum ({size} > {maximum}).")

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.http import render
-from ledgerframes.sandbox.http.responses import RefusalError, encode, json_answer, read_object
+from ledgerframes.sandbox.http.responses import Limits, RefusalError, encode, json_answer, read_object
 from ledgerframes.sandbox.http.scan import carries_types, read_page_request
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.timestamps import Cursor
@@ -23,13 +23,10 @@ class EventRoutes:
 
     Attributes:
         view: what it shows of its world.
-        page_maximum: the largest page size; more is refused.
-        silent_cap: silently return this number of items per page at most; None for no such cap.
     """
 
     view: View
-    page_maximum: int = 1_000
-    silent_cap: int | None = None
+    limits: Limits
 
     def routes(self) -> list[BaseRoute]:
         """The routes, without the interface's prefix."""
@@ -43,9 +40,9 @@ class EventRoutes:
     async def events(self, request: Request) -> Response:
         """POST /v0/events."""
         body = await read_object(request)
-        size, after = read_page_request(body, maximum=self.page_maximum)
+        size, after = read_page_request(body, maximum=self.limits.page)
         carrying = carries_types(body.get("daml_value_encoding"))
-        page = self._page(after, min(size, self.silent_cap or size))
+        page = self._page(after, size)
         bodies = [_typed(event).body if carrying else event.body for event in page]
         return json_answer(b'{"events":[' + b",".join(bodies) + b"]}")
 

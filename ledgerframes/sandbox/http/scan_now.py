@@ -14,8 +14,10 @@ from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.http.responses import (
     INT32,
+    Limits,
     RefusalError,
     check_list,
+    check_size,
     contract_record,
     encode,
     json_answer,
@@ -42,16 +44,10 @@ _LIVING: Final = 600 * timestamps.SECOND
 
 @dataclass(frozen=True, slots=True)
 class CurrentRoutes:
-    """The handlers of one scan server.
-
-    Attributes:
-        page_maximum: the most names that it gives at once.
-        list_maximum: a request with a longer list is refused; None for no such rule.
-    """
+    """The handlers of one scan server."""
 
     world: World
-    page_maximum: int = 1_000
-    list_maximum: int | None = None
+    limits: Limits
 
     def routes(self) -> list[BaseRoute]:
         """The routes, without the interface's prefix."""
@@ -77,7 +73,7 @@ class CurrentRoutes:
         names = [f"cached_{name}_contract_ids" for name in ("open_mining_round", "issuing_round")]
         known = [_ids(body, name) for name in names]
         for name, ids in zip(names, known, strict=True):
-            check_list(name, ids, maximum=self.list_maximum)
+            check_list(name, ids, maximum=self.limits.items)
         with self.world.lock:
             answer = {
                 "time_to_live_in_microseconds": _LIVING,
@@ -121,10 +117,7 @@ class CurrentRoutes:
         """GET /v0/ans-entries: the oldest first, and no next page."""
         prefix = request.query_params.get("name_prefix", "")
         size = query_integer(request, "page_size", bound=INT32)
-        if size is None or size < 1:
-            raise RefusalError(400, f"page_size must be positive, not {size}")
-        if size > self.page_maximum:
-            raise RefusalError(400, f"Exceeded limit maximum ({size} > {self.page_maximum}).")
+        check_size("page_size", size, self.limits.page)
         entries = [entry for entry in self._entries() if entry["name"].startswith(prefix)]
         return json_answer(encode({"entries": entries[:size]}))
 

@@ -16,13 +16,11 @@ from starlette.routing import BaseRoute, Route
 from ledgerframes.sandbox.http import render
 from ledgerframes.sandbox.http.responses import RefusalError, encode, json_answer, read_object
 from ledgerframes.sandbox.http.scan_snapshots import told_active
-from ledgerframes.sandbox.object_faults import ObjectFaults
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.active_set import Active, active_at
 from ledgerframes.sandbox.world.objects import OBJECT_ITEMS, Segment, compressed, segments, sha256, sorted_members
 from ledgerframes.sandbox.world.snapshots import instants
 from ledgerframes.sandbox.world.views import View
-from ledgerframes.sandbox.world.world import Update
 
 MAXIMUM: Final = 1_000
 COMPACT: Final = "compact_json"
@@ -36,11 +34,9 @@ class ObjectRoutes:
 
     Attributes:
         view: what it shows of its world.
-        faults: gives what is wrong with its objects, as of now.
     """
 
     view: View
-    faults: Callable[[], ObjectFaults]
     _written: dict[int, list[Segment]] = field(default_factory=dict)  # by their length
     _objects: OrderedDict[Any, bytes] = field(default_factory=OrderedDict)
 
@@ -55,7 +51,6 @@ class ObjectRoutes:
     async def updates(self, request: Request) -> Response:
         """POST /v0/history/bulk/updates: whole segments, as many as fit into a page."""
         body = await read_object(request)
-        self._check_served()
         after, up_to = (_time(body, name) for name in ("start_record_time", "end_record_time"))
         size = body.get("page_size")
         if type(size) is not int or not 1 <= size <= MAXIMUM:
@@ -64,7 +59,7 @@ class ObjectRoutes:
         if token is not None and not isinstance(token, str):
             raise RefusalError(400, "The request content was malformed: next_page_token must be text")
         with self.view.world.lock:
-            written = self._segments()
+            written = self.written()
         listed = [segment for segment in written if segment.overlaps(after, up_to)]
         page = [segment for segment in listed if token is None or segment.folder() > token]
         refs: list[dict[str, str]] = []
@@ -80,7 +75,6 @@ class ObjectRoutes:
 
     async def snapshot(self, request: Request) -> Response:
         """GET /v0/history/bulk/acs: the objects of the newest snapshot at or before a time."""
-        self._check_served()
         text = request.query_params.get("at_or_before_record_time")
         if text is None:
             raise RefusalError(400, "Request is missing required query parameter 'at_or_before_record_time'")
@@ -97,7 +91,7 @@ class ObjectRoutes:
         parts = [contracts[at : at + OBJECT_ITEMS] for at in range(0, len(contracts), OBJECT_ITEMS)]
         refs = [
             self._ref(request, key, self._contracts(key, cursor, encoding, part))
-            for encoding in self.faults().encodings
+            for encoding in self.encodings()
             for number, part in enumerate(parts)
             for key in [f"{folder}/ACS_{encoding}_{number}.zstd"]
         ]
@@ -106,64 +100,65 @@ class ObjectRoutes:
     async def download(self, request: Request) -> Response:
         """GET /v0/history/bulk/download/{object_key}."""
         key = request.path_params["object_key"]
-        if self.faults().gone:
-            raise RefusalError(404, f"Object {key} not found")
         with self.view.world.lock:
             data = self._found(key)
         if data is None:
             raise RefusalError(404, f"Object {key} not found")
         return Response(data, media_type="application/octet-stream")
 
-    def _check_served(self) -> None:
-        if not self.faults().served:
-            raise RefusalError(501, "Bulk storage is not configured on this scan")
+    def encodings(self) -> tuple[str, ...]:
+        """How values are written: an object for each."""
+        return (COMPACT,)
 
-    def _shown(self) -> list[Update]:
+    def sent(self, data: bytes) -> bytes:
+        """The bytes of an object as they are served."""
+        return data
+
+    def digest(self, data: bytes) -> bytes:
+        """The digest that lists give of an object."""
+        return sha256(data)
+
+    def written(self) -> list[Segment]:
+        """The segments that are written by now, in the order of time."""
+        return self.of_length(1)
+
+    def of_length(self, each: int) -> list[Segment]:
+        """The segments of so many steps of the grid; what was written before stays as it was."""
         world = self.view.world
-        return world.updates[: max(0, len(world.updates) - self.view.lag)]
-
-    def _segments(self) -> list[Segment]:
-        # As if a server had changed the length of its segments, and kept those that it had.
-        lengths = (1, 3) if self.faults().overlap else (1,)
-        shown = self._shown()
-        for each in lengths:
-            written = self._written.get(each, [])
-            self._written[each] = segments(self.view.world, shown, each=each, written=written)
-        return sorted(
-            (segment for each in lengths for segment in self._written[each]), key=lambda one: (one.after, one.up_to)
-        )
+        before, shown = self._written.get(each, []), world.updates[: self.view.end()]
+        self._written[each] = segments(world, shown, each=each, written=before)
+        return self._written[each]
 
     def _snapshots(self) -> list[tuple[int, int]]:
         """The snapshots in bulk, as cursors: those at which a segment ends."""
-        ends = {segment.up_to for segment in self._segments()}
-        migrations = {update.migration_id for update in self._shown()}
+        ends = {segment.up_to for segment in self.written()}
+        migrations = {update.migration_id for update in self.view.world.updates[: self.view.end()]}
         return [(one, instant) for one in migrations for instant in instants(self.view.world, one) if instant in ends]
 
     def _refs(self, request: Request, segment: Segment) -> list[dict[str, str]]:
         return [
             self._ref(request, key, self._object(segment, number, encoding))
-            for encoding in self.faults().encodings
+            for encoding in self.encodings()
             for number in range(len(segment.parts()))
             for key in [f"{segment.folder()}/updates_{encoding}_{number}.zstd"]
         ]
 
     def _ref(self, request: Request, key: str, data: bytes) -> dict[str, str]:
-        digest = sha256(b"another one" if self.faults().wrong_digest else data)
         base = f"{request.url.scheme}://{request.url.netloc}{request.scope['root_path']}"
-        return {"url": f"{base}{_PATH}{quote(key, safe='')}", "digest": base64.b64encode(digest).decode()}
+        return {"url": f"{base}{_PATH}{quote(key, safe='')}", "digest": base64.b64encode(self.digest(data)).decode()}
 
     def _found(self, key: str) -> bytes | None:
         """The bytes of an object by its key."""
-        for segment in self._segments():
+        for segment in self.written():
             if not key.startswith(segment.folder() + "/"):
                 continue
-            for encoding in self.faults().encodings:
+            for encoding in self.encodings():
                 for number in range(len(segment.parts())):
                     if key == f"{segment.folder()}/updates_{encoding}_{number}.zstd":
                         return self._object(segment, number, encoding)
         for name, data in self._objects.items():
             if name[0] == key:
-                return self._as_served(data)
+                return self.sent(data)
         return None
 
     def _object(self, segment: Segment, number: int, encoding: str) -> bytes:
@@ -174,7 +169,7 @@ class ObjectRoutes:
             typed = encoding != COMPACT
             return [sorted_members(render.type_carrying(one.rendered) if typed else one.rendered) for one in part]
 
-        return self._as_served(self._remembered(name, items))
+        return self.sent(self._remembered(name, items))
 
     def _contracts(self, key: str, cursor: tuple[int, int], encoding: str, part: list[Active]) -> bytes:
         def items() -> list[bytes]:
@@ -182,10 +177,7 @@ class ObjectRoutes:
             told = [encode(told_active(one, cursor[0])) for one in part]
             return [sorted_members(render.type_carrying_contract(one) if typed else one) for one in told]
 
-        return self._as_served(self._remembered((key, cursor, len(part)), items))
-
-    def _as_served(self, data: bytes) -> bytes:
-        return data[: len(data) * 2 // 3] if self.faults().cut else data
+        return self.sent(self._remembered((key, cursor, len(part)), items))
 
     def _remembered(self, name: Any, items: Callable[[], list[bytes]]) -> bytes:
         if name not in self._objects:

@@ -15,8 +15,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.http.merged_routes import Endpoint
-from ledgerframes.sandbox.http.responses import INT64, RefusalError, encode, json_answer, query_integer
-from ledgerframes.sandbox.http.scan import Scan, ScanOptions
+from ledgerframes.sandbox.http.responses import INT64, Limits, RefusalError, encode, json_answer, query_integer
+from ledgerframes.sandbox.http.scan import Scan
 from ledgerframes.sandbox.http.scan_now import CurrentRoutes, with_state
 from ledgerframes.sandbox.world.templates import COIN_RULES, ISSUING_ROUND, UNCLAIMED_FUND_COUPON
 from ledgerframes.sandbox.world.views import View
@@ -35,10 +35,11 @@ class ScanProxy:
 
     view: View
     check: Callable[[Request], Any]
+    limits: Limits
 
     def routes(self) -> list[BaseRoute]:
         """The routes, without the interface's prefix."""
-        now = CurrentRoutes(self.view.world)
+        now = CurrentRoutes(self.view.world, self.limits)
         handlers: dict[str, Endpoint] = {
             "/dso-party-id": now.dso_party,
             "/dso": now.dso,
@@ -52,7 +53,7 @@ class ScanProxy:
             "/transfer-command/status": self.command_status,
             "/unclaimed-development-fund-coupons": self.fund_coupons,
         }
-        rules = self._checked(Scan(self.view, ScanOptions()).ans_rules)
+        rules = self._checked(Scan(self.view, self.limits).ans_rules)
         return [
             Route(f"{_BASE}/ans-rules", rules, methods=["POST"]),
             *(Route(f"{_BASE}{path}", self._checked(handler), methods=["GET"]) for path, handler in handlers.items()),

@@ -16,8 +16,10 @@ from ledgerframes.sandbox.http.responses import (
     INT32,
     INT64,
     UNREADABLE,
+    Limits,
     RefusalError,
     check_list,
+    check_size,
     encode,
     json_answer,
     page_token,
@@ -65,16 +67,10 @@ _read_coins: Final = msgspec.json.Decoder(CoinsRequest).decode
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRoutes:
-    """The handlers of one scan server.
-
-    Attributes:
-        page_maximum: the largest page; more is refused, with this number in the message.
-        list_maximum: a request with a longer list is refused; None for no such rule.
-    """
+    """The handlers of one scan server."""
 
     view: View
-    page_maximum: int = 1_000
-    list_maximum: int | None = None
+    limits: Limits
     _sets: dict[tuple[Cursor, int], list[Active]] = field(default_factory=dict)
 
     def routes(self) -> list[BaseRoute]:
@@ -154,15 +150,11 @@ class SnapshotRoutes:
             known = "string" if opaque else "long"
             raise RefusalError(400, f"The request content was malformed: after: {wanted.after!r} is not a {known}")
         for name in ("party_ids", "templates", "owner_party_ids"):
-            check_list(name, getattr(wanted, name, None) or (), maximum=self.list_maximum)
+            check_list(name, getattr(wanted, name, None) or (), maximum=self.limits.items)
         return wanted
 
     def _active(self, wanted: _Snapshot) -> list[Active]:
-        size = wanted.page_size
-        if size < 1:
-            raise RefusalError(400, f"page_size must be positive, not {size}")
-        if size > self.page_maximum:
-            raise RefusalError(400, f"Exceeded limit maximum ({size} > {self.page_maximum}).")
+        check_size("page_size", wanted.page_size, self.limits.page)
         at = self._cursor(wanted)
         world = self.view.world
         with world.lock:

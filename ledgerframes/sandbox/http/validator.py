@@ -17,6 +17,7 @@ from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.responses import (
     INT64,
     UNREADABLE,
+    Limits,
     RefusalError,
     check_list,
     contract_record,
@@ -33,8 +34,6 @@ from ledgerframes.sandbox.world.preapprovals import preapproval_of
 from ledgerframes.sandbox.world.templates import NAME_RULES
 from ledgerframes.sandbox.world.views import View
 from ledgerframes.sandbox.world.world import World
-
-HOLDINGS_MAXIMUM: Final = 1_000
 
 _Int64 = Annotated[int, Meta(ge=-INT64, le=INT64 - 1)]
 
@@ -58,14 +57,11 @@ class Validator:
 
     Attributes:
         view: what the scans behind it show.
-        holdings_maximum: a summary of more coin contracts than this is refused.
-        list_maximum: a request with a longer list is refused; None for no such rule.
     """
 
     view: View
     gate: Access
-    holdings_maximum: int = HOLDINGS_MAXIMUM
-    list_maximum: int | None = None
+    limits: Limits
 
     @property
     def world(self) -> World:
@@ -83,7 +79,7 @@ class Validator:
             Route("/v0/wallet/transfer-offers", self.transfer_offers, methods=["GET"]),
             Route("/v0/entry/all", self.name_entries, methods=["GET"]),
             Route(by_party, self.transfer_preapproval, methods=["GET"]),
-            *ScanProxy(self.view, self._caller).routes(),
+            *ScanProxy(self.view, self._caller, self.limits).routes(),
         ]
 
     async def holdings_with_fees(self, request: Request) -> Response:
@@ -142,7 +138,7 @@ class Validator:
             wanted = _read_summary_request(await request.body())
         except UNREADABLE as error:
             raise RefusalError(400, f"The request content was malformed: {error}") from error
-        check_list("owner_party_ids", wanted.owner_party_ids, maximum=self.list_maximum)
+        check_list("owner_party_ids", wanted.owner_party_ids, maximum=self.limits.items)
         return wanted
 
     def _held(self, wanted: SummaryRequest) -> dict[str, list[Coin]]:
@@ -151,9 +147,9 @@ class Validator:
         # Real servers answer in an order that differs from the request.
         parties = sorted(set(wanted.owner_party_ids), key=lambda party: party.rpartition("::")[::-1])
         held = {party: coins for party in parties if (coins := self.world.coins.held(party, at))}
-        if sum(map(len, held.values())) > self.holdings_maximum:
+        if sum(map(len, held.values())) > self.limits.holdings:
             # Real servers refuse more than 1,000 holdings in all; clients look for "limit" in the text.
-            raise RefusalError(400, f"The number of holdings exceeded the limit of {self.holdings_maximum}")
+            raise RefusalError(400, f"The number of holdings exceeded the limit of {self.limits.holdings}")
         return held
 
     def _snapshot(self, wanted: SummaryRequest) -> int:

@@ -1,4 +1,4 @@
-"""What one server shows of a world: all, or less because it lags or prunes, or some updates late; routes read it."""
+"""What one server shows of a world: all, or less because it prunes; routes read it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from random import Random
 
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.snapshots import instants, snapshot_at
@@ -41,40 +40,20 @@ class Pruning:
 class View:
     """One server's view of a world.
 
-    A late update belongs to another synchronizer than the main one and is young: it lies within `late_span` of the
-    newest record time. It shows up once `late_requests` pages have passed over it, or once it is young no more.
-
     Args:
         world: what is shown.
-        lag: how many of the last updates this server has not seen yet.
-        late: which share of the other synchronizers' young updates is late, from 0 to 1.
-        late_requests: how many pages pass over a late update before it appears.
-        late_span: seconds before the newest record time within which updates count as young.
-        seed: decides which updates are late.
 
     Attributes:
         pruning: what this server has thrown away, if anything; can be set at any time.
     """
 
-    def __init__(
-        self,
-        world: World,
-        *,
-        lag: int = 0,
-        late: float = 0.0,
-        late_requests: int = 3,
-        late_span: float = 60.0,
-        seed: int = 0,
-        pruning: Pruning | None = None,
-    ) -> None:
+    def __init__(self, world: World, *, pruning: Pruning | None = None) -> None:
         self.world = world
         self.pruning = pruning
-        self.lag = lag
-        self._late = late
-        self._late_requests = late_requests
-        self._late_span = int(late_span * timestamps.SECOND)
-        self._seed = seed
-        self._passed: dict[str, int] = {}
+
+    def end(self) -> int:
+        """How many of the world's updates this server has, those that are pruned too."""
+        return len(self.world.updates)
 
     def page(self, after: Cursor | None, page_size: int, *, private: bool = False) -> list[Update]:
         """The updates of this server strictly after a cursor, `page_size` at most.
@@ -83,24 +62,20 @@ class View:
         """
         with self.world.lock:
             updates = self.world.ledger_updates if private else self.world.updates
-            start, end = self.world.position(after, private=private), max(0, len(self.world.updates) - self.lag)
-            hidden = self._hidden(end)
+            start, end = self.world.position(after, private=private), self.end()
             if private:
-                end = len(updates) if not self.lag else bisect_left(updates, self.world.updates[end])
-            if not hidden and self.pruning is None:
+                shown = self.world.updates
+                end = len(updates) if end == len(shown) else bisect_left(updates, shown[end])
+            if self.pruning is None:
                 return updates[start : min(end, start + page_size)]
-            kept = (one for one in self._kept(start, end, private=private) if one.update_id not in hidden)
-            shown = list(islice(kept, page_size))
-            self._count_passed(hidden, updates[start:][:1], shown, whole=len(shown) < page_size)
-            return shown
+            return list(islice(self._kept(start, end, private=private), page_size))
 
     def knows(self, update: Update) -> bool:
         """Whether this server has that update already."""
         with self.world.lock:
-            end = max(0, len(self.world.updates) - self.lag)
-            beyond = end < len(self.world.updates) and update >= self.world.updates[end]
-            pruned = self.is_pruned((update.migration_id, update.record_time))
-            return not beyond and not pruned and update.update_id not in self._hidden(end)
+            shown, end = self.world.updates, self.end()
+            beyond = end < len(shown) and update >= shown[end]
+            return not beyond and not self.is_pruned((update.migration_id, update.record_time))
 
     def is_pruned(self, place: Cursor) -> bool:
         """Whether this server has thrown away what was recorded there."""
@@ -111,7 +86,7 @@ class View:
 
         It has none later than the newest update that it shows, and none that it has pruned.
         """
-        shown = max(0, len(self.world.updates) - self.lag)
+        shown = self.end()
         newest = self.world.updates[shown - 1] if shown else None
         if newest is None or newest.migration_id < migration_id:
             return None
@@ -138,28 +113,3 @@ class View:
             else:
                 yield updates[at]
                 at += 1
-
-    def _hidden(self, end: int) -> dict[str, Update]:
-        if not self._late or not end:
-            return {}
-        newest = self.world.updates[end - 1]
-        young = self.world.position((newest.migration_id, newest.record_time - self._late_span))
-        return {update.update_id: update for update in self.world.updates[young:end] if self._is_late(update)}
-
-    def _is_late(self, update: Update) -> bool:
-        # On real networks late updates come from synchronizers that lag, not from all.
-        if update.synchronizer_id == self.world.synchronizers[0]:
-            return False
-        if self._passed.get(update.update_id, 0) >= self._late_requests:
-            return False
-        # From the id alone, so that a replica and a second run hide the same updates.
-        return Random(f"{self._seed}/{update.update_id}").random() < self._late
-
-    def _count_passed(
-        self, hidden: dict[str, Update], first: list[Update], shown: list[Update], *, whole: bool
-    ) -> None:
-        """Count this page for every hidden update that would have been in it or before its last item."""
-        for update in hidden.values():
-            reached = whole or (bool(shown) and update < shown[-1])
-            if first and first[0] <= update and reached:
-                self._passed[update.update_id] = self._passed.get(update.update_id, 0) + 1

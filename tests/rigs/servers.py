@@ -1,0 +1,126 @@
+"""Servers with what only tests ask for: hostile data, other limits, lag, late updates, damaged objects."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ledgerframes.config.resolving import resolve
+from ledgerframes.embedded import SANDBOX_USER
+from ledgerframes.network import Network
+from ledgerframes.sandbox.fault_injection import App, Message, Receive, Scope, Send
+from ledgerframes.sandbox.generator.generate import generate
+from ledgerframes.sandbox.http.app import app_of
+from ledgerframes.sandbox.http.callers import Access
+from ledgerframes.sandbox.http.responses import Limits
+from ledgerframes.sandbox.server import Sandbox
+from ledgerframes.sandbox.serving import serve
+from ledgerframes.sandbox.start_options import read_history, read_serving
+from ledgerframes.sandbox.world.tokens import Issuer
+from ledgerframes.sandbox.world.world import World
+from tests.hostile.generate import generate_hostile
+from tests.rigs.object_faults import ObjectFaults, SpoiledObjects
+from tests.rigs.views import RiggedView
+
+_HISTORY = ("seed", "updates", "days", "rounds_per_day", "reward_version", "migrations")
+
+
+class Rigged(Sandbox):
+    """A running sandbox whose objects can be damaged."""
+
+    objects: SpoiledObjects
+
+    @property
+    def object_faults(self) -> ObjectFaults:
+        """What is wrong with the objects of the history; set it to another value at any time."""
+        return self.objects.faults
+
+    @object_faults.setter
+    def object_faults(self, faults: ObjectFaults) -> None:
+        self.objects.faults = faults
+
+
+def started(
+    *,
+    world: World | None = None,
+    hostile: bool = False,
+    synchronizers: int = 3,
+    lag: int = 0,
+    late: float = 0.0,
+    page_maximum: int = 1_000,
+    holdings_limit: int = 1_000,
+    silent_cap: int | None = None,
+    issuer: Issuer | None = None,
+    **options: Any,
+) -> Rigged:
+    """A server over the usual ledger, the nastiest legal one or a given one.
+
+    Args:
+        world: serve this world.
+        hostile: serve the nastiest legal ledger.
+        synchronizers: how many the usual ledger has.
+        lag: the number of newest updates that this server does not have yet.
+        late: the share of the newest updates of other synchronizers than the main one that appear late, from 0 to 1.
+        page_maximum: the largest page; a request for more is refused.
+        holdings_limit: a holdings summary of more coin contracts than this is refused.
+        silent_cap: silently return this number of updates or events per page at most.
+        issuer: issues the tokens that the server accepts; a new one by default.
+        options: those of the sandbox's `start` but for `load`.
+    """
+    history = {name: options.pop(name) for name in _HISTORY if name in options}
+    how, issuer = read_serving(**options), issuer or Issuer()
+    if hostile:
+        world = generate_hostile(history.get("seed", 7), history.get("updates", 2_000))
+    if world is None:
+        world = generate(**read_history(**history), synchronizers=synchronizers)
+    view = RiggedView(world, lag=lag, late=late, seed=history.get("seed", 7), pruning=how.pruning)
+    objects = SpoiledObjects(view)
+    app: App = app_of(
+        view,
+        Access(world.accounts, issuer, how.nobody),
+        release=how.release,
+        limits=Limits(page=page_maximum, holdings=holdings_limit),
+        objects=lambda _: objects,
+    )
+    app = app if silent_cap is None else _capped(app, silent_cap)
+    served = serve(app, port=how.port, faults=how.faults, latency=how.latency)
+    rigged = Rigged(view, served, how, issuer=issuer)
+    rigged.objects = objects
+    return rigged
+
+
+def replica(sandbox: Sandbox, **options: Any) -> Rigged:
+    """Another server over the same world that takes the same tokens, with the options of `started`."""
+    return started(world=sandbox.world, issuer=sandbox._issuer, **options)
+
+
+def simulated(**options: Any) -> Network:
+    """A server with the options of `started` as a network, as `lf.sandbox` returns one."""
+    return connected(started(**options))
+
+
+def connected(sandbox: Sandbox) -> Network:
+    """A server as a network with a token; leaving it stops the server."""
+    urls = {f"{name}_url": getattr(sandbox, f"{name}_url") for name in ("scan", "validator", "registry", "ledger")}
+    return Network(resolve(environ={}, token=sandbox.token(SANDBOX_USER), **urls), sandbox=sandbox)
+
+
+def _capped(app: App, most: int) -> App:
+    """The same app, whose pages of updates and events are silently shorter than they may be."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if not scope["path"].endswith(("/v2/updates", "/v0/events")):
+            return await app(scope, receive, send)
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body, more = body + message.get("body", b""), message.get("more_body", False)
+        asked = json.loads(body)
+        asked["page_size"] = min(asked["page_size"], most)
+
+        async def shorter() -> Message:
+            return {"type": "http.request", "body": json.dumps(asked).encode(), "more_body": False}
+
+        return await app(scope, shorter, send)
+
+    return answer

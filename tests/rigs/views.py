@@ -1,0 +1,86 @@
+"""What a server shows that lags, or whose other synchronizers' updates come late; the rigs' servers use it."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.timestamps import Cursor
+from ledgerframes.sandbox.world.views import View
+from ledgerframes.sandbox.world.world import Update, World
+
+
+class RiggedView(View):
+    """One server's view of a world.
+
+    A late update belongs to another synchronizer than the main one and is young: it lies within `late_span` of the
+    newest record time. It shows up once `late_requests` pages have passed over it, or once it is young no more.
+
+    Args:
+        world: what is shown.
+        lag: how many of the last updates this server has not seen yet.
+        late: which share of the other synchronizers' young updates is late, from 0 to 1.
+        late_requests: how many pages pass over a late update before it appears.
+        late_span: seconds before the newest record time within which updates count as young.
+        seed: decides which updates are late.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        lag: int = 0,
+        late: float = 0.0,
+        late_requests: int = 3,
+        late_span: float = 60.0,
+        seed: int = 0,
+        **options: Any,
+    ) -> None:
+        super().__init__(world, **options)
+        self._lag = lag
+        self._late = late
+        self._late_requests = late_requests
+        self._late_span = int(late_span * timestamps.SECOND)
+        self._seed = seed
+        self._passed: dict[str, int] = {}
+
+    def end(self) -> int:
+        return max(0, len(self.world.updates) - self._lag)
+
+    def page(self, after: Cursor | None, page_size: int, *, private: bool = False) -> list[Update]:
+        with self.world.lock:
+            hidden = self._hidden(self.end())
+            found = super().page(after, page_size + len(hidden), private=private)
+            shown = [update for update in found if update.update_id not in hidden][:page_size]
+            self._count_passed(hidden, found[:1], shown, whole=len(shown) < page_size)
+            return shown
+
+    def knows(self, update: Update) -> bool:
+        with self.world.lock:
+            return super().knows(update) and update.update_id not in self._hidden(self.end())
+
+    def _hidden(self, end: int) -> dict[str, Update]:
+        if not self._late or not end:
+            return {}
+        newest = self.world.updates[end - 1]
+        young = self.world.position((newest.migration_id, newest.record_time - self._late_span))
+        return {update.update_id: update for update in self.world.updates[young:end] if self._is_late(update)}
+
+    def _is_late(self, update: Update) -> bool:
+        # On real networks late updates come from synchronizers that lag, not from all.
+        if update.synchronizer_id == self.world.synchronizers[0]:
+            return False
+        if self._passed.get(update.update_id, 0) >= self._late_requests:
+            return False
+        # From the id alone, so that a replica and a second run hide the same updates.
+        return Random(f"{self._seed}/{update.update_id}").random() < self._late
+
+    def _count_passed(
+        self, hidden: dict[str, Update], first: list[Update], shown: list[Update], *, whole: bool
+    ) -> None:
+        """Count this page for every hidden update that would have been in it or before its last item."""
+        for update in hidden.values():
+            reached = whole or (bool(shown) and update < shown[-1])
+            if first and first[0] <= update and reached:
+                self._passed[update.update_id] = self._passed.get(update.update_id, 0) + 1
