@@ -1,8 +1,6 @@
 """A derive, a star or a report in a process of its own, to be killed: called by `kill_outputs`, and imported once."""
 
 import logging
-import os
-import signal
 import warnings
 from pathlib import Path
 
@@ -13,8 +11,8 @@ import pyarrow.dataset  # noqa: F401
 
 import ledgerframes as lf
 from ledgerframes.errors import IncompleteFiguresWarning
-from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import DERIVABLE
+from tests.store.killing import die_at
 
 
 def make(folder, what, target, options, failed, kill_at=None):
@@ -26,7 +24,7 @@ def make(folder, what, target, options, failed, kill_at=None):
     warnings.simplefilter("ignore", IncompleteFiguresWarning)
     logging.disable()
     if kill_at is not None:
-        _die_at(kill_at)
+        die_at(kill_at, "_commit")
     store = lf.open_store(folder)
     try:
         if what == "derive":
@@ -38,21 +36,3 @@ def make(folder, what, target, options, failed, kill_at=None):
     except Exception as error:
         Path(failed).write_text(f"{what} {options}: {type(error).__name__}: {error}\n", encoding="utf-8")
         raise
-
-
-def _die_at(instant):
-    commit, passed = DeltaStoreTable._commit, 0
-
-    def counted(self, *arguments):
-        nonlocal passed
-        _die_if(passed == instant)
-        commit(self, *arguments)
-        _die_if(passed + 1 == instant)
-        passed += 2
-
-    DeltaStoreTable._commit = counted
-
-
-def _die_if(now):
-    if now:
-        os.kill(os.getpid(), signal.SIGKILL)

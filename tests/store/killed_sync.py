@@ -1,8 +1,6 @@
 """A sync in a process of its own, to be killed: called by `kills`, imported once by its fork server."""
 
 import logging
-import os
-import signal
 import warnings
 from contextlib import nullcontext
 from pathlib import Path
@@ -18,8 +16,8 @@ import ledgerframes.store.opening
 import ledgerframes.store.store
 import ledgerframes.transport.wire
 from ledgerframes.errors import BeginsLateWarning
-from ledgerframes.store.delta.table import DeltaStoreTable
 from tests.simulation.mutants import MUTANTS
+from tests.store.killing import die_at
 
 
 def sync(folder, urls, options, failed, kill_at=None, mutant=None):
@@ -32,7 +30,7 @@ def sync(folder, urls, options, failed, kill_at=None, mutant=None):
     warnings.simplefilter("ignore", BeginsLateWarning)
     logging.disable()
     if kill_at is not None:
-        _die_at(kill_at)
+        die_at(kill_at, "append")
     try:
         with MUTANTS[mutant].applied() if mutant else nullcontext():
             lf.open_store(folder).sync(lf.connect(scan_url=urls), progress=False, **options)
@@ -41,22 +39,3 @@ def sync(folder, urls, options, failed, kill_at=None, mutant=None):
     except Exception as error:
         Path(failed).write_text(f"{type(error).__name__}: {error}\n{urls} {options}\n", encoding="utf-8")
         raise
-
-
-def _die_at(instant):
-    """Kill this process beside one of the commits that a sync makes table by table."""
-    append, passed = DeltaStoreTable.append, 0
-
-    def counted(self, *arguments):
-        nonlocal passed
-        _die_if(passed == instant)
-        append(self, *arguments)
-        _die_if(passed + 1 == instant)
-        passed += 2
-
-    DeltaStoreTable.append = counted
-
-
-def _die_if(now):
-    if now:
-        os.kill(os.getpid(), signal.SIGKILL)
