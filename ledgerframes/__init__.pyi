@@ -49,6 +49,7 @@ from ledgerframes.models.licenses import instrument_supply as instrument_supply
 from ledgerframes.models.licenses import license_activity as license_activity
 from ledgerframes.models.licenses import license_growth as license_growth
 from ledgerframes.models.licenses import license_versions as license_versions
+from ledgerframes.models.loaded_votes import load_votes as load_votes
 from ledgerframes.models.openings import load_opening as load_opening
 from ledgerframes.models.payloads.catalogue import template_catalogue as template_catalogue
 from ledgerframes.models.payloads.expanding import expand as expand

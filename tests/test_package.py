@@ -33,6 +33,7 @@ TABLES = {
 NETWORK = {
     "snapshot_times", "load_active_contracts", "load_coins", "load_rounds", "load_names", "load_traffic",
     "load_validator_faucets", "load_featured_apps", "load_super_validators", "load_scans", "load_opening",
+    "load_votes",
 }  # fmt: skip
 BUILDERS = {"commands"}
 REPORT = {"report", "aliases", "record", "replay", "open_objects", "doctor", "versions"}

@@ -29,6 +29,7 @@ LOADABLE: Final = (
     *(name for name in CATALOGUE if name not in _PARTS),
     "ledger_transaction",
     "ledger_history",
+    "votes",
 )
 
 

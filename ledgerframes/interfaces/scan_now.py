@@ -12,7 +12,7 @@ from msgspec import Meta, Raw, Struct
 
 from ledgerframes.interfaces.answers import Contract, ContractWithState, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
-from ledgerframes.interfaces.rules import PartyId, Positive32, Text, each, fits
+from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits
 from ledgerframes.transport.request import Endpoint
 
 ROUNDS: Final = Endpoint(interface="scan", method="POST", path="/v0/open-and-issuing-mining-rounds")
@@ -28,6 +28,9 @@ FEATURED_APPS: Final = Endpoint(interface="scan", method="GET", path="/v0/featur
 FEATURED_APP: Final = Endpoint(interface="scan", method="GET", path="/v0/featured-apps/{provider_party_id}")
 DSO: Final = Endpoint(interface="scan", method="GET", path="/v0/dso")
 SCANS: Final = Endpoint(interface="scan", method="GET", path="/v0/scans")
+VOTE_REQUESTS: Final = Endpoint(interface="scan", method="GET", path="/v0/admin/sv/voterequests")
+VOTE_REQUESTS_BY_ID: Final = Endpoint(interface="scan", method="POST", path="/v0/voterequest")
+VOTE_RESULTS: Final = Endpoint(interface="scan", method="POST", path="/v0/admin/sv/voteresults")
 
 MemberId = Annotated[
     str,
@@ -118,6 +121,18 @@ class SynchronizerScans(Struct, frozen=True, rename="camel"):
     scans: list[ScanAddress]
 
 
+class VoteResults(Struct, frozen=True):
+    """A page of results of votes, as the ledger's `DsoRules_CloseVoteRequestResult` has them.
+
+    Attributes:
+        dso_rules_vote_results: the latest to take effect first.
+        next_page_token: of the page that follows; None after the last page.
+    """
+
+    dso_rules_vote_results: list[Raw]
+    next_page_token: int | None = None
+
+
 class _App(Struct):
     featured_app_right: Contract | None = None
 
@@ -132,6 +147,9 @@ _apps: Final = reads(list[Contract], "featured_apps")
 _app: Final = reads(_App)
 _dso: Final = reads(Dso)
 _scans: Final = reads(list[SynchronizerScans], "scans")
+_requests: Final = reads(list[Contract], "dso_rules_vote_requests")
+_requests_by_id: Final = reads(list[Contract], "vote_requests")
+_results: Final = reads(VoteResults)
 
 
 class CurrentCalls(Calls):
@@ -234,3 +252,31 @@ class CurrentCalls(Calls):
     def scans(self) -> Call[list[SynchronizerScans]]:
         """Read the addresses of all scans of the network (GET /v0/scans)."""
         return Call(SCANS.request(), _scans)
+
+    @sends
+    def vote_requests(self) -> Call[list[Contract]]:
+        """Read the requests for votes that are open (GET /v0/admin/sv/voterequests)."""
+        return Call(VOTE_REQUESTS.request(), _requests)
+
+    @sends
+    def vote_requests_by_id(self, requests: Iterable[str]) -> Call[list[Contract]]:
+        """Read open requests for votes (POST /v0/voterequest).
+
+        Args:
+            requests: the id of each one's first contract; newer servers take 1,000 at most.
+        """
+        body = {"vote_request_contract_ids": each(requests, "requests", kind=Text, least=1)}
+        return Call(VOTE_REQUESTS_BY_ID.request(json=body), _requests_by_id)
+
+    @sends
+    def vote_results(self, *, limit: int = 1000, page_token: int | None = None) -> Call[VoteResults]:
+        """Read results of votes, the latest to take effect first (POST /v0/admin/sv/voteresults).
+
+        Args:
+            limit: return at most this many.
+            page_token: the `next_page_token` of the page before; None is the first page.
+        """
+        body: dict[str, int] = {"limit": fits(limit, Positive32, "limit")}
+        if page_token is not None:
+            body["pageToken"] = fits(page_token, Whole64, "page_token")
+        return Call(VOTE_RESULTS.request(json=body), _results)

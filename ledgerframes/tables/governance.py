@@ -24,7 +24,7 @@ VOTES: Final = Table(
     ("lf.votes(events)",),
     ("request",),
     (
-        Column("request", TEXT, "Id of the request's first contract, by which it is known through its votes.",
+        Column("request", TEXT, "Id of the request's first contract; null if a scan's result does not state it.", True,
                source="trackingCid, else contract_id of the create of VoteRequest"),
         Column("requester", TEXT, "Name of the super validator that asked for the vote.",
                source=f"{_REQUEST}requester"),

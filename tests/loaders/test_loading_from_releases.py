@@ -36,6 +36,7 @@ def test_every_loader_of_a_scan_works_on_every_release(tmp_path, release):
             "validator_faucets": lf.load_validator_faucets(scan, parties),
             "featured_apps": lf.load_featured_apps(scan),
             "scans": lf.load_scans(scan),
+            "votes": lf.load_votes(scan),
         }
         report = lf.open_store(tmp_path / "lake").sync(scan, tables=["active_contracts"], progress=False)
 

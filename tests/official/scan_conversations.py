@@ -32,6 +32,8 @@ def neighbours(sandbox: Any, alice: str) -> Iterator[Callable[[lf.types.Network]
     yield lf.load_featured_apps
     yield lambda net: net.scan.featured_app(alice)
     yield lf.load_scans
+    yield lambda net: lf.load_votes(net, page_size=2)
+    yield lambda net: lf.load_votes(net, requests=["nothing"])
     yield lambda net: lf.load_verdicts(net, limit=40, page_size=30)
     yield lambda net: net.scan.events(after=(0, "2025-03-03T09:00:05Z"), page_size=5, value_encoding="protobuf_json")
     yield lambda net: net.scan.event_by_id(net.scan.events(page_size=9).glimpse.update_ids[8])

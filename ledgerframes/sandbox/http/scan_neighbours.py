@@ -12,6 +12,7 @@ from ledgerframes.sandbox.http.responses import Limits
 from ledgerframes.sandbox.http.scan_events import EventRoutes
 from ledgerframes.sandbox.http.scan_now import CurrentRoutes
 from ledgerframes.sandbox.http.scan_snapshots import SnapshotRoutes
+from ledgerframes.sandbox.http.scan_votes import VoteRoutes
 from ledgerframes.sandbox.http.validator import Validator
 from ledgerframes.sandbox.world.views import View
 
@@ -38,4 +39,5 @@ def neighbours(view: View, gate: Access, limits: Limits) -> list[BaseRoute]:
         Route("/v1/holdings/summary", summaries.holdings_without_fees, methods=["POST"]),
         *EventRoutes(view, limits).routes(),
         *CurrentRoutes(view.world, limits).routes(),
+        *VoteRoutes(view.world, limits).routes(),
     ]

@@ -1,0 +1,74 @@
+"""Votes as a scan has them are those of its history, page by page and id by id."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from tests.sandbox.asking import ask
+
+RESULTS = "/v0/admin/sv/voteresults"
+
+
+@pytest.fixture(scope="module")
+def net():
+    with lf.sandbox(seed=4, updates=5_000) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def computed(net):
+    return lf.votes(lf.load_history(net, start="begin", progress=False))
+
+
+def by_reason(votes):
+    return votes.sort_values("reason_url").reset_index(drop=True)
+
+
+@pytest.mark.parametrize("page_size", [1, 3, 1_000])
+def test_loaded_votes_are_those_of_the_history(net, computed, page_size):
+    loaded, wanted = by_reason(lf.load_votes(net, page_size=page_size)), by_reason(computed)
+
+    same = [name for name in wanted if name not in {"request", "party", "opened_at"}]
+    pd.testing.assert_frame_equal(loaded[same], wanted[same])
+    assert len(loaded) > 5
+    assert loaded.outcome.isin(["open"]).any()
+    # What a scan does not state is null.
+    for name in ("request", "opened_at"):
+        known = loaded[name].notna()
+        assert loaded[name][known].tolist() == wanted[name][known].tolist()
+    assert loaded.attrs["not_understood"] == {}
+    assert loaded.attrs["source"] == net.sandbox.scan_url
+
+
+def test_some_requests_are_asked_for_by_their_ids(net):
+    loaded = lf.load_votes(net)
+    wanted = loaded.request.dropna().tolist()
+    open_one = loaded[loaded.outcome == "open"].request.item()
+
+    assert {*lf.load_votes(net, requests=[*wanted[:2], "nothing"]).request} == {*wanted[:2]}
+    before = net.stats.requests
+    many = lf.load_votes(net, requests=[open_one, *(f"no {number}" for number in range(2_000))])
+    assert many.request.tolist() == [open_one]
+    assert net.stats.requests - before == 4
+    assert lf.load_votes(net, limit=1).shape[0] == 1
+
+
+def test_the_sandbox_filters_and_counts_results(net):
+    url = f"{net.sandbox.scan_url}{RESULTS}"
+    every = ask(url, {"limit": 1_000}).json["dso_rules_vote_results"]
+    accepted = ask(url, {"limit": 1_000, "accepted": True}).json["dso_rules_vote_results"]
+
+    assert ask(f"{url}/count", {}).json == {"count": len(every)}
+    assert 0 < len(accepted) < len(every)
+    action = {"actionName": "SRARC_GrantFeaturedAppRight"}
+    granted = ask(f"{url}/count", action).json["count"]
+    assert granted == sum("SRARC_GrantFeaturedAppRight" in str(one) for one in every)
+    assert ask(url, {}).status == 400
+    prices = ask(f"{net.sandbox.scan_url}/v0/amulet-price/votes").json["amulet_price_votes"]
+    assert len(prices) == 4
+    request = net.scan.vote_requests()[0].contract_id
+    one = ask(f"{net.sandbox.scan_url}/v0/voterequests/{request}").json
+    assert one["dso_rules_vote_request"]["contract_id"] == request
+    assert ask(f"{net.sandbox.scan_url}/v0/voterequests/none").status == 404
