@@ -56,13 +56,16 @@ from ledgerframes.models.payloads.expanding import expand as expand
 from ledgerframes.models.prices import join_prices as join_prices
 from ledgerframes.models.public import active_contracts as active_contracts
 from ledgerframes.models.public import active_parties as active_parties
+from ledgerframes.models.public import app_daily as app_daily
 from ledgerframes.models.public import balances_over_time as balances_over_time
 from ledgerframes.models.public import coin_history as coin_history
 from ledgerframes.models.public import config_changes as config_changes
 from ledgerframes.models.public import featured_app_history as featured_app_history
 from ledgerframes.models.public import mint_burn as mint_burn
+from ledgerframes.models.public import network_daily as network_daily
 from ledgerframes.models.public import price_votes as price_votes
 from ledgerframes.models.public import reassignment_flows as reassignment_flows
+from ledgerframes.models.public import retention as retention
 from ledgerframes.models.public import reward_flows as reward_flows
 from ledgerframes.models.public import rewards as rewards
 from ledgerframes.models.public import round_history as round_history

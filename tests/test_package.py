@@ -48,8 +48,8 @@ ECONOMICS = {
     "round_history", "rewards", "reward_flows", "sv_rewards", "transfers", "mint_burn", "traffic_purchases",
     "coin_history", "supply",
     "supply_per_round", "balances_over_time", "active_parties", "template_activity", "validator_liveness",
-    "token_transfers", "model", "models",
     "votes", "vote_casts", "price_votes", "config_changes", "sv_weights", "featured_app_history",
+    "token_transfers", "model", "models", "network_daily", "app_daily", "retention",
 }  # fmt: skip
 PICTURES = {
     "plot", "show",

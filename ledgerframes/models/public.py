@@ -13,6 +13,13 @@ from ledgerframes.models.governance import (
     vote_casts,
     votes,
 )
-from ledgerframes.models.network_activity import active_parties, template_activity, validator_liveness
+from ledgerframes.models.network_activity import (
+    active_parties,
+    app_daily,
+    network_daily,
+    retention,
+    template_activity,
+    validator_liveness,
+)
 from ledgerframes.models.reassignments import reassignment_flows
 from ledgerframes.models.rounds_and_rewards import reward_flows, rewards, round_history, sv_rewards

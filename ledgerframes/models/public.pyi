@@ -67,6 +67,30 @@ def active_parties(
     decimals: Decimals | None = ...,
 ) -> Any: ...
 @overload
+def app_daily(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["pandas"] = ...,
+    decimals: Decimals | None = ...,
+) -> pd.DataFrame: ...
+@overload
+def app_daily(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["arrow"],
+    decimals: Decimals | None = ...,
+) -> pa.Table: ...
+@overload
+def app_daily(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["polars"],
+    decimals: Decimals | None = ...,
+) -> Any: ...
+@overload
 def balances_over_time(
     events: Any,
     *,
@@ -196,6 +220,30 @@ def mint_burn(
     decimals: Decimals | None = ...,
 ) -> Any: ...
 @overload
+def network_daily(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["pandas"] = ...,
+    decimals: Decimals | None = ...,
+) -> pd.DataFrame: ...
+@overload
+def network_daily(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["arrow"],
+    decimals: Decimals | None = ...,
+) -> pa.Table: ...
+@overload
+def network_daily(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["polars"],
+    decimals: Decimals | None = ...,
+) -> Any: ...
+@overload
 def price_votes(
     events: Any,
     *,
@@ -236,6 +284,27 @@ def reassignment_flows(
     reassignments: Any,
     *,
     as_: Literal["polars"],
+) -> Any: ...
+@overload
+def retention(
+    events: Any,
+    *,
+    as_: Literal["pandas"] = ...,
+    decimals: Decimals | None = ...,
+) -> pd.DataFrame: ...
+@overload
+def retention(
+    events: Any,
+    *,
+    as_: Literal["arrow"],
+    decimals: Decimals | None = ...,
+) -> pa.Table: ...
+@overload
+def retention(
+    events: Any,
+    *,
+    as_: Literal["polars"],
+    decimals: Decimals | None = ...,
 ) -> Any: ...
 @overload
 def reward_flows(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ledgerframes.tables.kinds import BOOL, INT64, JSON, TEXT, TEXTS, TIME
+from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TIME
 from ledgerframes.tables.table import Column, Table
 
 _TIME: Final = Column("time", TIME, "Begin of the interval, in UTC.", source="record_time, rounded down to `every`")
@@ -88,5 +88,86 @@ TEMPLATE_CATALOGUE: Final = Table(
                source="choice"),
         Column("first_record_time", TIME, "When it was first seen.", source="record_time"),
         Column("last_record_time", TIME, "When it was last seen.", source="record_time"),
+    ),
+)  # fmt: skip
+
+
+def _count(name: str, meaning: str, unit: str, source: str, nullable: bool = False) -> Column:
+    return Column(name, INT64, meaning, nullable, unit, source)
+
+
+def _sum(name: str, meaning: str, source: str, unit: str = "coin") -> Column:
+    return Column(name, AMOUNT, f"{meaning}; null where a part of it is not known.", True, unit, source)
+
+
+NETWORK_DAILY: Final = Table(
+    "network_daily",
+    "One row per day in UTC from the first update to the last: what happened in the network.",
+    ("lf.network_daily(history)",),
+    ("time",),
+    (
+        Column("time", TIME, "Begin of the day, in UTC.", source="record_time"),
+        _count("updates", "Updates.", "updates", "updates"),
+        _count("transactions", "Transactions among them.", "updates", "updates"),
+        _count("reassignments", "Legs of reassignments among them.", "updates", "updates"),
+        _count("active_parties", "Parties that acted.", "parties", "acting_parties of events"),
+        _count("new_parties", "Those that had never acted before; null unless the events are from ledger begin.",
+               "parties", "acting_parties of events", True),
+        _count("returning_parties", "Those that had; null unless the events are from ledger begin.", "parties",
+               "acting_parties of events", True),
+        _count("active_7d", "Parties that acted on this day or one of the 6 before; null where these are not known.",
+               "parties", "acting_parties of events", True),
+        _count("active_30d", "Parties that acted on this day or one of the 29 before; null where these are not known.",
+               "parties", "acting_parties of events", True),
+        _count("apps", "Providers of applications that were given reward coupons.", "parties", "reward_flows"),
+        _count("payments", "Outputs of transfers between different parties.", "outputs", "transfers"),
+        _sum("paid", "Coin paid between different parties", "transfers"),
+        _sum("paid_usd", "The same at the prices of the rounds", "transfers", "USD"),
+        _sum("minted", "Coin minted", "mint_burn"),
+        _sum("minted_usd", "The same at the prices of the rounds", "mint_burn", "USD"),
+        _sum("burned", "Coin burned", "mint_burn"),
+        _sum("burned_usd", "The same at the prices of the rounds", "mint_burn", "USD"),
+        _sum("fees", "Fees of transfers and purchases, which are a part of what is burned", "mint_burn"),
+        _sum("net_change", "Change of the supply", "mint_burn"),
+        _sum("unexplained", "Change that neither minting nor burning explains", "mint_burn"),
+        _sum("rewards_claimed", "Rewards claimed", "reward_flows"),
+        _sum("rewards_expired", "Rewards that expired", "reward_flows"),
+        _count("traffic_bytes", "Traffic bought.", "bytes", "traffic_purchases"),
+        _sum("traffic_paid", "Coin paid for traffic", "traffic_purchases"),
+        _WHOLE,
+    ),
+)  # fmt: skip
+
+APP_DAILY: Final = Table(
+    "app_daily",
+    "One row per day in UTC and provider of an application whose rewards were created or ended on it.",
+    ("lf.app_daily(history)",),
+    ("time", "provider"),
+    (
+        Column("time", TIME, "Begin of the day, in UTC.", source="record_time of reward_flows"),
+        Column("provider", TEXT, "Party of the provider.", source="party of reward_flows"),
+        _count("coupons_created", "Coupons created.", "coupons", "reward_flows"),
+        _count("coupons_claimed", "Coupons claimed.", "coupons", "reward_flows"),
+        _count("coupons_expired", "Coupons expired.", "coupons", "reward_flows"),
+        _sum("rewards_claimed", "Rewards claimed", "reward_flows"),
+        _sum("rewards_claimed_usd", "The same at the prices of the rounds", "reward_flows", "USD"),
+        _sum("rewards_expired", "Rewards that expired", "reward_flows"),
+        Column("share", AMOUNT, "Part of what all of them claimed on the day; null where that is 0 or not known.", True,
+               "share", "rewards_claimed of all providers"),
+    ),
+)  # fmt: skip
+
+RETENTION: Final = Table(
+    "retention",
+    "One row per week of first activity and week after it: how many of its parties acted again.",
+    ("lf.retention(events)",),
+    ("cohort", "weeks_after"),
+    (
+        Column("cohort", TIME, "Begin of the week in which the parties first acted: Monday, in UTC.",
+               source="record_time of their first event"),
+        _count("weeks_after", "Weeks since then.", "weeks", "record_time"),
+        _count("cohort_parties", "Parties that first acted in the week.", "parties", "acting_parties of events"),
+        _count("parties", "Those of them that acted in the later week.", "parties", "acting_parties of events"),
+        _WHOLE,
     ),
 )  # fmt: skip

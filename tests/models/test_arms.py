@@ -207,6 +207,8 @@ def by_hand():
         *governance(),
         update("closed", 7_300, archive(OPEN, "r1")),
         update("spent", 14_500, archive(AMULET, "coin 0", "Amulet_Melt")),
+        # Between them lies a day without any.
+        update("later", 200_000, create("Some.Module:Template", "later", {})),
     ]
     return inputs_of(frame_of(items), opening=opening_of([("old", AMULET, coin("bob", "1.0"))])).gives
 

@@ -106,6 +106,12 @@ COMPUTED = {
     "sv_weights": "sv sv_name weight joined_round participant_id since began request until ended end_request",
     "featured_app_history": "contract_id provider activity_weight since began request until ended end_request"
     " active_days",
+    "network_daily": "time updates transactions reassignments active_parties new_parties returning_parties active_7d"
+    " active_30d apps payments paid paid_usd minted minted_usd burned burned_usd fees net_change unexplained"
+    " rewards_claimed rewards_expired traffic_bytes traffic_paid whole",
+    "app_daily": "time provider coupons_created coupons_claimed coupons_expired rewards_claimed rewards_claimed_usd"
+    " rewards_expired share",
+    "retention": "cohort weeks_after cohort_parties parties whole",
     "holdings_from_events": "record_time migration_id computed_as_of_round party_id found total_unlocked_coin"
     " total_locked_coin total_coin_holdings accumulated_holding_fees_unlocked accumulated_holding_fees_locked"
     " accumulated_holding_fees_total total_available_coin",

@@ -1,0 +1,115 @@
+-- One row per day in UTC from the first update to the last: what happened in the network. Each figure is summed by day before
+-- the days are joined. An update of which only events or a reassignment are given counts, too.
+with
+counted as (
+  select
+    utc_day(record_time) as date, count(*) as updates, count(*) filter (kind = 'transaction') as transactions,
+    count(*) filter (kind <> 'transaction') as reassignments
+  from (
+    select update_id, record_time, kind from updates
+    union all
+    select distinct update_id, record_time, 'transaction' as kind from events anti join updates using (update_id)
+    union all
+    select update_id, record_time, kind from reassignments anti join updates using (update_id)
+  ) as every_update
+  group by all
+),
+days as (
+  select unnest(generate_series(min(date), max(date), to_days(1)))::date as date
+  from counted
+),
+acting as (select distinct utc_day(record_time) as date, unnest(acting_parties) as party from events),
+firsts as (
+  select date, count(*) as new_parties
+  from (select party, min(date) as date from acting group by party) as first_days
+  group by date
+),
+recent as (
+  select
+    days.date, count(distinct party) filter (acting.date = days.date) as active_parties,
+    count(distinct party) filter (acting.date > days.date - 7) as active_7d, count(distinct party) as active_30d
+  from days
+  join acting on acting.date between days.date - 29 and days.date
+  group by days.date
+),
+paid as (
+  select
+    utc_day(record_time) as date, count(*) as payments, sum_of_all(amount) as paid, sum_of_all(amount_usd) as paid_usd
+  from transfers
+  where sender is distinct from receiver
+  group by all
+),
+rates as (select round, amulet_price_usd as price, opens_at from round_history where amulet_price_usd is not null),
+-- An update that states neither price nor round, such as a tap, has the price of the round that opened last.
+priced as (
+  select
+    utc_day(record_time) as date, burned_fees, net_change, unexplained,
+    coalesce(amulet_price_usd, own.price, open.price)::decimal(38, 10) as price,
+    minted_app + minted_app_or_validator + minted_validator + minted_validator_faucet + minted_sv
+      + minted_unclaimed_activity + minted_development_fund + minted_tap + minted_other as minted,
+    burned_traffic + burned_names + burned_preapprovals + burned_fees + burned_expiry as burned
+  from mint_burn
+  left join rates as own on own.round = mint_burn.round
+  asof left join (select max(price) as price, opens_at from rates group by opens_at) as open
+    on mint_burn.record_time >= open.opens_at
+),
+coin as (
+  select
+    date, sum_of_all(minted) as minted, sum_of_all(burned) as burned, sum_of_all(burned_fees) as fees,
+    sum_of_all(net_change) as net_change, sum_of_all(unexplained) as unexplained,
+    -- Where nothing is burned no price is needed.
+    sum_of_all(case when burned = 0 then 0 else coin(worth(burned, price)) end) as burned_usd,
+    sum_of_all(case when minted = 0 then 0 else coin(worth(minted, price)) end) as minted_usd
+  from priced
+  group by date
+),
+flowed as (
+  select
+    utc_day(record_time) as date,
+    count(distinct party) filter (kind = 'app' and event = 'created') as apps,
+    sum_where(amount, event = 'claimed') as rewards_claimed,
+    sum_where(amount, event = 'expired') as rewards_expired
+  from reward_flows
+  group by all
+),
+bought as (
+  select utc_day(record_time) as date, sum(bytes)::bigint as traffic_bytes, sum_of_all(amount) as traffic_paid
+  from traffic_purchases
+  group by all
+)
+select
+  days.date::timestamp at time zone 'UTC' as time,
+  coalesce(updates, 0) as updates, coalesce(transactions, 0) as transactions,
+  coalesce(reassignments, 0) as reassignments, coalesce(active_parties, 0) as active_parties,
+  case when coalesce(getvariable('new_known')::boolean, true) then coalesce(new_parties, 0) end as new_parties,
+  case when coalesce(getvariable('new_known')::boolean, true)
+    then coalesce(active_parties, 0) - coalesce(new_parties, 0) end as returning_parties,
+  -- Of a range that does not hold all of the days before, fewer are known than there were.
+  case when held_whole((days.date - 6)::timestamp at time zone 'UTC', last.time) then coalesce(active_7d, 0) end as active_7d,
+  case when held_whole((days.date - 29)::timestamp at time zone 'UTC', last.time) then coalesce(active_30d, 0) end as active_30d,
+  coalesce(apps, 0) as apps, coalesce(payments, 0) as payments,
+  -- A day without any is 0; a sum of which a part is not known is null.
+  case when paid.date is null then 0 else paid end::decimal(38, 10) as paid,
+  case when paid.date is null then 0 else paid_usd end::decimal(38, 10) as paid_usd,
+  case when coin.date is null then 0 else minted end::decimal(38, 10) as minted,
+  case when coin.date is null then 0 else minted_usd end::decimal(38, 10) as minted_usd,
+  case when coin.date is null then 0 else burned end::decimal(38, 10) as burned,
+  case when coin.date is null then 0 else burned_usd end::decimal(38, 10) as burned_usd,
+  case when coin.date is null then 0 else fees end::decimal(38, 10) as fees,
+  case when coin.date is null then 0 else net_change end::decimal(38, 10) as net_change,
+  case when coin.date is null then 0 else unexplained end::decimal(38, 10) as unexplained,
+  case when flowed.date is null then 0 else rewards_claimed end::decimal(38, 10) as rewards_claimed,
+  case when flowed.date is null then 0 else rewards_expired end::decimal(38, 10) as rewards_expired,
+  coalesce(traffic_bytes, 0) as traffic_bytes,
+  case when bought.date is null then 0 else traffic_paid end::decimal(38, 10) as traffic_paid,
+  held_whole(days.date::timestamp at time zone 'UTC', last.time) as whole
+from days
+cross join (select max(record_time) as time from events) as last
+left join counted using (date)
+left join recent using (date)
+left join firsts using (date)
+left join paid using (date)
+left join coin using (date)
+left join flowed using (date)
+left join bought using (date)
+order by time

@@ -1,0 +1,144 @@
+"""`network_daily`, `app_daily` and `retention`, against the events read another way and against other models."""
+
+from collections import defaultdict
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+
+
+@pytest.fixture(scope="module")
+def history():
+    with lf.sandbox(days=24, seed=7) as net:
+        yield lf.load_history(net, start="begin", progress=False, decimals="exact")
+
+
+@pytest.fixture(scope="module")
+def days(history):
+    return lf.network_daily(history).set_index("time")
+
+
+def acted(history, floor):
+    """The parties that acted, by interval."""
+    parties = defaultdict(set)
+    for time, acting in zip(history.events.record_time, history.events.acting_parties, strict=True):
+        parties[floor(time)].update(acting or ())
+    return parties
+
+
+def test_a_day_has_the_updates_and_parties_of_its_events(history, days):
+    kinds = history.updates.assign(day=history.updates.record_time.dt.floor("D")).groupby("day").kind
+    assert days.updates[days.updates > 0].to_dict() == kinds.size().to_dict()
+    assert days.transactions.sum() == (history.updates.kind == "transaction").sum()
+    assert days.reassignments.sum() == len(history.reassignments)
+    assert list(days.index) == list(pd.date_range(days.index[0], days.index[-1], freq="D"))
+
+    parties, known = acted(history, lambda time: time.floor("D")), set()
+    for day in days.index:
+        recent = [parties[day - pd.Timedelta(days=back)] for back in range(30)]
+        row = days.loc[day]
+        assert row.active_parties == len(parties[day])
+        assert row.new_parties == len(parties[day] - known)
+        assert row.returning_parties == len(parties[day] & known)
+        assert row.active_7d == len(set().union(*recent[:7]))
+        assert row.active_30d == len(set().union(*recent))
+        known |= parties[day]
+    assert days.new_parties.sum() == len(known)
+
+
+def test_a_day_sums_the_models(history, days):
+    coin, flows, bought = lf.mint_burn(history), lf.reward_flows(history), lf.traffic_purchases(history)
+    paid = lf.transfers(history)
+    paid = paid[paid.sender != paid.receiver]
+    minted = coin.filter(like="minted_").sum(axis=1)
+    burned = coin.filter(like="burned_").sum(axis=1)
+    sums = {
+        "minted": (coin, minted), "burned": (coin, burned), "net_change": (coin, coin.net_change),
+        "fees": (coin, coin.burned_fees), "unexplained": (coin, coin.unexplained), "paid": (paid, paid.amount),
+        "rewards_claimed": (flows, flows.amount.where(flows.event == "claimed", Decimal(0))),
+        "traffic_bytes": (bought, bought.bytes), "traffic_paid": (bought, bought.amount),
+        "burned_usd": (coin, valued(history, coin, burned)),
+        "minted_usd": (coin, valued(history, coin, minted)),
+    }  # fmt: skip
+    for name, (table, values) in sums.items():
+        wanted = values.groupby(table.record_time.dt.floor("D")).sum()
+        assert days[name][days[name] != 0].to_dict() == wanted[wanted != 0].to_dict(), name
+    created = flows[(flows.event == "created") & (flows.kind == "app")]
+    apps = created.groupby(created.record_time.dt.floor("D")).party.nunique()
+    assert days.apps[days.apps > 0].to_dict() == apps.to_dict()
+
+
+def valued(history, coin, amounts):
+    """Each amount at the price that its update states, else of its round, else of the round that opened last."""
+    rounds = lf.round_history(history)
+    by_round = dict(zip(rounds["round"], rounds.amulet_price_usd, strict=True))
+    values = []
+    for row, amount in zip(coin.itertuples(), amounts, strict=True):
+        opened = rounds[rounds.opens_at <= row.record_time].sort_values("opens_at").amulet_price_usd
+        price = row.amulet_price_usd or by_round.get(row.round) or opened.iloc[-1]
+        values.append((amount * price).quantize(Decimal("1E-10")))
+    return pd.Series(values)
+
+
+def test_a_part_knows_neither_new_parties_nor_the_days_before_it(days):
+    start, end = days.index[3] + pd.Timedelta("5h"), days.index[14] + pd.Timedelta("7h")
+    with lf.sandbox(days=24, seed=7) as net:
+        part = lf.load_history(net, start=start, end=end, progress=False, decimals="exact")
+        rows = lf.network_daily(part, opening=lf.load_opening(net, at=start)).set_index("time")
+
+    assert rows.new_parties.isna().all()
+    assert rows.whole.to_list() == [False, *[True] * 10, False]
+    assert rows.active_7d.isna().to_list() == [True] * 7 + [False] * 5
+    assert rows.active_30d.isna().all()
+    whole = rows[rows.whole]
+    for name in ("updates", "active_parties", "minted", "burned", "net_change", "rewards_claimed"):
+        assert whole[name].to_list() == days.loc[whole.index, name].to_list(), name
+    assert rows.active_7d.dropna().to_list()[:-1] == days.active_7d.loc[rows.index[7:-1]].to_list()
+
+
+def test_events_alone_have_their_transactions(history):
+    parts = lf.network_daily(history.events)
+    assert parts.transactions.sum() == history.events.update_id.nunique()
+    assert parts.reassignments.sum() == 0
+
+
+def test_apps_share_what_was_claimed(history):
+    apps, flows = lf.app_daily(history), lf.reward_flows(history)
+    flows = flows[(flows.kind == "app") & (flows.event == "claimed")]
+    wanted = flows.groupby([flows.record_time.dt.floor("D"), "party"]).amount.sum()
+    claimed = apps.set_index(["time", "provider"]).rewards_claimed
+
+    assert claimed[claimed != 0].to_dict() == wanted[wanted != 0].to_dict()
+    for _, day in apps.groupby("time"):
+        total = sum(day.rewards_claimed)
+        if not total:
+            assert day.share.isna().all()
+            continue
+        assert abs(sum(day.share) - 1) < Decimal("1E-8")
+        assert day.share.to_list() == [(one / total).quantize(Decimal("1E-10")) for one in day.rewards_claimed]
+
+
+def test_parties_of_a_week_act_again(history):
+    weeks = lf.retention(history)
+    monday = acted(history, lambda time: (time - pd.Timedelta(days=time.weekday())).floor("D"))
+    known, cohorts = set(), {}
+    for week in sorted(monday):
+        cohorts[week] = monday[week] - known
+        known |= monday[week]
+
+    assert weeks.cohort_parties[weeks.weeks_after == 0].sum() == len(known)
+    for row in weeks.itertuples():
+        assert row.cohort_parties == len(cohorts[row.cohort])
+        assert row.parties == len(cohorts[row.cohort] & monday[row.cohort + pd.Timedelta(weeks=row.weeks_after)])
+    last = max(monday)
+    assert set(weeks.cohort) == {week for week in cohorts if cohorts[week]}
+    assert (weeks.cohort + pd.to_timedelta(weeks.weeks_after * 7, unit="D") <= last).all()
+
+
+def test_which_week_is_a_partys_first_is_not_guessed():
+    with lf.sandbox(updates=300) as net:
+        part = lf.load_history(net, start=lf.load_updates(net, start="begin").record_time[100], progress=False)
+    with pytest.raises(lf.errors.PartialResultError):
+        lf.retention(part)
