@@ -12,6 +12,8 @@ from ledgerframes.plot.coin import burn as burn
 from ledgerframes.plot.coin import coin_supply as coin_supply
 from ledgerframes.plot.coin import instrument_supply as instrument_supply
 from ledgerframes.plot.coin import rewards as rewards
+from ledgerframes.plot.governance import price_votes as price_votes
+from ledgerframes.plot.governance import votes as votes
 from ledgerframes.plot.holders import balances as balances
 from ledgerframes.plot.holders import holding_fees as holding_fees
 from ledgerframes.plot.holders import holdings as holdings
@@ -23,6 +25,6 @@ from ledgerframes.plot.themes import style as style
 
 __all__ = [
     "balances", "burn", "coin_supply", "holding_fees", "holdings", "in_flight",
-    "instrument_supply", "license_growth", "reassignment_flows", "reassignment_matrix", "reassignment_timeline",
-    "rewards", "style", "transfers", "updates", "validators",
+    "instrument_supply", "license_growth", "price_votes", "reassignment_flows", "reassignment_matrix",
+    "reassignment_timeline", "rewards", "style", "transfers", "updates", "validators", "votes",
 ]  # fmt: skip

@@ -213,3 +213,28 @@ def growth(validators):
             "validators": range(1, validators + 1),
         }
     )
+
+
+def votes(requests):
+    """One every six hours, of every outcome; the first was opened before the range."""
+    outcomes = ("accepted", "rejected", "accepted", "expired", "accepted_but_failed", "accepted", "open")
+    opened = [START + row * pd.Timedelta(hours=6) if row else pd.NaT for row in range(requests)]
+    return pd.DataFrame(
+        {
+            "opened_at": pd.Series(opened).astype("datetime64[us, UTC]"),
+            "outcome": [outcomes[row % len(outcomes)] for row in range(requests)],
+        }
+    )
+
+
+def price_votes(rows):
+    """One every two hours; the price rises slowly, and the votes lie around it."""
+    middle = [Decimal("0.005") + Decimal(row) / 100_000 for row in range(rows)]
+    return pd.DataFrame(
+        {
+            "record_time": [START + row * pd.Timedelta(hours=2) for row in range(rows)],
+            "median_usd": middle,
+            "lowest_usd": [price * Decimal("0.95") for price in middle],
+            "highest_usd": [price * Decimal("1.1") for price in middle],
+        }
+    )

@@ -29,7 +29,7 @@ USUAL = {
     "validators": frames.licenses(20), "license_growth": frames.growth(20),
     "instrument_supply": frames.instruments(5, loads=4), "coin_supply": frames.rounds(60),
     "rewards": frames.rewards(400), "burn": frames.burns(90), "balances": frames.balances(9, days=30),
-    "transfers": frames.transfers(9, 300),
+    "transfers": frames.transfers(9, 300), "votes": frames.votes(40), "price_votes": frames.price_votes(60),
 }  # fmt: skip
 MANY = {
     "reassignment_flows": frames.flows(40, 3000), "reassignment_matrix": frames.flows(40, 3000),
@@ -38,19 +38,20 @@ MANY = {
     "validators": frames.licenses(300), "license_growth": frames.growth(400),
     "instrument_supply": frames.instruments(30, loads=9), "coin_supply": frames.rounds(3000),
     "rewards": frames.rewards(3000, parties=40), "burn": frames.burns(3000), "balances": frames.balances(40, days=90),
-    "transfers": frames.transfers(40, 3000),
+    "transfers": frames.transfers(40, 3000), "votes": frames.votes(900), "price_votes": frames.price_votes(3000),
 }  # fmt: skip
 KINDS = {
     "reassignment_flows": Flows, "reassignment_matrix": Matrix, "reassignment_timeline": Stack, "in_flight": Stack,
     "holdings": Bars, "holding_fees": Bars, "updates": Stack, "validators": Steps, "license_growth": Stack,
     "instrument_supply": Panels, "coin_supply": Panels, "rewards": Stack, "burn": Stack, "balances": Steps,
-    "transfers": Flows,
+    "transfers": Flows, "votes": Stack, "price_votes": Steps,
 }  # fmt: skip
 GIVERS = {
     "holdings": "load_holdings_summary", "holding_fees": "load_holdings_summary", "updates": "load_updates",
     "validators": "license_growth", "license_growth": "license_growth", "instrument_supply": "load_instruments",
     "coin_supply": "supply_per_round", "rewards": "reward_flows", "burn": "mint_burn",
     "balances": "balances_over_time", "transfers": r"lf\.transfers",
+    "votes": r"lf\.votes", "price_votes": r"lf\.price_votes",
 }  # fmt: skip
 LONG = "a-validator-of-a-consortium-with-an-exceedingly-long-name-that-does-not-end-"
 IDS = {"source_synchronizer", "target_synchronizer", "party_id", "party", "sender", "receiver", "synchronizer_id"}
@@ -215,7 +216,8 @@ def test_a_history_and_a_store_are_drawn_as_the_frames_computed_from_them(tmp_pa
     frames_of = {
         "reassignment_flows": lf.reassignment_flows(history.reassignments), "updates": history.updates,
         "coin_supply": lf.supply_per_round(history), "rewards": lf.reward_flows(history), "burn": lf.mint_burn(history),
-        "transfers": lf.transfers(history), "license_growth": lf.license_growth(history.events),
+        "votes": lf.votes(history), "transfers": lf.transfers(history),
+        "license_growth": lf.license_growth(history.events),
         "holdings": lf.holdings_from_events(history.events, history.reassignments),
     }  # fmt: skip
     for name, frame in frames_of.items():

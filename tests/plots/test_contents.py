@@ -258,3 +258,22 @@ def test_amounts_on_both_axes_are_written_alike():
     assert figure.layout.yaxis2.labelalias["20k"] == "20 k"
     ax.figure.draw_without_rendering()
     assert any(tick.get_text().endswith(" k") for tick in ax.child_axes[1].get_yticklabels())
+
+
+def test_votes_are_counted_by_outcome_and_those_opened_before_are_told():
+    made = content("votes", frames.votes(40), every="1D")
+
+    sums = {one.name: sum(one.values) for one in made.series}
+    assert sums == {"accepted": 16, "rejected": 6, "expired": 6, "accepted_but_failed": 6, "open": 5}
+    assert made.subtitle.startswith("39 votes, ")
+    assert "1 vote opened before" in made.subtitle
+
+
+def test_price_votes_have_a_line_for_the_median_and_each_end_of_the_spread():
+    rows = frames.price_votes(9)
+    made = content("price_votes", pd.concat([rows, rows.tail(1).assign(median_usd=Decimal("0.0051"))]))
+
+    assert [one.name for one in made.series] == ["highest", "median", "lowest"]
+    assert made.series[1].values[-1] == 0.0051
+    assert [len(one.values) for one in made.series] == [9, 9, 9]
+    assert isinstance(content("price_votes", rows.assign(median_usd=None)), Nothing)

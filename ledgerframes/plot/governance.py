@@ -1,0 +1,90 @@
+"""Charts of the network's governance: what was put to the vote, and the votes for the coin's price."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.models.governance import price_votes as prices_of
+from ledgerframes.models.governance import votes as votes_of
+from ledgerframes.number_format import amount_text, plural
+from ledgerframes.plot.contents import Axis, Content, Nothing, Series, Stack, Steps
+from ledgerframes.plot.drawing import chart
+from ledgerframes.plot.ranking import fixed
+from ledgerframes.plot.reading import begins, floats, frame_of, micros, texts
+from ledgerframes.plot.time_bins import between, bins
+
+_OUTCOMES: Final = {
+    "accepted": "accepted", "rejected": "rejected", "expired": "expired",
+    "accepted_but_failed": "accepted, but failed", "open": "open",
+}  # fmt: skip
+_MOST_BINS: Final = 100
+_SPREAD: Final = ("highest", "median", "lowest")
+
+
+@chart
+def votes(x: Any, *, every: str | None = None) -> Content:
+    """Draw the number of votes on governance that were opened in each interval, by what became of them.
+
+    Args:
+        x: from `votes`; or a History or Store. Votes that were opened before the events are only counted.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=800) as net:
+        ...     lf.plot.votes(lf.votes(lf.load_events(net)), every="1h").get_ylabel()
+        'votes opened per hour'
+    """
+    frame = frame_of(x, ("opened_at", "outcome"), chart="votes", giver="lf.votes(events)", compute=votes_of)
+    title, (times, known) = "Votes on governance by outcome", micros(frame, "opened_at")
+    earlier = int((~known).sum())
+    left_out = f"; {plural(earlier, 'vote')} opened before" if earlier else ""
+    if not known.any():
+        return Nothing(title, f"no votes were opened in this range{left_out}")
+    times, outcomes = times[known], texts(frame, "outcome")[known]
+    ranking, cut = fixed(outcomes, _OUTCOMES), bins(times, every=every, most=_MOST_BINS, begins=begins(frame))
+    table = cut.sums(times, ranking.codes(outcomes), len(ranking.names))
+    return Stack(
+        title, f"{plural(len(times), 'vote')}, {between(times)}{left_out}{cut.note()}",
+        Axis("time of the request (UTC)", "time"), Axis(f"votes opened per {cut.name}", "count", "votes"),
+        cut.edges, cut.spans(), ranking.series(table, counts=True), cut.partial,
+    )  # fmt: skip
+
+
+@chart
+def price_votes(x: Any) -> Content:
+    """Draw the median, the highest and the lowest of the super validators' votes for the coin's price, over time.
+
+    Args:
+        x: from `price_votes`; or a History or Store. Where not all votes are known there is nothing to draw.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=800) as net:
+        ...     lf.plot.price_votes(lf.price_votes(lf.load_events(net))).get_ylabel()
+        'USD per coin'
+    """
+    frame = frame_of(
+        x, ("record_time", *(f"{word}_usd" for word in _SPREAD)), chart="price_votes", giver="lf.price_votes(events)",
+        compute=lambda source: prices_of(source, decimals="float"),
+    )  # fmt: skip
+    title, (times, timed) = "Votes for the price of the coin", micros(frame, "record_time")
+    rows = pd.DataFrame({word: floats(frame, f"{word}_usd") for word in _SPREAD}).assign(time=times)
+    rows = rows[timed & rows["median"].notna().to_numpy()]
+    if rows.empty:
+        why = "which votes stand is not known: give opening=" if len(frame) else "no votes in this range"
+        return Nothing(title, why)
+    # Of several votes at one time the last counts.
+    steps = rows.drop_duplicates("time", keep="last").sort_values("time", kind="stable")
+    places, low, high = steps["time"].to_numpy(), float(steps["lowest"].min()), float(steps["highest"].max())
+    series = tuple(
+        Series(word, word, steps[word].to_numpy(np.float64), hue, places, amount_text(float(steps[word].iloc[-1])))
+        for hue, word in enumerate(_SPREAD)
+    )
+    room = (high - low) / 10 or high / 10 or 1.0
+    return Steps(
+        title, f"{plural(len(rows), 'vote')}, {between(places)}", Axis("record time (UTC)", "time"),
+        Axis("USD per coin", "amount", "USD", limits=(max(low - room, 0.0), high + room)), series,
+    )  # fmt: skip
