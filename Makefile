@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 COMPILED := hatch_build.py $(wildcard ledgerframes/decoding/compiled/*.cpp ledgerframes/decoding/compiled/*.hpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long test-python test-oldest test-matrix soak simulate mutants fuzz fuzz-decoders sanitize interop lint notebooks lab bench docs sample pages wheel clean
+.PHONY: help setup demo test test-quick test-long test-python test-oldest test-matrix soak simulate mutants fuzz fuzz-decoders sanitize interop lint notebooks lab bench docs sample pages wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -35,10 +35,17 @@ demo: $(USABLE)  ## load the simulated ledger, write Parquet, a lake, charts and
 # xdist runs one process per processor; PYTEST_XDIST_AUTO_NUM_WORKERS=1 sets another number.
 SPREAD := -n logical --dist worksteal
 # Otherwise every program that a test starts would compile all modules anew.
-test test-long test-python: export PYTHONDONTWRITEBYTECODE =
+test test-quick test-long test-python: export PYTHONDONTWRITEBYTECODE =
 
 test: $(READY)  ## the tests, in a few minutes: of what takes long, the first parameters
 	$(BIN)/python -m pytest $(SPREAD)
+
+# Of every room what a change breaks first; a folder or file that takes more than some seconds is not among them.
+QUICK := tests/tables tests/paging tests/interfaces tests/decoding/test_pages.py tests/loaders/test_captures.py \
+  tests/transport/test_transport_retries.py tests/sandbox/test_scan_routes.py tests/store/test_reading.py \
+  tests/export/test_export_parquet.py tests/cli/test_load.py tests/test_docstrings.py
+test-quick: $(READY)  ## a few tests of every room, within a minute on two processors
+	$(BIN)/python -m pytest $(SPREAD) $(QUICK)
 
 test-long: $(READY)  ## the rest of the tests: those that take long
 	$(BIN)/python -m pytest $(SPREAD) -m "long and not soak and not interop"
