@@ -87,7 +87,8 @@ def vote_casts(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
 def price_votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the super validators' votes for the coin's price, and the median and spread of the votes after each.
 
-    A round opens with the median of the votes that stand then: `amulet_price_usd` of `round_history`.
+    This part of governance needs no request. A round opens with the median of the votes that stand then:
+    `amulet_price_usd` of `round_history`.
 
     Args:
         opening: what was active before the events, an `Opening` of `load_opening`, or `"nothing"` if there were none;
@@ -110,7 +111,7 @@ def price_votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimal
 def config_changes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List what changed in the configuration of the coin and of the network, and by which vote.
 
-    A contract of the rules is compared with the one before it, in the events or in `opening`;
+    Governance sets it. A contract of the rules is compared with the one before it, in the events or in `opening`;
     `attrs["not_compared"]` counts those that have none: the ledger's first, or the first of the events.
 
     Args:
@@ -133,8 +134,8 @@ def config_changes(events: Any, *, opening: Any = None, as_: As = "pandas", deci
 def sv_weights(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the super validators' reward weights over time: onboarding, changes, offboarding, and by which vote.
 
-    To whom a super validator gives its rewards is in its coupons: `lf.sv_rewards` sums them by beneficiary and round.
-    `attrs["began_before"]` counts the rows that began before the events.
+    Governance decides on each. To whom a super validator gives its rewards is in its coupons: `lf.sv_rewards` sums
+    them by beneficiary and round. `attrs["began_before"]` counts the rows that began before the events.
 
     Args:
         decimals: how pandas holds amounts; this table has none.
@@ -158,8 +159,9 @@ def featured_app_history(
 ) -> Any:
     """List the featured app rights over time: granted, given another weight, withdrawn or cancelled, by which vote.
 
-    A change of the weight ends a right and begins another one. What an app earned is in `lf.reward_flows`, by party. A
-    right that began before the events, and is not in `opening`, has a row if it ended in them, without its provider;
+    Governance decides on each. A change of the weight ends a right and begins another one. What an app earned is in
+    `lf.reward_flows`, by party. A right that began before the events, and is not in `opening`, has a row if it ended in
+    them, without its provider;
     `attrs["began_before"]` counts these.
 
     Returns:

@@ -216,9 +216,9 @@ def growth(validators):
 
 
 def votes(requests):
-    """One every six hours, of every outcome; the first was opened before the range."""
+    """One every six hours, of every outcome; the last row was opened before the range."""
     outcomes = ("accepted", "rejected", "accepted", "expired", "accepted_but_failed", "accepted", "open")
-    opened = [START + row * pd.Timedelta(hours=6) if row else pd.NaT for row in range(requests)]
+    opened = [START + row * pd.Timedelta(hours=6) if row < requests - 1 else pd.NaT for row in range(requests)]
     return pd.DataFrame(
         {
             "opened_at": pd.Series(opened).astype("datetime64[us, UTC]"),
