@@ -90,13 +90,11 @@ def _terms(prefix: str) -> tuple[Column, ...]:
 
 _LOCK: Final = "/create_arguments/lock"
 
-COINS: Final = Table(
-    "coins",
-    "One row per coin contract of the parties asked for, at a snapshot; a locked coin's record is its member `amulet`.",
-    ("POST /v2/holdings/state", "POST /v1/holdings/state", "POST /v0/holdings/state"),
-    ("contract_id",),
-    (
-        *_terms("/create_arguments"),
+
+def _coin(terms: str) -> tuple[Column, ...]:
+    """The columns of a coin; its terms lie below a pointer."""
+    return (
+        *_terms(terms),
         Column("locked", BOOL, "Whether the coin is locked.", source="template_name"),
         Column("lock_holders", TEXTS, "Parties that hold the lock; null if unlocked.", True, source=f"{_LOCK}/holders"),
         Column(
@@ -113,7 +111,7 @@ COINS: Final = Table(
         Column(
             "lock_context", TEXT, "What the lock is for, if stated.", True, source=f"{_LOCK}/optContext"
         ),
-        Column("dso", TEXT, "Party of the governing organization.", True, source="/create_arguments/dso"),
+        Column("dso", TEXT, "Party of the governing organization.", True, source=f"{terms}/dso"),
         Column(
             "template_id",
             TEXT,
@@ -125,17 +123,16 @@ COINS: Final = Table(
         Column("observers", TEXTS, "Parties that see the contract without signing it.", source="/observers"),
         *(column for column in ACTIVE_CONTRACTS.columns if column.name in {"update_id", "event_id"}),
         EXTRA,
-    ),
-)  # fmt: skip
+    )  # fmt: skip
+
+
+COINS: Final = Table(
+    "coins",
+    "One row per coin contract of the parties asked for, at a snapshot; a locked coin's record is its member `amulet`.",
+    ("POST /v2/holdings/state", "POST /v1/holdings/state", "POST /v0/holdings/state"),
+    ("contract_id",),
+    _coin("/create_arguments"),
+)
 
 #: The same columns with their sources in a locked coin.
-LOCKED_COINS: Final = replace(
-    COINS,
-    columns=(
-        *_terms("/create_arguments/amulet"),
-        *(
-            replace(column, source="/create_arguments/amulet/dso") if column.name == "dso" else column
-            for column in COINS.columns[4:]
-        ),
-    ),
-)
+LOCKED_COINS: Final = replace(COINS, columns=_coin("/create_arguments/amulet"))
