@@ -1,20 +1,26 @@
-"""`Document`: what a lake's histories cover, and at which version each of their tables is read; `Root` commits it.
+"""`Document`: what a lake has, and in which state each of its tables is read; `Root` commits it.
 
 A document is the file `_coverage/<number>.json` in the lake's root, and never changes. The log of `updates` names the
-one that holds, in the commit that adds the rows of `updates`. So rows and coverage of all tables change in one commit.
+one that holds, in the commit that adds the rows of `updates`. So rows of all tables, what histories cover, which
+snapshots are whole and how far tables are computed change in one commit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
+from ledgerframes.interfaces.scan_snapshots import Route
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.tokens import Token
 from ledgerframes.store.coverage import Interval, beyond, intersection, merged
+from ledgerframes.store.delta.listing import Named
+from ledgerframes.store.stored_snapshots import StoredSnapshot
+from ledgerframes.store.table_sets import KNOWN_BY
 
 
 class Begin(NamedTuple):
@@ -110,21 +116,73 @@ class Slots(msgspec.Struct, frozen=True):
         )
 
 
+class Progress(msgspec.Struct, frozen=True):
+    """How far a table is computed.
+
+    Attributes:
+        done: the intervals of the history that it is computed from.
+        rules: the version of its rules, 0 once a repair took something out; None where nothing was computed yet.
+        changes: how often final rows of the history had been added or taken out by then.
+        begun: whether it begins at ledger begin.
+        unknown: how often something was not understood.
+    """
+
+    done: tuple[Interval, ...] = ()
+    rules: int | None = None
+    changes: int = 0
+    begun: bool = False
+    unknown: int = 0
+
+
 class Document(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One state of the histories of a lake.
+    """One state of a lake.
 
     Attributes:
         number: its name; the later of two documents has the larger one.
         before: the number of the document that it follows; 0 for the first.
-        tables: the version at which each table of a history is read, but for `updates`, whose log names the document.
+        version: of `updates`, whose log names the document from there on.
+        network: the first item of each history, and who takes part, by which the network is known.
+        tables: every other table of the lake, in the state in which it is read.
         histories: what each history covers, by its name.
+        snapshots: those of the active contracts, in the order in which they were begun.
+        following: route and token of the page that follows what is stored of an unfinished one.
+        computed: how far each computed table is, by its name.
     """
 
     number: int = 0
     before: int = 0
-    tables: dict[str, int] = {}
+    version: int = 0
+    network: dict[str, str] = {}
+    tables: dict[str, Named] = {}
     histories: dict[str, Slots] = {}
+    snapshots: tuple[StoredSnapshot, ...] = ()
+    following: tuple[Route, Token] | None = None
+    computed: dict[str, Progress] = {}
 
     def slots(self, name: str) -> Slots:
         """What a history covers."""
         return self.histories.get(name, Slots())
+
+    def covering(self, name: str, slots: Slots) -> Document:
+        """The same where a history covers something else."""
+        return replace(self, histories={**self.histories, name: slots})
+
+    def having(self, snapshots: Iterable[StoredSnapshot], following: tuple[Route, Token] | None = None) -> Document:
+        """The same with other snapshots."""
+        return replace(self, snapshots=tuple(snapshots), following=following)
+
+    def computing(self, progress: Mapping[str, Progress]) -> Document:
+        """The same where some tables are computed further."""
+        return replace(self, computed={**self.computed, **progress})
+
+    def unsound(self, name: str) -> Document:
+        """The same where a computed table has to be computed again."""
+        return self.computing({name: replace(self.computed.get(name, Progress()), rules=0)})
+
+    def known_as(self, network: Mapping[str, str]) -> Document:
+        """The same with what the network is known by; who takes part is added to those known before."""
+        parts = (known.get(KNOWN_BY, "").split() for known in (self.network, network))
+        named = {**self.network, **network}
+        if KNOWN_BY in named:
+            named[KNOWN_BY] = " ".join(sorted(set().union(*parts)))
+        return self if named == self.network else replace(self, network=named)

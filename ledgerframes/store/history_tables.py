@@ -36,22 +36,13 @@ class HistoryTables:
     """The tables of one set in one store, such as `updates`, `events` and `reassignments`.
 
     Args:
-        tables: the tables, by name, as opened.
         root: the root of the lake, in whose commits they change.
         of: which set.
-        properties: texts that its tables get when they are created, beside the one that names its first item.
     """
 
-    def __init__(
-        self,
-        tables: Mapping[str, DeltaStoreTable],
-        root: Root,
-        of: TableSet = HISTORY,
-        properties: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, root: Root, of: TableSet = HISTORY) -> None:
         self.of = of
-        self.tables = {name: tables[name] for name in of.order}
-        self._properties = dict(properties or {})
+        self.tables = {name: root.own(name) for name in of.order}
         self.slots = root.document.slots(of.name)
         self.written = 0  # commits so far
         self._root = root
@@ -61,13 +52,13 @@ class HistoryTables:
     @property
     def network(self) -> str | None:
         """The first item of the history, as migration and id, by which it is known; None while nothing was synced."""
-        known = (table.property(self.of.first) for table in self.tables.values())
-        return next((network for network in known if network is not None), None)
+        document = self._root.document
+        return document.network.get(self.of.first) if self.of.name in document.histories else None
 
     @property
     def known_by(self) -> frozenset[str]:
         """The network's synchronizers and the party of its DSO, as its first page named them."""
-        return frozenset().union(*((table.property(KNOWN_BY) or "").split() for table in self.tables.values()))
+        return frozenset(self._root.document.network.get(KNOWN_BY, "").split())
 
     @property
     def places(self) -> dict[str, Place]:
@@ -76,14 +67,12 @@ class HistoryTables:
 
     def prepare(self, network: str, known_by: Collection[str]) -> None:
         """Create the tables that are missing and check the others, before anything is written."""
-        properties = {**self._properties, self.of.first: network, KNOWN_BY: " ".join(sorted(known_by))}
+        self._root.bind({self.of.first: network, KNOWN_BY: " ".join(sorted(known_by))})
         for table in self.tables.values():
             if not table.exists:
-                table.create(properties)
+                table.create()
             table.check_schema()
             self._count_files(table)
-        if not self._root.table.exists:
-            self._root.table.create({})
         if self.of.name not in self._root.document.histories:
             self.record(self.slots)
 
@@ -111,7 +100,7 @@ class HistoryTables:
             for name, table in self.tables.items():
                 written[name] = sum(batch.num_rows for batch in fresh[name]) + sum(file.rows for file in files[name])
                 if written[name] and table is not self._root.table:
-                    table.append(fresh[name], {}, files[name])
+                    table.append(fresh[name], files[name])
                     # Compacted here, because a live tail commits often and makes a file per table each time.
                     self._compact_crowded(table, fresh[name], files[name])
             root = self._root.table.name
@@ -131,7 +120,7 @@ class HistoryTables:
         }
         for name, table in self.tables.items():
             if fresh[name].num_rows and table is not self._root.table:
-                table.append([fresh[name]], {})
+                table.append([fresh[name]])
         added = any(batch.num_rows for batch in fresh.values())
         root = [fresh[self._root.table.name]] if self._root.table.name in fresh else []
         self.record(replace(self.slots, changes=self.slots.changes + added), root)
@@ -144,7 +133,7 @@ class HistoryTables:
         replaced: tuple[pa.Table, Sequence[StoredFile]] | None = None,
     ) -> None:
         """Make what the tables hold by now, and what is covered, the state that readers see; see `Root.commit`."""
-        self._root.commit({self.of.name: slots}, self.tables.values(), batches, files, replaced)
+        self._root.commit(self._root.document.covering(self.of.name, slots), batches, files, replaced)
         self.slots = slots  # who compares servers meanwhile sees no coverage before its rows
 
     def held(self, interval: Interval) -> dict[str, int]:

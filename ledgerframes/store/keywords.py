@@ -10,8 +10,8 @@ from ledgerframes.frames import Decimals, Lists
 from ledgerframes.paging.window import Bound, Duration
 from ledgerframes.store.read.where import Where
 
-#: A state of a store: the id of the sync that left it, or a time.
-AsOf = str | date | datetime
+#: A state of a store: the number of its document, the id of the sync that left it, or a time.
+AsOf = int | str | date | datetime
 
 
 class LoadOptions(TypedDict, total=False):

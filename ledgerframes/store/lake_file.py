@@ -1,8 +1,8 @@
-"""`LakeFile`: what a lake's `lake.json` says: format, and each table as it was left; `Lake` reads and writes it.
+"""`LakeFile`: what a lake's `lake.json` says, and the other files beside its tables; `Lake` reads and writes them.
 
-A table's log cannot tell that it lost entries, or that it is gone as a whole: each of these is a valid older state. So
-every sync, derive, repair and compaction ends by naming here the version and the rows of each table that it changed. A
-table is named before it is made, so what is not named does not exist, and nothing has to be opened to find that out.
+The document of coverage names every table but `updates`, whose log names the document. That log cannot tell that it
+lost entries, or that it is gone as a whole: each of these is a valid older state. So every writer ends by noting here
+in which state it left `updates`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import msgspec
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.data_files import put_file
+from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.sealed import unsealed
 
@@ -25,21 +26,7 @@ if TYPE_CHECKING:
 #: The file, in the root of a lake.
 NAME: Final = "lake.json"
 #: The format of lakes that this version writes and reads.
-FORMAT: Final = 4
-
-
-class Named(msgspec.Struct, frozen=True):
-    """A table in the state that it was left in.
-
-    Attributes:
-        version: of the Delta table; -1 while it is being made.
-        rows: how many it had, by its log.
-        files: a checksum of the list of its files.
-    """
-
-    version: int = -1
-    rows: int = 0
-    files: int = 0
+FORMAT: Final = 5
 
 
 class LakeFile(msgspec.Struct, frozen=True):
@@ -48,16 +35,12 @@ class LakeFile(msgspec.Struct, frozen=True):
     Attributes:
         format: see `FORMAT`.
         personal: whether personal data is kept.
-        tables: every table of the lake, by name.
+        updates: how the last writer left `updates`.
     """
 
     format: int = FORMAT
     personal: bool = True
-    tables: dict[str, Named] = {}
-
-    def having(self, tables: Mapping[str, Named]) -> LakeFile:
-        """The same with some tables in another state."""
-        return msgspec.structs.replace(self, tables={**self.tables, **tables})
+    updates: Named = Named()
 
 
 def decoded(content: bytes, url: str) -> LakeFile:
@@ -73,8 +56,8 @@ def decoded(content: bytes, url: str) -> LakeFile:
     file = unsealed(content, LakeFile)
     if file is None:
         raise StoreError(
-            f"{url}: {NAME}, which names the lake's tables, is damaged. store.repair() makes it again from the tables"
-            " that are there; or restore it from a copy"
+            f"{url}: {NAME}, which says how the lake was left, is damaged. store.repair() makes it again from the"
+            " tables that are there; or restore it from a copy"
         )
     if file.format != FORMAT:
         raise StoreError(

@@ -1,15 +1,12 @@
-"""`losses_of`: which tables are not as they were left: gone, shorter, or with other rows."""
+"""`loss_of`: whether a table is not as it was left: gone, shorter, or with other rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from msgspec.structs import replace
-
+from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT
-from ledgerframes.store.lake_file import Named
 from ledgerframes.store.table_sets import set_of
 
 
@@ -63,36 +60,16 @@ def _again(name: str) -> str:
     return "and what was lost of it cannot be had again"
 
 
-def losses_of(
-    tables: Mapping[str, DeltaStoreTable],
-    named: Mapping[str, Named],
-    at_least: Mapping[str, int],
-    table_of: Callable[[str], DeltaStoreTable] | None,
-) -> Iterator[Loss]:
-    """The losses of some tables, as last opened.
+def loss_of(table: DeltaStoreTable, named: Named) -> Loss | None:
+    """What a table lacks of the state that it was left in.
 
     Args:
-        tables: by name.
-        named: how they were left.
-        at_least: versions that they have to have.
-        table_of: opens those that have gone on since in the state that was left; None skips these.
+        table: in that state, or gone back to it by a later commit.
+        named: how it was left.
     """
-    for name, table in tables.items():
-        left, version = named.get(name, Named()), table.version
-        newest = max(left.version, at_least.get(name, -1))
-        if newest >= 0 and (version is None or version < newest):
-            yield Loss(name, replace(left, version=newest), version)
-            continue
-        if version is None or left.version < 0:
-            continue
-        if version > left.version and table_of is None:
-            continue
-        then = table if version == left.version or table_of is None else table_of(name).as_of(left.version)
-        if (state := state_of(then)) != left:
-            yield Loss(name, left, version, state.rows)
-
-
-def state_of(table: DeltaStoreTable) -> Named:
-    """The state in which a table was opened."""
-    size = table.size()
-    return Named(size["version"], size["rows"], table.listed_as())
+    version = table.version
+    if version is None or version < named.version:
+        return Loss(table.name, named, version)
+    state = table.state()
+    sound = (state.rows, state.files) == (named.rows, named.files)
+    return None if sound else Loss(table.name, named, version, state.rows)

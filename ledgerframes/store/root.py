@@ -1,76 +1,149 @@
-"""`Root`: the log of `updates` and the document of coverage that it names; `Lake` opens it, `HistoryTables` commits it.
+"""`Root`: the log of `updates`, the document that it names, and the tables as that names them; `Lake` opens it.
 
-Every change of a history ends with one commit here. What other tables hold beyond the versions that the document names
-is not there yet: readers do not look at it, and the next writer restores these tables to what the document names.
+Every change of a lake ends with one commit here. What other tables hold beyond the state that the document names is not
+there yet: readers do not look at it, and the next writer takes it back.
 """
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from msgspec.structs import replace
 
 from ledgerframes.errors import StoreError
-from ledgerframes.store.coverage_document import Document, Slots
+from ledgerframes.store.coverage_document import Document
+from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.new_files import NewFile
 from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.documents import Documents
+from ledgerframes.store.losses import Loss, loss_of
+from ledgerframes.store.table_sets import HISTORY
 
-#: The name under which the log of `updates` keeps the number of the document.
-NAME: Final = "ledgerframes"
+if TYPE_CHECKING:
+    from ledgerframes.store.lake import Lake
 
 
 class Root:
     """The root of a lake in one state.
 
     Args:
-        table: `updates`.
-        documents: where the documents are.
+        lake: the lake.
+        writes: whether its tables are opened to be written: what a killed writer left in them is taken back.
+        strict: refuse tables of which something is lost.
 
     Attributes:
         table: `updates`.
-        document: what its log names; an empty one in a lake without a history.
+        document: what its log names, and what is to be named by the next commit; an empty one in a new lake.
     """
 
-    def __init__(self, table: DeltaStoreTable, documents: Documents) -> None:
-        self.table = table
+    def __init__(self, lake: Lake, *, writes: bool = False, strict: bool = True) -> None:
+        self.table = lake.table(HISTORY.index, self)
         self.document = Document()
-        self._documents = documents
+        self._lake = lake
+        self._writes = writes
+        self._strict = strict
+        self._named = self.document  # as last read or committed
+        self._left = Named()  # how the last writer left `updates`
+        self._tables: dict[str, DeltaStoreTable] = {}
+        self._changed: dict[str, Named] = {}  # not named yet
+        self._lock = threading.Lock()
 
-    def read(self) -> Root:
-        """Read the document that the log names, in the state in which the table was opened.
+    def open(self, version: int | None = None) -> Root:
+        """Read the newest state, or that of a version of `updates`.
 
         Raises:
-            StoreError: the document is lost or damaged.
+            StoreError: the document is lost or damaged, or something of `updates` is lost.
         """
-        number = self.table.number(NAME)
-        document = Document() if number is None else self._documents.read(number)
+        # Read first: a writer that ends meanwhile is no loss.
+        self._left = self._lake.file().updates
+        if version is None:
+            self.table.refresh()
+        else:
+            self.table.as_of(version)
+        if self._strict and version is None:
+            for loss in self._own_losses():
+                raise StoreError(f"{self._lake.url}: {loss}")
+        number = self.table.number()
+        document = Document() if number is None else self._lake.documents.read(number)
         if document is None:
             raise StoreError(
                 f"{self.table.url}: the document {number}, which says what the lake covers, is lost or damaged."
                 " store.repair() goes back to the one before, and the next sync reads what is missing; or restore the"
                 " folder _coverage from a copy"
             )
-        self.document = document
+        self.document = self._named = document
         return self
+
+    def own(self, name: str) -> DeltaStoreTable:
+        """A table in the state that the document names; every call gives the same one.
+
+        Raises:
+            StoreError: something of it is lost, or it cannot be opened.
+        """
+        if name == self.table.name:
+            return self.table
+        if name not in self._tables:
+            table, named = self._lake.table(name, self), self.document.tables.get(name)
+            if named is not None:
+                table.refresh()
+                if self._writes and table.exists:
+                    table.restore(named.version)
+                elif (table.version or 0) > named.version:
+                    table.as_of(named.version)
+                if self._strict and (loss := loss_of(table, named)) is not None:
+                    raise StoreError(f"{self._lake.url}: {loss}")
+            self._tables[name] = table
+        return self._tables[name]
+
+    def losses(self) -> list[Loss]:
+        """What was lost of some table since a sync, derive or repair left it; it is read from their logs alone."""
+        named = self.document.tables
+        others = (loss_of(self.own(name), state) for name, state in named.items())
+        return [*self._own_losses(thoroughly=True), *(loss for loss in others if loss is not None)]
+
+    def _own_losses(self, *, thoroughly: bool = False) -> list[Loss]:
+        """What was lost of `updates`; one that has gone on since, as under a sync that was killed, is opened anew."""
+        left, table = self._left, self.table
+        if left.version < 0:  # beside a document it is never missing
+            left = Named(0) if not table.exists and self._lake.documents.numbers() else left
+        elif (table.version or 0) > left.version:
+            if not thoroughly:
+                return []
+            table = self._lake.table(table.name).as_of(left.version)
+        loss = None if left.version < 0 else loss_of(table, left)
+        return [] if loss is None else [loss]
+
+    def making(self) -> None:
+        """A table is about to be made."""
+        self._lake.make_file()
+
+    def changed(self, table: DeltaStoreTable) -> None:
+        """Name the state of a table with the next commit."""
+        if table.name != self.table.name:
+            state = table.state()
+            with self._lock:
+                self._changed[table.name] = state
+
+    def finish(self) -> None:
+        """Commit what is not named yet, if there is anything."""
+        if self._changed or self.document != self._named:
+            self.commit(self.document)
 
     def commit(
         self,
-        histories: Mapping[str, Slots],
-        tables: Iterable[DeltaStoreTable],
+        document: Document,
         batches: Sequence[pa.RecordBatch] = (),
         files: Sequence[NewFile] = (),
         replaced: tuple[pa.Table, Sequence[StoredFile]] | None = None,
     ) -> None:
-        """Name the versions of some tables, and what histories cover, in the commit that changes `updates`.
+        """Make a document, with the tables as they are by now, the state that readers see.
 
         Args:
-            histories: what some histories cover by now.
-            tables: those that changed, as their last commits left them.
+            document: the last one with what changed.
             batches: rows to add to `updates`.
             files: of further rows.
             replaced: instead, rows to add and the files to take out.
@@ -78,19 +151,42 @@ class Root:
         Raises:
             StoreError: another writer was there first, or the storage refused; then nothing has changed.
         """
-        versions = {table.name: table.version for table in tables if table is not self.table}
+        if not self.table.exists:
+            self.table.create()
+        self.table.extend()
+        with self._lock:
+            changed = dict(self._changed)
         document = replace(
-            self.document,
+            document,
             # A name is never used twice, not even by a writer that was killed before its commit.
             number=max(self.document.number + 1, time.time_ns() // 1_000),
             before=self.document.number,
-            tables={**self.document.tables, **{name: one for name, one in versions.items() if one is not None}},
-            histories={**self.document.histories, **histories},
+            version=(self.table.version or 0) + 1,
+            tables={**document.tables, **changed},
         )
-        self._documents.add(document)
-        numbers = {NAME: document.number}
+        self._lake.documents.add(document)
         if replaced is None:
-            self.table.append(batches, numbers, files)
+            self.table.append(batches, files, document.number)
         else:
-            self.table.change(*replaced, numbers)
-        self.document = document
+            self.table.change(*replaced, (), (), document.number)
+        self.document = self._named = document
+        with self._lock:  # a thread that decodes may have kept a reject meanwhile
+            self._changed = {name: one for name, one in self._changed.items() if one is not changed.get(name)}
+
+    def take_back(self) -> None:
+        """Take back what tables hold beyond the document, as the next writer would."""
+        self.document = self._named
+        for name in self._changed:
+            named = self.document.tables.get(name)
+            self._tables[name].restore(0 if named is None else named.version)
+        with self._lock:
+            self._changed = {name: one for name, one in self._changed.items() if name in self.document.tables}
+
+    @property
+    def names(self) -> Collection[str]:
+        """The tables of the lake, but for `updates`."""
+        return self.document.tables.keys()
+
+    def bind(self, network: Mapping[str, str]) -> None:
+        """Say by what the network is known, with the next commit."""
+        self.document = self.document.known_as(network)

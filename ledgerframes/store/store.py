@@ -322,7 +322,7 @@ class Store:
 
         Args:
             table: any table of the history, or one of `verdicts`, `views` and `app_activity`, which have their own.
-            as_of: read the state that a sync left: its id, or a time.
+            as_of: an older state: a sync's id, the number of a document, or a time.
 
         Returns:
             One row per interval: migration_id, after (exclusive), up_to (inclusive) and settled (inclusive: up to here
@@ -391,4 +391,4 @@ class Store:
             ...     store.syncs().complete.to_list()
             [True]
         """
-        return runs_frame(all_runs(self._lake.table(SYNCS.name).refresh()))
+        return runs_frame(all_runs(self._lake.newest().own(SYNCS.name)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ledgerframes.decoding.personal import LEFT_OUT
@@ -10,8 +10,7 @@ from ledgerframes.errors import InputError
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.coverage_document import Document, Slots
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY
-from ledgerframes.store.table_sets import HISTORY, KNOWN_BY, NETWORK, TableSet
+from ledgerframes.store.table_sets import HISTORY, TableSet
 
 
 @dataclass(frozen=True)
@@ -20,7 +19,7 @@ class View:
 
     Attributes:
         tables: by name, including those that do not exist.
-        document: what the histories cover in it.
+        document: what it covers, and how far tables are computed.
     """
 
     tables: Mapping[str, DeltaStoreTable]
@@ -46,7 +45,7 @@ class View:
 
     def left_out(self, name: str) -> tuple[str, ...]:
         """The personal data that a table was created without, for provenance."""
-        return (LEFT_OUT,) if self.tables[name].property(PROPERTY) == LEFT_OUT_OF_IT else ()
+        return (LEFT_OUT,) if self.tables[name].impersonal else ()
 
     def to_show(self, *, personal: bool) -> None:
         """Refuse to show personal data that is not stored.
@@ -66,10 +65,3 @@ class View:
     def stored(self) -> dict[str, DeltaStoreTable]:
         """The tables that exist."""
         return {name: table for name, table in self.tables.items() if table.version is not None}
-
-
-def network_of(tables: Iterable[DeltaStoreTable]) -> dict[str, str]:
-    """The properties that tell which network tables belong to, of the first of them that names it."""
-    named = next((table for table in tables if table.property(NETWORK) is not None), None)
-    known = {} if named is None else {name: named.property(name) for name in (NETWORK, KNOWN_BY)}
-    return {name: value for name, value in known.items() if value is not None}

@@ -338,7 +338,7 @@ class _History:
 
     def _keep_frames(self) -> None:
         if self.choices.chance("frames", 20):
-            sync_id = self.disk.versions["syncs"][-1].rows["sync_id"][-1].as_py()
+            sync_id = self.disk.state("syncs").rows["sync_id"][-1].as_py()
             self.frames[sync_id] = self._frame(sync_id)
 
     def _frame(self, sync_id: str) -> pa.Table:
@@ -421,8 +421,13 @@ class _History:
             if not answers or any(item.at < one.newest - SETTLE for one in answers):
                 self.watch.say(Holds.REACHED, f"{tell(item)} is not settled, though all servers have shown all")
 
-    def _versions(self) -> dict[str, int]:
-        return {name: len(states) for name, states in self.disk.versions.items() if name != "syncs"}
+    def _versions(self) -> dict[str, Any]:
+        """The versions of tables and what is said of them, without the list of syncs and the commit that names it."""
+        named = {"number", "before", "version", "tables"}
+        said = {name: value for name, value in self.disk.document.items() if name not in named}
+        tables = {name: len(states) for name, states in self.disk.versions.items()}
+        rows = self.disk.state(HISTORY.index)
+        return {**tables, "syncs": 0, HISTORY.index: len(rows.commits) if rows else 0, "said": said}
 
     def _repeat(self) -> list[Seen]:
         """A sync without news, and its price; gives the answers it got."""

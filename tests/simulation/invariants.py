@@ -197,9 +197,9 @@ class Watch:
             if len({(row[0], row[3]) for row in found}) < len(found):
                 twice = Counter((row[0], row[3]) for row in found).most_common(1)[0]
                 self.say(Holds.ONCE, f"{name}: {twice[0]} is stored {twice[1]} times")
-        states = self.disk.versions.get("rejects")
-        if states:
-            raws = states[-1].rows["raw"].to_pylist()
+        rejects = self.disk.state("rejects")
+        if rejects:
+            raws = rejects.rows["raw"].to_pylist()
             if len(set(raws)) < len(raws):
                 self.say(Holds.ONCE, "rejects: an item is kept twice")
 
@@ -287,8 +287,8 @@ class Watch:
         if hidden := wanted[own.index] - shown:
             self.say(Holds.LIVE, f"readers never see {', '.join(sorted(hidden))}")
         if rejects:
-            states = self.disk.versions.get("rejects")
-            kept = states[-1].rows.num_rows if states else 0
+            state = self.disk.state("rejects")
+            kept = state.rows.num_rows if state else 0
             broken = sum(item.kind == "broken" for item in truth)
             if kept != broken:
                 self.say(Holds.LIVE, f"rejects: {kept} items of {broken}")

@@ -1,19 +1,20 @@
 """The same history on real deltalake in a temporary folder: every write is made twice, every read comes from Delta.
 
 So the invariants, which look at the simulated disk, speak of what lies in the folder, as long as both are equal; that
-is looked at in the end, rows and numbers.
+is looked at in the end, rows and documents.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from ledgerframes.store.delta.table import DeltaStoreTable, Listing
+from ledgerframes.store.delta.listing import Listing
+from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.stored_tables import declared
 from tests.simulation.storage import Disk, MemoryTable, SimLake
 
@@ -24,16 +25,16 @@ class MirroredTable(MemoryTable):
     Args:
         real: the table in the folder.
         disk: where the other one lies.
-        listing: the lake that it belongs to.
+        listing: who is told of its changes.
     """
 
-    def __init__(self, real: DeltaStoreTable, disk: Disk, listing: Listing) -> None:
+    def __init__(self, real: DeltaStoreTable, disk: Disk, listing: Listing | None) -> None:
         super().__init__(real.table, disk, listing)
         self._real = real
 
-    def open(self) -> MirroredTable:
-        super().open()
-        self._real.open()
+    def refresh(self) -> MirroredTable:
+        super().refresh()
+        self._real.refresh()
         assert self._real.version == self._version, f"{self.name}: {self._real.version} is not {self._version}"
         return self
 
@@ -64,26 +65,22 @@ class MirroredTable(MemoryTable):
         self._disk.alive()
         return self._real.size()
 
-    def number(self, app_id: str) -> int | None:
+    def number(self) -> int | None:
         self._disk.alive()
-        return self._real.number(app_id)
-
-    def property(self, key: str) -> str | None:
-        self._disk.alive()
-        return self._real.property(key)
+        return self._real.number()
 
     def check_schema(self) -> None:
         self._disk.alive()
         self._real.check_schema()
 
-    def _really_create(self, properties: Mapping[str, str]) -> None:
-        self._real.create(properties)
+    def _really_create(self) -> None:
+        self._real.create()
 
     def _really_restore(self, version: int) -> None:
         self._real.restore(version)
 
-    def _really_append(self, batches: Sequence[pa.RecordBatch], numbers: Mapping[str, int]) -> None:
-        self._real.append(batches, numbers)
+    def _really_append(self, batches: Sequence[pa.RecordBatch], number: int | None) -> None:
+        self._real.append(batches, (), number)
 
 
 class MirroredLake(SimLake):
@@ -98,23 +95,22 @@ class MirroredLake(SimLake):
         super().__init__(disk)
         self._folder = folder
 
-    def table(self, name: str) -> DeltaStoreTable:
-        return MirroredTable(self._in_folder(name), self.disk, self)
+    def table(self, name: str, listing: Listing | None = None) -> DeltaStoreTable:
+        return MirroredTable(self._in_folder(name), self.disk, listing)
 
     def _in_folder(self, name: str) -> DeltaStoreTable:
-        partition_by = MemoryTable(declared(name), self.disk, self)._partition_by
+        partition_by = MemoryTable(declared(name), self.disk, None)._partition_by
         return DeltaStoreTable(declared(name), str(self._folder / name), storage_options={}, partition_by=partition_by)
 
     def differences(self) -> list[str]:
-        """Where rows, numbers or versions of the two are not the same."""
+        """Where rows, documents or versions of the two are not the same."""
         found = []
         for name, states in self.disk.versions.items():
             real, state = self._in_folder(name).refresh(), states[-1]
             if real.version != len(states) - 1:
                 found.append(f"{name}: version {real.version}, in memory {len(states) - 1}")
-            wrong = {key: real.number(key) for key, value in state.numbers.items() if real.number(key) != value}
-            if wrong:
-                found.append(f"{name}: numbers {wrong}")
+            if real.number() != state.number:
+                found.append(f"{name}: its log names {real.number()}, in memory {state.number}")
             columns = [column for column in state.schema.names if column != "report"]
             theirs, ours = (_rows(rows, columns) for rows in (real.dataset().to_table(), state.rows))
             if theirs != ours:

@@ -192,27 +192,25 @@ def _covered_is_final(original: Any) -> Any:
     return advanced
 
 
-def _newest_of_each(_original: Any) -> Any:
-    def as_named(self: Any, tables: Any) -> Any:
-        from ledgerframes.store.root import Root
-        from ledgerframes.store.view import View
+def _newest_of_each(original: Any) -> Any:
+    def own(self: Any, name: str) -> Any:
+        table = original(self, name)
+        return table if self._writes or name == self.table.name else table.refresh()
 
-        return View(tables, Root(tables["updates"], self.documents).read().document)
-
-    return as_named
+    return own
 
 
 def _nothing_restored(original: Any) -> Any:
-    def history(self: Any, *arguments: Any, **named: Any) -> Any:
-        kind = type(self.table("updates"))
+    def own(self: Any, name: str) -> Any:
+        kind = type(self.table)
         restore = kind.restore
-        kind.restore = lambda *_: None
+        kind.restore = lambda *_: False
         try:
-            return original(self, *arguments, **named)
+            return original(self, name)
         finally:
             kind.restore = restore
 
-    return history
+    return own
 
 
 def _coverage_first(original: Any) -> Any:
@@ -224,10 +222,10 @@ def _coverage_first(original: Any) -> Any:
 
 
 def _rows_before_coverage(original: Any) -> Any:
-    def commit(self: Any, histories: Any, tables: Any, batches: Any = (), files: Any = (), replaced: Any = None) -> Any:
+    def commit(self: Any, document: Any, batches: Any = (), files: Any = (), replaced: Any = None) -> Any:
         if batches:
-            self.table.append(batches, {}, files)
-        return original(self, histories, tables, (), () if batches else files, replaced)
+            self.table.append(batches, files)
+        return original(self, document, (), () if batches else files, replaced)
 
     return commit
 
@@ -390,11 +388,11 @@ MUTANTS: Final[dict[str, Mutant]] = {
         _SERVERS,
     ),
     "newest-of-each": Mutant(
-        "readers take each table at the version that the document names", "store.lake:Lake._as_named", _newest_of_each,
+        "readers take each table at the version that the document names", "store.root:Root.own", _newest_of_each,
         ("kill", *_SERVERS),
     ),
     "nothing-restored": Mutant(
-        "what a killed writer left is taken back before the next one writes", "store.lake:Lake.history",
+        "what a killed writer left is taken back before the next one writes", "store.root:Root.own",
         _nothing_restored, ("kill", *_SERVERS),
     ),
     "coverage-first": Mutant(
@@ -482,5 +480,5 @@ MUTANTS: Final[dict[str, Mutant]] = {
         "what was read before its proof is read again by the same sync",
         "store.sync.history_sync:HistorySync._proven_since", _constant(value=[]), ("workers", "silent-cap"),
     ),
-    "as-of-now": Mutant("as_of frames stay", "store.lake:find_versions", _always_newest, _SERVERS),
+    "as-of-now": Mutant("as_of frames stay", "store.lake:find_document", _always_newest, _SERVERS),
 }  # fmt: skip

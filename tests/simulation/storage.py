@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,8 +22,9 @@ from pyarrow import acero
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage_document import Document
+from ledgerframes.store.delta.listing import Listing
 from ledgerframes.store.delta.new_files import NewFile
-from ledgerframes.store.delta.table import DeltaStoreTable, Listing
+from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.documents import Documents
 from ledgerframes.store.history_tables import PARTITIONS
 from ledgerframes.store.lake import Lake
@@ -48,14 +49,12 @@ class State:
 
     Attributes:
         commits: the rows of each commit.
-        numbers: what the log keeps by name.
-        properties: the texts that the table was made with.
+        number: of the document that the log names.
         schema: of the rows.
     """
 
     commits: tuple[pa.RecordBatch, ...]
-    numbers: Mapping[str, int]
-    properties: Mapping[str, str]
+    number: int | None
     schema: pa.Schema
 
     @cached_property
@@ -114,17 +113,17 @@ class Disk:
     def document(self) -> dict[str, Any]:
         """The document that the log of `updates` names."""
         states = self.versions.get(HISTORY.index)
-        number = states[-1].numbers.get("ledgerframes") if states else None
+        number = states[-1].number if states else None
         document: dict[str, Any] = {} if number is None else json.loads(self.documents[number])["content"]
         return document
 
     def state(self, name: str) -> State | None:
-        """A table as the document names it; a table of no history, and the root, in its newest state."""
+        """A table as the document names it; the root in its newest state."""
         states = self.versions.get(name)
-        if not states or set_of(name) is None or name == HISTORY.index:
+        if not states or name == HISTORY.index:
             return states[-1] if states else None
-        version = self.document.get("tables", {}).get(name)
-        return None if version is None else states[version]
+        named = self.document.get("tables", {}).get(name)
+        return None if named is None else states[named["version"]]
 
     def copy(self) -> Disk:
         """The same tables on another disk, to damage them."""
@@ -139,10 +138,10 @@ class MemoryTable(DeltaStoreTable):
     Args:
         table: its declaration.
         disk: where it lies.
-        listing: the lake that it belongs to.
+        listing: who is told of its changes.
     """
 
-    def __init__(self, table: Table, disk: Disk, listing: Listing) -> None:
+    def __init__(self, table: Table, disk: Disk, listing: Listing | None) -> None:
         partition_by = PARTITIONS if set_of(table.name) else ()
         super().__init__(table, f"{URL}/{table.name}", storage_options={}, partition_by=partition_by, listing=listing)
         self._disk = disk
@@ -153,7 +152,7 @@ class MemoryTable(DeltaStoreTable):
         self._disk.alive()
         return None if self._version is None else self._disk.versions[self.name][self._version]
 
-    def open(self) -> MemoryTable:
+    def refresh(self) -> MemoryTable:
         self._disk.alive()
         count = len(self._disk.versions.get(self.name, ()))
         self._version = count - 1 if count else None
@@ -200,33 +199,41 @@ class MemoryTable(DeltaStoreTable):
         rows = state.rows.num_rows
         return {"table": self.name, "rows": rows, "files": len(state.commits), "bytes": rows, "version": self._version}
 
-    def number(self, app_id: str) -> int | None:
-        self._disk.alive()
-        if self._version is None:
-            return None
-        return self._disk.versions[self.name][self._version].numbers.get(app_id)
-
-    def property(self, key: str) -> str | None:
+    def number(self) -> int | None:
         state = self._state
-        return None if state is None else state.properties.get(key)
+        return None if state is None else state.number
 
-    def create(self, properties: Mapping[str, str]) -> None:
+    @property
+    def impersonal(self) -> bool:
+        return False
+
+    def create(self) -> None:
         self._disk.alive()
-        assert self._listing is not None
-        self._listing.making(self.name)
+        if self._listing is not None:
+            self._listing.making()
         if self.name in self._disk.versions:
-            raise StoreError(f"{self.url} cannot be made: it is there")
-        state = State((), {}, dict(properties), self.table.schema.remove_metadata())
-        self._put(state, lambda: self._really_create(properties), made=True)
+            self.refresh()
+            if self.restore(0):
+                return
+            self._tell()
+            return
+        self._put(State((), None, self.table.schema.remove_metadata()), self._really_create)
 
     def append(
-        self, batches: Sequence[pa.RecordBatch], numbers: Mapping[str, int], files: Sequence[NewFile] = ()
+        self, batches: Sequence[pa.RecordBatch], files: Sequence[NewFile] = (), number: int | None = None
     ) -> None:
         assert not files, "only the workers of a cluster store files"
         state = self._newest()
         rows = tuple(batch.cast(state.schema) for batch in batches if batch.num_rows)
-        after = replace(state, commits=(*state.commits, *rows), numbers={**state.numbers, **numbers})
-        self._put(after, lambda: self._really_append(batches, numbers))
+        named = state.number if number is None else number
+        after = replace(state, commits=(*state.commits, *rows), number=named)
+        self._put(after, lambda: self._really_append(batches, number))
+
+    def extend(self) -> None:
+        self._disk.alive()
+
+    def listed_as(self) -> int:
+        return 0
 
     def check_schema(self) -> None:
         self._disk.alive()
@@ -240,8 +247,8 @@ class MemoryTable(DeltaStoreTable):
     def restore(self, version: int) -> bool:
         if self._version is None or self._version <= version:
             return False
-        older, numbers = self._disk.versions[self.name][version], self._newest().numbers
-        self._put(replace(older, numbers=numbers), lambda: self._really_restore(version))
+        older, number = self._disk.versions[self.name][version], self._newest().number
+        self._put(replace(older, number=number), lambda: self._really_restore(version))
         return True
 
     def replace(self, data: pa.Table) -> None:
@@ -256,20 +263,23 @@ class MemoryTable(DeltaStoreTable):
             raise StoreError(f"{self.url} cannot be written: another writer changed the store at the same time")
         return state
 
-    def _really_create(self, properties: Mapping[str, str]) -> None:
+    def _really_create(self) -> None:
         """For storage that has more than memory."""
 
-    def _really_append(self, batches: Sequence[pa.RecordBatch], numbers: Mapping[str, int]) -> None:
+    def _really_append(self, batches: Sequence[pa.RecordBatch], number: int | None) -> None:
         """For storage that has more than memory."""
 
     def _really_restore(self, version: int) -> None:
         """For storage that has more than memory."""
 
-    def _put(self, state: State, also: Callable[[], None] = lambda: None, *, made: bool = False) -> None:
-        if not made and self._listing is not None:
-            self._listing.changing(self)
-        self._disk.write(self.name, State(state.commits, state.numbers, state.properties, state.schema), also)
+    def _put(self, state: State, also: Callable[[], None] = lambda: None) -> None:
+        self._disk.write(self.name, State(state.commits, state.number, state.schema), also)
         self._version = len(self._disk.versions[self.name]) - 1
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._listing is not None:
+            self._listing.changed(self)
 
 
 class MemoryDataset:
@@ -400,8 +410,8 @@ class SimLake(Lake):
         self.disk = disk
         self.documents = SimDocuments(disk)
 
-    def table(self, name: str) -> DeltaStoreTable:
-        return MemoryTable(declared(name), self.disk, self)
+    def table(self, name: str, listing: Listing | None = None) -> DeltaStoreTable:
+        return MemoryTable(declared(name), self.disk, listing)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

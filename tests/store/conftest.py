@@ -47,7 +47,10 @@ def data_files(store, *names):
 def adopt(store):
     """Make the newest state of every table, as another program left it, the one that readers see."""
     root = store._lake.root()
-    root.commit({}, [store._lake.table(name).open() for name in root.document.tables])
+    for name in root.names:
+        root.changed(store._lake.table(name).refresh())
+    root.finish()
+    store._lake._note(root.table)
 
 
 def by_value(frame):

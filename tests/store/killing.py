@@ -6,12 +6,12 @@ import signal
 from ledgerframes.store.delta.table import DeltaStoreTable
 
 
-def die_at(instant, step):
-    """Let this process die beside one of the calls of a step of `DeltaStoreTable`, such as `append`.
+def die_at(instant, step, owner=DeltaStoreTable):
+    """Let this process die beside one of the calls of a step of `DeltaStoreTable`, such as `append`, or of another class.
 
     An even number stands for before a call, an odd one for after it: 0 is before the first, 1 after it.
     """
-    plain, passed = getattr(DeltaStoreTable, step), 0
+    plain, passed = getattr(owner, step), 0
 
     def counted(self, *arguments):
         nonlocal passed
@@ -20,7 +20,7 @@ def die_at(instant, step):
         _die_if(passed + 1 == instant)
         passed += 2
 
-    setattr(DeltaStoreTable, step, counted)
+    setattr(owner, step, counted)
 
 
 def _die_if(now):

@@ -1,20 +1,19 @@
 """Commits are small at first and grow in a long sync; a size that the caller names stays; partitions keep few files."""
 
 from collections import Counter
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.coverage_document import Advance
+from ledgerframes.store.coverage_document import Advance, Document
 from ledgerframes.store.delta.commit_parts import parted
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.new_rows import Decoded
-from ledgerframes.store.root import Root
 from ledgerframes.store.sync.committing import FIRST, LARGEST, CommitSize, Committer
 from ledgerframes.store.sync.driving import ThreadDrive
-from ledgerframes.store.table_sets import HISTORY
 
 
 class Noting:
@@ -149,7 +148,7 @@ class Crowded:
 )  # fmt: skip
 def test_small_files_are_joined_as_large_ones_leave_room_and_ten_at_least(large, small, joined):
     table = Crowded(large, small)
-    tables = HistoryTables(dict.fromkeys(HISTORY.order, table), Root(table, None))
+    tables = HistoryTables(SimpleNamespace(table=table, document=Document(), own=lambda _name: table))
     tables._count_files(table)
     for _ in range(1_000):
         table.commit(tables)

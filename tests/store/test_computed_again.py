@@ -8,7 +8,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive import chunks, kept
-from tests.store.conftest import data_files
+from tests.store.conftest import adopt, data_files
 from tests.store.test_derived import NAMES, assert_equal_to_one_go
 from tests.store.test_rejects import BREAKS, spoil
 
@@ -23,6 +23,7 @@ def retry_as(store, *goods):
     named = [next((one for one in raws if one in row["raw"]), None) for row in rows]
     mended = [row if one is None else row | {"raw": raws[one]} for row, one in zip(rows, named, strict=True)]
     rejects.replace(pa.Table.from_pylist(mended, rejects.table.schema))
+    adopt(store)
     assert len(store.retry_rejects()) == len(rows) - len(goods)
 
 
@@ -41,12 +42,12 @@ def derive_until(place, instant, names=None):
     left = instant
     commit = DeltaStoreTable._commit
 
-    def counted(self, actions, numbers):
+    def counted(self, *arguments):
         nonlocal left
         if left == 0:
             raise Killed
         left -= 1
-        commit(self, actions, numbers)
+        commit(self, *arguments)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DeltaStoreTable, "_commit", counted)

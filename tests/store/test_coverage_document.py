@@ -26,7 +26,7 @@ def test_what_a_writer_left_before_its_commit_is_not_there_and_taken_back(store,
         killed.setattr(Root, "commit", failing)
         with pytest.raises(RuntimeError):
             store.sync(net, page_size=40, commit_bytes=20_000, workers=1)
-    assert store._lake.table("events").refresh().version > store._lake.root().document.tables["events"]
+    assert store._lake.table("events").refresh().version > store._lake.root().document.tables["events"].version
     if not at:
         assert store.load("events", allow_partial=True).equals(before)
         assert store.tables().equals(tables)
@@ -85,3 +85,34 @@ def test_a_sync_without_news_writes_no_document(store, net):
     before = documents(store)
     store.sync(net)
     assert documents(store) == before
+
+
+@pytest.mark.parametrize("name", ["licenses", "active_contracts", "rewards", "syncs"])
+def test_what_a_killed_writer_left_of_any_table_is_not_there_and_taken_back(store, net, name):
+    store.sync(net, derive=["rewards"])
+    store.sync(net, tables=["licenses", "active_contracts"], derive=[])
+    shown = store.syncs if name == "syncs" else lambda: store.load(name)
+    before, table = shown(), store._lake.table(name).refresh()
+    table.append(table.dataset().to_table().cast(table.table.schema.remove_metadata()).to_batches())
+
+    assert shown().equals(before)
+    assert store.check().findings == ()
+    store.sync(net)
+    found = shown()
+    assert found.head(len(before)).equals(before)
+    assert len(found) == len(before) + (name == "syncs")
+    assert store._lake.table(name).refresh().size()["rows"] == len(found)
+    assert store.check(full=True).findings == ()
+
+
+def test_the_number_of_a_document_names_its_state(store):
+    with lf.sandbox(updates=100) as net:
+        store.sync(net, derive=["rewards"])
+        number, rewards = store._lake.root().document.number, store.load("rewards")
+        net.sandbox.advance(updates=50)
+        store.sync(net)
+    assert len(store.load("updates", as_of=number)) == 100
+    assert store.load("rewards", as_of=number).equals(rewards)
+    assert store.sql("select count(*) as n from updates", as_of=number).n[0] == 100
+    with pytest.raises(lf.errors.StoreError, match="never was"):
+        store.load("updates", as_of=number + 1)

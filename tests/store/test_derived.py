@@ -17,6 +17,7 @@ from ledgerframes.store.derive.from_kept import unissued
 from ledgerframes.store.derive.progress import Basis
 from tests.economics.histories import create, frame_of, update
 from tests.rigs.servers import simulated
+from tests.store.conftest import adopt
 from tests.store.test_rejects import BREAKS, spoil
 
 NAMES = kept.DERIVABLE
@@ -125,6 +126,7 @@ def test_an_item_that_a_retry_moves_to_the_history_is_computed(store):
     rejects = store._lake.table("rejects").refresh()
     mended = store.load("rejects", as_="arrow").to_pylist()[0] | {"raw": good.rendered.decode()}
     rejects.replace(pa.Table.from_pylist([mended], rejects.table.schema))
+    adopt(store)
 
     assert store.retry_rejects().empty
     again = store.derive().again

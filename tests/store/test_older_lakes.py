@@ -32,7 +32,7 @@ def test_a_table_with_fewer_columns_and_other_meanings_goes_on(tmp_path, net):
 
 def test_a_lake_of_another_format_is_refused(store, net):
     store.sync(net)
-    (store._lake.folder / "lake.json").write_bytes(sealed(LakeFile(format=5)))
+    (store._lake.folder / "lake.json").write_bytes(sealed(LakeFile(format=4)))
     for call in (store.check, lambda: store.load("updates"), lambda: store.sync(net), store.coverage, store.repair):
-        with pytest.raises(lf.errors.StoreError, match="this lake has format 5"):
+        with pytest.raises(lf.errors.StoreError, match="this lake has format 4"):
             call()

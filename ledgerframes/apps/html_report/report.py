@@ -41,7 +41,7 @@ def report(
     start: Bound | None = None,
     end: Bound | None = None,
     last: Duration | None = None,
-    as_of: str | date | datetime | None = None,
+    as_of: int | str | date | datetime | None = None,
     sections: Sequence[str] | None = None,
     allow_partial: bool = False,
     overwrite: bool = False,
@@ -59,7 +59,7 @@ def report(
         start: for a store: inclusive, in UTC; a time, or a pair (migration id, time).
         end: for a store: exclusive.
         last: for a store: `"7d"`, `"24h"`, a timedelta; back from where the store's history ends, instead of `start`.
-        as_of: for a store: the state that a sync left, by its id or a time.
+        as_of: for a store: the state that a sync left, by its id, the number of its document or a time.
         sections: which parts, in order: summary, activity, flows, holdings, balances, transfers, rewards, coin_supply,
             burn, licenses, supply, templates, anomalies, provenance; all by default. A section that cannot be made has
             the reason.

@@ -8,32 +8,32 @@ import numpy as np
 
 from ledgerframes.store.checks.findings import CheckFinding
 from ledgerframes.store.delta.damage import damage_named
-from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.snapshot_log import State, StoredSnapshot, stored_snapshots
+from ledgerframes.store.stored_snapshots import State, StoredSnapshot
+from ledgerframes.store.view import View
+from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 
-def check_active_contracts(table: DeltaStoreTable) -> tuple[int, list[CheckFinding]]:
-    """Compare every snapshot with what the log says of it; ids are compared by hashes, so memory stays small.
+def check_active_contracts(view: View) -> tuple[int, list[CheckFinding]]:
+    """Compare every snapshot with what the document says of it; ids are compared by hashes, so memory stays small.
 
     Returns:
         How many rows were checked, and what was found.
     """
+    table = view.tables[ACTIVE_CONTRACTS.name]
     data = table.dataset()
     findings: list[CheckFinding] = []
     rows = 0
     with damage_named([table]):
-        for snapshot in stored_snapshots(table):
-            if snapshot.state is State.REMOVED:
-                continue
+        for snapshot in view.document.snapshots:
             count, distinct = _counted(data, snapshot)
             rows += count
             findings += _found(table.name, snapshot, count, distinct)
         total = data.count_rows()
     if total != rows:
-        advice = "they belong to no snapshot that the log names: sync into a new store"
+        advice = "they belong to no snapshot that is known: sync into a new store"
         findings.append(
             CheckFinding(f"{table.name}: rows of no snapshot", "error", total - rows, f"{total:,} rows", advice)
         )
@@ -62,7 +62,7 @@ def _found(name: str, snapshot: StoredSnapshot, count: int, distinct: int) -> li
         advice = "readers do not see it; a sync reads it again if it is still the newest"
         findings.append(CheckFinding(f"{name}: a snapshot that lost rows to a repair", "note", 1, where, advice))
     elif count != snapshot.rows:
-        advice = f"the log says {snapshot.rows:,}: run store.repair()"
+        advice = f"there were {snapshot.rows:,}: run store.repair()"
         example = f"{count:,} in {where}"
         findings.append(
             CheckFinding(f"{name}: a snapshot has more or fewer rows than stored", "error", 1, example, advice)

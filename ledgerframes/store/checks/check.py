@@ -22,9 +22,9 @@ from ledgerframes.store.delta.stored_files import Damage
 from ledgerframes.store.derive.kept import KEPT
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part
+from ledgerframes.store.root import Root
 from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
-from ledgerframes.store.sync.sync_log import SYNCS
 from ledgerframes.store.table_sets import SETS
 from ledgerframes.store.view import View
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
@@ -70,7 +70,7 @@ def check(lake: Lake, *, full: bool = False) -> Check:
         StoreError: there is no store, or a log cannot be read.
     """
     view = lake.raw_view()
-    findings = _lost(lake, view)
+    findings = _lost(lake)
     findings += _damaged(view, full=full)
     # With files or entries missing, every count below would be wrong for that reason alone.
     if findings:
@@ -102,7 +102,7 @@ def _checked(view: View) -> tuple[dict[str, int], list[CheckFinding]]:
         ]  # fmt: skip
     for name in view.stored:
         if name == ACTIVE_CONTRACTS.name:
-            rows[name], own = check_active_contracts(view.tables[name])
+            rows[name], own = check_active_contracts(view)
             findings += own
         elif name in SNAPSHOTS or name in KEPT:
             key = list(declared(name).key)
@@ -123,9 +123,9 @@ def _grouped(faults: Iterator[Fault]) -> list[CheckFinding]:
     return [CheckFinding(name, "error", counts[name], fault.update_id, fault.advice) for name, fault in first.items()]
 
 
-def _lost(lake: Lake, view: View) -> list[CheckFinding]:
+def _lost(lake: Lake) -> list[CheckFinding]:
     """One finding per table that is not as it was left."""
-    losses = lake.losses({**view.tables, SYNCS.name: lake.table(SYNCS.name).refresh()}, view.document, thoroughly=True)
+    losses = Root(lake, strict=False).open().losses()
     return [
         CheckFinding(f"{loss.table}: the table is missing, or entries of its log are", "error", 1, str(loss), REPAIR)
         for loss in losses

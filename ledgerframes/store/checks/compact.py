@@ -9,10 +9,8 @@ from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.forgetting import forget, forget_log
 from ledgerframes.store.documents import Documents
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.snapshot_log import unfinished
-from ledgerframes.store.stored_tables import STORED
+from ledgerframes.store.stored_snapshots import unfinished
 from ledgerframes.store.sync.sync_log import SYNCS, forget_runs
-from ledgerframes.store.table_sets import SETS
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
 
@@ -32,30 +30,28 @@ def compact(lake: Lake, forget_before: int | None) -> None:
         raise InputError("forget_before lies in the future; the newest state is always kept")
     with lake.writing():
         root = lake.root()
-        histories = [lake.history(of, root=root) for of in SETS if of.name in root.document.histories]
-        own = {name: table for history in histories for name, table in history.tables.items()}
-        tables = {name: own.get(name) or lake.table(name).refresh() for name in (*STORED, SYNCS.name)}
+        if not root.table.exists:
+            return
+        tables = {name: root.own(name) for name in (root.table.name, *root.names)}
         for name, table in tables.items():
             # A snapshot under way may yet be given up, and its rows are taken out by whole files.
-            if name != ACTIVE_CONTRACTS.name or unfinished(table) is None:
+            if name != ACTIVE_CONTRACTS.name or unfinished(root.document.snapshots) is None:
                 table.compact()
-        if own:
-            root.commit({}, own.values())
+        root.finish()
         if forget_before is not None:
             # Syncs first, then files: a kill in between leaves files that nobody needs, never a sync that cannot be
             # read.
-            forget_runs(tables[SYNCS.name].refresh(), forget_before)
-            handles = [table.handle for table in tables.values() if table.handle is not None]
-            for table in tables.values():
-                lake.changing(table)
-            for handle in handles:
+            forget_runs(root.own(SYNCS.name), forget_before)
+            root.finish()
+            handles = [(table, table.handle) for table in tables.values() if table.handle is not None]
+            for table, handle in handles:
                 forget(handle, now - forget_before)
-            if own:
-                root.commit({}, own.values())
-            for handle in handles:
+                root.changed(table)
+            root.commit(root.document)
+            for table, handle in handles:
                 forget_log(handle)
-            if own:
-                root.commit({}, own.values())
+                root.changed(table)
+            root.commit(root.document)
             _forget_documents(lake.documents, root.document, forget_before)
 
 

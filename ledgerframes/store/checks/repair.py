@@ -18,25 +18,25 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from ledgerframes.errors import StoreError, visible
 from ledgerframes.results import Result
 from ledgerframes.store.checks.soundness import Soundness
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged
+from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.data_files import has_digest
 from ledgerframes.store.delta.stored_files import Damage, StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT
-from ledgerframes.store.derive.progress import UNSOUND
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.losses import Loss
 from ledgerframes.store.root import Root
-from ledgerframes.store.snapshot_log import lacking_without
+from ledgerframes.store.stored_snapshots import as_they_are
 from ledgerframes.store.stored_tables import STORED
 from ledgerframes.store.sync.sync_log import SYNCS
-from ledgerframes.store.table_sets import HISTORY, NETWORK, SETS, TableSet, set_of
-from ledgerframes.store.view import network_of
+from ledgerframes.store.table_sets import HISTORY, SETS, set_of
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
 _log = logging.getLogger("ledgerframes.store")
@@ -102,21 +102,22 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
         _set_unreadable_logs_aside(lake)
         root = _readable_root(lake)
         before = root.document
-        newest = {name: lake.table(name).refresh() for name in (*STORED, SYNCS.name)}
-        if not any(table.exists for table in newest.values()):
+        if not root.table.exists and not before.number:
             lake.raw_view()  # refuses a place without a store
-        losses = lake.losses(newest, before, thoroughly=True)
+        losses = root.losses()
         gone: Counter[str] = Counter()
-        remade = _remade(lake, newest, [loss for loss in losses if loss.gone], gone)
-        if HISTORY.index in remade:
-            root.table.refresh()
+        remade = _remade(root, [loss for loss in losses if loss.gone], gone)
         for loss in losses:
             if not loss.gone:
-                _mend(lake, loss, gone)
-        histories = [lake.history(of, root=root) for of in SETS if of.name in before.histories]
+                _mend(root, loss, gone)
+        histories = [lake.history(of) for of in SETS if of.name in before.histories]
         damaged = [damage for history in histories for damage in _take_back(history, losses)]
-        damaged += _without_damage(lake, gone)
-        _mark_lacking(lake)
+        damaged += _without_damage(root, gone)
+        if root.document.snapshots:
+            found = as_they_are(root.document.snapshots, root.own(ACTIVE_CONTRACTS.name))
+            if found != root.document.snapshots:
+                root.document = root.document.having(found)
+        root.finish()
         unsound: Counter[str] = Counter()
         for history in histories:
             unsound.update(_without_unsound(lake, history))
@@ -170,45 +171,51 @@ def _set_unreadable_logs_aside(lake: Lake) -> None:
 
 def _readable_root(lake: Lake) -> Root:
     """The root, gone back to the newest document that is there if the one that it names is not."""
-    table = lake.table(HISTORY.index).refresh()
-    root = Root(table, lake.documents)
-    if table.version is None:  # what other histories cover is in the newest document
-        known = (document for number in reversed(lake.documents.numbers()) if (document := lake.documents.read(number)))
-        root.document = next(known, root.document)
+    root, documents, left = lake.root(), lake.documents, lake.file().updates
+    table = root.table.refresh()
+    newest = next((one for number in reversed(documents.numbers()) if (one := documents.read(number))), Document())
+    if table.version is None:  # what all others cover is in the newest document
+        root.document = newest
         return root
     for version in range(table.version, -1, -1):
         try:
-            root.document = Root(lake.table(HISTORY.index).as_of(version), lake.documents).read().document
+            older = Root(lake, strict=False).open(version).document
         except StoreError:
             _log.warning("%s: what version %d of %s covers is lost", lake.url, version, table.name)
             continue
-        if version < table.version:
+        if version == table.version:
+            root.open()
+        else:
             table.restore(version)
-            lake.history(root=root).record(root.document.slots(HISTORY.name))
+            root.document = older  # the log still names the one that is lost
+        if table.version < left.version and newest.number > older.number:
+            root.document = _with_history_of(older, newest)
         break
     return root
 
 
-def _remade(lake: Lake, tables: Mapping[str, DeltaStoreTable], losses: Sequence[Loss], gone: Counter[str]) -> list[str]:
-    """Make the tables that are gone again, empty and of the same network; count what cannot be had again."""
+def _with_history_of(older: Document, newest: Document) -> Document:
+    """What a newer document says, where `updates` has lost its newest entries: the history is as it was before."""
+    kept, own = dict(newest.histories), dict(newest.tables)
+    kept.pop(HISTORY.name, None)
+    for name in HISTORY.order:
+        own.pop(name, None)
+    own.update({name: state for name, state in older.tables.items() if name in HISTORY.order})
+    if HISTORY.name in older.histories:
+        kept[HISTORY.name] = older.histories[HISTORY.name]
+    return replace(newest, histories=kept, tables=own)
+
+
+def _remade(root: Root, losses: Sequence[Loss], gone: Counter[str]) -> list[str]:
+    """Make the tables that are gone again, empty; count what cannot be had again."""
     gone_ones = {loss.table for loss in losses}
     written = [name for of in SETS for name in of.order if name in gone_ones]
     names = [*written, *sorted(gone_ones.difference(written))]
     for name in names:
-        of = set_of(name)
-        properties = network_of(tables.values()) if of is None else _properties(tables, of)
-        if properties is None:  # no table is left that says which network this was
-            lake.forget(name)
-            continue
-        table = lake.remake(name, properties)
+        root.own(name).create()
         if name in KEPT:
-            table.append((), UNSOUND)
-        tables[name].refresh()
+            root.document = root.document.unsound(name)
     gone.update({loss.table: loss.named.rows for loss in losses if not _can_be_had_again(loss.table)})
-    for loss in losses:  # the versions that syncs have recorded must not come to mean later states
-        if set_of(loss.table) is not None and loss.table in names:
-            for _ in range(loss.named.version):
-                tables[loss.table].append((), {})
     return names
 
 
@@ -216,18 +223,16 @@ def _can_be_had_again(name: str) -> bool:
     return name in KEPT or set_of(name) is not None
 
 
-def _mend(lake: Lake, loss: Loss, gone: Counter[str]) -> None:
-    """Make a table sound whose log lost entries; `_take_back` takes back what a history covers."""
+def _mend(root: Root, loss: Loss, gone: Counter[str]) -> None:
+    """Take a table that lost entries of its log as it is; `_take_back` takes back what a history covers."""
     name = loss.table
-    table = lake.table(name).refresh()
+    table = root.own(name)
+    root.changed(table)
     if not _can_be_had_again(name):
         left = table.size()["rows"] if loss.rows is None else loss.rows
         gone[name] += max(loss.named.rows - left, 0)
-    # One commit per lost entry: the versions that syncs have recorded must not come to mean later states.
-    for _ in range(loss.shorter):
-        table.append((), {})
-    if not loss.shorter and set_of(name) is None:
-        table.append((), UNSOUND if name in KEPT else {})
+    if name in KEPT:
+        root.document = root.document.unsound(name)
 
 
 def _take_back(history: HistoryTables, losses: Sequence[Loss]) -> list[Damage]:
@@ -254,43 +259,25 @@ def _is_told(loss: Loss) -> bool:
     return loss.table in _NAMED_BY_OTHERS or (loss.table == HISTORY.index and loss.shorter > 0)
 
 
-def _properties(tables: Mapping[str, DeltaStoreTable], of: TableSet) -> dict[str, str] | None:
-    """What the tables of a history were created with; None if no table tells it."""
-    network = network_of(tables.values())
-    own = (tables[name].property(of.first) for name in of.order)
-    first = network.get(NETWORK) if of.first == NETWORK else next((name for name in own if name is not None), None)
-    return None if first is None else {**network, of.first: first}
-
-
-def _without_damage(lake: Lake, gone: Counter[str]) -> list[Damage]:
+def _without_damage(root: Root, gone: Counter[str]) -> list[Damage]:
     """Take damaged files out of the tables of no history; count the rows that cannot be had again."""
     damages: list[Damage] = []
-    for name in (*STORED, SYNCS.name):
-        table = lake.table(name).refresh()
-        own = _damages(table) if set_of(name) is None else []
+    for name in sorted(name for name in root.names if set_of(name) is None):
+        table = root.own(name)
+        own = _damages(table)
         damages += own
         if own:
             files = [damage.file for damage in own]
-            # A computed table is computed again, so nothing of it is lost.
-            numbers = UNSOUND if name in KEPT else {}
-            if name == ACTIVE_CONTRACTS.name:
-                numbers = lacking_without(table, files)
-            table.change(table.table.schema.remove_metadata().empty_table(), files, numbers)
-            if name not in KEPT:
+            table.change(table.table.schema.remove_metadata().empty_table(), files)
+            if name in KEPT:  # it is computed again, so nothing of it is lost
+                root.document = root.document.unsound(name)
+            else:
                 gone[name] += sum(file.rows or 0 for file in files)
     return damages
 
 
 def _damages(table: DeltaStoreTable) -> list[Damage]:
     return [] if table.files is None else list(table.files.damages(full=True))
-
-
-def _mark_lacking(lake: Lake) -> None:
-    """Say of snapshots whose rows were lost with an entry of the log that they are not whole."""
-    table = lake.table(ACTIVE_CONTRACTS.name).refresh()
-    numbers = lacking_without(table, ()) if table.exists else {}
-    if numbers:
-        table.append((), numbers)
 
 
 def _without_unsound(lake: Lake, history: HistoryTables) -> dict[str, int]:
@@ -318,7 +305,7 @@ def _take_out(
     changes = {name: _change(table, gone, (damaged or {}).get(name, ())) for name, table in history.tables.items()}
     for name, table in history.tables.items():
         if name != HISTORY.index:
-            table.change(*changes[name], {})
+            table.change(*changes[name])
     history.record(history.slots.without(gone), replaced=changes.get(HISTORY.index))
 
 

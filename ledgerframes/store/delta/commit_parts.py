@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from deltalake import CommitProperties
     from deltalake.transaction import RemoveAction
 
+#: The name under which a log keeps the number of the document that it names.
+NUMBER: Final = "ledgerframes"
 _EXTREMES: Final = ("min.", "max.")
 _TIME: Final = pa.timestamp("us", "UTC")
 
@@ -31,14 +33,13 @@ def holds_the_same(stored: pa.DataType, declared: pa.DataType) -> bool:
     return same
 
 
-def properties(numbers: Mapping[str, int]) -> CommitProperties:
-    """The numbers that the log keeps with a commit; another writer's commit in between is a conflict."""
+def properties(number: int | None = None) -> CommitProperties:
+    """What the log keeps with a commit: the number of a document; another writer's commit in between is a conflict."""
     from deltalake import CommitProperties, Transaction
 
-    # No retries: what another writer did since the numbers were read may make this commit wrong.
-    return CommitProperties(
-        app_transactions=[Transaction(name, number) for name, number in numbers.items()], max_commit_retries=0
-    )
+    # No retries: what another writer did since the table was read may make this commit wrong.
+    transactions = [] if number is None else [Transaction(NUMBER, number)]
+    return CommitProperties(app_transactions=transactions, max_commit_retries=0)
 
 
 def removed(file: StoredFile, *, changes: bool) -> RemoveAction:

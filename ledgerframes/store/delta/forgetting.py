@@ -51,4 +51,4 @@ def forget_log(handle: DeltaTable) -> None:
 
 
 def _retain(handle: DeltaTable, duration: str) -> None:
-    handle.alter.set_table_properties({"delta.logRetentionDuration": duration}, commit_properties=properties({}))
+    handle.alter.set_table_properties({"delta.logRetentionDuration": duration}, commit_properties=properties())

@@ -1,22 +1,34 @@
-"""`Listing`: what a table tells the list of a lake's tables before it changes."""
+"""`Named`: the state in which a table was left; `Listing`: whom a table tells of its changes."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Protocol
+
+import msgspec
 
 if TYPE_CHECKING:
     from ledgerframes.store.delta.table import DeltaStoreTable
 
 
+class Named(msgspec.Struct, frozen=True):
+    """A table in the state that it was left in.
+
+    Attributes:
+        version: of the Delta table; -1 if there was none.
+        rows: how many it had, by its log.
+        files: a checksum of the list of its files.
+    """
+
+    version: int = -1
+    rows: int = 0
+    files: int = 0
+
+
 class Listing(Protocol):
-    """The list of the tables of a lake."""
+    """Who keeps the list of the tables of a lake."""
 
-    def names(self) -> Collection[str]:
-        """Every table that may be there."""
-
-    def making(self, name: str) -> None:
+    def making(self) -> None:
         """A table is about to be made."""
 
-    def changing(self, table: DeltaStoreTable) -> None:
-        """A table is about to be changed."""
+    def changed(self, table: DeltaStoreTable) -> None:
+        """A table was made or changed."""

@@ -14,12 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import StoreError
-from ledgerframes.store.delta.commit_parts import holds_the_same, parted, properties, removed
+from ledgerframes.store.delta.commit_parts import NUMBER, holds_the_same, parted, properties, removed
 from ledgerframes.store.delta.compaction import groups_to_join, is_small, joined_rows
 from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns
 from ledgerframes.store.delta.forgetting import KEEP
-from ledgerframes.store.delta.listing import Listing
-from ledgerframes.store.delta.log_numbers import LogNumbers
+from ledgerframes.store.delta.listing import Listing, Named
 from ledgerframes.store.delta.new_files import NewFile, store_file
 from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile, Verify
@@ -49,7 +48,7 @@ class DeltaStoreTable:
         partition_by: the columns that make folders.
         verify: how much of a file a read looks at.
         personal: whether personal data is kept, if the table has to be created; an existing one records it.
-        listing: the list of tables that it stands in; without one it is looked for where it lies.
+        listing: who is told of its changes.
     """
 
     def __init__(
@@ -71,7 +70,6 @@ class DeltaStoreTable:
         self._personal = personal
         self._listing = listing
         self._handle: DeltaTable | None = None
-        self._numbers = LogNumbers(url, self._options)
         self._lock = threading.Lock()
 
     @property
@@ -81,12 +79,6 @@ class DeltaStoreTable:
 
     def refresh(self) -> DeltaStoreTable:
         """Read the newest state of the log; a table that does not exist stays absent."""
-        if self._listing is not None and self.name not in self._listing.names():
-            return self
-        return self.open()
-
-    def open(self) -> DeltaStoreTable:
-        """The same, whether the table is listed or not."""
         with self._lock:
             self._handle = self._open(None)
         return self
@@ -113,11 +105,6 @@ class DeltaStoreTable:
     def version(self) -> int | None:
         """The version last read, or None where there is no table."""
         return None if self._handle is None else self._handle.version()
-
-    @property
-    def made_at(self) -> int:
-        """When the table was created, in microseconds; 0 if it does not exist."""
-        return 0 if self._handle is None else 1_000 * (self._handle.metadata().created_time or 0)
 
     def as_of(self, version: int | None) -> DeltaStoreTable:
         """The table in an older state, for reading; without a version, as if it did not exist."""
@@ -170,47 +157,51 @@ class DeltaStoreTable:
             "version": self._handle.version(),
         }
 
+    def state(self) -> Named:
+        """The state last read; entries that were lost from the middle of the log change the list of files."""
+        size = self.size()
+        version = size["version"]
+        return Named() if version is None else Named(version, size["rows"], self.listed_as())
+
     def listed_as(self) -> int:
-        """A checksum of the list of its files: entries that were lost from the middle of the log change it."""
+        """A checksum of the list of its files."""
         files = self.files
         return 0 if files is None else zlib.crc32("\n".join(sorted(files.listed)).encode())
 
-    def number(self, app_id: str) -> int | None:
-        """The number that the log keeps under a name."""
+    def number(self) -> int | None:
+        """The number of the document that the log names; see `Root`."""
         if self._handle is None:
             return None
-        numbers = self._numbers.at(self._handle.version())
-        if numbers is not None:
-            return numbers.get(app_id)
         with plain_errors(self.url, "be read"):  # the log is read only now, and may have been shortened
-            return self._handle.transaction_version(app_id)
+            return self._handle.transaction_version(NUMBER)
 
-    def property(self, key: str) -> str | None:
-        """A text that the table was created with."""
-        return None if self._handle is None else self._handle.metadata().configuration.get(key)
+    @property
+    def impersonal(self) -> bool:
+        """Whether the table was created without personal data."""
+        return self._handle is not None and self._handle.metadata().configuration.get(PROPERTY) == LEFT_OUT_OF_IT
 
     def strips(self) -> bool:
         """Whether personal data is taken out of rows before they are stored."""
         if self._handle is not None:
-            return self.property(PROPERTY) == LEFT_OUT_OF_IT
+            return self.impersonal
         return self._personal is not None and not self._personal()
 
     def as_kept(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Rows as the table keeps them: without personal data, if it was created so."""
         return kept(self.table, batch) if self.strips() else batch
 
-    def create(self, properties: Mapping[str, str]) -> None:
-        """Create the table, empty, with a few texts that stay with it."""
+    def create(self) -> None:
+        """Create the table, empty; one that a killed writer left is taken over, and what it holds taken back."""
         from deltalake import DeltaTable
 
         if self._listing is not None:
-            self._listing.making(self.name)
+            self._listing.making()
         stats = ",".join(indexed_columns(self.table))
         with plain_errors(self.url, "be made"):
             self._handle = DeltaTable.create(
                 self.url,
                 schema=self.table.schema,
-                mode="error",
+                mode="ignore",
                 partition_by=self._partition_by,
                 name=self.name,
                 description=self.table.meaning,
@@ -220,56 +211,62 @@ class DeltaStoreTable:
                     "delta.logRetentionDuration": KEEP,
                     "delta.deletedFileRetentionDuration": KEEP,
                     **({PROPERTY: LEFT_OUT_OF_IT} if self.strips() else {}),
-                    **properties,
                 },
                 storage_options=self._options,
                 raise_if_key_not_exists=False,
             )
+        if not self.restore(0):
+            self._changed()
 
     def append(
-        self, batches: Sequence[pa.RecordBatch], numbers: Mapping[str, int], files: Sequence[NewFile] = ()
+        self, batches: Sequence[pa.RecordBatch], files: Sequence[NewFile] = (), number: int | None = None
     ) -> None:
-        """Add rows, and files of rows, and set numbers in one commit, through the handle whose numbers were read.
+        """Add rows, and files of rows, in one commit.
+
+        Args:
+            batches: rows.
+            files: of further rows, as `Place.store` made them.
+            number: of the document that the log names from now on; a commit of another writer is then a conflict.
 
         Raises:
             StoreError: another writer was there first, or the storage refused.
         """
         schema = self.table.schema.remove_metadata()
         rows = pa.Table.from_batches([self.as_kept(batch).cast(schema) for batch in batches], schema)
-        self.change(rows, (), numbers, files=files)
+        self.change(rows, (), files=files, number=number)
 
     def change(
         self,
         rows: pa.Table,
         without: Sequence[StoredFile],
-        numbers: Mapping[str, int],
         changing: Iterable[pa.Table] = (),
         files: Sequence[NewFile] = (),
+        number: int | None = None,
     ) -> None:
-        """Add rows, take files out and set numbers in one commit.
+        """Add rows and take files out in one commit.
 
         Args:
             rows: in the declared columns, and further ones that are stored.
             without: files that are no longer part of the table; they stay where they are for older states.
-            numbers: what the log keeps under some names.
             changing: rows that a later commit may replace, each part in a file of its own in the folder `CHANGING`.
-            files: of further rows, as `Place.store` made them.
+            files: see `append`.
+            number: likewise.
 
         Raises:
             StoreError: another writer was there first, or the storage refused.
         """
         if self._handle is None:
             raise StoreError(f"{self.url}: the table does not exist; it has to be created first")
+        self.extend()
         with plain_errors(self.url, "be written"):
-            # A commit of its own before the rows: the Delta library takes rows only in the columns that the log knows.
-            self._extend()
             added = [
                 self._put(self._written(part), values, changes=True)
                 for values, part in parted(rows, self._partition_by)
             ]
             added += [self._put(self._written(part), {}, changes=True, folder=CHANGING) for part in changing]
             added += [file.added(changes=True) for file in files]
-            self._commit([*added, *(removed(file, changes=True) for file in without)], numbers)
+            self._commit([*added, *(removed(file, changes=True) for file in without)], number)
+        self._changed()
 
     def check_schema(self) -> None:
         """Refuse a stored table that this version cannot extend without changing what is there.
@@ -312,21 +309,23 @@ class DeltaStoreTable:
                 # `changes=False` says that rows only moved, so programs that follow the table do not see them as new.
                 where = CHANGING if group[0].changes else ""
                 added = [self._put(file, group[0].partition, changes=False, folder=where) for file in joined]
-                self._commit([*added, *(removed(file, changes=False) for file in group)], {})
+                self._commit([*added, *(removed(file, changes=False) for file in group)])
             self._handle.create_checkpoint()
+        self._changed()
 
     def restore(self, version: int) -> bool:
         """Go back to an older state, in a commit of its own, if the table has gone on since; whether it had."""
         if self._handle is None or self._handle.version() <= version:
             return False
         with plain_errors(self.url, "be written"):
-            self._handle.restore(version, commit_properties=properties({}))
+            self._handle.restore(version, commit_properties=properties())
+        self._changed()
         return True
 
     def replace(self, data: pa.Table) -> None:
         """Replace all rows by these, in one commit."""
-        files = self.refresh().files
-        self.change(data, [] if files is None else list(files.listed.values()), {})
+        files = self.files
+        self.change(data, [] if files is None else list(files.listed.values()))
 
     def _file_schema(self) -> pa.Schema:
         """The columns that files hold: those declared, and those that a newer version has added."""
@@ -354,21 +353,26 @@ class DeltaStoreTable:
         values = {name: partition[name] for name in self._partition_by}
         return store_file(self.url, self._options, written, values, folder).added(changes=changes)
 
-    def _commit(self, actions: Sequence[AddAction | RemoveAction], numbers: Mapping[str, int]) -> None:
+    def _changed(self) -> None:
+        if self._listing is not None:
+            self._listing.changed(self)
+
+    def _commit(self, actions: Sequence[AddAction | RemoveAction], number: int | None = None) -> None:
         handle = self._handle
         assert handle is not None
-        if self._listing is not None:
-            self._listing.changing(self)
         version = handle.version() + 1
         handle.create_write_transaction(
-            list(actions), "append", handle.schema(), self._partition_by, commit_properties=properties(numbers)
+            list(actions), "append", handle.schema(), self._partition_by, commit_properties=properties(number)
         )
         handle.update_incremental()
         if handle.version() != version:  # another writer has committed; the next commit has to fail on it
             handle.load_as_version(version)
 
-    def _extend(self) -> None:
-        """Add the columns that an older version did not have."""
+    def extend(self) -> None:
+        """Add the columns that an older version did not have, in a commit of its own.
+
+        The Delta library takes rows only in the columns that the log knows.
+        """
         from deltalake import Schema
 
         handle = self._handle
@@ -377,7 +381,8 @@ class DeltaStoreTable:
         new = [field for field in self.table.schema.remove_metadata() if field.name not in stored]
         if new:
             version = handle.version() + 1
-            handle.alter.add_columns(Schema.from_arrow(pa.schema(new)).fields, commit_properties=properties({}))
+            with plain_errors(self.url, "be written"):
+                handle.alter.add_columns(Schema.from_arrow(pa.schema(new)).fields, commit_properties=properties())
             handle.load_as_version(version)
 
     def _incompatible(self, why: str) -> StoreError:

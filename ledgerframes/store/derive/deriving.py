@@ -1,9 +1,7 @@
 """`derive_tables`: brings computed tables up to what is final in a store; `Store.derive` and a sync call it.
 
-The history is gone through in chunks. A chunk is one commit per table, with its rows and how far the table is computed
-by then, and the open contracts come last: so every table is at least as far as these, and what a chunk needs from
-before is there until all tables have the chunk, whatever is killed. Where the history changed below what is computed, a
-table is computed again.
+The history is gone through in chunks. What a chunk does to all tables, and how far they are computed by then, is one
+commit of the root. Where the history changed below what is computed, a table is computed again.
 """
 
 from __future__ import annotations
@@ -11,10 +9,11 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from ledgerframes.errors import PartialResultError, StoreError, visible
 from ledgerframes.loaders.opening import Opening
@@ -22,6 +21,7 @@ from ledgerframes.models.computing import together
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.results import Result
 from ledgerframes.store.coverage import Interval, beyond, lies_in
+from ledgerframes.store.coverage_document import Progress
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.chunks import HistoryReader
@@ -29,7 +29,7 @@ from ledgerframes.store.derive.contracts import contracts_changed, opening_of
 from ledgerframes.store.derive.from_kept import supply_rows
 from ledgerframes.store.derive.kept import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED, VERSIONS, function_of
 from ledgerframes.store.derive.open_rows import files_with, open_rows, rows_beside
-from ledgerframes.store.derive.progress import NEW, Basis, Progress, read, with_interval, written
+from ledgerframes.store.derive.progress import NEW, Basis, read, why_again, with_interval
 from ledgerframes.store.derive.rules import Change, changed
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.table_sets import HISTORY
@@ -74,7 +74,7 @@ class DeriveReport(Result):
 
 def derived_tables(lake: Lake) -> tuple[str, ...]:
     """The computed tables that a store has."""
-    names = lake.names()
+    names = lake.root().names
     return tuple(name for name in DERIVABLE if name in names)
 
 
@@ -104,6 +104,7 @@ class _Run:
 
     def __init__(self, lake: Lake, view: View, wanted: Sequence[str]) -> None:
         self._lake = lake
+        self._root = lake.root()
         self._history = HistoryReader(view)
         self._basis = Basis.of(view)
         if "coin_history" in wanted and self._basis.intervals and not self._basis.begun:
@@ -117,8 +118,8 @@ class _Run:
                 f" use {function_of('coin_history')}(store, opening=...)"
             )
         names = [name for name in VERSIONS if name in wanted or name == _CARRIED]
-        self._tables = {name: lake.table(name).refresh() for name in names}
-        self._progress = {name: read(table) for name, table in self._tables.items()}
+        self._tables = {name: self._root.own(name) for name in names}
+        self._progress = {name: read(self._root.document, name) for name in names}
         self._written: Counter[str] = Counter()
         self._again: dict[str, str] = {}
         self._commits = 0
@@ -127,16 +128,22 @@ class _Run:
         """Compute what is new, chunk by chunk."""
         for table in self._tables.values():
             if not table.exists:
-                table.create(self._lake.network())
+                table.create()
             table.check_schema()
         self._begin_again()
         for interval in self._parts():
             self._take(interval)
         for name in self._chunked:
-            if self._progress[name].done != self._basis.intervals:
-                self._commit(name, None, self._basis.intervals)
+            self._progress[name] = replace(self._progress[name], done=self._basis.intervals)
         if SUMMED in self._tables and self._progress[SUMMED].done != self._basis.intervals:
             self._sum()
+        self._record()
+
+    def _record(self) -> None:
+        """Commit what was done to tables, and how far they are computed."""
+        document = self._root.document.computing(self._progress)
+        if document != self._root.document:
+            self._root.commit(document)
 
     @property
     def _chunked(self) -> list[str]:
@@ -159,7 +166,7 @@ class _Run:
     def _begin_again(self) -> None:
         """Empty the tables that cannot be continued."""
         for name, progress in self._progress.items():
-            why = progress.why_again(name, self._basis)
+            why = why_again(progress, name, self._basis)
             if not why and self._comes_late(progress):
                 why = "an earlier migration has more updates"
             # Its state before a chunk has to be there for the table that is furthest behind.
@@ -169,12 +176,10 @@ class _Run:
             if not why:
                 continue
             table, basis = self._tables[name], self._basis
-            self._progress[name] = Progress(
-                rules=VERSIONS[name], changes=basis.changes, made=basis.made, begun=basis.begun
-            )
+            self._progress[name] = Progress(rules=VERSIONS[name], changes=basis.changes, begun=basis.begun)
             files = [] if table.files is None else list(table.files.listed.values())
-            if files or progress.done:
-                table.change(_empty(table), files, written(self._progress[name]))
+            if files:
+                table.change(_empty(table), files)
                 self._commits += 1
             if name != _CARRIED and why != NEW:
                 self._again[name] = why
@@ -197,21 +202,21 @@ class _Run:
                     carried = name == _CARRIED
                     change = contracts_changed(rows, opening) if carried else changed(name, inputs, self._opened)
                     self._commit(name, change, with_interval(self._progress[name].done, interval))
+        self._record()
 
     def _opened(self, name: str, wanted: pc.Expression) -> pa.Table:
         return open_rows(self._tables[name], wanted)
 
-    def _commit(self, name: str, change: Change | None, done: tuple[Interval, ...]) -> None:
+    def _commit(self, name: str, change: Change, done: tuple[Interval, ...]) -> None:
         table = self._tables[name]
         empty = _empty(table)
-        change = change or Change(empty, empty)
         progress = self._progress[name]
         progress = replace(progress, done=done, unknown=progress.unknown + change.unknown)
         key = table.table.key[0]
         files = files_with(table, key, change.keys)
         kept = rows_beside(table, files, key, change.keys)
         changing = (part for part in (change.open, *kept) if part.num_rows)
-        table.change(_in_form(change.rows, empty), files, written(progress), _each_in_form(changing, empty))
+        table.change(_in_form(change.rows, empty), files, _each_in_form(changing, empty))
         self._progress[name] = progress
         self._written[name] += change.rows.num_rows + change.open.num_rows
         self._commits += 1
@@ -226,7 +231,7 @@ class _Run:
             rows = supply_rows({one.name: one.dataset() for one in below}, begun=self._basis.begun)
         files = [] if table.files is None else list(table.files.listed.values())
         self._progress[SUMMED] = replace(self._progress[SUMMED], done=self._basis.intervals)
-        table.change(rows, files, written(self._progress[SUMMED]))
+        table.change(rows, files)
         self._written[SUMMED] += rows.num_rows
         self._commits += 1
 

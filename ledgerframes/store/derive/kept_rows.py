@@ -16,7 +16,7 @@ from ledgerframes.store.derive.contracts import opening_of
 from ledgerframes.store.derive.from_kept import supply_rows
 from ledgerframes.store.derive.kept import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED
 from ledgerframes.store.derive.open_rows import open_rows
-from ledgerframes.store.derive.progress import Basis, read
+from ledgerframes.store.derive.progress import Basis, read, why_again
 from ledgerframes.store.derive.rules import Change, changed
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.table_sets import HISTORY
@@ -48,9 +48,9 @@ def _rows(view: View, name: str) -> tuple[pa.Table, int] | None:
     if not {*needed, _CARRIED} <= {*view.stored} or not view.has(HISTORY):
         return None
     final, covered = Basis.of(view), Basis.of(view, final=False)
-    progress = {table: read(view.tables[table]) for table in (*needed, _CARRIED)}
+    progress = {table: read(view.document, table) for table in (*needed, _CARRIED)}
     own = progress[name]
-    if not own.begun or any(one.why_again(table, final) for table, one in progress.items()):
+    if not own.begun or any(why_again(one, table, final) for table, one in progress.items()):
         return None
     if covered.intervals != merged(view.slots.common) or any(one.done != own.done for one in progress.values()):
         return None

@@ -60,7 +60,7 @@ def load(
         last: `"7d"`, `"1h 30min"` or a timedelta, back from where the table ends in the store; instead of `start`.
         where: `{column: value}`, `{column: [values]}`, `{column: (start, end)}` for a range, start inclusive, end
             exclusive, None for an open side; `[(column, ">", value), …]`; or a pyarrow expression. Times as in `start`.
-        as_of: an older state: a sync's id, or a time.
+        as_of: an older state: a sync's id, the number of a document, or a time.
         allow_partial: return what is there of a range that is not wholly covered.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`.
@@ -120,7 +120,7 @@ def scan(
         table: its name; `store.tables()` lists them.
         start: see `load`, as for `end`.
         end: exclusive.
-        as_of: an older state: a sync's id, or a time.
+        as_of: an older state: a sync's id, the number of a document, or a time.
         allow_partial: return what is there of a range that is not wholly covered.
 
     Returns:
@@ -174,7 +174,7 @@ def dask(
         columns: the columns to keep; all by default.
         start: see `load`, as for `end`.
         end: exclusive.
-        as_of: an older state: a sync's id, or a time.
+        as_of: an older state: a sync's id, the number of a document, or a time.
         allow_partial: return what is there of a range that is not wholly covered.
         decimals: how it holds amounts; see `load`.
 
@@ -222,7 +222,7 @@ def sql(
     Args:
         self: the store.
         query: one statement; `?` stands for parameters.
-        as_of: an older state: a sync's id, or a time.
+        as_of: an older state: a sync's id, the number of a document, or a time.
         allow_partial: read a history with gaps, and compute models from what there is.
         as_: the form of the result.
         decimals: how pandas holds amounts; see `load`.

@@ -18,7 +18,7 @@ from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, Duration, Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
-from ledgerframes.store.coverage_document import Begin, Slots
+from ledgerframes.store.coverage_document import Begin, Progress, Slots
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.row_order import SLAB, windows
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -33,7 +33,7 @@ from ledgerframes.store.read.windows import (
     require,
     rows_by_time,
 )
-from ledgerframes.store.snapshot_log import State, rows_of_whole, stored_snapshots
+from ledgerframes.store.stored_snapshots import State, StoredSnapshot, rows_of_whole
 from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.table_sets import VERDICTS, set_of
 from ledgerframes.store.view import View
@@ -208,6 +208,7 @@ class Part:
         begins_late: the first item that servers had, where it begins there and older ones are known to have existed.
         settled: up to this cursor its rows are final, in the order of migrations and times.
         left_out: personal data that the table was made without.
+        snapshots: those of active contracts that are stored.
     """
 
     table: DeltaStoreTable
@@ -218,6 +219,7 @@ class Part:
     begins_late: Cursor | None = None
     settled: Cursor | None = None
     left_out: tuple[str, ...] = ()
+    snapshots: Sequence[StoredSnapshot] = ()
 
     @classmethod
     def of(cls, view: View, name: str, wanted: Window, *, allow_partial: bool) -> Part:
@@ -247,10 +249,15 @@ class Part:
                 begin = view.slots.begin
                 pruned = begin is not None and begin.late is not None and begin.late == first
                 shows = first is not None and pruned and (not wanted.names_start or wanted.wants_before(first))
-                return cls._computed(table, data, by_time, first if shows else None, complete=not late)
-            rows, complete = _whole_snapshots(table, allow_partial=partly)
+                progress = read_progress(view.document, name)
+                begins = first if shows else None
+                return cls._computed(table, data, by_time, progress, begins, complete=not late)
+            snapshots = view.document.snapshots if name == ACTIVE_CONTRACTS.name else ()
+            rows, complete = _whole_snapshots(snapshots, allow_partial=partly)
             both = rows if by_time is None else by_time if rows is None else rows & by_time
-            return cls(table, data, both, complete=complete and not late, left_out=view.left_out(name)).checked()
+            return cls(
+                table, data, both, complete=complete and not late, left_out=view.left_out(name), snapshots=snapshots
+            ).checked()
         slots = view.slots_of(of)
         shown, complete = visible(slots, wanted, allow_partial=partly, name=name)
         begin = slots.begin
@@ -267,12 +274,12 @@ class Part:
         table: DeltaStoreTable,
         data: ds.Dataset,
         rows: pc.Expression | None,
+        progress: Progress,
         late: Cursor | None,
         *,
         complete: bool,
     ) -> Part:
         """A computed table, or the rows of it in a window."""
-        progress = read_progress(table)
         last = progress.done[-1] if progress.done else None
         settled = None if last is None else Cursor(last.migration_id, last.hi)
         return cls(table, data, rows, complete, progress.begun and rows is None, late, settled).checked()
@@ -295,9 +302,7 @@ class Part:
         if self.table.name != ACTIVE_CONTRACTS.name or "contract_id" not in loaded.column_names:
             return {}
         likely = [
-            snapshot
-            for snapshot in stored_snapshots(self.table)
-            if snapshot.state is State.WHOLE and snapshot.rows == len(loaded)
+            snapshot for snapshot in self.snapshots if snapshot.state is State.WHOLE and snapshot.rows == len(loaded)
         ]
         data = self.dataset if rows is None else self.dataset.filter(rows)
         for snapshot in likely:
@@ -343,20 +348,18 @@ class Part:
             return load_table(self.dataset, columns, rows, self.table.table)
 
 
-def _whole_snapshots(table: DeltaStoreTable, *, allow_partial: bool) -> tuple[pc.Expression | None, bool]:
+def _whole_snapshots(snapshots: Sequence[StoredSnapshot], *, allow_partial: bool) -> tuple[pc.Expression | None, bool]:
     """The rows of a snapshot table to show, and whether nothing else is stored.
 
     Raises:
         PartialResultError: only a part of a snapshot is stored, and that is not allowed.
     """
-    if table.name != ACTIVE_CONTRACTS.name:
-        return None, True
-    snapshots = stored_snapshots(table)
     rows = rows_of_whole(snapshots)
     if rows is not None and not allow_partial and all(snapshot.state is not State.WHOLE for snapshot in snapshots):
         raise PartialResultError(
-            f"{table.name}: the store holds {snapshots[-1].rows:,} contracts of a snapshot that is not whole. Run the"
-            " same sync again, which resumes where it stopped, or pass allow_partial=True to get what there is"
+            f"{ACTIVE_CONTRACTS.name}: the store holds {snapshots[-1].rows:,} contracts of a snapshot that is not"
+            " whole. Run the same sync again, which resumes where it stopped, or pass allow_partial=True to get what"
+            " there is"
         )
     return (None, rows is None) if allow_partial else (rows, True)
 

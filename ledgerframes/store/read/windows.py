@@ -58,7 +58,7 @@ def require(view: View, name: str, url: str) -> None:
     Raises:
         StoreError: the store does not have it.
     """
-    if name in DERIVABLE and name in view.versions and not read(view.tables[name]).rules:
+    if name in DERIVABLE and name in view.versions and not read(view.document, name).rules:
         raise StoreError(
             f"{url}: {name} is not computed yet, or a repair took out a part of it; run store.derive(['{name}']), or a"
             " sync, which computes it again"
@@ -95,7 +95,7 @@ def lake_window(
 
 def begin_of(view: View, name: str) -> Cursor | None:
     """The first place that a computed table is computed from, if that lies after ledger begin."""
-    progress = read(view.tables[name])
+    progress = read(view.document, name)
     begin = None if progress.begun or not progress.done else progress.done[0]
     return None if begin is None or begin.lo <= BEGINNING else Cursor(begin.migration_id, begin.lo + 1)
 
@@ -107,7 +107,7 @@ def reach_of(view: View, name: str) -> Cursor | None:
         ends = [Cursor(one.migration_id, one.hi) for one in view.slots_of(of).common if one.hi < CLOSED]
         return max(ends, default=None)
     if name in KEPT:
-        done = read(table).done
+        done = read(view.document, name).done
         return max((Cursor(one.migration_id, one.hi) for one in done if one.hi < CLOSED), default=None)
     if name not in TIMES or name not in view.versions:
         return None

@@ -15,7 +15,7 @@ from ledgerframes.models.engine import Engine
 from ledgerframes.paging.window import Window
 from ledgerframes.store.coverage import Interval, merged
 from ledgerframes.store.delta.damage import damage_named
-from ledgerframes.store.derive.progress import Basis, read
+from ledgerframes.store.derive.progress import Basis, read, why_again
 from ledgerframes.store.read.model_inputs import gives_of
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.table_sets import HISTORY, VERDICTS
@@ -72,7 +72,7 @@ class Star:
         self._kept = {
             name: view.tables[name]
             for name in _KEPT.values()
-            if view.tables[name].exists and not read(view.tables[name]).why_again(name, basis)
+            if view.tables[name].exists and not why_again(read(view.document, name), name, basis)
         }
         self._key_bits = key_bits
 
@@ -97,7 +97,7 @@ class Star:
     def reach(self, name: str) -> tuple[Interval, ...]:
         """The part of the history that a table was made of."""
         if _KEPT.get(name) in self._kept:
-            return read(self._kept[_KEPT[name]]).done
+            return read(self._view.document, _KEPT[name]).done
         return merged(self._view.slots_of(VERDICTS if name in _OF_VERDICTS else HISTORY).common)
 
     def close(self) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import PagingError, StoreError
@@ -22,15 +23,8 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import Token
 from ledgerframes.paging.window import Bound, Window
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.snapshot_log import (
-    State,
-    StoredSnapshot,
-    count_rows,
-    files_of,
-    following_numbers,
-    following_page,
-    stored_snapshots,
-)
+from ledgerframes.store.root import Root
+from ledgerframes.store.stored_snapshots import State, StoredSnapshot, files_of, unfinished
 from ledgerframes.store.sync.committing import CommitSize
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
@@ -49,6 +43,7 @@ class SnapshotSync:
     """One snapshot on its way into a store, in commits of bounded size.
 
     Attributes:
+        root: the root of the lake, in whose commits a snapshot grows.
         table: where the rows go; it exists.
         request: what the sync was asked to do.
         shown: the progress display.
@@ -56,6 +51,7 @@ class SnapshotSync:
         sources: the servers that they came from.
     """
 
+    root: Root
     table: DeltaStoreTable
     request: SyncRequest
     shown: Progress
@@ -78,7 +74,7 @@ class SnapshotSync:
         """
         with needing_snapshots():
             cursor = snapshot_at(net, _before_end(self.request.window))
-            stored = stored_snapshots(self.table)
+            stored = self.root.document.snapshots
             if any(known.cursor == cursor and known.state is State.WHOLE for known in stored):
                 _log.info("the snapshot of %s is stored already", cursor)
                 return
@@ -86,9 +82,9 @@ class SnapshotSync:
                 net.scan, Origin(), "active_contracts", cursor, [{}], ACTIVE_CONTRACTS.endpoints[0],
                 ACTIVE_CONTRACTS.name, self.request.page_size,
             )  # fmt: skip
-            begun = next((known for known in stored if known.state is State.READING), None)
+            begun = unfinished(stored)
             server = None if begun is None else self._server_of(begun, cursor, net.scan.servers)
-            following = following_page(self.table)
+            following = self.root.document.following
             if begun is not None and server is not None and following is not None:
                 _log.info("the snapshot of %s is resumed after %d contracts", cursor, begun.rows)
                 self._snapshot = begun
@@ -100,25 +96,23 @@ class SnapshotSync:
     def _server_of(self, begun: StoredSnapshot, cursor: Cursor, servers: Iterable[str]) -> str | None:
         """The server that an unfinished snapshot can be resumed from; None if it has to be read anew."""
         data = self.table.dataset()
-        if begun.cursor != cursor or count_rows(data, [begun])[begun.number] != begun.rows:
+        if begun.cursor != cursor or data.count_rows(filter=begun.own_rows) != begun.rows:
             return None
         first = data.filter(begun.own_rows).head(1, columns=["source"])["source"].to_pylist()
         return next((server for server in servers if [source_of(server)] == first), None)
 
     def _begin(self, cursor: Cursor, given_up: StoredSnapshot | None) -> None:
         """Begin a snapshot; the first commit takes the rows of the one that is given up out of the table."""
-        stored = stored_snapshots(self.table)
         now = int(self.request.clock.now() * 1_000_000)
-        loaded_at = max([now, *(known.loaded_at + 1 for known in stored)])
+        loaded_at = max([now, *(known.loaded_at + 1 for known in self.root.document.snapshots)])
         self._given_up = given_up
-        self._snapshot = StoredSnapshot(len(stored), cursor, loaded_at)
+        self._snapshot = StoredSnapshot(cursor, loaded_at)
         self._pages, self._following = [], None
 
     def _restart(self) -> None:
         """Forget the pages of a server that failed: another one is read from the beginning."""
         assert self._snapshot is not None
-        is_stored = self._snapshot.number < len(stored_snapshots(self.table))
-        self._begin(self._snapshot.cursor, self._snapshot if is_stored else self._given_up)
+        self._begin(self._snapshot.cursor, unfinished(self.root.document.snapshots))
         self.rows = 0
 
     def _read(self, reader: SnapshotReader) -> None:
@@ -149,11 +143,11 @@ class SnapshotSync:
     def _take_back(self) -> None:
         """Remove what is stored of a snapshot whose pages contradict each other: no sync is to resume it."""
         assert self._snapshot is not None
-        stored, number = stored_snapshots(self.table), self._snapshot.number
-        if number < len(stored):
+        stored = [known for known in self.root.document.snapshots if known.loaded_at == self._snapshot.loaded_at]
+        for known in stored:
             none = self.table.table.schema.remove_metadata().empty_table()
-            gone = replace(stored[number], rows=0, state=State.REMOVED)
-            self.table.change(none, files_of(self.table, stored[number]), gone.numbers)
+            self.table.change(none, files_of(self.table, known))
+            self._record(known, [])
         self.rows = 0
 
     def _add(self, items: list[Any], source: str) -> None:
@@ -183,16 +177,21 @@ class SnapshotSync:
         pages, self._pages = self._pages, []
         added = sum(page.num_rows for page in pages)
         snapshot = replace(self._snapshot, rows=self._snapshot.rows + added, state=state)
-        numbers = snapshot.numbers | following_numbers(self._following)
         schema = self.table.table.schema.remove_metadata()
         rows = pa.Table.from_batches([self.table.as_kept(page).cast(schema) for page in pages], schema)
         gone = []
         if self._given_up is not None:
             gone = files_of(self.table, self._given_up)
-            numbers |= replace(self._given_up, rows=0, state=State.REMOVED).numbers
-        self.table.change(rows, gone, numbers)
+        self.table.change(rows, gone)
+        self._record(self._given_up or snapshot, [snapshot])
         self._snapshot, self._given_up = snapshot, None
         self.rows += added
+
+    def _record(self, instead: StoredSnapshot, now: list[StoredSnapshot]) -> None:
+        """Commit how far the snapshot has come, instead of what was said of it or of one that is given up."""
+        document = self.root.document
+        others = [known for known in document.snapshots if known.loaded_at != instead.loaded_at]
+        self.root.commit(document.having([*others, *now], self._following if now else None))
 
 
 def _before_end(window: Window) -> Bound | None:

@@ -75,7 +75,7 @@ class RejectingDecoder:
         if not bad:
             return
         if self._stored is None:
-            self._stored = {_said(row["raw"]) for row in _rows(self.table.refresh())}
+            self._stored = {_said(row["raw"]) for row in _rows(self.table)}
         given = pa.RecordBatch.from_pylist(
             [_row(raw, error, self.history) for raw, error in bad], self.table.table.schema
         )
@@ -86,8 +86,8 @@ class RejectingDecoder:
         if not new:
             return
         if not self.table.exists:
-            self.table.create({})
-        self.table.append([pa.RecordBatch.from_pylist(new, self.table.table.schema)], {})
+            self.table.create()
+        self.table.append([pa.RecordBatch.from_pylist(new, self.table.table.schema)])
         self._stored.update(_said(row["raw"]) for row in new)
         self.count += len(new)
         for row in new:
@@ -119,10 +119,10 @@ def _sorted_pairs(pairs: list[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
 def retry(lake: Lake) -> None:
     """Decode the rejects again, by this version; those that can be decoded move to the history.
 
-    Rows are added before rejects are removed, and never twice, so a kill in between loses nothing.
+    That they are added here and gone there is one commit.
     """
     with lake.writing():
-        rejects = lake.table("rejects").refresh()
+        rejects = lake.root().own("rejects")
         moved = sum(_retry(rejects, of, lake) for of in SETS)
     _log.info("%d rejected items moved to where they belong, %d are left", moved, len(_rows(rejects)))
 
@@ -141,8 +141,8 @@ def _retry(rejects: DeltaStoreTable, of: TableSet, lake: Lake) -> int:
     if moved:
         batches = pages.decode_items(moved, endpoint=pages.endpoint).batches
         history = lake.history(of)
-        history.add({name: batches[name] for name in history.tables})
         rejects.replace(pa.Table.from_pylist(left, rejects.table.schema))
+        history.add({name: batches[name] for name in history.tables})
     return len(moved)
 
 
@@ -167,7 +167,7 @@ def _rows(table: DeltaStoreTable) -> list[dict[str, Any]]:
 
 def rejected_ids(table: DeltaStoreTable, history: PagedHistory = UPDATE_HISTORY) -> set[str]:
     """The ids of the items of a history among the rejects."""
-    return _ids_of(row for row in _rows(table.refresh()) if _history_of(row) is history)
+    return _ids_of(row for row in _rows(table) if _history_of(row) is history)
 
 
 def _ids_of(rows: Iterable[Mapping[str, Any]]) -> set[str]:

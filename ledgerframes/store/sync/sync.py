@@ -38,7 +38,7 @@ from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.servers import AgreedServers, Lately
 from ledgerframes.store.sync.snapshots import load_snapshot, network_for
-from ledgerframes.store.sync.sync_log import SYNCS, is_known, keep
+from ledgerframes.store.sync.sync_log import is_known, keep
 from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
 from ledgerframes.store.view import View
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
@@ -60,7 +60,8 @@ def run_sync(lake: Lake, net: Network, request: SyncRequest) -> SyncReport:
         LedgerframesError: what ended it early; the report of it is kept in the store.
     """
     with lake.writing():
-        lake.view()  # refuses a store of which something is lost, before anything is read for it
+        for name in lake.root().names:
+            lake.root().own(name)  # refuses a store of which something is lost, before anything is read for it
         run = _Run(lake, net, request)
         try:
             run.carry_out()
@@ -109,13 +110,13 @@ class _Run:
                 " without storage_options, or leave engine= or source= out"
             )
         for of in request.sets:
-            properties = self._properties(of)
+            self._recognise(of)
             stop = Stop()
             with (
                 progress_of("sync", shown=request.progress) as shown,
                 self._objects(of, stop) as objects,
             ):
-                self._syncs.append(_history_sync(self._lake, self._net, request, shown, of, properties, stop, objects))
+                self._syncs.append(_history_sync(self._lake, self._net, request, shown, of, stop, objects))
                 # The wait for a cluster does not look at the flag.
                 with nullcontext() if request.engine is not None else held_back(stop.set):
                     self._syncs[-1].run()
@@ -142,20 +143,16 @@ class _Run:
         if wanted:
             self._rows |= derive_tables(self._lake, wanted).rows
 
-    def _properties(self, of: TableSet) -> dict[str, str]:
-        """The properties of the tables of a history that the store does not have yet.
+    def _recognise(self, of: TableSet) -> None:
+        """Ask for the network before a history that the store does not have yet.
 
         Raises:
             StoreError: the store was filled from another network.
         """
-        if self._lake.table(of.order[0]).refresh().exists:
-            return {}
-        if of is HISTORY:
-            if self._lake.network():
-                # Without stored updates their comparison would not notice another network.
-                network_for(self._net, self._lake)  # a store of snapshots gets its history
-            return {}
-        return network_for(self._net, self._lake)
+        root = self._lake.root()
+        # Without stored updates their comparison would not notice another network.
+        if of.name not in root.document.histories and (of is not HISTORY or root.document.network):
+            root.bind(network_for(self._net, self._lake))
 
     def _append(self, name: str, network: Mapping[str, str]) -> None:
         if name == ACTIVE_CONTRACTS.name:
@@ -163,23 +160,26 @@ class _Run:
             return
         batch = load_snapshot(self._net, name, self._request.owners)
         table = self._ready(name, network)
-        table.append([batch], {})
+        table.append([batch])
+        self._lake.root().finish()
         self._rows[name] = batch.num_rows
         for source in batch["source"].unique().to_pylist():
             self._sources[source] = None
 
     def _ready(self, name: str, network: Mapping[str, str]) -> DeltaStoreTable:
         """A snapshot table to append to."""
-        table = self._lake.table(name).refresh()
+        root = self._lake.root()
+        root.bind(network)
+        table = root.own(name)
         if not table.exists:
-            table.create(network)
+            table.create()
         table.check_schema()
         return table
 
     def _stream(self, network: Mapping[str, str]) -> None:
         table = self._ready(ACTIVE_CONTRACTS.name, network)
         with progress_of("sync", shown=self._request.progress, unit="contracts") as shown:
-            sync = SnapshotSync(table, self._request, shown)
+            sync = SnapshotSync(self._lake.root(), table, self._request, shown)
             try:
                 sync.run(self._net)
             finally:
@@ -188,9 +188,11 @@ class _Run:
 
     def finish(self) -> SyncReport:
         """The report; kept in the store unless nothing changed since the sync before."""
+        root = self._lake.root()
+        root.finish()
         report = self._filled()
-        if not is_known(self._lake.table(SYNCS.name).refresh(), report):
-            keep(self._lake.table(SYNCS.name), report, self._now())
+        if not is_known(root, report):
+            keep(root, report, self._now())
         self._warn()
         return report
 
@@ -209,8 +211,10 @@ class _Run:
         """Keep a report of a sync that ended early, if the store can still be written."""
         text = str(error) if isinstance(error, LedgerframesError) else type(error).__name__
         try:
-            view = self._lake.view()
-            if not view.versions:
+            root = self._lake.root()
+            root.take_back()
+            root.finish()
+            if not self._lake.view().versions:
                 return
             report = replace(self._filled(), complete=False, error=text)
             if isinstance(error, (KeyboardInterrupt, StoppedError)):
@@ -218,7 +222,7 @@ class _Run:
                     "the sync was stopped: %s updates of it are stored, and stay; %s. The same sync goes on from there",
                     f"{report.rows.get('updates', 0):,}", f"covered: {'; '.join(report.covered) or 'nothing yet'}",
                 )  # fmt: skip
-            keep(self._lake.table(SYNCS.name), report, self._now())
+            keep(root, report, self._now())
         except LedgerframesError as failed:
             _log.warning("the report of a sync that ended early could not be kept: %s", failed)
 
@@ -275,7 +279,6 @@ def _history_sync(
     request: SyncRequest,
     shown: Progress,
     of: TableSet,
-    properties: Mapping[str, str],
     stop: Stop,
     objects: ObjectIndex | None,
 ) -> HistorySync:
@@ -284,10 +287,10 @@ def _history_sync(
     source = source.leniently() if request.reject else source
     lately = Lately(request.clock.monotonic, lake.page_sizes, lake.begins)
     servers = AgreedServers(source, lately, begins_after=net.begins_after).stoppable(stop)
-    history = lake.history(of, properties)
+    history = lake.history(of)
     proofs = Proofs(request.settle_micros, request.overlap)
     prober = Prober(servers, proofs, request.now_micros, newest=0)
-    rejects = lake.table("rejects")
+    rejects = lake.root().own("rejects")
     rejected = rejected_ids(rejects, of.pages)
     agreement = Agreement(servers, history, proofs, request.page_size, rejected)
     finality = Finality(agreement, HeldRows(history))

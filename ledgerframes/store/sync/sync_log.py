@@ -1,10 +1,9 @@
-"""The table `syncs`: the report of every sync, and the table versions that it left; `as_of=` reads it."""
+"""The table `syncs`: the report of every sync, and the document that it left; `as_of=` reads it."""
 
 from __future__ import annotations
 
-import json
 from datetime import date, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
@@ -12,9 +11,12 @@ from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.sync.report import SyncReport
-from ledgerframes.tables.kinds import BOOL, JSON, TEXT, TIME
+from ledgerframes.tables.kinds import BOOL, INT64, JSON, TEXT, TIME
 from ledgerframes.tables.table import Column, Table
 from ledgerframes.timestamps import format_timestamp, to_micros
+
+if TYPE_CHECKING:
+    from ledgerframes.store.root import Root
 
 SYNCS: Final = Table(
     "syncs",
@@ -25,32 +27,35 @@ SYNCS: Final = Table(
         Column("sync_id", TEXT, "Identifies the state that the sync left; as_of= takes it."),
         Column("finished_at", TIME, "When the sync ended."),
         Column("complete", BOOL, "Whether everything asked for was stored at the end."),
-        Column("versions", JSON, "The version of each table after the sync."),
+        Column("document", INT64, "The number of the document of coverage that the sync left."),
         Column("report", JSON, "The whole report."),
     ),
 )
 
 
-def keep(table: DeltaStoreTable, report: SyncReport, finished_at: int) -> None:
-    """Add a report to the store."""
-    if not table.refresh().exists:
-        table.create({})
+def keep(root: Root, report: SyncReport, finished_at: int) -> None:
+    """Add a report to the store, and name what it left."""
+    table = root.own(SYNCS.name)
+    if not table.exists:
+        table.create()
     row = {
         "sync_id": report.sync_id,
         "finished_at": finished_at,
         "complete": report.complete,
-        "versions": json.dumps(report.versions),
+        "document": root.document.number,
         "report": report.to_json(),
     }
-    table.append([pa.RecordBatch.from_pylist([row], SYNCS.schema)], {})
+    table.append([pa.RecordBatch.from_pylist([row], SYNCS.schema)])
+    root.finish()
 
 
-def is_known(table: DeltaStoreTable, report: SyncReport) -> bool:
+def is_known(root: Root, report: SyncReport) -> bool:
     """Whether the newest kept sync left the same state, as complete as this one; then this one adds nothing."""
-    rows = all_runs(table)
+    rows = all_runs(root.own(SYNCS.name))
+    # One commit has named the report of that sync, and nothing else since.
     # Otherwise a live tail without news would add a commit, and a row, every 30 seconds.
     return (
-        bool(rows) and _versions(rows[-1]) == report.versions and rows[-1]["complete"] == report.complete
+        bool(rows) and rows[-1]["document"] == root.document.before and rows[-1]["complete"] == report.complete
         and not report.left
     )  # fmt: skip
 
@@ -67,8 +72,8 @@ def all_runs(table: DeltaStoreTable) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (row["finished_at"], row["sync_id"]))
 
 
-def find_versions(table: DeltaStoreTable, as_of: str | date | datetime, url: str) -> dict[str, int]:
-    """The table versions that a sync left.
+def find_document(table: DeltaStoreTable, as_of: str | date | datetime, url: str) -> int:
+    """The number of the document that a sync left.
 
     Raises:
         StoreError: there was no such sync.
@@ -77,13 +82,13 @@ def find_versions(table: DeltaStoreTable, as_of: str | date | datetime, url: str
     rows = all_runs(table)
     for row in rows:
         if row["sync_id"] == as_of:
-            return _versions(row)
+            return int(row["document"])
     wanted = to_micros(as_of, "as_of")
     before = [row for row in rows if row["finished_at"] <= wanted]
     if not before:
         first = f"its first ended at {format_timestamp(rows[0]['finished_at'])}" if rows else "it has none yet"
         raise StoreError(f"{url}: no sync had ended by as_of={as_of!r}; {first}. store.syncs() lists them")
-    return _versions(before[-1])
+    return int(before[-1]["document"])
 
 
 def forget_runs(table: DeltaStoreTable, before: int) -> None:
@@ -91,8 +96,3 @@ def forget_runs(table: DeltaStoreTable, before: int) -> None:
     if table.exists:
         kept = [row for row in all_runs(table) if row["finished_at"] >= before]
         table.replace(pa.Table.from_pylist(kept, SYNCS.schema))
-
-
-def _versions(row: dict[str, Any]) -> dict[str, int]:
-    versions: dict[str, int] = json.loads(row["versions"])
-    return versions
