@@ -203,12 +203,12 @@ def _newest_of_each(original: Any) -> Any:
 def _nothing_restored(original: Any) -> Any:
     def own(self: Any, name: str) -> Any:
         kind = type(self.table)
-        restore = kind.restore
-        kind.restore = lambda *_: False
+        restore, strict = kind.restore, self._strict
+        kind.restore, self._strict = lambda *_: False, False
         try:
             return original(self, name)
         finally:
-            kind.restore = restore
+            kind.restore, self._strict = restore, strict
 
     return own
 

@@ -471,7 +471,7 @@ FOUND_BY = {
     "pruned-is-a-fork": (Holds.LIVE, draw(18, MUTANTS["pruned-is-a-fork"].among)),
     "forks-are-pruned": (Holds.FORKS, draw(4, MUTANTS["forks-are-pruned"].among)),
     "anybody-is-asked": (Holds.LIVE, draw(117, MUTANTS["anybody-is-asked"].among)),
-    "known-by-its-updates-alone": (Holds.LIVE, draw(7, MUTANTS["known-by-its-updates-alone"].among)),
+    "known-by-its-updates-alone": (Holds.LIVE, draw(20, MUTANTS["known-by-its-updates-alone"].among)),
 }
 
 

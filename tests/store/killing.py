@@ -7,7 +7,7 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 
 
 def die_at(instant, step, owner=DeltaStoreTable):
-    """Let this process die beside one of the calls of a step of `DeltaStoreTable`, such as `append`, or of another class.
+    """Let this process die beside one of the calls of a step of `DeltaStoreTable`, such as `append`, or of another.
 
     An even number stands for before a call, an odd one for after it: 0 is before the first, 1 after it.
     """
