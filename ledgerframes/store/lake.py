@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -31,6 +32,8 @@ from ledgerframes.store.table_sets import HISTORY, TableSet, set_of
 from ledgerframes.store.view import View
 
 _log = logging.getLogger("ledgerframes.store")
+#: Documents are numbered by microseconds, and none is of before 2001.
+_FIRST: Final = 1_000_000_000_000_000
 
 
 class Lake:
@@ -217,7 +220,10 @@ class Lake:
         root = Root(self, strict=strict)
         if as_of is None:
             return root.open()
-        number = as_of if isinstance(as_of, int) else find_document(self.newest().own(SYNCS.name), as_of, self.url)
+        if isinstance(as_of, int) and as_of >= _FIRST:
+            number = as_of
+        else:
+            number = find_document(self.newest().own(SYNCS.name), as_of, self.url)
         if not number:  # a sync of an empty ledger left it
             return root
         document = self.documents.read(number)

@@ -22,7 +22,7 @@ from pyarrow import acero
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage_document import Document
-from ledgerframes.store.delta.listing import Listing
+from ledgerframes.store.delta.listing import Listing, Named
 from ledgerframes.store.delta.new_files import NewFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.documents import Documents
@@ -232,8 +232,9 @@ class MemoryTable(DeltaStoreTable):
     def extend(self) -> None:
         self._disk.alive()
 
-    def listed_as(self) -> int:
-        return 0
+    def state(self) -> Named:
+        size = self.size()
+        return Named() if size["version"] is None else Named(size["version"], size["rows"])
 
     def check_schema(self) -> None:
         self._disk.alive()

@@ -159,25 +159,19 @@ class DeltaStoreTable:
 
     def state(self) -> Named:
         """The state last read; entries that were lost from the middle of the log change the list of files."""
+        if (files := self.files) is None:
+            return Named()
         size = self.size()
-        version = size["version"]
-        return Named() if version is None else Named(version, size["rows"], self.listed_as())
-
-    def listed_as(self) -> int:
-        """A checksum of the list of its files."""
-        files = self.files
-        return 0 if files is None else zlib.crc32("\n".join(sorted(files.listed)).encode())
+        return Named(size["version"], size["rows"], zlib.crc32("\n".join(sorted(files.listed)).encode()))
 
     def number(self) -> int | None:
         """The number of the document that the log names; see `Root`."""
-        if self._handle is None:
-            return None
         with plain_errors(self.url, "be read"):  # the log is read only now, and may have been shortened
-            return self._handle.transaction_version(NUMBER)
+            return None if self._handle is None else self._handle.transaction_version(NUMBER)
 
     @property
     def impersonal(self) -> bool:
-        """Whether the table was created without personal data."""
+        """Whether it was created without personal data."""
         return self._handle is not None and self._handle.metadata().configuration.get(PROPERTY) == LEFT_OUT_OF_IT
 
     def strips(self) -> bool:

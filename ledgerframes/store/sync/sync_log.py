@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.errors import StoreError
+from ledgerframes.errors import InputError, StoreError
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.tables.kinds import BOOL, INT64, JSON, TEXT, TIME
 from ledgerframes.tables.table import Column, Table
@@ -72,7 +72,7 @@ def all_runs(table: DeltaStoreTable) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (row["finished_at"], row["sync_id"]))
 
 
-def find_document(table: DeltaStoreTable, as_of: str | date | datetime, url: str) -> int:
+def find_document(table: DeltaStoreTable, as_of: AsOf, url: str) -> int:
     """The number of the document that a sync left.
 
     Raises:
@@ -83,6 +83,8 @@ def find_document(table: DeltaStoreTable, as_of: str | date | datetime, url: str
     for row in rows:
         if row["sync_id"] == as_of:
             return int(row["document"])
+    if isinstance(as_of, int):
+        raise InputError(f"as_of={as_of!r} is not the number of a document; give one, the id of a sync, or a time")
     wanted = to_micros(as_of, "as_of")
     before = [row for row in rows if row["finished_at"] <= wanted]
     if not before:
