@@ -215,7 +215,7 @@ def said(value: Any, *, whole: bool = False) -> str:
     if isinstance(value, pd.Timedelta):
         return duration_text(value.total_seconds())
     if isinstance(value, float):
-        return _amount(Decimal(repr(value))) if np.isfinite(value) else str(value)
+        return _amount(Decimal(repr(float(value)))) if np.isfinite(value) else str(value)
     if isinstance(value, pd.Timestamp):
         return f"{value:%Y-%m-%d %H:%M:%S}"
     if isinstance(value, Decimal):

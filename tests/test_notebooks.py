@@ -12,7 +12,7 @@ SHORT = 12  # lines of a cell
 LARGE = 600_000  # bytes of a notebook, which people load over a network
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-LONG = {"04_lake", "10_economics"}  # a third of the time of all
+LONG = {"04_lake", "10_economics", "11_governance_and_key_figures"}  # a third of the time of all
 
 
 def test_there_are_notebooks():

@@ -3,6 +3,7 @@
 import re
 from decimal import Decimal
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -161,3 +162,8 @@ def test_a_notebook_keeps_no_whole_frame_as_text():
     assert kept["text/html"] == lf.show(rows)._repr_html_()
     assert max(map(len, kept["text/plain"].splitlines())) <= 120
     assert len(kept["text/plain"].splitlines()) < 30
+
+
+def test_numbers_of_numpy_in_a_column_of_objects_are_shown():
+    frame = pd.DataFrame({"share": pd.Series([np.float64(0.25), "unknown"], dtype=object)})
+    assert "0.25" in lf.show(frame)._repr_html_()
