@@ -165,5 +165,5 @@ def test_a_notebook_keeps_no_whole_frame_as_text():
 
 
 def test_numbers_of_numpy_in_a_column_of_objects_are_shown():
-    frame = pd.DataFrame({"share": pd.Series([np.float64(0.25), "unknown"], dtype=object)})
+    frame = pd.DataFrame({"value": pd.Series([np.float64(0.25), "unknown"], dtype=object)})
     assert "0.25" in lf.show(frame)._repr_html_()
