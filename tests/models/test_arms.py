@@ -43,7 +43,7 @@ from tests.economics.test_token_transfers import (
     metas,
     side,
 )
-from tests.models.test_governance import by_hand as governance
+from tests.models.test_governance_tables import by_hand as governance
 
 AMULET, OPEN = "Splice.Amulet:Amulet", "Splice.Round:OpenMiningRound"
 #: What is one thing in SQL: a comment, a text, a word or a bracket.
