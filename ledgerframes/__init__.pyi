@@ -62,6 +62,7 @@ from ledgerframes.models.public import coin_history as coin_history
 from ledgerframes.models.public import config_changes as config_changes
 from ledgerframes.models.public import featured_app_history as featured_app_history
 from ledgerframes.models.public import mint_burn as mint_burn
+from ledgerframes.models.public import movements as movements
 from ledgerframes.models.public import network_daily as network_daily
 from ledgerframes.models.public import price_votes as price_votes
 from ledgerframes.models.public import reassignment_flows as reassignment_flows

@@ -1,16 +1,20 @@
-"""`transfers`, `token_transfers`, `traffic_purchases` and `mint_burn`: coin that changes hands, comes and goes."""
+"""`transfers`, `movements`, `token_transfers`, `traffic_purchases` and `mint_burn`: coin that moves."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.arguments import names
 from ledgerframes.frames import As, Decimals
+from ledgerframes.models.coverage import begun
 from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.signatures import MOVERS, of_model
-from ledgerframes.tables.coin_flows import MINT_BURN, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
+from ledgerframes.tables.coin_flows import MINT_BURN, MOVEMENTS, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
 
 
 def _unexplained(_: Engine, rows: pa.Table) -> dict[str, dict[str, int]]:
@@ -118,4 +122,47 @@ def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
         ...     flows = lf.mint_burn(lf.load_events(net))
         >>> flows.attrs["unexplained"]["other"]
         0
+    """
+
+
+def _of_party(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Whose entries are asked for, and whether it is known what was there before."""
+    party = asked["party"]
+    return begun(inputs, asked) | ({} if party is None else {"parties": list(names([party], "party"))})
+
+
+@of_model(MOVEMENTS, settings=_of_party, unknown=MOVERS, edges="coin_edges")
+def movements(
+    events: Any,
+    *,
+    party: str | None = None,
+    opening: Any = None,
+    as_: As = "pandas",
+    decimals: Decimals | None = None,
+) -> Any:
+    """List the entries in the parties' accounts of coin: each credit and debit, with kind, counterparty and balance.
+
+    What a payment takes in and gives back is one entry, beside its fees and what it mints. The amounts of a party add
+    up to what it holds, and those of all parties to `net_change` of `mint_burn`; of a kind such as `burned_fees`, to
+    the column of that name.
+
+    Args:
+        party: a party id; all parties by default.
+
+    Returns:
+        One row per entry, in the order of the events, with the columns of `lf.describe("movements")`: amounts in coin
+        and USD, times in UTC. `balance_after` is null unless the events begin at ledger begin or `opening` is given.
+        Where coin changed and nothing says why, the kind is `unknown`; an ended coin whose create is not known is an
+        entry without party and amount.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+        PartialResultError: `opening` is given and the events have a gap.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     history = lf.load_history(net, decimals="exact")
+        >>> bool(lf.movements(history).amount.sum() == lf.mint_burn(history).net_change.sum())
+        True
     """

@@ -10,9 +10,8 @@ import pyarrow as pa
 from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals
-from ledgerframes.models.coverage import check_whole
+from ledgerframes.models.coverage import begun
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.signatures import MOVERS, of_model
 from ledgerframes.paging.window import Bound, Duration
 from ledgerframes.tables.coin_stocks import BALANCES_OVER_TIME, COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND
@@ -45,15 +44,7 @@ def _check_size(engine: Engine, asked: Mapping[str, Any]) -> None:
         )
 
 
-def _begun(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, bool]:
-    """Whether it is known what was there before; then nothing of the history may be missing."""
-    begun = asked["opening"] is not None or inputs.attrs.get("from_beginning", False) is not False
-    if begun:
-        check_whole(inputs.proof, name="events", opening=asked["opening"])
-    return {} if begun else {"begun": False}
-
-
-@of_model(SUPPLY_PER_ROUND, settings=_begun, unknown=MOVERS, edges="coin_edges", notes=_without_round)
+@of_model(SUPPLY_PER_ROUND, settings=begun, unknown=MOVERS, edges="coin_edges", notes=_without_round)
 def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum what the updates of each round mint and burn, with the supply after them.
 

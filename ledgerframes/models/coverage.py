@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import attrs_of
 from ledgerframes.loaders.opening import cursor_of
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import format_timestamp
+
+if TYPE_CHECKING:
+    from ledgerframes.models.inputs import Inputs
 
 _OPENING: Final = (
     'give the whole history (start="begin"), or opening= with the contracts active before it, as'
@@ -82,3 +86,11 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
         f"events reach to {one['cursor']}, reassignments to {other['cursor']}; load both at once with lf.load_history,"
         f" or give at=({first.migration_id}, '{format_timestamp(first.micros)}'), which both cover"
     )
+
+
+def begun(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, bool]:
+    """Whether it is known what was there before; then nothing of the history may be missing."""
+    begun = asked["opening"] is not None or inputs.attrs.get("from_beginning", False) is not False
+    if begun:
+        check_whole(inputs.proof, name="events", opening=asked["opening"])
+    return {} if begun else {"begun": False}

@@ -222,6 +222,8 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
                 Member("issuing_rounds", "json", ("context.issuingMiningRounds",)),
             ),
             (
+                # A renewal states in its result alone whose preapproval it is.
+                Member("provider", "plain", ("provider",)),
                 Member("round", "whole", _in_results("round.number")),
                 Member("paid", "amount", _in_results("amuletPaid")),
                 Member("summary", "json", _in_results("summary")),

@@ -220,6 +220,33 @@ def mint_burn(
     decimals: Decimals | None = ...,
 ) -> Any: ...
 @overload
+def movements(
+    events: Any,
+    *,
+    party: str | None = ...,
+    opening: Any = ...,
+    as_: Literal["pandas"] = ...,
+    decimals: Decimals | None = ...,
+) -> pd.DataFrame: ...
+@overload
+def movements(
+    events: Any,
+    *,
+    party: str | None = ...,
+    opening: Any = ...,
+    as_: Literal["arrow"],
+    decimals: Decimals | None = ...,
+) -> pa.Table: ...
+@overload
+def movements(
+    events: Any,
+    *,
+    party: str | None = ...,
+    opening: Any = ...,
+    as_: Literal["polars"],
+    decimals: Decimals | None = ...,
+) -> Any: ...
+@overload
 def network_daily(
     events: Any,
     *,

@@ -154,3 +154,31 @@ MINT_BURN: Final = Table(
                source="creates in the events or opening, else inputAmuletAmount of the summary"),
     ),
 )  # fmt: skip
+
+MOVEMENTS: Final = Table(
+    "movements",
+    "One row per entry in a party's account of coin: what an update brought it or took from it, and why.",
+    ("lf.movements(events)",),
+    ("update_id", "entry"),
+    (
+        Column("update_id", TEXT, "Id of the update.", source="update_id of its events"),
+        Column("entry", INT64, "Number of the entry in the update, from 0.", source="order of its exercises"),
+        Column("record_time", TIME, "When the synchronizer sequenced the update.", source="record_time of its events"),
+        Column("party", TEXT, "Whose entry it is; null of an ended coin whose create is not known.", True,
+               source="owner of the coin, sender or receiver"),
+        Column("kind", TEXT, "transfer_in, transfer_out, a column of mint_burn such as minted_app or burned_fees, lock,"
+               " unlock, merge, assigned (shown by an assignment alone) or unknown.", source="coins and exercises"),
+        Column("counterparty", TEXT, "The other party of a transfer.", True, source="sender or receiver"),
+        Column("round", INT64, "Round that it used; null where no result states one.", True, "rounds",
+               "round of the payment"),
+        Column("amount", AMOUNT, "Coin that the party received, or, below 0, gave; null is not known.", True, "coin",
+               "transfers, and what mint_burn is the sum of"),
+        Column("amount_usd", AMOUNT, "The same at the price of the round.", True, "USD",
+               "amount times the price that the payment states, else the round"),
+        Column("locked_change", AMOUNT, "Coin that became locked, or, below 0, was unlocked.", True, "coin",
+               "creates and ends of LockedAmulet"),
+        Column("balance_after", AMOUNT, "Coin that the party holds after it, locked or not; null where what there was"
+               " before is not known.", True, "coin", "the opening, and amount of all its entries so far"),
+        Column("reason", TEXT, "The reason that a sender gave.", True, source="reason of transfers"),
+    ),
+)  # fmt: skip

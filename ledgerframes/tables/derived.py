@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ledgerframes.tables.coin_flows import MINT_BURN, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
+from ledgerframes.tables.coin_flows import MINT_BURN, MOVEMENTS, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
 from ledgerframes.tables.coin_stocks import BALANCES_OVER_TIME, COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND
 from ledgerframes.tables.from_snapshots import (
     HOLDING_FEES,
@@ -45,7 +45,7 @@ DERIVED: Final[dict[str, Table]] = {
     table.name: table
     for table in (
         *(ROUND_HISTORY, REWARDS, REWARD_FLOWS, SV_REWARDS),
-        *(TRANSFERS, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, MINT_BURN),
+        *(TRANSFERS, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, MINT_BURN, MOVEMENTS),
         *(COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND, BALANCES_OVER_TIME),
         *(VOTES, VOTE_CASTS, PRICE_VOTES, CONFIG_CHANGES, SV_WEIGHTS, FEATURED_APP_HISTORY),
         *(ACTIVE_PARTIES, TEMPLATE_ACTIVITY, VALIDATOR_LIVENESS, NETWORK_DAILY, APP_DAILY, RETENTION),
