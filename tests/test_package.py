@@ -45,7 +45,8 @@ ANALYSES = {
     "license_activity", "license_versions", "instrument_supply",
 }  # fmt: skip
 ECONOMICS = {
-    "round_history", "rewards", "reward_flows", "sv_rewards", "transfers", "mint_burn", "movements", "traffic_purchases",
+    "round_history", "rewards", "reward_flows", "sv_rewards", "transfers", "mint_burn", "movements",
+    "traffic_purchases",
     "coin_history", "supply",
     "supply_per_round", "balances_over_time", "active_parties", "template_activity", "validator_liveness",
     "votes", "vote_casts", "price_votes", "config_changes", "sv_weights", "featured_app_history",

@@ -96,8 +96,8 @@ COMPUTED = {
     "token_transfers": "update_id event_id record_time leg instrument_admin instrument_id sender receiver amount"
     " kind step reason",
     "reward_flows": "update_id migration_id record_time event kind party round coupons amount amount_usd",
-    "movements": "update_id entry record_time party kind counterparty round amount amount_usd locked_change balance_after"
-    " reason",
+    "movements": "update_id entry record_time party kind counterparty round amount amount_usd locked_change"
+    " balance_after reason",
     "sv_rewards": "round sv beneficiary weight amount amount_usd outcome whole",
     "votes": "request requester action party right_id weight amount arguments reason_url reason_body cips opened_at"
     " vote_before target_effective_at outcome completed_at effective_at failure accepting rejecting abstaining",
