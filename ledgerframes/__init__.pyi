@@ -49,7 +49,6 @@ from ledgerframes.models.licenses import instrument_supply as instrument_supply
 from ledgerframes.models.licenses import license_activity as license_activity
 from ledgerframes.models.licenses import license_growth as license_growth
 from ledgerframes.models.licenses import license_versions as license_versions
-from ledgerframes.models.loaded_votes import load_votes as load_votes
 from ledgerframes.models.openings import load_opening as load_opening
 from ledgerframes.models.payloads.catalogue import template_catalogue as template_catalogue
 from ledgerframes.models.payloads.expanding import expand as expand
@@ -61,6 +60,7 @@ from ledgerframes.models.public import balances_over_time as balances_over_time
 from ledgerframes.models.public import coin_history as coin_history
 from ledgerframes.models.public import config_changes as config_changes
 from ledgerframes.models.public import featured_app_history as featured_app_history
+from ledgerframes.models.public import load_votes as load_votes
 from ledgerframes.models.public import mint_burn as mint_burn
 from ledgerframes.models.public import movements as movements
 from ledgerframes.models.public import network_daily as network_daily

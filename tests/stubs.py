@@ -34,7 +34,8 @@ from ledgerframes.paging.window import Bound, Duration, When""",
     ),
     tables: (
         "Iterable",
-        """from ledgerframes.frames import Decimals
+        """from ledgerframes.frames import Decimals, Lists
+from ledgerframes.network import Network
 from ledgerframes.paging.window import Bound, Duration""",
     ),
 }

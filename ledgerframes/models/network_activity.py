@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ledgerframes.arguments import names
+from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals
 from ledgerframes.loaders.opening import begin_of, end_of
 from ledgerframes.models.engine import Engine
@@ -49,6 +50,11 @@ def _days(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def _weeks(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The same of weeks."""
+    if asked["opening"] is not None and inputs.opening is not None and inputs.opening.contracts.num_rows:
+        raise InputError(
+            "opening=: which contracts were active does not say who had acted before; load the events from ledger begin"
+            ' with start="begin", and leave opening= out'
+        )
     return _range(inputs, asked) | {"every_us": 7 * DAY}
 
 
@@ -188,12 +194,13 @@ def app_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
 
 
 @of_model(RETENTION, whole=True, settings=_weeks)
-def retention(events: Any, *, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+def retention(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Count, for the parties that first acted in each week, how many acted again in each week after it.
 
     Weeks begin on Monday in UTC. Which week is a party's first is known from ledger begin alone.
 
     Args:
+        opening: `"nothing"` says of events without provenance that they begin at ledger begin.
         decimals: how pandas holds amounts; this table has none.
 
     Returns:

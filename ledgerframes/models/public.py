@@ -13,6 +13,7 @@ from ledgerframes.models.governance import (
     vote_casts,
     votes,
 )
+from ledgerframes.models.loaded_votes import load_votes
 from ledgerframes.models.network_activity import (
     active_parties,
     app_daily,

@@ -6,7 +6,8 @@ from typing import Any, Literal, overload
 import pandas as pd
 import pyarrow as pa
 
-from ledgerframes.frames import Decimals
+from ledgerframes.frames import Decimals, Lists
+from ledgerframes.network import Network
 from ledgerframes.paging.window import Bound, Duration
 
 @overload
@@ -196,6 +197,45 @@ def featured_app_history(
     decimals: Decimals | None = ...,
 ) -> Any: ...
 @overload
+def load_votes(
+    net: Network,
+    *,
+    requests: Iterable[str] | None = ...,
+    page_size: int = ...,
+    columns: Iterable[str] | None = ...,
+    as_: Literal["pandas"] = ...,
+    decimals: Decimals | None = ...,
+    lists: Lists = ...,
+    limit: int | None = ...,
+    allow_partial: bool = ...,
+) -> pd.DataFrame: ...
+@overload
+def load_votes(
+    net: Network,
+    *,
+    requests: Iterable[str] | None = ...,
+    page_size: int = ...,
+    columns: Iterable[str] | None = ...,
+    as_: Literal["arrow"],
+    decimals: Decimals | None = ...,
+    lists: Lists = ...,
+    limit: int | None = ...,
+    allow_partial: bool = ...,
+) -> pa.Table: ...
+@overload
+def load_votes(
+    net: Network,
+    *,
+    requests: Iterable[str] | None = ...,
+    page_size: int = ...,
+    columns: Iterable[str] | None = ...,
+    as_: Literal["polars"],
+    decimals: Decimals | None = ...,
+    lists: Lists = ...,
+    limit: int | None = ...,
+    allow_partial: bool = ...,
+) -> Any: ...
+@overload
 def mint_burn(
     events: Any,
     *,
@@ -316,6 +356,7 @@ def reassignment_flows(
 def retention(
     events: Any,
     *,
+    opening: Any = ...,
     as_: Literal["pandas"] = ...,
     decimals: Decimals | None = ...,
 ) -> pd.DataFrame: ...
@@ -323,6 +364,7 @@ def retention(
 def retention(
     events: Any,
     *,
+    opening: Any = ...,
     as_: Literal["arrow"],
     decimals: Decimals | None = ...,
 ) -> pa.Table: ...
@@ -330,6 +372,7 @@ def retention(
 def retention(
     events: Any,
     *,
+    opening: Any = ...,
     as_: Literal["polars"],
     decimals: Decimals | None = ...,
 ) -> Any: ...

@@ -103,7 +103,7 @@ def _sum(name: str, meaning: str, source: str, unit: str = "coin") -> Column:
 NETWORK_DAILY: Final = Table(
     "network_daily",
     "One row per day in UTC from the first update to the last: what happened in the network.",
-    ("lf.network_daily(history)",),
+    ("lf.network_daily(events)",),
     ("time",),
     (
         Column("time", TIME, "Begin of the day, in UTC.", source="record_time"),
@@ -141,7 +141,7 @@ NETWORK_DAILY: Final = Table(
 APP_DAILY: Final = Table(
     "app_daily",
     "One row per day in UTC and provider of an application whose rewards were created or ended on it.",
-    ("lf.app_daily(history)",),
+    ("lf.app_daily(events)",),
     ("time", "provider"),
     (
         Column("time", TIME, "Begin of the day, in UTC.", source="record_time of reward_flows"),
