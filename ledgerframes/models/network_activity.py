@@ -26,11 +26,16 @@ from ledgerframes.tables.network_activity import (
 from ledgerframes.timestamps import DAY
 
 
-def _range(inputs: Inputs, _: Mapping[str, Any]) -> dict[str, Any]:
+def _begun(inputs: Inputs, asked: Mapping[str, Any]) -> bool:
+    """Whether there was nothing before the events, by their provenance or the caller's word."""
+    return inputs.attrs.get("from_beginning") is True or isinstance(asked.get("opening"), str)
+
+
+def _range(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Where the events begin and end, for models that say which intervals are whole."""
     begin, end = begin_of(inputs.attrs), end_of(inputs.attrs)
     return {
-        "range_known": begin is not None or inputs.attrs.get("from_beginning") is True,
+        "range_known": begin is not None or _begun(inputs, asked),
         "range_low": None if begin is None else begin[1],
         "range_high": None if end is None else end.micros + 1,
     }
@@ -39,13 +44,13 @@ def _range(inputs: Inputs, _: Mapping[str, Any]) -> dict[str, Any]:
 def _seen(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The same, and which parties are not new."""
     seen = None if asked["seen"] is None else list(names(asked["seen"], "seen"))
-    new_known = seen is not None or inputs.attrs.get("from_beginning") is True
+    new_known = seen is not None or _begun(inputs, asked)
     return _range(inputs, asked) | {"seen": seen, "new_known": new_known}
 
 
 def _days(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The same of days, and whether parties that act first in the events are new."""
-    return _range(inputs, asked) | {"every_us": DAY, "new_known": inputs.attrs.get("from_beginning") is True}
+    return _range(inputs, asked) | {"every_us": DAY, "new_known": _begun(inputs, asked)}
 
 
 def _weeks(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
