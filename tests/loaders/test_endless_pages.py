@@ -107,6 +107,12 @@ def test_a_snapshot_without_end_is_refused(load, shown):
         assert len(server.heard) <= 100
 
 
+def rows_behind(store):
+    """The rows that syncs have left; a table of which none has named a state is not there."""
+    there = "active_contracts" in store.tables().table.to_list()
+    return len(store.load("active_contracts", allow_partial=True)) if there else 0
+
+
 @pytest.mark.parametrize("shown", list(KINDS.values())[:3], ids=list(KINDS)[:3])
 @pytest.mark.parametrize("commit_bytes", [1, 10**7], ids=["small commits", "one commit"])
 def test_a_sync_of_a_snapshot_without_end_leaves_nothing_behind(shown, commit_bytes, tmp_path):
@@ -118,7 +124,7 @@ def test_a_sync_of_a_snapshot_without_end_leaves_nothing_behind(shown, commit_by
             with pytest.raises(lf.errors.PagingError, match="Ask another"):
                 store.sync(net, **options)
             assert len(server.heard) - before <= 100
-            assert store.load("active_contracts", allow_partial=True).empty
+            assert rows_behind(store) == 0
     good = scan(lambda _after: {"created_events": [created(0), created(1)]})
     with HostileServer(good) as server, connected(f"{server.url}/api/scan") as net:
         assert store.sync(net, **options).complete
