@@ -101,8 +101,8 @@ class Agreement:
             self.servers.leave_out(server, "it does not show yet whether it belongs to the store's network")
             return Look(news=False, lags=True, known=False)
         if shown.cursors:
-            begun = {cursor.migration_id for cursor in shown.cursors.values()} - {migration_id}
-            self._compare_whole(server, shown.cursors, begun, max(shown.cursors.values()), shown.proven)
+            last = max(shown.cursors.values())
+            self._compare_between(server, shown.cursors, Cursor(migration_id, CLOSED), last, shown.proven)
         lacking = {one: at for one, at in tail.held.items() if one not in here.keys() - self.rowless}
         due = self.due(server, migration_id, lacking)
         later = [cursor for cursor in shown.cursors.values() if cursor.migration_id > migration_id]
@@ -216,16 +216,14 @@ class Agreement:
             # Where the store is settled it has every update, so a server that begins there with unknown ones is
             # another's.
             raise another_network(server, ids[0], self._name)
-        pages = [FirstPage(0, page.glimpse, proof, whole=False)]
+        pages = [FirstPage(Cursor(-1, CLOSED), page.glimpse, proof, whole=False)]
         known = known or self._shows_name(server, pages) or self._shows_parties(server, page)
         if certain and not known:
             raise another_network(server, ids[0], self._name)
         # Also where nothing is known: after a fork below the first update a server shows nothing that is stored.
-        stored = {interval.migration_id for interval in self.history.slots.common}
-        for since, glimpse, proof, whole in pages:
+        for after, glimpse, proof, whole in pages:
             last = Cursor(CLOSED, CLOSED) if whole else glimpse.cursors[-1]
-            begun = {migration_id for migration_id in stored if since <= migration_id <= last.migration_id}
-            self._compare_whole(server, glimpse.update_ids, begun, last, proof.of(server, glimpse.cursors))
+            self._compare_between(server, glimpse.update_ids, after, last, proof.of(server, glimpse.cursors))
         return known
 
     def first_items(self, server: str, *, insist: bool = False, recognised: bool = False) -> HistoryPage:
@@ -294,7 +292,7 @@ class Agreement:
             ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
             sent = PageSize(len(cursors), len(page.raw))
             whole = not cursors or (len(cursors) < size and self.servers.can_send_more(server, sent))
-            pages.append(FirstPage(after.migration_id + 1, page.glimpse, proof, whole))
+            pages.append(FirstPage(after, page.glimpse, proof, whole))
             if not cursors or self._knows(ids):
                 return bool(cursors)
             if not stored and self._shows_parties(server, page):
@@ -342,21 +340,20 @@ class Agreement:
             raise another_network(server, ids[0], self._name)
         return bool(cursors) and not begun and self._shows_parties(server, page)
 
-    def _compare_whole(
-        self, server: str, shown: Collection[str], migrations: Collection[int], last: Cursor, proven: int
-    ) -> None:
-        """Refuse a server that lacks an update of migrations that it shows from their beginning on.
+    def _compare_between(self, server: str, shown: Collection[str], after: Cursor, last: Cursor, proven: int) -> None:
+        """Refuse a server that lacks an update between two cursors.
 
         Args:
             server: which.
-            shown: what it shows.
-            migrations: those that are shown from their beginning on.
-            last: how far they are shown.
-            proven: up to this record time it has shown everything.
+            shown: what it shows between them.
+            after: what was asked for begins after this one.
+            last: how far it is shown.
+            proven: up to this record time the server has shown everything.
         """
-        for migration_id in migrations:
-            missing = self._held_beside(shown, Cursor(migration_id, BEGINNING), last, proven)
-            self.refuse(server, migration_id, self.due(server, migration_id, missing))
+        for migration_id in self.stored_migrations:
+            if after.migration_id <= migration_id <= last.migration_id:
+                missing = self._held_beside(shown, max(after, Cursor(migration_id, BEGINNING)), last, proven)
+                self.refuse(server, migration_id, self.due(server, migration_id, missing))
 
     def _held_beside(self, shown: Collection[str], after: Cursor, last: Cursor, proven: int) -> dict[str, int]:
         """What is stored of a migration after a cursor, and not among what was shown up to another one."""

@@ -110,16 +110,16 @@ def lacking_updates(server: str, missing: Sequence[str], *, final: bool) -> Disa
 
 
 class FirstPage(NamedTuple):
-    """A page that shows migrations from their beginning on.
+    """A page that shows what a server has after a cursor.
 
     Attributes:
-        since: the first of them.
+        after: the cursor.
         glimpse: what the page shows.
         proof: what was proven before it was asked for.
         whole: whether the server has nothing after it.
     """
 
-    since: int
+    after: Cursor
     glimpse: Glimpse
     proof: Proof
     whole: bool
