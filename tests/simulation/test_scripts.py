@@ -925,6 +925,25 @@ SCRIPTS = {
         faults=("windows",),
         choices={"moves": [3, 1, 1, 1], "window": [3, 8]},
     ),
+    # A page after a cursor showed that a server lacked what is stored; only whole migrations were compared.
+    "a-fork-between-two-cursors": Script(
+        items=(
+            Item(1, 4 * U, "B", "m", "assign"),
+            Item(1, 9 * U - 1, "C", "f", "unassign"),
+            Item(1, 10 * U, "A", "c", "unassign"),
+        ),
+        faults=("late", "catching-up", "windows", "interrupt", "fork"),
+        choices={
+            "fork": [1, 1],
+            "interrupt": [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+            "moves": [5, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 0, 1, 1, 0, 0, 0, 2],
+            "plan": [2],
+            "window": [0, 3, 3, 0, 5, 4, 1, 5, 5],
+            "window-migration": [1, 2, 4],
+        },
+        branch=(Item(1, 3 * U + 1, "B", "mx", "assign"), Item(1, 8 * U - 1, "C", "fx", "unassign")),
+        cut=3 * U,
+    ),
 }
 
 
