@@ -116,3 +116,24 @@ def test_the_number_of_a_document_names_its_state(store):
     assert store.sql("select count(*) as n from updates", as_of=number).n[0] == 100
     with pytest.raises(lf.errors.StoreError, match="never was"):
         store.load("updates", as_of=number + 1)
+
+
+@pytest.mark.parametrize("left", ["all but the newest", "none"])
+def test_a_lost_document_takes_nothing_along_that_cannot_be_had_again(store, net, left):
+    store.sync(net, derive=["rewards"])
+    store.sync(net, tables=["licenses", "active_contracts"], derive=[])
+    licenses, contracts, syncs = store.load("licenses"), store.load("active_contracts"), store.syncs()
+    lost = documents(store) if left == "none" else documents(store)[-1:]
+    for file in lost:
+        file.unlink()
+    report = store.repair()
+
+    assert "the document of a later one is lost" in str(report)
+    assert store.load("licenses").equals(licenses)
+    assert list(store.syncs().sync_id) == list(syncs.sync_id)
+    kept = len(store.load("active_contracts")) if "active_contracts" in set(store.tables().table) else 0
+    assert report.lost.get("active_contracts", 0) == len(contracts) - kept
+    store.sync(net, derive=["rewards"])
+    assert_whole(store, net)
+    assert store.check(full=True).findings == ()
+    assert str(store.repair()).endswith("nothing to repair")

@@ -26,6 +26,7 @@ from ledgerframes.store.checks.soundness import Soundness
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged
 from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.data_files import has_digest
+from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.stored_files import Damage, StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import KEPT
@@ -35,9 +36,11 @@ from ledgerframes.store.losses import Loss
 from ledgerframes.store.root import Root
 from ledgerframes.store.stored_snapshots import as_they_are
 from ledgerframes.store.stored_tables import STORED
+from ledgerframes.store.sync.snapshots import SNAPSHOTS
 from ledgerframes.store.sync.sync_log import SYNCS
 from ledgerframes.store.table_sets import HISTORY, SETS, set_of
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
+from ledgerframes.timestamps import format_timestamp
 
 _log = logging.getLogger("ledgerframes.store")
 _LOG: Final = "_delta_log"
@@ -59,6 +62,7 @@ class RepairReport(Result):
         lost: how many rows of snapshots, of `rejects` and of `syncs` cannot be had again, by table.
         shortened: the tables whose log had lost entries, or had damaged ones, in words.
         restored: whether `lake.json` was lost and made again: a table that was lost with it is not missed.
+        back: what was gone back to because the document of a later state was lost, in words; else empty.
     """
 
     store: str
@@ -69,9 +73,11 @@ class RepairReport(Result):
     lost: dict[str, int] = field(default_factory=dict)
     shortened: tuple[str, ...] = ()
     restored: bool = False
+    back: str = ""
 
     def __str__(self) -> str:
         lines = ["made again: lake.json, from the tables that are there"] if self.restored else []
+        lines += [f"gone back to {self.back}: the document of a later one is lost"] if self.back else []
         lines += [f"damaged: {file}" for file in self.damaged]
         lines += [f"made again, empty: {name}{_filled_by(name)}" for name in self.remade]
         lines += [f"entries of the log lost: {loss}" for loss in self.shortened]
@@ -80,7 +86,7 @@ class RepairReport(Result):
         lines += [f"lost for good: {count:,} rows of {name}" for name, count in self.lost.items()]
         if not lines:
             return visible(f"{self.store}: nothing to repair")
-        again = bool(self.stretches) or any(set_of(name) is not None for name in self.remade)
+        again = bool(self.stretches or self.back) or any(set_of(name) is not None for name in self.remade)
         following = "; run sync to read it again" if again else ""
         return "\n".join(map(visible, [f"{self.store} was repaired{following}", *lines]))
 
@@ -100,12 +106,12 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
         lake.raw_view()
     with lake.writing(repairing=True) as restored:
         _set_unreadable_logs_aside(lake)
-        root = _readable_root(lake)
+        gone: Counter[str] = Counter()
+        root, back = _readable_root(lake, gone)
         before = root.document
         if not root.table.exists and not before.number:
             lake.raw_view()  # refuses a place without a store
         losses = root.losses()
-        gone: Counter[str] = Counter()
         remade = _remade(root, [loss for loss in losses if loss.gone], gone)
         for loss in losses:
             if not loss.gone:
@@ -134,9 +140,10 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
         tuple(remade),
         dict(unsound),
         tuple(read_again),
-        dict(gone),
+        dict(+gone),
         tuple(f"{loss.table} ({_entries(loss)})" for loss in losses if not loss.gone),
         restored,
+        back,
     )
 
 
@@ -169,29 +176,45 @@ def _set_unreadable_logs_aside(lake: Lake) -> None:
             _log.warning("%s: the log could not be read and was set aside: %s", name, error)
 
 
-def _readable_root(lake: Lake) -> Root:
-    """The root, gone back to the newest document that is there if the one that it names is not."""
+def _readable_root(lake: Lake, gone: Counter[str]) -> tuple[Root, str]:
+    """The root, and in words what it went back to if the document that it names is lost: the newest that is there."""
     root, documents, left = lake.root(), lake.documents, lake.file().updates
     table = root.table.refresh()
     newest = next((one for number in reversed(documents.numbers()) if (one := documents.read(number))), Document())
     if table.version is None:  # what all others cover is in the newest document
         root.document = newest
-        return root
-    for version in range(table.version, -1, -1):
+        return root, ""
+    last = table.version
+    for version in range(last, -1, -1):
         try:
             older = Root(lake, strict=False).open(version).document
+            break
         except StoreError:
             _log.warning("%s: what version %d of %s covers is lost", lake.url, version, table.name)
-            continue
-        if version == table.version:
-            root.open()
-        else:
-            table.restore(version)
-            root.document = older  # the log still names the one that is lost
-        if table.version < left.version and newest.number > older.number:
-            root.document = _with_history_of(older, newest)
-        break
-    return root
+    if version == last:
+        root.open()
+    shortened = last < left.version and newest.number > older.number
+    root.document = _with_history_of(older, newest) if shortened else older
+    if version == last:
+        return root, ""
+    table.restore(version)
+    root.commit(_with_snapshots_there(lake, root.document, gone))  # the log still names the one that is lost
+    return root, f"the state of {format_timestamp(older.number)}" if older.number else "an empty lake"
+
+
+def _with_snapshots_there(lake: Lake, document: Document, gone: Counter[str]) -> Document:
+    """What an older document says, but with all that there is of tables whose rows cannot be had again.
+
+    Those of `active_contracts` belong to snapshots that the later document named; they are counted.
+    """
+    tables = dict(document.tables)
+    for name in (*SNAPSHOTS, SYNCS.name):
+        state, named = lake.table(name).refresh().state(), tables.get(name, Named())
+        if name == ACTIVE_CONTRACTS.name:
+            gone[name] += max(state.rows - named.rows, 0)
+        elif state.version > named.version:
+            tables[name] = state
+    return replace(document, tables=tables)
 
 
 def _with_history_of(older: Document, newest: Document) -> Document:
