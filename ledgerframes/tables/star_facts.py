@@ -8,6 +8,7 @@ from typing import Final
 from ledgerframes.tables.coin_flows import MINT_BURN, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
 from ledgerframes.tables.history import EVENTS, UPDATES
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXT, TIME
+from ledgerframes.tables.network_activity import APP_DAILY, NETWORK_DAILY
 from ledgerframes.tables.rounds_and_rewards import REWARDS
 from ledgerframes.tables.star_dimensions import DATE, date_key, key
 from ledgerframes.tables.table import Column, Table
@@ -267,18 +268,11 @@ MART_NETWORK_DAILY: Final = Table(
     ("date_key",),
     (
         *_day("The day, in UTC."),
-        _count("updates", "Updates.", "updates"),
-        _count("transactions", "Transactions among them.", "updates"),
-        _count("reassignments", "Legs of reassignments among them.", "updates"),
-        _count("active_parties", "Parties that acted in a transaction.", "acting_parties of events"),
-        _count("payments", "Outputs of transfers between different parties.", "transfers"),
-        _sum("paid", "Coin paid between different parties", "transfers"),
-        _sum("paid_usd", "The same at the prices of the rounds", "transfers", "USD"),
-        _sum("minted", "Coin minted", "mint_burn"),
-        _sum("burned", "Coin burned", "mint_burn"),
-        _sum("net_change", "Change of the supply", "mint_burn"),
-        _sum("unexplained", "Change that neither minting nor burning explains", "mint_burn"),
-        *(_CLAIMED, _EXPIRED, _BYTES, _BOUGHT),
+        *_of(
+            NETWORK_DAILY, "updates", "transactions", "reassignments", "active_parties", "payments", "paid", "paid_usd"
+        ),
+        *_of(NETWORK_DAILY, "minted", "burned", "net_change", "unexplained", "rewards_claimed", "rewards_expired"),
+        *_of(NETWORK_DAILY, "traffic_bytes", "traffic_paid"),
     ),
 )
 
@@ -323,12 +317,8 @@ MART_APP_DAILY: Final = Table(
     (
         *_day("The day, in UTC."),
         key("party_key", "The provider.", "party of reward_flows"),
-        _count("coupons_created", "Coupons created.", "reward_flows"),
-        _count("coupons_claimed", "Coupons claimed.", "reward_flows"),
-        _count("coupons_expired", "Coupons expired.", "reward_flows"),
-        _CLAIMED,
-        _sum("rewards_claimed_usd", "The claimed ones at the prices of the rounds", "reward_flows", "USD"),
-        _EXPIRED,
+        *_of(APP_DAILY, "coupons_created", "coupons_claimed", "coupons_expired", "rewards_claimed"),
+        *_of(APP_DAILY, "rewards_claimed_usd", "rewards_expired"),
     ),
 )
 

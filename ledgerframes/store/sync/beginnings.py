@@ -85,8 +85,9 @@ class Beginnings:
         shown, first = earlier.page.glimpse.cursors, page.glimpse.cursors[0]
         if first < shown[0] and first.micros <= earlier.proof.of(server, shown):
             _log.warning(
-                "%s shows update %s at %s only now, though it had shown much later ones: give a longer settle=, and"
-                " compare it with what is stored by store.verify",
+                "%s shows update %s at %s only now, though it had shown much later ones. Either it shows updates later"
+                " than settle= allows, or several scans that keep different parts share its address; store.verify"
+                " compares the store with it",
                 server,
                 page.glimpse.update_ids[0],
                 first,
