@@ -93,4 +93,4 @@ def begun(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, bool]:
     begun = asked["opening"] is not None or inputs.attrs.get("from_beginning", False) is not False
     if begun:
         check_whole(inputs.proof, name="events", opening=asked["opening"])
-    return {} if begun else {"begun": False}
+    return {"begun": begun}

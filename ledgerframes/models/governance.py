@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.frames import As, Decimals
-from ledgerframes.models.coverage import check_whole
+from ledgerframes.models.coverage import begun
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.signatures import of_model
 from ledgerframes.tables.governance import (
     CONFIG_CHANGES,
@@ -21,14 +19,6 @@ from ledgerframes.tables.governance import (
     VOTE_CASTS,
     VOTES,
 )
-
-
-def _begun(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, bool]:
-    """Whether it is known what was there before; then nothing of the history may be missing."""
-    begun = asked["opening"] is not None or inputs.attrs.get("from_beginning", False) is not False
-    if begun:
-        check_whole(inputs.proof, name="events", opening=asked["opening"])
-    return {"begun": begun}
 
 
 def _began_before(column: str) -> Any:
@@ -83,7 +73,7 @@ def vote_casts(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
     """
 
 
-@of_model(PRICE_VOTES, settings=_begun)
+@of_model(PRICE_VOTES, settings=begun)
 def price_votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the super validators' votes for the coin's price, and the median and spread of the votes after each.
 
@@ -130,12 +120,14 @@ def config_changes(events: Any, *, opening: Any = None, as_: As = "pandas", deci
     """
 
 
-@of_model(SV_WEIGHTS, settings=_begun, notes=_began_before("since"))
+@of_model(SV_WEIGHTS, whole=True, settings=begun, notes=_began_before("since"))
 def sv_weights(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the super validators' reward weights over time: onboarding, changes, offboarding, and by which vote.
 
     Governance decides on each. To whom a super validator gives its rewards is in its coupons: `lf.sv_rewards` sums
-    them by beneficiary and round. `attrs["began_before"]` counts the rows that began before the events.
+    them by beneficiary and round. Those whose weight does not change have no event in a range, so it has to begin at
+    ledger begin, or `opening` has to have the rules that held before; `attrs["began_before"]` counts the rows from
+    there, whose beginning is not known.
 
     Args:
         decimals: how pandas holds amounts; this table has none.
@@ -143,6 +135,10 @@ def sv_weights(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
     Returns:
         One row per super validator and weight without a break, in the order of the history, with the columns of
         `lf.describe("sv_weights")`.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
 
     Example:
         >>> import ledgerframes as lf
@@ -153,20 +149,23 @@ def sv_weights(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
     """
 
 
-@of_model(FEATURED_APP_HISTORY, notes=_began_before("provider"))
+@of_model(FEATURED_APP_HISTORY, whole=True)
 def featured_app_history(
     events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
     """List the featured app rights over time: granted, given another weight, withdrawn or cancelled, by which vote.
 
     Governance decides on each. A change of the weight ends a right and begins another one. What an app earned is in
-    `lf.reward_flows`, by party. A right that began before the events, and is not in `opening`, has a row if it ended in
-    them, without its provider;
-    `attrs["began_before"]` counts these.
+    `lf.reward_flows` and `lf.app_daily`, by party. A right that is active all through a range has no event in it, so
+    the range has to begin at ledger begin, or `opening` has to have the rights that there were.
 
     Returns:
         One row per right, in the order of their beginnings, with the columns of
         `lf.describe("featured_app_history")`.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
 
     Example:
         >>> import ledgerframes as lf

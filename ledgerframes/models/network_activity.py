@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ledgerframes.arguments import names
-from ledgerframes.errors import InputError
+from ledgerframes.errors import PartialResultError
 from ledgerframes.frames import As, Decimals
 from ledgerframes.loaders.opening import begin_of, end_of
 from ledgerframes.models.engine import Engine
@@ -54,11 +54,11 @@ def _days(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _weeks(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The same of weeks."""
-    if asked["opening"] is not None and inputs.opening is not None and inputs.opening.contracts.num_rows:
-        raise InputError(
-            "opening=: which contracts were active does not say who had acted before; load the events from ledger begin"
-            ' with start="begin", and leave opening= out'
+    """The same of weeks; contracts that were active do not tell who had acted before."""
+    if not _begun(inputs, asked):
+        raise PartialResultError(
+            "retention needs the events from ledger begin, since a party may have acted before them: load them with"
+            ' start="begin", or give opening="nothing" if you know that there was nothing before'
         )
     return _range(inputs, asked) | {"every_us": 7 * DAY}
 

@@ -139,6 +139,8 @@ def test_parties_of_a_week_act_again(history):
 
 def test_which_week_is_a_partys_first_is_not_guessed():
     with lf.sandbox(updates=300) as net:
-        part = lf.load_history(net, start=lf.load_updates(net, start="begin").record_time[100], progress=False)
-    with pytest.raises(lf.errors.PartialResultError):
-        lf.retention(part)
+        start = lf.load_updates(net, start="begin").record_time[100]
+        part, opening = lf.load_history(net, start=start, progress=False), lf.load_opening(net, at=start)
+    for options in ({}, {"opening": opening}):
+        with pytest.raises(lf.errors.PartialResultError, match="acted before"):
+            lf.retention(part, **options)

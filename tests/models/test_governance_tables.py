@@ -248,8 +248,14 @@ def test_a_range_has_what_it_shows_and_counts_what_began_before(items, events, c
     pd.testing.assert_frame_equal(prices[4:].reset_index(drop=True), since(known_before, start, "record_time"))
     changes = lf.config_changes(late, opening=opening)
     pd.testing.assert_frame_equal(changes, since(lf.config_changes(events), start, "record_time"))
-    alone = lf.featured_app_history(late)
-    assert alone.attrs["began_before"] == alone.provider.isna().sum() == alone.since.isna().sum()
+    rights, ever = lf.featured_app_history(late, opening=opening), lf.featured_app_history(events)
+    there = ever[ever.until.isna() | (ever.until >= start)].set_index("contract_id")
+    same = ["provider", "activity_weight", "until", "ended", "end_request"]  # the opening here states no times
+    pd.testing.assert_frame_equal(rights.set_index("contract_id")[same], there.loc[rights.contract_id, same])
+    assert len(rights) == len(there)
+    for table in (lf.sv_weights, lf.featured_app_history):  # whoever changes nothing in a range has no event in it
+        with pytest.raises(lf.errors.PartialResultError, match="opening="):
+            table(late)
 
 
 def since(rows, start, column):
