@@ -124,14 +124,21 @@ def test_an_iterator_that_is_left_ends_the_request_it_had_begun():
         page = base.scan.updates(page_size=10).raw
         holding = Holding(HOLDING["silence"], lambda _heard: Reply(body=page), 1)
         with HostileServer(holding) as server, lf.connect(scan_url=server.url) as net:
+            before = fetching()
             pages = net.scan.iter_updates(page_size=10)
             next(pages)
             assert holding.waiting.wait(20)
+            assert fetching() - before
             began = time.monotonic()
             pages.close()
+            # A call that has ended is followed by its thread's own end a moment later.
+            while fetching() - before and time.monotonic() - began < 1.5:
+                time.sleep(0.01)
             assert time.monotonic() - began < 1.5
-            names = [thread.name for thread in threading.enumerate()]
-            assert "ledgerframes-fetch" not in names
+
+
+def fetching():
+    return {thread for thread in threading.enumerate() if thread.name == "ledgerframes-fetch"}
 
 
 BROKEN_OFF = """
