@@ -94,9 +94,9 @@ valued as (
     case when in_coin then try_cast(weight as decimal(38, 20)) else worth(weight, issuance) end as worth
   from coupons
   -- An application that is not known to be featured or not has no issuance.
-  left join issuance
-    on issuance.round = coupons.round and issuance.kind = coupons.kind and not in_coin
-    and issuance.featured = case when coupons.kind = 'app' then coupons.featured else false end
+  left join issuance_per_weight as issued
+    on issued.round = coupons.round and issued.kind = coupons.kind and not in_coin
+    and issued.featured = case when coupons.kind = 'app' then coupons.featured else false end
 ),
 -- A payment's summary states the sum of each kind: if one coupon's is not known, it is the rest.
 claimed as (

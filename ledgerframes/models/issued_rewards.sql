@@ -8,7 +8,7 @@ worths as (
     coalesce(coin(worth(weight, issued.issuance)), amount) as amount)
   from rewards
   -- An application that is not known to be featured or not has no issuance.
-  left join issuance as issued
+  left join issuance_per_weight as issued
     on rewards.issuance is null and rewards.expires_at is null
     and issued.round = rewards.round and issued.kind = rewards.kind
     and issued.featured = case when rewards.kind = 'app' then rewards.featured else false end
