@@ -60,6 +60,7 @@ from ledgerframes.models.public import balances_over_time as balances_over_time
 from ledgerframes.models.public import coin_history as coin_history
 from ledgerframes.models.public import config_changes as config_changes
 from ledgerframes.models.public import featured_app_history as featured_app_history
+from ledgerframes.models.public import issuance as issuance
 from ledgerframes.models.public import load_votes as load_votes
 from ledgerframes.models.public import mint_burn as mint_burn
 from ledgerframes.models.public import movements as movements

@@ -88,6 +88,11 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
     )
 
 
+def nothing_before(inputs: Inputs, asked: Mapping[str, Any]) -> bool:
+    """Whether there was nothing before the events, by their provenance or the caller's word."""
+    return inputs.attrs.get("from_beginning") is True or isinstance(asked.get("opening"), str)
+
+
 def begun(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, bool]:
     """Whether it is known what was there before; then nothing of the history may be missing."""
     begun = asked["opening"] is not None or inputs.attrs.get("from_beginning", False) is not False

@@ -128,6 +128,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
                 Member("opens_at", "instant", ("opensAt",)),
                 Member("target_closes_at", "instant", ("targetClosesAt",)),
                 Member("tick_us", "whole", ("tickDuration.microseconds",)),
+                Member("issuing_for_us", "whole", ("issuingFor.microseconds",)),
                 Member("holding_fee_usd", "amount", ("transferConfigUsd.holdingFee.rate",)),
                 *_amounts(_CONFIG, "issuanceConfig."),
                 *_amounts(_ISSUANCE),

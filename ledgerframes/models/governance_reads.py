@@ -119,5 +119,15 @@ GOVERNANCE_READS: Final[Mapping[str, Read]] = MappingProxyType(
             (Member("config", "json", ("configSchedule.initialValue", "config"), required=True),),
             templates=("Splice.AmuletRules:AmuletRules", "Splice.DsoRules:DsoRules"),
         ),
+        "issuance_steps": Read(
+            "issuance_curves",
+            ("state",),
+            (
+                Member("after_us", "whole", ("_1.microseconds",), required=True),
+                Member("amulet_to_issue_per_year", "amount", ("_2.amuletToIssuePerYear",), required=True),
+            ),
+            json="steps",
+            each=True,
+        ),
     }
 )

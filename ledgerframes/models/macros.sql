@@ -32,6 +32,8 @@ create or replace macro sum_where(x, wanted) as case
   when count(*) filter (wanted) = count(x) filter (wanted) then coalesce(sum(x) filter (wanted), 0)::decimal(38, 10) end;
 -- An amount as a whole number of its last place, for exact division.
 create or replace macro units(x) as replace(x::varchar, '.', '')::hugeint;
+-- The amount that is so many of its last place.
+create or replace macro of_units(n) as (try_cast(n as decimal(28, 0)) * 0.0000000001::decimal(10, 10))::decimal(38, 10);
 -- Lists of texts and of amounts; null if an item is not one.
 create or replace macro texts(x) as case
   when x[1] = '[' and len(list_filter(members(x, '$[*]'), lambda item: plain(item) is null)) = 0

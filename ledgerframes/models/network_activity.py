@@ -11,6 +11,7 @@ from ledgerframes.arguments import names
 from ledgerframes.errors import PartialResultError
 from ledgerframes.frames import As, Decimals
 from ledgerframes.loaders.opening import begin_of, end_of
+from ledgerframes.models.coverage import nothing_before
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.signatures import MOVERS, of_model
@@ -26,16 +27,11 @@ from ledgerframes.tables.network_activity import (
 from ledgerframes.timestamps import DAY
 
 
-def _begun(inputs: Inputs, asked: Mapping[str, Any]) -> bool:
-    """Whether there was nothing before the events, by their provenance or the caller's word."""
-    return inputs.attrs.get("from_beginning") is True or isinstance(asked.get("opening"), str)
-
-
 def _range(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Where the events begin and end, for models that say which intervals are whole."""
     begin, end = begin_of(inputs.attrs), end_of(inputs.attrs)
     return {
-        "range_known": begin is not None or _begun(inputs, asked),
+        "range_known": begin is not None or nothing_before(inputs, asked),
         "range_low": None if begin is None else begin[1],
         "range_high": None if end is None else end.micros + 1,
     }
@@ -44,18 +40,18 @@ def _range(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
 def _seen(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The same, and which parties are not new."""
     seen = None if asked["seen"] is None else list(names(asked["seen"], "seen"))
-    new_known = seen is not None or _begun(inputs, asked)
+    new_known = seen is not None or nothing_before(inputs, asked)
     return _range(inputs, asked) | {"seen": seen, "new_known": new_known}
 
 
 def _days(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The same of days, and whether parties that act first in the events are new."""
-    return _range(inputs, asked) | {"every_us": DAY, "new_known": _begun(inputs, asked)}
+    return _range(inputs, asked) | {"every_us": DAY, "new_known": nothing_before(inputs, asked)}
 
 
 def _weeks(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The same of weeks; contracts that were active do not tell who had acted before."""
-    if not _begun(inputs, asked):
+    if not nothing_before(inputs, asked):
         raise PartialResultError(
             "retention needs the events from ledger begin, since a party may have acted before them: load them with"
             ' start="begin", or give opening="nothing" if you know that there was nothing before'

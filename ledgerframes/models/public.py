@@ -23,4 +23,4 @@ from ledgerframes.models.network_activity import (
     validator_liveness,
 )
 from ledgerframes.models.reassignments import reassignment_flows
-from ledgerframes.models.rounds_and_rewards import reward_flows, rewards, round_history, sv_rewards
+from ledgerframes.models.rounds_and_rewards import issuance, reward_flows, rewards, round_history, sv_rewards

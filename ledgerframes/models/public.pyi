@@ -197,6 +197,30 @@ def featured_app_history(
     decimals: Decimals | None = ...,
 ) -> Any: ...
 @overload
+def issuance(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["pandas"] = ...,
+    decimals: Decimals | None = ...,
+) -> pd.DataFrame: ...
+@overload
+def issuance(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["arrow"],
+    decimals: Decimals | None = ...,
+) -> pa.Table: ...
+@overload
+def issuance(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["polars"],
+    decimals: Decimals | None = ...,
+) -> Any: ...
+@overload
 def load_votes(
     net: Network,
     *,

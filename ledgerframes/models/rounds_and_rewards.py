@@ -1,16 +1,19 @@
-"""`round_history`, `rewards`, `reward_flows` and `sv_rewards`: what the network issues, for whom, what became of it."""
+"""`round_history`, `issuance`, `rewards`, `reward_flows`, `sv_rewards`: what is issued, for whom, what became of it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from ledgerframes.frames import As, Decimals
+from ledgerframes.models.coverage import check_whole, nothing_before
 from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.signatures import of_model
-from ledgerframes.tables.rounds_and_rewards import REWARD_FLOWS, REWARDS, ROUND_HISTORY, SV_REWARDS
+from ledgerframes.tables.rounds_and_rewards import ISSUANCE, REWARD_FLOWS, REWARDS, ROUND_HISTORY, SV_REWARDS
 
 
 def _counts(checks: pa.Table) -> dict[str, dict[str, int]]:
@@ -52,6 +55,47 @@ def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decim
         ...     rounds = lf.round_history(lf.load_events(net))
         >>> int(rounds["round"][0]), float(rounds.amulet_price_usd[0])
         (0, 0.005)
+    """
+
+
+def _from_begin(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, bool]:
+    """Whether sums from ledger begin are known; then nothing of the history may be missing."""
+    begun = nothing_before(inputs, asked)
+    if begun:
+        check_whole(inputs.proof, name="events", opening=asked["opening"])
+    return {"begun": begun}
+
+
+@of_model(ISSUANCE, settings=_from_begin, unknown=["unknown_rewards"], edges="reward_edges", notes=_without_create)
+def issuance(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """Compare what each round issued with the schedule: what the curve allows, what was minted, expired and burned.
+
+    A round allows the coin per year times its tick over 365 days, shared out between the pools of validators,
+    applications, the development fund and, with the rest, super validators. Coupons mint it until the round closes;
+    then they expire, which makes no coin. `minted`, `expired` and `open` are of the round's own coupons, whenever that
+    happened. `allowed` less these three is what nobody can claim, since caps leave a part of a pool, and the
+    development fund's share, which is minted later and by no round. Where applications are rewarded by traffic, their
+    coupons state coin, so `allowed_featured_app` and `allowed_unfeatured_app` are 0.
+
+    Args:
+        opening: what was active before the events; see `rewards`. It has the curve that held then.
+
+    Returns:
+        One row per round, by number, with the columns of `lf.describe("issuance")`: amounts in coin, `_usd` in USD at
+        the price of the round, times in UTC. `cumulative_` columns are null unless the events begin at ledger begin.
+        `next_step_at` says when the curve's next step, such as a halving of the coin per year, begins to apply, if
+        rounds keep their length; null after the last one, or where the curve is not known.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+        PartialResultError: the events begin at ledger begin and have a gap.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     issuance = lf.issuance(lf.load_events(net))
+        >>> float(issuance.amulet_to_issue_per_year[0]), float(issuance.next_amulet_to_issue_per_year[0])
+        (40000000000.0, 20000000000.0)
     """
 
 

@@ -37,14 +37,14 @@ from ledgerframes.tables.reassignments import (
     REASSIGNMENT_FLOWS,
 )
 from ledgerframes.tables.replayed import HOLDINGS_FROM_EVENTS
-from ledgerframes.tables.rounds_and_rewards import REWARD_FLOWS, REWARDS, ROUND_HISTORY, SV_REWARDS
+from ledgerframes.tables.rounds_and_rewards import ISSUANCE, REWARD_FLOWS, REWARDS, ROUND_HISTORY, SV_REWARDS
 from ledgerframes.tables.table import Table
 
 #: Those of events alone. Each is returned by the function of its name; `rounds` and `coins` are loaded tables.
 DERIVED: Final[dict[str, Table]] = {
     table.name: table
     for table in (
-        *(ROUND_HISTORY, REWARDS, REWARD_FLOWS, SV_REWARDS),
+        *(ROUND_HISTORY, ISSUANCE, REWARDS, REWARD_FLOWS, SV_REWARDS),
         *(TRANSFERS, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, MINT_BURN, MOVEMENTS),
         *(COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND, BALANCES_OVER_TIME),
         *(VOTES, VOTE_CASTS, PRICE_VOTES, CONFIG_CHANGES, SV_WEIGHTS, FEATURED_APP_HISTORY),

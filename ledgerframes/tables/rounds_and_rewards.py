@@ -82,6 +82,82 @@ ROUND_HISTORY: Final = Table(
     ),
 )  # fmt: skip
 
+
+def _valued(name: str, meaning: str, source: str) -> tuple[Column, Column]:
+    """An amount of a round, and the same in USD."""
+    worth = f"The same as {name} in USD, at the price of the round; null where one of them is not known."
+    by_price = f"{name} times amulet_price_usd, rounded half even to 10 places"
+    return Column(name, AMOUNT, meaning, True, "coin", source), Column(
+        f"{name}_usd", AMOUNT, worth, True, "USD", by_price
+    )
+
+
+def _running(name: str, meaning: str) -> tuple[Column, Column]:
+    """The sums of an amount from ledger begin, and those in USD at the prices of then."""
+    sums = f"{meaning}, in this round and all before it; null unless the events begin at ledger begin."
+    return (
+        Column(f"cumulative_{name}", AMOUNT, sums, True, "coin", f"sum of {name}"),
+        Column(f"cumulative_{name}_usd", AMOUNT, f"The same as cumulative_{name} in USD, at the price of each round.",
+               True, "USD", f"sum of {name}_usd"),
+    )  # fmt: skip
+
+
+_SHARE: Final = "rounded half even to 10 places"
+_AMOUNTS: Final = (
+    _valued("allowed", "Coin that the issuance curve lets the round issue, to all pools.",
+            f"amulet_to_issue_per_year times tick_us over 365 days, {_SHARE}"),
+    _valued("allowed_validator", "Of it, the pool of validators.", f"allowed times validator_percentage, {_SHARE}"),
+    _valued("allowed_app", "Of it, the pool of applications.", f"allowed times app_percentage, {_SHARE}"),
+    _valued("allowed_featured_app", "Of that pool, what coupons of featured applications can mint; null until the"
+            " round issues.", "total_weight_featured_app times issuance_per_featured_app"),
+    _valued("allowed_unfeatured_app", "Of that pool, what coupons of other applications can mint; null until the round"
+            " issues.", "total_weight_unfeatured_app times issuance_per_unfeatured_app"),
+    _valued("allowed_sv", "Of it, the pool of super validators.", "allowed less the other pools"),
+    _valued("allowed_development_fund", "Of it, the development fund's pool; 0 where the configuration has none.",
+            f"allowed times development_fund_percentage, {_SHARE}"),
+    _valued("minted", "Coin minted for the round's coupons; null if one's worth is not known.",
+            "sum of amount of rewards that were claimed"),
+    _valued("expired", "Coin of the round's coupons that expired, and was not minted; null if one's is not known.",
+            "sum of amount of reward_flows whose event is expired"),
+    _valued("open", "Coin of the round's coupons that can be minted yet; null until the round issues.",
+            "sum of amount of rewards that are open"),
+    _valued("burned", "Coin burned by updates of the round; null if an update's is not known.",
+            "sum of burned_* of mint_burn; an update without a round counts for the latest round then"),
+)  # fmt: skip
+_SUMS: Final = (
+    _running("allowed", "Coin that the curve allowed"),
+    _running("minted", "Coin minted for coupons"),
+    _running("expired", "Coin of coupons that expired"),
+    _running("burned", "Coin burned"),
+)
+
+ISSUANCE: Final = Table(
+    "issuance",
+    "One row per round: what the issuance curve (the schedule) allows each pool, what was minted, expired and burned,"
+    " and the next step or halving.",
+    ("lf.issuance(events)",),
+    ("round",),
+    (
+        Column("round", INT64, "Number of the round.", unit="rounds", source="round of round_history"),
+        Column("opens_at", TIME, "When transfers can begin to use the round.", True,
+               source="opens_at of round_history"),
+        Column("amulet_price_usd", AMOUNT, "Price of the coin in the round.", True, "USD per coin",
+               "amulet_price_usd of round_history"),
+        Column("amulet_to_issue_per_year", AMOUNT, "Coin to issue per year of 365 days.", True, "coin per year",
+               "amulet_to_issue_per_year of round_history"),
+        *(column for pair in _AMOUNTS for column in pair),
+        *(column for pair in _SUMS for column in pair),
+        Column("next_step_at", TIME, "When the first round of the curve's next step opens, if rounds stay as long.",
+               True, source="/payload/configSchedule/initialValue/issuanceCurve/futureValues of AmuletRules"),
+        Column("next_step_round", INT64, "Number of that round.", True, "rounds",
+               "the same, and /payload/issuingFor of the create of OpenMiningRound"),
+        Column("next_amulet_to_issue_per_year", AMOUNT, "Coin to issue per year from that step on.", True,
+               "coin per year", "amuletToIssuePerYear of that step"),
+        Column("whole", BOOL, "Whether the events hold the round from its opening to its closing.",
+               source="whole of round_history"),
+    ),
+)  # fmt: skip
+
 REWARDS: Final = Table(
     "rewards",
     "One row per reward coupon or record: for whom, what it is worth, and what became of it.",

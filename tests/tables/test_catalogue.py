@@ -73,6 +73,13 @@ COMPUTED = {
     " total_weight_featured_app total_weight_unfeatured_app issuance_per_sv issuance_per_validator"
     " issuance_per_validator_faucet issuance_per_featured_app issuance_per_unfeatured_app opened_at summarizing_at"
     " issuing_at closed_at whole",
+    "issuance": "round opens_at amulet_price_usd amulet_to_issue_per_year allowed allowed_usd allowed_validator"
+    " allowed_validator_usd allowed_app allowed_app_usd allowed_featured_app allowed_featured_app_usd"
+    " allowed_unfeatured_app allowed_unfeatured_app_usd allowed_sv allowed_sv_usd allowed_development_fund"
+    " allowed_development_fund_usd minted minted_usd expired expired_usd open open_usd burned burned_usd"
+    " cumulative_allowed cumulative_allowed_usd cumulative_minted cumulative_minted_usd cumulative_expired"
+    " cumulative_expired_usd cumulative_burned cumulative_burned_usd next_step_at next_step_round"
+    " next_amulet_to_issue_per_year whole",
     "rewards": "contract_id kind round provider beneficiary weight featured created_at mint_after expires_at ended_at"
     " outcome issuance amount amount_usd",
     "transfers": "update_id event_id record_time output_index round sender provider receiver amount amount_usd"
