@@ -79,9 +79,11 @@ from ledgerframes.models.public import template_activity as template_activity
 from ledgerframes.models.public import token_transfers as token_transfers
 from ledgerframes.models.public import traffic_purchases as traffic_purchases
 from ledgerframes.models.public import transfers as transfers
+from ledgerframes.models.public import validator_daily as validator_daily
 from ledgerframes.models.public import validator_liveness as validator_liveness
 from ledgerframes.models.public import vote_casts as vote_casts
 from ledgerframes.models.public import votes as votes
+from ledgerframes.models.public import wallets_daily as wallets_daily
 from ledgerframes.models.reassignments import contract_journeys as contract_journeys
 from ledgerframes.models.reassignments import flow_matrix as flow_matrix
 from ledgerframes.models.reassignments import reassignment_anomalies as reassignment_anomalies

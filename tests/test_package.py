@@ -50,7 +50,8 @@ ECONOMICS = {
     "coin_history", "supply",
     "supply_per_round", "balances_over_time", "active_parties", "template_activity", "validator_liveness",
     "votes", "vote_casts", "price_votes", "config_changes", "sv_weights", "featured_app_history",
-    "token_transfers", "model", "models", "network_daily", "app_daily", "retention", "issuance",
+    "token_transfers", "model", "models", "network_daily", "app_daily", "retention", "issuance", "validator_daily",
+    "wallets_daily",
 }  # fmt: skip
 PICTURES = {
     "plot", "show",

@@ -14,6 +14,8 @@ AMULET: Final = "Splice.Amulet:Amulet"
 LOCKED_AMULET: Final = "Splice.Amulet:LockedAmulet"
 LICENSE: Final = "Splice.ValidatorLicense:ValidatorLicense"
 RULES: Final = "Splice.AmuletRules:AmuletRules"
+PREAPPROVAL: Final = "Splice.AmuletRules:TransferPreapproval"
+SETUP: Final = "Splice.AmuletRules:ExternalPartySetupProposal"
 ROUNDS: Final = tuple(f"Splice.Round:{phase}MiningRound" for phase in ("Open", "Summarizing", "Issuing", "Closed"))
 _CONFIG: Final = {
     "amulet_to_issue_per_year": "amuletToIssuePerYear",
@@ -87,7 +89,8 @@ OPENED: Final = (
     "Splice.Amulet:FeaturedAppRight",
     "Splice.AmuletAllocation:AmuletAllocation",
     "Splice.AmuletAllocationV2:AmuletAllocationV2",
-    "Splice.AmuletRules:TransferPreapproval",
+    PREAPPROVAL,
+    SETUP,
     "Splice.AmuletTransferInstruction:AmuletTransferInstruction",
 )
 #: The terms of a coin, which a locked one holds in a record of its own.
@@ -300,6 +303,26 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
                 Member("version", "plain", ("metadata.version",)),
             ),
             templates=(LICENSE,),
+        ),
+        # A party's standing consent to receive coin, and a proposal to host one with its keys elsewhere.
+        "preapproval_contracts": Read(
+            "creates",
+            (*PLACE, "shown_by", "created_at", "contract_id", "parent_event_id"),
+            (
+                Member("party", "plain", ("receiver",), required=True),
+                Member("provider", "plain", ("provider",), required=True),
+                Member("expires_at", "instant", ("expiresAt",), required=True),
+            ),
+            templates=(PREAPPROVAL,),
+        ),
+        "setup_proposals": Read(
+            "creates",
+            ("record_time", "shown_by", "contract_id"),
+            (
+                Member("party", "plain", ("user",), required=True),
+                Member("provider", "plain", ("validator",), required=True),
+            ),
+            templates=(SETUP,),
         ),
         # What contracts say of parties, for the star schema.
         "name_service_entries": Read(

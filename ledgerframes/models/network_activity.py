@@ -22,7 +22,9 @@ from ledgerframes.tables.network_activity import (
     NETWORK_DAILY,
     RETENTION,
     TEMPLATE_ACTIVITY,
+    VALIDATOR_DAILY,
     VALIDATOR_LIVENESS,
+    WALLETS_DAILY,
 )
 from ledgerframes.timestamps import DAY
 
@@ -190,6 +192,64 @@ def app_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
         >>> with lf.sandbox(updates=600) as net:
         ...     apps = lf.app_daily(lf.load_history(net))
         >>> bool((apps.share.dropna() <= 1).all())
+        True
+    """
+
+
+@of_model(VALIDATOR_DAILY, whole=True, settings=_days, unknown=["unknown_rewards"], edges="reward_edges")
+def validator_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """Sum up each validator by day, as a scorecard: rounds reported and missed, rewards by kind, traffic, what is left.
+
+    A license counts the rounds that were missed when the validator reports again: until then `silent_for` grows. Who is
+    silent has no event in a range, so it has to begin at ledger begin, or `opening` has to have the licenses that there
+    were. Costs outside of the ledger are not in `net`.
+
+    Args:
+        decimals: how pandas holds amounts, in coin, and `_usd` in USD at the prices of the rounds.
+
+    Returns:
+        One row per day and validator that has a license at its end, in this order, with the columns of
+        `lf.describe("validator_daily")`. A sum is null where a part of it is not known. Rewards are those that the
+        validator's party claimed, whoever's coupons they were; traffic is what it paid for. `whole` says whether the
+        range holds all of the day.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=600) as net:
+        ...     days = lf.validator_daily(lf.load_history(net))
+        >>> bool((days.rounds_reported > 0).any())
+        True
+    """
+
+
+@of_model(WALLETS_DAILY, whole=True, settings=_days, unknown=["unknown_rules_choices"])
+def wallets_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+    """Count wallets by provider and day: parties with a transfer preapproval, and setups of external parties.
+
+    A preapproval that is active all through a range has no event in it, so it has to begin at ledger begin, or
+    `opening` has to have the preapprovals and proposals that there were.
+
+    Args:
+        decimals: how pandas holds amounts; this table has none.
+
+    Returns:
+        One row per day and provider for which anything was counted, in this order, with the columns of
+        `lf.describe("wallets_daily")`. A party can have preapprovals of several providers, and counts with each.
+        `whole` says whether the range holds all of the day.
+
+    Raises:
+        InputError: an argument is not valid, or columns are missing.
+        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=600) as net:
+        ...     wallets = lf.wallets_daily(lf.load_history(net))
+        >>> bool((wallets.active > 0).any())
         True
     """
 

@@ -20,7 +20,9 @@ from ledgerframes.models.network_activity import (
     network_daily,
     retention,
     template_activity,
+    validator_daily,
     validator_liveness,
+    wallets_daily,
 )
 from ledgerframes.models.reassignments import reassignment_flows
 from ledgerframes.models.rounds_and_rewards import issuance, reward_flows, rewards, round_history, sv_rewards

@@ -665,6 +665,30 @@ def transfers(
     decimals: Decimals | None = ...,
 ) -> Any: ...
 @overload
+def validator_daily(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["pandas"] = ...,
+    decimals: Decimals | None = ...,
+) -> pd.DataFrame: ...
+@overload
+def validator_daily(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["arrow"],
+    decimals: Decimals | None = ...,
+) -> pa.Table: ...
+@overload
+def validator_daily(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["polars"],
+    decimals: Decimals | None = ...,
+) -> Any: ...
+@overload
 def validator_liveness(
     events: Any,
     *,
@@ -730,6 +754,30 @@ def votes(
 ) -> pa.Table: ...
 @overload
 def votes(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["polars"],
+    decimals: Decimals | None = ...,
+) -> Any: ...
+@overload
+def wallets_daily(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["pandas"] = ...,
+    decimals: Decimals | None = ...,
+) -> pd.DataFrame: ...
+@overload
+def wallets_daily(
+    events: Any,
+    *,
+    opening: Any = ...,
+    as_: Literal["arrow"],
+    decimals: Decimals | None = ...,
+) -> pa.Table: ...
+@overload
+def wallets_daily(
     events: Any,
     *,
     opening: Any = ...,

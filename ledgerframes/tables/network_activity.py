@@ -157,6 +157,71 @@ APP_DAILY: Final = Table(
     ),
 )  # fmt: skip
 
+VALIDATOR_DAILY: Final = Table(
+    "validator_daily",
+    "One row per day in UTC and validator that has a license at its end: rounds, rewards, traffic, and what is left.",
+    ("lf.validator_daily(events)",),
+    ("time", "validator"),
+    (
+        Column("time", TIME, "Begin of the day, in UTC.", source="record_time"),
+        Column("validator", TEXT, "Party of the validator.", source=f"{_LICENSE}validator"),
+        Column("sponsor", TEXT, "Super validator that sponsored it.", source=f"{_LICENSE}sponsor"),
+        Column("version", TEXT, "Version that it last reported.", True, source=f"{_LICENSE}metadata/version"),
+        _count("last_round", "Last round that it reported for by the end of the day.", "rounds",
+               f"{_LICENSE}faucetState/lastReceivedFor/number", True),
+        _count("rounds_reported", "Rounds that it reported for on the day.", "rounds",
+               "round of reward_flows: faucet coupons and liveness records created"),
+        _count("rounds_missed", "Rounds that it had let pass when it reported on the day; null where not known.",
+               "rounds", f"{_LICENSE}faucetState/numCouponsMissed, less that of the day before", True),
+        _count("silent_for", "Rounds since the last that it reported for, up to the last that was to close by then.",
+               "rounds", "target_closes_at of round_history, last_round", True),
+        _sum("rewards_validator_faucet", "Rewards claimed for being alive", "reward_flows"),
+        _sum("rewards_validator_faucet_usd", "The same at the prices of the rounds", "reward_flows", "USD"),
+        _sum("rewards_validator", "Rewards claimed for what its users paid", "reward_flows"),
+        _sum("rewards_validator_usd", "The same at the prices of the rounds", "reward_flows", "USD"),
+        _sum("rewards_app", "Rewards claimed for applications", "reward_flows"),
+        _sum("rewards_app_usd", "The same at the prices of the rounds", "reward_flows", "USD"),
+        _sum("rewards_other", "Rewards claimed for anything else, as a super validator's", "reward_flows"),
+        _sum("rewards_other_usd", "The same at the prices of the rounds", "reward_flows", "USD"),
+        _sum("rewards_claimed", "Rewards of all kinds claimed", "reward_flows"),
+        _sum("rewards_claimed_usd", "The same at the prices of the rounds", "reward_flows", "USD"),
+        _count("traffic_bytes", "Traffic that it bought, for whichever member.", "bytes", "traffic_purchases"),
+        _sum("traffic_paid", "Coin that it paid for traffic", "traffic_purchases"),
+        _sum("traffic_paid_usd", "The same at the prices of the rounds", "traffic_purchases", "USD"),
+        _sum("net", "Rewards claimed, less what was paid for traffic", "rewards_claimed - traffic_paid"),
+        _sum("net_usd", "The same at the prices of the rounds", "rewards_claimed_usd - traffic_paid_usd", "USD"),
+        _WHOLE,
+    ),
+)  # fmt: skip
+
+_PREAPPROVAL: Final = "creates and consuming exercises of TransferPreapproval"
+_SETUP: Final = "creates and consuming exercises of ExternalPartySetupProposal"
+WALLETS_DAILY: Final = Table(
+    "wallets_daily",
+    "One row per day in UTC and provider of transfer preapprovals: parties that got, renewed, lost or have one.",
+    ("lf.wallets_daily(events)",),
+    ("time", "provider"),
+    (
+        Column("time", TIME, "Begin of the day, in UTC.", source="record_time"),
+        Column("provider", TEXT, "Party that manages them: an app, a validator, or the receiver itself.",
+               source="/payload/provider of TransferPreapproval, /payload/validator of ExternalPartySetupProposal"),
+        _count("created", "Parties with a new preapproval of transfers to them.", "parties", _PREAPPROVAL),
+        _count("renewed", "Parties whose preapproval was renewed.", "parties", _PREAPPROVAL),
+        _count("cancelled", "Parties whose preapproval was cancelled, or archived otherwise.", "parties", _PREAPPROVAL),
+        _count("expired", "Parties whose preapproval was archived after its time had run out.", "parties",
+               "TransferPreapproval_Expire"),
+        _count("active", "Parties with one at the end of the day whose time has not run out.", "parties",
+               f"{_PREAPPROVAL}, /payload/expiresAt"),
+        _count("setups_proposed", "External parties that the provider proposed to host.", "parties", _SETUP),
+        _count("setups_accepted", "External parties that accepted; these have a new preapproval too.", "parties",
+               "ExternalPartySetupProposal_Accept"),
+        _count("setups_rejected", "External parties that rejected.", "parties", "ExternalPartySetupProposal_Reject"),
+        _count("setups_withdrawn", "External parties for which the provider withdrew its proposal.", "parties",
+               "ExternalPartySetupProposal_Withdraw"),
+        _WHOLE,
+    ),
+)  # fmt: skip
+
 RETENTION: Final = Table(
     "retention",
     "One row per week of first activity and week after it: how many of its parties acted again.",

@@ -8,7 +8,7 @@ from typing import Final
 from ledgerframes.tables.coin_flows import MINT_BURN, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
 from ledgerframes.tables.history import EVENTS, UPDATES
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXT, TIME
-from ledgerframes.tables.network_activity import APP_DAILY, NETWORK_DAILY
+from ledgerframes.tables.network_activity import APP_DAILY, NETWORK_DAILY, VALIDATOR_DAILY
 from ledgerframes.tables.rounds_and_rewards import REWARDS
 from ledgerframes.tables.star_dimensions import DATE, date_key, key
 from ledgerframes.tables.table import Column, Table
@@ -301,11 +301,7 @@ MART_VALIDATOR_DAILY: Final = Table(
         *_day("The day, in UTC."),
         key("validator_key", "The validator.", "party of the validator"),
         key("party_key", "Its party in dim_party.", "party of the validator"),
-        Column("last_round", INT64, "Last round that it reported for.", True, "rounds", "its license"),
-        Column("missed", INT64, "Rounds between the first and the last that it did not report for.", True, "rounds",
-               "its license"),
-        Column("version", TEXT, "Software version that it last reported.", True, source="its license"),
-        *(_CLAIMED, _EXPIRED, _BYTES, _BOUGHT),
+        *_of(VALIDATOR_DAILY, *VALIDATOR_DAILY.names[3:-1]),
     ),
 )  # fmt: skip
 

@@ -44,6 +44,7 @@ from tests.economics.test_token_transfers import (
     side,
 )
 from tests.models.test_governance_tables import by_hand as governance
+from tests.models.test_validators_and_wallets import by_hand as wallets
 
 AMULET, OPEN = "Splice.Amulet:Amulet", "Splice.Round:OpenMiningRound"
 #: What is one thing in SQL: a comment, a text, a word or a bracket.
@@ -205,6 +206,7 @@ def by_hand():
         *payments(),
         *endings(),
         *governance(),
+        *wallets(),
         update("closed", 7_300, archive(OPEN, "r1")),
         update("spent", 14_500, archive(AMULET, "coin 0", "Amulet_Melt")),
         # Between them lies a day without any.

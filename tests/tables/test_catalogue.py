@@ -120,6 +120,12 @@ COMPUTED = {
     " rewards_claimed rewards_expired traffic_bytes traffic_paid whole",
     "app_daily": "time provider coupons_created coupons_claimed coupons_expired rewards_claimed rewards_claimed_usd"
     " rewards_expired share",
+    "validator_daily": "time validator sponsor version last_round rounds_reported rounds_missed silent_for"
+    " rewards_validator_faucet rewards_validator_faucet_usd rewards_validator rewards_validator_usd rewards_app"
+    " rewards_app_usd rewards_other rewards_other_usd rewards_claimed rewards_claimed_usd traffic_bytes traffic_paid"
+    " traffic_paid_usd net net_usd whole",
+    "wallets_daily": "time provider created renewed cancelled expired active setups_proposed setups_accepted"
+    " setups_rejected setups_withdrawn whole",
     "retention": "cohort weeks_after cohort_parties parties whole",
     "holdings_from_events": "record_time migration_id computed_as_of_round party_id found total_unlocked_coin"
     " total_locked_coin total_coin_holdings accumulated_holding_fees_unlocked accumulated_holding_fees_locked"

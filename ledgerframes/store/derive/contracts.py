@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.loaders.history import History
-from ledgerframes.models.declared_reads import AMULET, COUPONS, LOCKED_AMULET, ROUNDS
+from ledgerframes.models.declared_reads import AMULET, COUPONS, LOCKED_AMULET, PREAPPROVAL, ROUNDS
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import OPEN_CONTRACTS
 from ledgerframes.store.derive.open_rows import open_rows
@@ -20,7 +20,7 @@ _CLOSED_ROUND: Final = ROUNDS[-1]
 _CARRIED: Final = (
     *(*COUPONS, AMULET, LOCKED_AMULET, _CLOSED_ROUND),
     "Splice.AmuletTransferInstruction:AmuletTransferInstruction",
-    "Splice.AmuletRules:TransferPreapproval",
+    PREAPPROVAL,
 )
 #: Instructions and allocations of any instrument are told by a member of their payload.
 _STEPS: Final = r'"(transfer|allocation)"'

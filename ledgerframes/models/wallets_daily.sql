@@ -1,0 +1,95 @@
+-- One row per day in UTC and provider of transfer preapprovals on which one of its parties has one, or something happened to
+-- one: a contract by which a party receives coin from anybody. A renewal ends it and creates it again. A validator that
+-- proposes to host an external party is the provider of the preapproval that comes of it.
+with
+last as (select max(record_time) as time from events),
+days as (
+  select unnest(generate_series(min(utc_day(record_time)), max(utc_day(record_time)), to_days(1)))::date as date
+  from events
+),
+begun as (
+  select *
+  from preapproval_contracts
+  where wrong is null
+  qualify row_number() over (
+    partition by contract_id
+    order by shown_by = 'assignment', shown_by = 'opening', migration_id, record_time, update_id, node_index) = 1
+),
+ends as (
+  select contract_id, record_time as ended_at, choice as ending
+  from exercises
+  where consuming
+    and template_name in ('Splice.AmuletRules:TransferPreapproval', 'Splice.AmuletRules:ExternalPartySetupProposal')
+  qualify row_number() over (partition by contract_id order by migration_id, record_time, update_id, node_index) = 1
+),
+renewals as (select event_id from exercises where choice = 'TransferPreapproval_Renew'),
+lives as (
+  select begun.*, ended_at, ending, renewals.event_id is not null as renews
+  from begun
+  left join ends using (contract_id)
+  left join renewals on renewals.event_id = begun.parent_event_id
+),
+proposed as (
+  select contract_id, provider, party, min(record_time) filter (shown_by = 'create') as record_time
+  from setup_proposals
+  where wrong is null
+  group by all
+),
+changes as (
+  select record_time, provider, party, case when renews then 'renewed' else 'created' end as change
+  from lives
+  where shown_by = 'create'
+  union all
+  select
+    ended_at as record_time, provider, party,
+    case when ending = 'TransferPreapproval_Expire' then 'expired' else 'cancelled' end as change
+  from lives
+  where ending <> 'TransferPreapproval_Renew'
+  union all
+  select record_time, provider, party, 'proposed' as change
+  from proposed
+  where record_time is not null
+  union all
+  select ended_at as record_time, provider, party, ending as change
+  from proposed
+  join ends using (contract_id)
+),
+changed as (
+  select
+    utc_day(record_time) as date, provider,
+    count(distinct party) filter (change = 'created') as created,
+    count(distinct party) filter (change = 'renewed') as renewed,
+    count(distinct party) filter (change = 'cancelled') as cancelled,
+    count(distinct party) filter (change = 'expired') as expired,
+    count(distinct party) filter (change = 'proposed') as setups_proposed,
+    count(distinct party) filter (change = 'ExternalPartySetupProposal_Accept') as setups_accepted,
+    count(distinct party) filter (change = 'ExternalPartySetupProposal_Reject') as setups_rejected,
+    count(distinct party) filter (change = 'ExternalPartySetupProposal_Withdraw') as setups_withdrawn
+  from changes
+  group by all
+),
+-- One whose time has run out is of no use, though it stays until somebody ends it.
+moments as (
+  select date, least((date + 1)::timestamp at time zone 'UTC', last.time) as moment
+  from days
+  cross join last
+),
+standing as (
+  select date, provider, count(distinct party) as active
+  from moments
+  join lives
+    on date >= utc_day(coalesce(record_time, created_at)) and expires_at > moment
+    and (ended_at is null or utc_day(ended_at) > date)
+  group by all
+)
+select
+  date::timestamp at time zone 'UTC' as time, provider,
+  coalesce(created, 0) as created, coalesce(renewed, 0) as renewed, coalesce(cancelled, 0) as cancelled,
+  coalesce(expired, 0) as expired, coalesce(active, 0) as active, coalesce(setups_proposed, 0) as setups_proposed,
+  coalesce(setups_accepted, 0) as setups_accepted, coalesce(setups_rejected, 0) as setups_rejected,
+  coalesce(setups_withdrawn, 0) as setups_withdrawn,
+  held_whole(date::timestamp at time zone 'UTC', last.time) as whole
+from changed
+full join standing using (date, provider)
+cross join last
+order by time, provider

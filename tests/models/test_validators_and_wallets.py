@@ -1,0 +1,220 @@
+"""`validator_daily` and `wallets_daily`, against the payloads of the events read in plain Python."""
+
+import json
+from collections import Counter, defaultdict
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+
+import ledgerframes as lf
+from tests.economics.histories import DSO, WHOLE, archive, create, frame_of, update
+
+LICENSE = "Splice.ValidatorLicense:ValidatorLicense"
+PREAPPROVAL, SETUP = "Splice.AmuletRules:TransferPreapproval", "Splice.AmuletRules:ExternalPartySetupProposal"
+REPORTS = {
+    "Splice.ValidatorLicense:ValidatorLivenessActivityRecord", "Splice.ValidatorLicense:ValidatorFaucetCoupon",
+}  # fmt: skip
+KINDS = {
+    "rewards_validator_faucet": ("inputValidatorFaucetAmount",),
+    "rewards_app": ("inputAppRewardAmount",),
+    "rewards_other": ("inputSvRewardAmount", "inputUnclaimedActivityRecordAmount", "inputDevelopmentFundAmount"),
+    "rewards_validator": ("inputValidatorRewardAmount",),
+}
+
+
+@pytest.fixture(scope="module")
+def history():
+    with lf.sandbox(days=8, seed=7) as net:
+        yield lf.load_history(net, start="begin", progress=False, decimals="exact")
+
+
+def read(history):
+    """Every event with its day, its payload and its result, in order."""
+    for row in history.events.itertuples():
+        loaded = [None if pd.isna(text) else json.loads(text) for text in (row.payload, row.exercise_result)]
+        yield row, row.record_time.floor("D"), *loaded
+
+
+def stated(history):
+    """What payloads and results say: rounds, licenses, claims by kind, purchases."""
+    reports, missed, rewards, bought = defaultdict(set), defaultdict(dict), defaultdict(Counter), defaultdict(Counter)
+    last, paying = {}, set()
+    for row, day, payload, result in read(history):
+        if row.event_type == "created_event" and row.template_name in REPORTS:
+            reports[payload["validator"], day].add(int(payload["round"]["number"]))
+        if row.event_type == "created_event" and row.template_name == LICENSE and payload["faucetState"]:
+            last[payload["validator"], day] = int(payload["faucetState"]["lastReceivedFor"]["number"])
+            missed[payload["validator"]][day] = int(payload["faucetState"]["numCouponsMissed"])
+        inner = isinstance(result, dict) and (result.get("transferResult") or result.get("result") or result)
+        if row.parent_event_id in paying:
+            paying.add(row.event_id)
+        elif inner and "summary" in inner:
+            paying.add(row.event_id)
+            sender = (payload.get("transfer") or payload).get("sender") or payload.get("provider")
+            sender = sender or result.get("provider")
+            for kind, names in KINDS.items():
+                rewards[sender, day][kind] += sum(Decimal(inner["summary"].get(name) or 0) for name in names)
+            # Validators' rewards contain their faucets.
+            faucets = Decimal(inner["summary"].get("inputValidatorFaucetAmount") or 0)
+            rewards[sender, day]["rewards_validator"] -= faucets
+        if row.choice == "AmuletRules_BuyMemberTraffic":
+            bought[payload["provider"], day]["traffic_bytes"] += int(payload["trafficAmount"])
+            bought[payload["provider"], day]["traffic_paid"] += Decimal(result["amuletPaid"])
+    return reports, missed, rewards, bought, last
+
+
+def test_a_validators_day_is_what_payloads_say(history):
+    rows = lf.validator_daily(history)
+    reports, missed, rewards, bought, last = stated(history)
+
+    assert rows.rewards_validator.sum() > 0 < rows.traffic_paid.sum()
+    for row in rows.itertuples():
+        who = (row.validator, row.time)
+        assert row.rounds_reported == len(reports[who])
+        counted = [number for day, number in sorted(missed[row.validator].items()) if day <= row.time]
+        before = counted[-2] if len(counted) > 1 else 0
+        assert row.rounds_missed == (counted[-1] - before if row.time in missed[row.validator] else 0)
+        for kind in KINDS:
+            assert getattr(row, kind) == rewards[who][kind], kind
+        assert row.rewards_claimed == sum(rewards[who].values())
+        assert (row.traffic_bytes, row.traffic_paid) == (bought[who]["traffic_bytes"], bought[who]["traffic_paid"])
+        assert row.net == row.rewards_claimed - row.traffic_paid
+        if who in last:
+            assert row.last_round == last[who]
+    assert {who for who, reported in reports.items() if reported} == {
+        (row.validator, row.time) for row in rows.itertuples() if row.rounds_reported
+    }
+
+
+def test_days_of_a_validator_add_up_to_its_liveness_and_a_silent_one_has_its_days(history):
+    rows, liveness = lf.validator_daily(history), lf.validator_liveness(history).set_index("validator")
+    sums = rows.groupby("validator")[["rounds_reported", "rounds_missed"]].sum()
+
+    assert sums.rounds_reported.to_dict() == liveness.collected.to_dict()
+    assert sums.rounds_missed.to_dict() == liveness.missed.to_dict()
+    assert rows.groupby("validator").silent_for.last().to_dict() == liveness.silent_for.to_dict()
+    for _, days in rows.groupby("validator"):
+        assert list(days.time) == list(pd.date_range(days.time.iloc[0], rows.time.max()))
+    closing = {}
+    for row, _, payload, _ in read(history):
+        if row.template_name == "Splice.Round:OpenMiningRound" and row.event_type == "created_event":
+            closing[int(payload["round"]["number"])] = pd.Timestamp(payload["targetClosesAt"])
+    end = history.events.record_time.max()
+    for row in rows[rows.last_round.notna()].itertuples():
+        moment = min(row.time + pd.Timedelta("1D"), end)
+        newest = max((number for number, time in closing.items() if time <= moment), default=None)
+        if newest is None:
+            assert pd.isna(row.silent_for)
+        else:
+            assert row.silent_for == max(newest - row.last_round, 0)
+
+
+def test_rewards_in_usd_are_those_of_their_flows(history):
+    rows, flows = lf.validator_daily(history), lf.reward_flows(history)
+    flows = flows[flows.event == "claimed"].assign(time=lambda rows: rows.record_time.dt.floor("D"))
+    own = {who: flow.amount_usd for who, flow in flows.groupby(["party", "time"])}
+
+    for row in rows.itertuples():
+        usd = own.get((row.validator, row.time), pd.Series([Decimal(0)]))
+        assert pd.isna(row.rewards_claimed_usd) if usd.isna().any() else row.rewards_claimed_usd == sum(usd)
+    assert 0 < rows.rewards_claimed_usd.isna().sum() < len(rows)
+
+
+@pytest.mark.parametrize("function", [lf.validator_daily, lf.wallets_daily])
+def test_a_part_with_its_opening_is_the_part_of_the_whole_and_is_refused_without(function, history):
+    with lf.sandbox(days=8, seed=7) as net:
+        whole, start = function(history), history.events.record_time.iloc[0].floor("D") + pd.Timedelta("3D")
+        part = lf.load_history(net, start=start, progress=False, decimals="exact")
+        opening = lf.load_opening(net, at=start)
+    with pytest.raises(lf.errors.PartialResultError, match="opening="):
+        function(part)
+
+    rows = function(part, opening=opening)
+    wanted = whole[whole.time >= start].reset_index(drop=True)
+    # Of a claim whose coupon began before, and of the last round that closed before, the part does not know.
+    unknown = [name for name in rows if name.endswith("_usd") or name == "silent_for"]
+    pd.testing.assert_frame_equal(rows.drop(columns=unknown), wanted.drop(columns=unknown), check_index_type=False)
+
+
+def test_wallets_are_what_the_contracts_of_preapprovals_say(history):
+    rows = lf.wallets_daily(history)
+    given, changed = {}, defaultdict(set)
+    renewing = set(history.events.event_id[history.events.choice == "TransferPreapproval_Renew"])
+    standing = defaultdict(dict)
+    for row, day, payload, _ in read(history):
+        if row.template_name != PREAPPROVAL:
+            continue
+        if row.event_type == "created_event":
+            given[row.contract_id] = payload
+            what = "renewed" if row.parent_event_id in renewing else "created"
+            changed[payload["provider"], day, what].add(payload["receiver"])
+            standing[row.contract_id] = {"from": day, "until": None}
+        elif row.consuming:
+            standing[row.contract_id]["until"] = day
+
+    assert rows.renewed.sum() > 0
+    end = history.events.record_time.max()
+    for row in rows.itertuples():
+        for what in ("created", "renewed"):
+            assert getattr(row, what) == len(changed[row.provider, row.time, what])
+        moment = min(row.time + pd.Timedelta("1D"), end)
+        active = {
+            payload["receiver"]
+            for contract, payload in given.items()
+            if payload["provider"] == row.provider
+            and standing[contract]["from"] <= row.time
+            and not (standing[contract]["until"] is not None and standing[contract]["until"] <= row.time)
+            and pd.Timestamp(payload["expiresAt"]) > moment
+        }
+        assert row.active == len(active)
+    assert rows.created.sum() == sum(len(own) for who, own in changed.items() if who[2] == "created")
+
+
+def preapproval(name, receiver, provider="app", until="2026-03-01T00:00:00Z"):
+    """A create."""
+    return create(PREAPPROVAL, name, {"dso": DSO, "receiver": receiver, "provider": provider, "expiresAt": until})
+
+
+def by_hand():
+    """Ends of preapprovals and setups of external parties, which the sandbox does not have."""
+    proposals = [
+        create(SETUP, f"setup {user}", {"validator": "val", "user": user, "dso": DSO})
+        for user in ("erin", "frank", "grace", "heidi")
+    ]
+    short = preapproval("p3", "carol", until="2026-01-02T00:00:00Z")
+    return [
+        update("w0", 60, preapproval("p0", "alice"), preapproval("p1", "bob"), short, *proposals),
+        update("w1", 61, archive(SETUP, "setup erin", "ExternalPartySetupProposal_Accept", {}, {},
+                                 preapproval("p4", "erin", "val"))),
+        update("w2", 62, archive(SETUP, "setup frank", "ExternalPartySetupProposal_Reject"),
+               archive(SETUP, "setup grace", "ExternalPartySetupProposal_Withdraw")),
+        update("w3", 90_000,
+               archive(PREAPPROVAL, "p0", "TransferPreapproval_Renew", {}, {}, preapproval("p5", "alice")),
+               archive(PREAPPROVAL, "p1", "TransferPreapproval_Cancel", {"p": "bob"}),
+               archive(PREAPPROVAL, "p3", "TransferPreapproval_Expire")),
+        update("w4", 180_000, archive(PREAPPROVAL, "p5", "Archive")),
+    ]  # fmt: skip
+
+
+def test_wallets_by_hand():
+    rows = lf.wallets_daily(frame_of(by_hand(), **WHOLE))
+
+    columns = ["created", "renewed", "cancelled", "expired", "active"]
+    setups = ["setups_proposed", "setups_accepted", "setups_rejected", "setups_withdrawn"]
+    found = {(row.time.day, row.provider): [row[name] for name in columns] for _, row in rows.iterrows()}
+    # Carol's had run out at the end of its first day, and stayed until the next.
+    assert found == {
+        (1, "app"): [3, 0, 0, 0, 2], (1, "val"): [1, 0, 0, 0, 1], (2, "app"): [0, 1, 1, 1, 1],
+        (2, "val"): [0, 0, 0, 0, 1], (3, "app"): [0, 0, 1, 0, 0], (3, "val"): [0, 0, 0, 0, 1],
+    }  # fmt: skip
+    assert rows[rows.provider == "val"][setups].to_numpy().tolist() == [[4, 1, 1, 1], [0] * 4, [0] * 4]
+    assert list(rows.whole) == [True] * 4 + [False] * 2
+
+
+def test_each_is_found_by_the_words_for_it():
+    for words, name in {
+        "validator scorecard": "validator_daily", "validator day": "validator_daily", "wallets": "wallets_daily",
+        "transfer preapproval": "wallets_daily", "external party": "wallets_daily", "rounds missed": "validator_daily",
+    }.items():  # fmt: skip
+        assert name in [one.partition(".")[0] for one in lf.find(words).name], words
