@@ -72,6 +72,7 @@ from ledgerframes.models.public import reward_flows as reward_flows
 from ledgerframes.models.public import rewards as rewards
 from ledgerframes.models.public import round_history as round_history
 from ledgerframes.models.public import supply as supply
+from ledgerframes.models.public import supply_by_purpose as supply_by_purpose
 from ledgerframes.models.public import supply_per_round as supply_per_round
 from ledgerframes.models.public import sv_rewards as sv_rewards
 from ledgerframes.models.public import sv_weights as sv_weights

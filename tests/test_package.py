@@ -51,7 +51,7 @@ ECONOMICS = {
     "supply_per_round", "balances_over_time", "active_parties", "template_activity", "validator_liveness",
     "votes", "vote_casts", "price_votes", "config_changes", "sv_weights", "featured_app_history",
     "token_transfers", "model", "models", "network_daily", "app_daily", "retention", "issuance", "validator_daily",
-    "wallets_daily",
+    "wallets_daily", "supply_by_purpose",
 }  # fmt: skip
 PICTURES = {
     "plot", "show",

@@ -1,4 +1,4 @@
-"""`coin_history`, `supply`, `supply_per_round` and `balances_over_time`: which coin there is, how much, and whose."""
+"""`coin_history`, `supply` per round and by purpose, `balances_over_time`: which coin there is, whose, and what for."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ import pyarrow as pa
 from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals
-from ledgerframes.models.coverage import begun
+from ledgerframes.models.coverage import begun, from_begin
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.signatures import MOVERS, of_model
 from ledgerframes.paging.window import Bound, Duration
-from ledgerframes.tables.coin_stocks import BALANCES_OVER_TIME, COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND
+from ledgerframes.tables.coin_stocks import (
+    BALANCES_OVER_TIME,
+    COIN_HISTORY,
+    SUPPLY,
+    SUPPLY_BY_PURPOSE,
+    SUPPLY_PER_ROUND,
+)
 
 _MOST_TIMES: Final = 10_000_000
 _MOST_ROWS: Final = 50_000_000
@@ -31,13 +37,21 @@ def _without_create(engine: Engine, _: pa.Table) -> dict[str, dict[str, int]]:
     return {"without_create": {row["template_name"]: row["rows"] for row in rows}}
 
 
-def _check_size(engine: Engine, asked: Mapping[str, Any]) -> None:
-    """Refuse balances at too many times, before any of them is computed."""
+def _check_times(engine: Engine, asked: Mapping[str, Any]) -> dict[str, int]:
+    """Refuse too many times, before anything is computed for them; gives how many there are, and how many owners."""
+    size: dict[str, int]
     (size,) = engine.rows("balance_size").to_pylist()
-    every = f"every={shown(asked['every'])} is not valid"
     if size["times"] > _MOST_TIMES:
+        every = f"every={shown(asked['every'])} is not valid"
         raise InputError(f"{every}: give a longer interval, for {_MOST_TIMES:,} times at most")
+    return size
+
+
+def _check_size(engine: Engine, asked: Mapping[str, Any]) -> None:
+    """Refuse balances of too many owners at too many times likewise."""
+    size = _check_times(engine, asked)
     if size["times"] * size["owners"] > _MOST_ROWS:
+        every = f"every={shown(asked['every'])} is not valid"
         raise InputError(
             f"{every}: {size['times']:,} times of {size['owners']:,} parties are too many rows; give a longer interval,"
             " or parties="
@@ -132,6 +146,54 @@ def supply(
         >>> with lf.sandbox(updates=200) as net:
         ...     supply = lf.supply(lf.load_events(net))
         >>> bool((supply.total == supply.unlocked + supply.locked).all())
+        True
+    """
+
+
+@of_model(SUPPLY_BY_PURPOSE, whole=True, settings=from_begin, check=_check_times, edges="coin_edges")
+def supply_by_purpose(
+    events: Any,
+    *,
+    every: Duration = "1D",
+    opening: Any = None,
+    as_: As = "pandas",
+    decimals: Decimals | None = None,
+) -> Any:
+    """Tell what the supply is for: unlocked, locked by purpose, circulating, and the pools that may still be minted.
+
+    `total` is that of `supply`: coin that exists, as received. A locked coin's purpose is that of the contract which
+    names it, a transfer instruction, an allocation, a governance lock or a vesting lock (an allocation can be either of
+    these, CIP-0105); else what its lock's context says: `transfer to`, `allocation for`, a payment or subscription,
+    vesting, a lock for governance, a super validator or a featured application. All else is `locked_other`. A lock
+    whose time is over counts until it is unlocked.
+
+    `circulating` is what its owner can pay with, and what is set aside for a payment under way: `unlocked`, and locked
+    for transfers, allocations and payments. Coin locked for governance, vesting or other purposes does not circulate.
+
+    The pools are no part of `total`, since nothing of them is minted: `unclaimed_rewards` is at the foundation's
+    disposal (`UnclaimedReward`), and of the development fund `_unallocated` is what rounds set aside, `_allocated` what
+    is granted and not minted, `_spent` what was minted.
+
+    Args:
+        events: events of `load_events`, a `History`, a `Store`, or a path of Parquet, from ledger begin; see
+            `coin_history`.
+        every: the times are the multiples of it (of days: midnight in UTC) from the first event to the last, and the
+            last event's.
+
+    Returns:
+        One row per time, in order, with the columns of `lf.describe("supply_by_purpose")`: amounts in coin, `_usd` in
+        USD at the price of the earliest round open then, null where none is known. `development_fund_spent` is null
+        unless the events begin at ledger begin.
+
+    Raises:
+        InputError: an argument is not valid, columns are missing, or there would be more than 10 million rows.
+        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=200) as net:
+        ...     supply = lf.supply_by_purpose(lf.load_events(net), every="1h")
+        >>> bool((supply.circulating <= supply.total).all())
         True
     """
 

@@ -52,7 +52,7 @@ def computed(
     until: Cursor | int | None = None,
     variables: Mapping[str, Any] | None = None,
     unknown: Sequence[str] = (),
-    check: Callable[[Engine], None] | None = None,
+    check: Callable[[Engine], object] | None = None,
     edges: str = "",
     kind: str | None = None,
     notes: Callable[[Engine, pa.Table], Mapping[str, Any]] | None = None,

@@ -93,6 +93,14 @@ def nothing_before(inputs: Inputs, asked: Mapping[str, Any]) -> bool:
     return inputs.attrs.get("from_beginning") is True or isinstance(asked.get("opening"), str)
 
 
+def from_begin(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, bool]:
+    """Whether sums from ledger begin are known; then nothing of the history may be missing."""
+    begun = nothing_before(inputs, asked)
+    if begun:
+        check_whole(inputs.proof, name="events", opening=asked["opening"])
+    return {"begun": begun}
+
+
 def begun(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, bool]:
     """Whether it is known what was there before; then nothing of the history may be missing."""
     begun = asked["opening"] is not None or inputs.attrs.get("from_beginning", False) is not False

@@ -8,6 +8,7 @@ from typing import Final
 
 from ledgerframes.models.governance_reads import DSO, GOVERNANCE_READS
 from ledgerframes.models.reads import Member, Read
+from ledgerframes.models.supply_reads import GOVERNANCE_LOCKS, POOLS, SUPPLY_READS
 from ledgerframes.models.token_reads import PLACE, TOKEN_READS, sayings
 
 AMULET: Final = "Splice.Amulet:Amulet"
@@ -92,6 +93,7 @@ OPENED: Final = (
     PREAPPROVAL,
     SETUP,
     "Splice.AmuletTransferInstruction:AmuletTransferInstruction",
+    *(*GOVERNANCE_LOCKS, *POOLS),
 )
 #: The terms of a coin, which a locked one holds in a record of its own.
 _TERMS: Final = (
@@ -163,6 +165,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
                 *_TERMS,
                 Member("lock_holders", "texts", ("lock.holders",)),
                 Member("lock_expires_at", "instant", ("lock.expiresAt",)),
+                Member("lock_context", "plain", ("lock.optContext",)),
             ),
             templates=(AMULET, LOCKED_AMULET),
         ),
@@ -215,7 +218,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             "creates",
             ("contract_id", "parent_event_id"),
             (Member("amount", "amount", ("amount",), required=True),),
-            templates=("Splice.Amulet:UnclaimedReward", "Splice.Amulet:UnclaimedDevelopmentFundCoupon"),
+            templates=POOLS,
         ),
         "payment_results": Read(
             "exercises",
@@ -369,6 +372,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             each=True,
         ),
         **GOVERNANCE_READS,
+        **SUPPLY_READS,
         **TOKEN_READS,
     }
 )

@@ -3,7 +3,13 @@
 # ruff: noqa: F401 - only names are kept here
 
 from ledgerframes.models.coin_flows import mint_burn, movements, token_transfers, traffic_purchases, transfers
-from ledgerframes.models.coin_stocks import balances_over_time, coin_history, supply, supply_per_round
+from ledgerframes.models.coin_stocks import (
+    balances_over_time,
+    coin_history,
+    supply,
+    supply_by_purpose,
+    supply_per_round,
+)
 from ledgerframes.models.contracts import active_contracts
 from ledgerframes.models.governance import (
     config_changes,

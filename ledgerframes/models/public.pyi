@@ -500,6 +500,33 @@ def supply(
     decimals: Decimals | None = ...,
 ) -> Any: ...
 @overload
+def supply_by_purpose(
+    events: Any,
+    *,
+    every: Duration = ...,
+    opening: Any = ...,
+    as_: Literal["pandas"] = ...,
+    decimals: Decimals | None = ...,
+) -> pd.DataFrame: ...
+@overload
+def supply_by_purpose(
+    events: Any,
+    *,
+    every: Duration = ...,
+    opening: Any = ...,
+    as_: Literal["arrow"],
+    decimals: Decimals | None = ...,
+) -> pa.Table: ...
+@overload
+def supply_by_purpose(
+    events: Any,
+    *,
+    every: Duration = ...,
+    opening: Any = ...,
+    as_: Literal["polars"],
+    decimals: Decimals | None = ...,
+) -> Any: ...
+@overload
 def supply_per_round(
     events: Any,
     *,

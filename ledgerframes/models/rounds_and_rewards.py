@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from ledgerframes.frames import As, Decimals
-from ledgerframes.models.coverage import check_whole, nothing_before
+from ledgerframes.models.coverage import from_begin
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.signatures import of_model
 from ledgerframes.tables.rounds_and_rewards import ISSUANCE, REWARD_FLOWS, REWARDS, ROUND_HISTORY, SV_REWARDS
 
@@ -58,15 +56,7 @@ def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decim
     """
 
 
-def _from_begin(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, bool]:
-    """Whether sums from ledger begin are known; then nothing of the history may be missing."""
-    begun = nothing_before(inputs, asked)
-    if begun:
-        check_whole(inputs.proof, name="events", opening=asked["opening"])
-    return {"begun": begun}
-
-
-@of_model(ISSUANCE, settings=_from_begin, unknown=["unknown_rewards"], edges="reward_edges", notes=_without_create)
+@of_model(ISSUANCE, settings=from_begin, unknown=["unknown_rewards"], edges="reward_edges", notes=_without_create)
 def issuance(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Compare what each round issued with the schedule: what the curve allows, what was minted, expired and burned.
 

@@ -60,7 +60,7 @@ def of_model(
     edges: str = "",
     kind: str | None = None,
     settings: Callable[[Inputs, Mapping[str, Any]], Mapping[str, Any]] | None = None,
-    check: Callable[[Engine, Mapping[str, Any]], None] | None = None,
+    check: Callable[[Engine, Mapping[str, Any]], object] | None = None,
     notes: Callable[[Engine, pa.Table], Mapping[str, Any]] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a table that the model of its name computes from a history; its function is a signature and its meaning.

@@ -80,6 +80,59 @@ SUPPLY_PER_ROUND: Final = Table(
     ),
 )  # fmt: skip
 
+
+def _stock(name: str, meaning: str, source: str, *, nullable: bool = False) -> tuple[Column, Column]:
+    """An amount at a time, and the same in USD."""
+    worth = f"The same as {name} in USD, at the price of the round; null where one of them is not known."
+    by_price = f"{name} times amulet_price_usd, rounded half even to 10 places"
+    return (
+        Column(name, AMOUNT, meaning, nullable, "coin", source),
+        Column(f"{name}_usd", AMOUNT, worth, True, "USD", by_price),
+    )
+
+
+def _locked(purpose: str, words: str, source: str) -> tuple[Column, Column]:
+    return _stock(f"locked_{purpose}", f"Coin that is locked {words}.", f"LockedAmulet {source}")
+
+
+_BY_CONTEXT: Final = "whose lock/optContext says so"
+_STOCKS: Final = (
+    _stock("unlocked", "Coin that is not locked.", "sum of active Amulet contracts"),
+    _locked("transfer", "until a transfer is accepted", f"of an AmuletTransferInstruction, or {_BY_CONTEXT}"),
+    _locked("allocation", "for a settlement", f"of an AmuletAllocation of either version, or {_BY_CONTEXT}"),
+    _locked("payment", "for a payment to an application or a subscription, such as for a name", _BY_CONTEXT),
+    _locked("governance", "for governance: by super validators' rights owners or featured applications",
+            f"of a GovernanceLock or an aggregateLock (CIP-0105), or {_BY_CONTEXT}"),
+    _locked("vesting", "and is released over time", f"of a VestingLock or a vestingLock (CIP-0105), or {_BY_CONTEXT}"),
+    _locked("other", "for another purpose, or for none that is stated", "of no other purpose"),
+    _stock("total", "All coin: the supply.", "unlocked plus locked_*"),
+    _stock("circulating", "Coin in circulation: unlocked, or set aside for a payment under way.",
+           "unlocked plus locked_transfer, locked_allocation and locked_payment"),
+    _stock("unclaimed_rewards", "Unclaimed reward pool: coin that nobody claimed, and that is not minted.",
+           "sum of /payload/amount of active UnclaimedReward contracts"),
+    _stock("development_fund_unallocated", "Coin set aside for the development fund that is not granted to anybody.",
+           "sum of /payload/amount of active UnclaimedDevelopmentFundCoupon contracts"),
+    _stock("development_fund_allocated", "Coin granted by the development fund that is not minted yet.",
+           "sum of /payload/amount of active DevelopmentFundCoupon contracts"),
+    _stock("development_fund_spent", "Coin minted from the development fund since ledger begin; null if that is not in"
+           " the events.", "sum of minted_development_fund of mint_burn", nullable=True),
+)  # fmt: skip
+
+SUPPLY_BY_PURPOSE: Final = Table(
+    "supply_by_purpose",
+    "One row per time: the coin that exists, locked by purpose and in circulation, and the unclaimed pools.",
+    ("lf.supply_by_purpose(events)",),
+    ("time",),
+    (
+        Column("time", TIME, "The time; what is recorded then is included.",
+               source="multiples of the argument `every`"),
+        Column("round", INT64, "Earliest round that is open then.", True, "rounds", "OpenMiningRound contracts"),
+        Column("amulet_price_usd", AMOUNT, "Price of the coin in that round.", True, "USD per coin",
+               "amulet_price_usd of round_history"),
+        *(column for pair in _STOCKS for column in pair),
+    ),
+)  # fmt: skip
+
 BALANCES_OVER_TIME: Final = Table(
     "balances_over_time",
     "One row per time and party: what the party holds then.",

@@ -44,6 +44,7 @@ from tests.economics.test_token_transfers import (
     side,
 )
 from tests.models.test_governance_tables import by_hand as governance
+from tests.models.test_supply_tables import locks
 from tests.models.test_validators_and_wallets import by_hand as wallets
 
 AMULET, OPEN = "Splice.Amulet:Amulet", "Splice.Round:OpenMiningRound"
@@ -207,6 +208,7 @@ def by_hand():
         *endings(),
         *governance(),
         *wallets(),
+        *locks(),
         update("closed", 7_300, archive(OPEN, "r1")),
         update("spent", 14_500, archive(AMULET, "coin 0", "Amulet_Melt")),
         # Between them lies a day without any.

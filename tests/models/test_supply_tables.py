@@ -1,4 +1,4 @@
-"""`issuance` against the raw events, read another way, and what no simulated history has, by hand."""
+"""`issuance` and `supply_by_purpose` against the raw events, read another way, and what no history has, by hand."""
 
 from __future__ import annotations
 
@@ -11,12 +11,43 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.sandbox.generator.generate import generate
-from tests.economics.histories import WHOLE, create, frame_of, opening_of, update
+from tests.economics.histories import (
+    WHOLE,
+    archive,
+    captured_active,
+    captured_events,
+    coin,
+    create,
+    frame_of,
+    opening_of,
+    update,
+)
 from tests.replay import read_capture
-from tests.sandbox.economy_books import KINDS, YEAR, entity_of, preorder, round_number, rounded
+from tests.sandbox.economy_books import (
+    COIN,
+    FUND,
+    KINDS,
+    LOCKED,
+    YEAR,
+    coin_payload,
+    entity_of,
+    preorder,
+    round_number,
+    rounded,
+)
 
 RULES, OPEN = "Splice.AmuletRules:AmuletRules", "Splice.Round:OpenMiningRound"
-UNCLAIMED = "Splice.Amulet:UnclaimedReward"
+UNCLAIMED, UNCLAIMED_FUND = "Splice.Amulet:UnclaimedReward", "Splice.Amulet:UnclaimedDevelopmentFundCoupon"
+POOLS = {
+    UNCLAIMED: "unclaimed_rewards", UNCLAIMED_FUND: "development_fund_unallocated", FUND: "development_fund_allocated",
+}  # fmt: skip
+#: What the simulated ledger's locks say of themselves.
+SAID = {
+    None: "other", "escrow of a sale": "other", "vesting of an employee": "vesting", "CNS payment": "payment",
+    "lock of a featured app": "governance", "lock of a super validator": "governance",
+}  # fmt: skip
+HELD = ("unlocked", *(f"locked_{purpose}" for purpose in
+                      ("transfer", "allocation", "payment", "governance", "vesting", "other")))  # fmt: skip
 #: Of each template of coupons: what states its weight, and what its round issues for it.
 WEIGHTS = {
     "AppRewardCoupon": ("amount", "issuancePer{}AppRewardCoupon"),
@@ -104,11 +135,11 @@ def step_after(opened, rules):
     now, tick = (int(opened[name]["microseconds"]) for name in ("issuingFor", "tickDuration"))
     curve = rules["configSchedule"]["initialValue"]["issuanceCurve"]["futureValues"]
     steps = sorted((int(one["_1"]["microseconds"]), one["_2"]["amuletToIssuePerYear"]) for one in curve)
-    for after, coin in steps:
+    for after, yearly in steps:
         if after > now:
             rounds = -((now - after) // tick)
             opens = pd.Timestamp(opened["opensAt"]) + pd.Timedelta(microseconds=rounds * tick)
-            return opens, round_number(opened) + rounds, Decimal(coin)
+            return opens, round_number(opened) + rounds, Decimal(yearly)
     return None, None, None
 
 
@@ -210,3 +241,156 @@ def test_the_next_step_is_that_of_the_rules_that_held_when_a_round_opened():
 @pytest.mark.parametrize("word", ["issuance", "halving", "schedule", "issuance curve"])
 def test_an_analyst_finds_the_issuance(word):
     assert "issuance" in {*lf.find(word).name}
+
+
+def stock_of(entity, payload):
+    """Which stock a contract is of, and how much of it; None if of none."""
+    if entity in POOLS:
+        return POOLS[entity], Decimal(payload["amount"])
+    if entity not in (COIN, LOCKED):
+        return None
+    kind = "unlocked"
+    if entity == LOCKED:
+        said = payload["lock"]["optContext"]
+        kind = f"locked_{'transfer' if (said or '').startswith('transfer to ') else SAID[said]}"
+    return kind, Decimal(coin_payload(entity, payload)["amount"]["initialAmount"])
+
+
+def stocks_at(items, times):
+    """What there is of each stock at each time, and the price of the earliest round that is open then."""
+    # A later migration can begin before the one before it ends, and end what that one creates.
+    waiting, active, rounds, price, spent = sorted(items, key=lambda item: item["record_time"]), {}, {}, {}, Decimal(0)
+    gone = set()
+    for time in times:
+        while waiting and pd.Timestamp(waiting[0]["record_time"]) <= time:
+            item = waiting.pop(0)
+            for event in preorder(item):
+                contract, entity = event["contract_id"], entity_of(event)
+                if event["event_type"] == "created_event" and contract not in gone:
+                    active[contract] = stock_of(entity, event["create_arguments"])
+                    if entity == OPEN:
+                        rounds[contract] = round_number(event["create_arguments"])
+                        price[rounds[contract]] = Decimal(event["create_arguments"]["amuletPrice"])
+                elif event.get("consuming"):
+                    gone.add(contract)
+                    active.pop(contract, None)
+                    rounds.pop(contract, None)
+                if event.get("choice") == "AmuletRules_Transfer":
+                    spent += Decimal(event["exercise_result"]["summary"]["inputDevelopmentFundAmount"] or 0)
+        sums = defaultdict(Decimal, development_fund_spent=spent)
+        for kind, amount in filter(None, active.values()):
+            sums[kind] += amount
+        yield sums, price[min(rounds.values())]
+
+
+def test_supply_by_purpose_is_that_of_the_raw_contracts(items):
+    events = frame_of(items, **WHOLE)
+
+    rows = lf.supply_by_purpose(events, every="1min")
+
+    names = [*HELD, *POOLS.values(), "development_fund_spent"]
+    for (place, row), (sums, price) in zip(rows.iterrows(), stocks_at(items, rows.time), strict=True):
+        assert [row[name] for name in names] == [sums[name] for name in names]
+        assert [row[f"{name}_usd"] for name in names] == [rounded(sums[name] * price) for name in names]
+        assert row.total == sum(row[name] for name in HELD)
+        assert row.circulating == sum(row[name] for name in HELD[:4])
+        if place % 60 == 0 or place == len(rows) - 1:
+            (supply,) = lf.supply(events, at=row.time).itertuples()
+            assert (row.unlocked, row.total) == (supply.unlocked, supply.total)
+    assert [name for name in names if not rows[name].any()] == ["locked_allocation"]
+
+
+def test_supply_by_purpose_of_a_range_goes_on_from_its_opening():
+    with lf.sandbox(days=12, seed=7) as net:
+        whole = lf.load_history(net, start="begin", progress=False, decimals="exact")
+        start = whole.updates.record_time.iloc[0] + pd.Timedelta("6D7h")
+        part = lf.load_history(net, start=start, progress=False, decimals="exact")
+        opening = lf.load_opening(net, at=start)
+
+    rows, wanted = lf.supply_by_purpose(part, opening=opening), lf.supply_by_purpose(whole)
+
+    wanted = wanted[wanted.time >= start].reset_index(drop=True)
+    spent = ["development_fund_spent", "development_fund_spent_usd"]
+    assert rows.drop(columns=spent).equals(wanted.drop(columns=spent))
+    assert rows[spent].isna().all(axis=None)
+    assert wanted[["development_fund_unallocated", "locked_governance", "unclaimed_rewards"]].all(axis=None)
+
+
+def locks():
+    """Locked coins, 1 for the first purpose and twice as much for each after it, by who names them or what they say."""
+
+    def locked(name, amount, context=None):
+        lock = {"holders": ["bob"], "expiresAt": "2026-02-01T00:00:00Z", "optContext": context}
+        return create(LOCKED, name, {"amulet": coin("alice", f"{amount}.0"), "lock": lock})
+
+    def allocation(meta):
+        return {"lockedAmulet": meta or "allocated", "allocation": {"meta": {"values": {"cip-105/type": meta}}}}
+
+    second = "AmuletAllocationV2:AmuletAllocationV2"
+    names = {
+        "aggregateLock": second, "vestingLock": second,
+        "instruction": "AmuletTransferInstruction:AmuletTransferInstruction",
+        "governed": "GovernanceLock:GovernanceLock", "vested": "GovernanceLock:VestingLock",
+    }  # fmt: skip
+    words = (
+        "transfer to 'bob'", "allocation for settlement of a trade", "amulet-payment-request: bread",
+        "Unlocking from supporting SV rights for one", "Locked to support Featured App party app", "misc",
+    )  # fmt: skip
+    allocated = "Splice.AmuletAllocation:AmuletAllocation"
+    named = [
+        node
+        for place, (name, template) in enumerate(names.items())
+        for node in (
+            locked(name, 2**place, "misc"),
+            create(f"Splice.{template}", f"of {name}", allocation(name) if "Allocation" in template
+                   else {"lockedAmulet": name}),
+        )
+    ]  # fmt: skip
+    return [
+        update("l1", 2, *named, locked("allocated", 32), create(allocated, "a", allocation(None))),
+        update("l2", 3, *(locked(word, 64 * 2**place, word) for place, word in enumerate(words)), locked("none", 4096)),
+        update("l3", 64, archive(LOCKED, "governed", "LockedAmulet_UnlockV2"), archive(UNCLAIMED, "u"),
+               create(UNCLAIMED, "v", {"amount": "7.0"}), create(UNCLAIMED_FUND, "f", {"amount": "3.0"})),
+        update("l4", 65, create(UNCLAIMED, "brief", {"amount": "9.0"})),
+        update("l5", 66, archive(UNCLAIMED, "brief")),
+    ]  # fmt: skip
+
+
+def test_what_locks_are_for_is_told_by_who_names_them_else_by_what_they_say():
+    opening = opening_of([("u", UNCLAIMED, {"amount": "5.0"}), ("c", COIN, coin("bob", "8192.0"))])
+
+    rows = lf.supply_by_purpose(frame_of(locks()), every="1min", opening=opening)
+
+    assert rows.unclaimed_rewards.to_list() == [5, 7]
+    assert rows.development_fund_unallocated.to_list() == [0, 3]
+    assert rows[[*HELD]].to_numpy().tolist() == [
+        [8192, 4 + 64, 32 + 128, 256, 1 + 8 + 1024, 2 + 16 + 512, 2048 + 4096],
+        [8192, 4 + 64, 32 + 128, 256, 1 + 1024, 2 + 16 + 512, 2048 + 4096],
+    ]
+    assert rows.total_usd.isna().all()
+
+
+def test_real_unclaimed_rewards_are_a_pool(captures):  # noqa: ARG001 - skips where there are none
+    events, opening = captured_events(), captured_active()
+    created = events[(events.template_name == UNCLAIMED) & (events.event_type == "created_event")]
+    ended = {*events[events.consuming.eq(True)].contract_id}  # noqa: FBT003
+    before = opening.contracts.to_pandas()
+    before = before[before.template_name == UNCLAIMED]
+    shares = [
+        *zip(created.contract_id, created.payload, strict=True),
+        *zip(before.contract_id, before.payload, strict=True),
+    ]
+
+    rows = lf.supply_by_purpose(events, opening=opening)
+
+    assert shares
+    left = sum(
+        Decimal(json.loads(payload)["amount"]) for contract, payload in dict(shares).items() if contract not in ended
+    )
+    assert rows.unclaimed_rewards.iloc[-1] == left
+    assert rows.total.iloc[-1] == lf.supply(events, opening=opening).total[0]
+
+
+@pytest.mark.parametrize("word", ["circulating", "circulation", "locked", "supply", "unclaimed", "development fund"])
+def test_an_analyst_finds_what_the_supply_is_for(word):
+    assert "supply_by_purpose" in {*lf.find(word).name}

@@ -94,6 +94,12 @@ COMPUTED = {
     " expires_at_round created_by ended_at ended_by",
     "supply": "at unlocked locked total",
     "supply_per_round": "round opened_at amulet_price_usd minted burned net_change unexplained total whole",
+    "supply_by_purpose": "time round amulet_price_usd unlocked unlocked_usd locked_transfer locked_transfer_usd"
+    " locked_allocation locked_allocation_usd locked_payment locked_payment_usd locked_governance"
+    " locked_governance_usd locked_vesting locked_vesting_usd locked_other locked_other_usd total"
+    " total_usd circulating circulating_usd unclaimed_rewards unclaimed_rewards_usd"
+    " development_fund_unallocated development_fund_unallocated_usd development_fund_allocated"
+    " development_fund_allocated_usd development_fund_spent development_fund_spent_usd",
     "balances_over_time": "time party_id total_unlocked_coin total_locked_coin total_coin_holdings"
     " accumulated_holding_fees_unlocked accumulated_holding_fees_locked accumulated_holding_fees_total"
     " total_available_coin",

@@ -1,0 +1,71 @@
+-- One row per time that is asked for: the coin that exists, unlocked and locked by what for, how much of it circulates, and what
+-- may still be minted from the pools of unclaimed rewards and of the development fund.
+with
+stocks as (
+  select
+    case when locked then 'locked_' || purpose else 'unlocked' end as kind, amount, recorded_at, ended_at
+  from coin_history
+  left join lock_purposes using (contract_id)
+  union all
+  select kind, amount, recorded_at, ended_at from pool_contracts
+  union all
+  select 'development_fund_spent', minted_development_fund, record_time, null
+  from mint_burn
+  where minted_development_fund <> 0
+),
+placed as (
+  select
+    kind, amount,
+    -- What began before the events is there from the first time on.
+    case when recorded_at is null then 0 else started.place end as begins,
+    ended.place as ends
+  from stocks
+  asof left join balance_times as started on stocks.recorded_at <= started.time
+  asof left join balance_times as ended on stocks.ended_at <= ended.time
+),
+-- One that begins and ends between two times is held at none.
+changes as (
+  select kind, begins as place, amount from placed where begins < ends or ends is null
+  union all
+  select kind, ends, -amount from placed where begins < ends
+),
+sums as (
+  select
+    place,
+    sum(amount) filter (kind = 'unlocked') as unlocked,
+    sum(amount) filter (kind = 'locked_transfer') as locked_transfer,
+    sum(amount) filter (kind = 'locked_allocation') as locked_allocation,
+    sum(amount) filter (kind = 'locked_payment') as locked_payment,
+    sum(amount) filter (kind = 'locked_governance') as locked_governance,
+    sum(amount) filter (kind = 'locked_vesting') as locked_vesting,
+    sum(amount) filter (kind = 'locked_other') as locked_other,
+    sum(amount) filter (kind = 'unclaimed_rewards') as unclaimed_rewards,
+    sum(amount) filter (kind = 'development_fund_unallocated') as development_fund_unallocated,
+    sum(amount) filter (kind = 'development_fund_allocated') as development_fund_allocated,
+    sum(amount) filter (kind = 'development_fund_spent') as development_fund_spent
+  from changes
+  group by place
+),
+held as (
+  select
+    time, round,
+    coalesce(sum(columns(sums.* exclude (place))) over past, 0)::decimal(38, 10)
+  from balance_times
+  left join sums using (place)
+  window past as (order by place)
+),
+amounts as (
+  select
+    * replace (
+      case when coalesce(getvariable('begun')::boolean, true) then development_fund_spent end as development_fund_spent),
+    (unlocked + locked_transfer + locked_allocation + locked_payment)::decimal(38, 10) as circulating,
+    (unlocked + locked_transfer + locked_allocation + locked_payment + locked_governance + locked_vesting
+      + locked_other)::decimal(38, 10) as total
+  from held
+)
+select
+  amounts.*, amulet_price_usd,
+  coin(worth(columns(amounts.* exclude (time, round)), amulet_price_usd)) as '\0_usd'
+from amounts
+left join (select round, amulet_price_usd from round_history) as prices using (round)
+order by time

@@ -1,0 +1,42 @@
+"""Every read of what coin is locked for and what may still be minted; `declared_reads` lists them with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from ledgerframes.models.reads import Member, Read
+from ledgerframes.models.token_reads import PLACE
+
+#: Locks of coin for governance, and what they become; the coin itself is another contract.
+GOVERNANCE_LOCKS: Final = ("Splice.GovernanceLock:GovernanceLock", "Splice.GovernanceLock:VestingLock")
+#: What is there to be minted, and whose it may become is not decided.
+POOLS: Final = ("Splice.Amulet:UnclaimedReward", "Splice.Amulet:UnclaimedDevelopmentFundCoupon")
+
+SUPPLY_READS: Final[Mapping[str, Read]] = MappingProxyType(
+    {
+        # What is in the pools, with what the development fund has granted.
+        "pool_shares": Read(
+            "creates",
+            (*PLACE, "shown_by", "contract_id"),
+            (Member("amount", "amount", ("amount",), required=True),),
+            templates=(*POOLS, "Splice.Amulet:DevelopmentFundCoupon"),
+        ),
+        # Contracts that name a locked coin say what it is locked for.
+        "lock_users": Read(
+            "creates",
+            ("contract_id",),
+            (
+                Member("locked_coin", "plain", ("lockedAmulet",)),
+                Member("lock_type", "plain", ('allocation.meta.values."cip-105/type"',)),
+            ),
+            templates=(
+                "Splice.AmuletAllocation:AmuletAllocation",
+                "Splice.AmuletAllocationV2:AmuletAllocationV2",
+                "Splice.AmuletTransferInstruction:AmuletTransferInstruction",
+                *GOVERNANCE_LOCKS,
+            ),
+        ),
+    }
+)
