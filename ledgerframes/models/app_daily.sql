@@ -1,4 +1,5 @@
--- One row per day in UTC and provider of an application whose rewards were created or ended on it.
+-- One row per day in UTC and provider of an application whose rewards were created or ended on it, or through which coin was
+-- paid on it. What it burns is the fees of these payments, and what it paid itself for traffic and preapprovals.
 with
 flowed as (
   select
@@ -13,12 +14,62 @@ flowed as (
   where kind = 'app' and party is not null
   group by all
 ),
+-- Coupons of the second version state coin, and no weight.
+weighed as (
+  select utc_day(created_recorded_at) as date, beneficiary as provider, sum_of_all(weight) as activity_weight
+  from coupon_lives
+  where kind = 'app' and created_in is not null and not in_coin
+  group by all
+),
+through as (
+  select
+    utc_day(record_time) as date, provider, count(distinct receiver) filter (receiver is distinct from sender) as users
+  from coin_outputs
+  where provider is not null
+  group by all
+),
+-- The fees of a purchase of traffic are inside what was paid.
+inside as (select event_id from above where above_id in (select event_id from traffic_requests)),
+burns as (
+  select
+    record_time, provider, (sender_fees + coalesce(receiver_fees, 0))::decimal(38, 10) as amount, price::decimal(38, 10) as price
+  from coin_outputs
+  where provider is not null and event_id not in (from inside)
+  union all
+  select record_time, provider, paid as amount, price
+  from traffic_requests
+  where provider is not null
+  union all
+  select record_time, sender as provider, paid as amount, price
+  from payments
+  where cause = 'preapprovals'
+),
+burned as (
+  select
+    utc_day(record_time) as date, provider, sum_of_all(amount) as burned,
+    -- Where nothing is burned no price is needed.
+    sum_of_all(case when amount = 0 then 0 else coin(worth(amount, price)) end) as burned_usd
+  from burns
+  group by all
+),
 of_all as (select date, sum_of_all(rewards_claimed) as claimed from flowed group by date)
 select
-  date::timestamp at time zone 'UTC' as time, provider, coupons_created, coupons_claimed, coupons_expired, rewards_claimed,
-  rewards_claimed_usd, rewards_expired,
-  case when claimed > 0 then (divided(units(rewards_claimed) * 10000000000, units(claimed)) / 10000000000::decimal(38, 10))
-    end::decimal(38, 10) as share
+  date::timestamp at time zone 'UTC' as time, provider,
+  case when weighed.date is null then 0 else activity_weight end::decimal(38, 10) as activity_weight,
+  coalesce(coupons_created, 0) as coupons_created, coalesce(coupons_claimed, 0) as coupons_claimed,
+  coalesce(coupons_expired, 0) as coupons_expired,
+  case when flowed.date is null then 0 else rewards_claimed end::decimal(38, 10) as rewards_claimed,
+  case when flowed.date is null then 0 else rewards_claimed_usd end::decimal(38, 10) as rewards_claimed_usd,
+  case when flowed.date is null then 0 else rewards_expired end::decimal(38, 10) as rewards_expired,
+  case when claimed > 0
+    then (divided(units(case when flowed.date is null then 0::decimal(38, 10) else rewards_claimed end) * 10000000000,
+      units(claimed)) / 10000000000::decimal(38, 10)) end::decimal(38, 10) as share,
+  coalesce(users, 0) as users,
+  case when burned.date is null then 0 else burned end::decimal(38, 10) as burned,
+  case when burned.date is null then 0 else burned_usd end::decimal(38, 10) as burned_usd
 from flowed
-join of_all using (date)
+full join through using (date, provider)
+left join weighed using (date, provider)
+left join burned using (date, provider)
+left join of_all using (date)
 order by time, provider

@@ -23,6 +23,34 @@ lives as (
   from rights
   full join ends using (contract_id)
 ),
+claims as (
+  select provider, created_at, amount, amount_usd
+  from rewards
+  where kind = 'app' and outcome = 'claimed' and created_at is not null
+),
+-- Of all applications, what was claimed of the coupons up to each time.
+running as (
+  select
+    created_at, sum(coalesce(sum(amount), 0)) over (order by created_at) as claimed,
+    sum(count(*) - count(amount)) over (order by created_at) as unknown
+  from claims
+  group by created_at
+),
+own as (
+  select
+    contract_id, sum_of_all(amount) as earned, sum_of_all(amount_usd) as earned_usd
+  from lives
+  join claims on claims.provider = lives.provider and created_at >= since and created_at < coalesce(until, 'infinity')
+  group by contract_id
+),
+stretches as (
+  select
+    contract_id, earned_until.claimed - coalesce(earned_since.claimed, 0) as of_all,
+    earned_until.unknown - coalesce(earned_since.unknown, 0) as unknown
+  from (select contract_id, since, coalesce(until, 'infinity') as until from lives where since is not null)
+  asof left join running as earned_since on earned_since.created_at < since
+  asof left join running as earned_until on earned_until.created_at < until
+),
 parents as (
   select event_id, choice as beginning
   from exercises
@@ -38,7 +66,7 @@ last as (
   from events
 )
 select
-  contract_id, provider, activity_weight, since,
+  voted.contract_id, provider, activity_weight, since,
   case
     when beginning = 'FeaturedAppRight_Update' then 'weight changed'
     when shown_by = 'create' then 'granted'
@@ -50,9 +78,16 @@ select
     when 'FeaturedAppRight_Cancel' then 'cancelled'
   end as ended,
   vote_closes.request as end_request,
-  day_of(coalesce(until, last)) - day_of(since) + 1 as active_days
+  day_of(coalesce(until, last)) - day_of(since) + 1 as active_days,
+  case when own.contract_id is not null or since is null then earned else 0 end::decimal(38, 10) as earned,
+  case when own.contract_id is not null or since is null then earned_usd else 0 end::decimal(38, 10) as earned_usd,
+  case when of_all > 0 and unknown = 0
+    then (divided(units(coalesce(earned, 0::decimal(38, 10))) * 10000000000, units(of_all::decimal(38, 10)))
+      / 10000000000::decimal(38, 10)) end::decimal(38, 10) as share
 from voted
 left join parents on parents.event_id = voted.parent_event_id
 asof left join vote_closes on vote_closes.update_id = voted.ended_in and vote_closes.node_index < voted.ended_at
 cross join last
-order by since nulls first, contract_id
+left join own on own.contract_id = voted.contract_id
+left join stretches on stretches.contract_id = voted.contract_id
+order by since nulls first, voted.contract_id

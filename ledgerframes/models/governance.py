@@ -124,10 +124,12 @@ def config_changes(events: Any, *, opening: Any = None, as_: As = "pandas", deci
 def sv_weights(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the super validators' reward weights over time: onboarding, changes, offboarding, and by which vote.
 
-    Governance decides on each. To whom a super validator gives its rewards is in its coupons: `lf.sv_rewards` sums
-    them by beneficiary and round. Those whose weight does not change have no event in a range, so it has to begin at
-    ledger begin, or `opening` has to have the rules that held before; `attrs["began_before"]` counts the rows from
-    there, whose beginning is not known.
+    Governance decides on each. To whom a super validator gives its rewards is in its coupons alone: `beneficiaries`
+    are those of the time, and `lf.sv_rewards` sums them by beneficiary and round. The rules state a super validator's
+    participant; on which participants other parties are hosted no contract states.
+
+    Those whose weight does not change have no event in a range, so it has to begin at ledger begin, or `opening` has to
+    have the rules that held before; `attrs["began_before"]` counts the rows from there, whose beginning is not known.
 
     Args:
         decimals: how pandas holds amounts; this table has none.
@@ -155,9 +157,12 @@ def featured_app_history(
 ) -> Any:
     """List the featured app rights over time: granted, given another weight, withdrawn or cancelled, by which vote.
 
-    Governance decides on each. A change of the weight ends a right and begins another one. What an app earned is in
-    `lf.reward_flows` and `lf.app_daily`, by party. A right that is active all through a range has no event in it, so
-    the range has to begin at ledger begin, or `opening` has to have the rights that there were.
+    Governance decides on each. A change of the weight ends a right and begins another one. What was `earned` is of
+    coupons that the app's work made while it had the right, whoever their beneficiary is and whenever they were
+    claimed, as far as the events or `opening` show them; `lf.app_daily` has what each party claimed by day.
+
+    A right that is active all through a range has no event in it, so the range has to begin at ledger begin, or
+    `opening` has to have the rights that there were.
 
     Returns:
         One row per right, in the order of their beginnings, with the columns of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,6 +51,7 @@ class Inputs:
         given: the same as the caller gave it.
         engine: what has computed tables of this history, and computes more of them.
         opened_by: what loads the opening that the table needs.
+        beside: the provenance of what is given beside the history.
         rows_only: whether a caller wants the rows of tables and what was not understood, and nothing else of them.
     """
 
@@ -62,6 +63,7 @@ class Inputs:
     given: Any = None
     engine: Engine | None = None
     opened_by: Loader = "load_opening"
+    beside: Mapping[str, Any] = field(default_factory=dict)
     rows_only: bool = False
 
     def read_again(self) -> None:
@@ -115,6 +117,21 @@ def inputs_of(
         gives[table.name] = _empty(table)
     gives["opening"] = _opening(opened)
     return Inputs(gives, attrs, proof, _store(events), opened, opening, opened_by=opened_by)
+
+
+def inputs_of_verdicts(inputs: Inputs, verdicts: Any) -> Inputs:
+    """A history with verdicts beside it.
+
+    Args:
+        inputs: the history.
+        verdicts: a frame of them, `Verdicts`, a `Store` that has them, or a path of Parquet.
+
+    Raises:
+        InputError: the path does not exist, or columns are missing.
+    """
+    given = getattr(verdicts, VERDICTS.name, verdicts)
+    both = {**inputs.gives, VERDICTS.name: _given(given, VERDICTS)}
+    return replace(inputs, gives=both, beside=attrs_of(_proof(given, VERDICTS)), engine=None)
 
 
 def inputs_of_table(rows: Any, table: Table) -> Inputs:

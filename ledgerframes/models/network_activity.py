@@ -13,7 +13,7 @@ from ledgerframes.frames import As, Decimals
 from ledgerframes.loaders.opening import begin_of, end_of
 from ledgerframes.models.coverage import nothing_before
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import Inputs
+from ledgerframes.models.inputs import Inputs, inputs_of_verdicts
 from ledgerframes.models.signatures import MOVERS, of_model
 from ledgerframes.paging.window import Duration
 from ledgerframes.tables.network_activity import (
@@ -49,6 +49,19 @@ def _seen(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
 def _days(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The same of days, and whether parties that act first in the events are new."""
     return _range(inputs, asked) | {"every_us": DAY, "new_known": nothing_before(inputs, asked)}
+
+
+def _beside(inputs: Inputs, asked: Mapping[str, Any]) -> Inputs:
+    """The same history with the verdicts beside it."""
+    return inputs if asked["verdicts"] is None else inputs_of_verdicts(inputs, asked["verdicts"])
+
+
+def _verdict_days(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What days need, and where the verdicts begin and end; up to the newest one they are as new as the events."""
+    begin, end = begin_of(inputs.beside), end_of(inputs.beside)
+    stated = inputs.beside.get("end") is not None and end is not None
+    low = {"verdicts_low": None if begin is None else begin[1]}
+    return _days(inputs, asked) | low | {"verdicts_high": end.micros + 1 if stated else None}
 
 
 def _weeks(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,14 +164,18 @@ def validator_liveness(
     """
 
 
-@of_model(NETWORK_DAILY, settings=_days, unknown=MOVERS, edges="coin_edges")
-def network_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
+@of_model(NETWORK_DAILY, settings=_verdict_days, unknown=MOVERS, edges="coin_edges", beside=_beside)
+def network_daily(
+    events: Any, *, verdicts: Any = None, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None
+) -> Any:
     """Sum up each day of the network: updates, active parties, coin minted and burned, payments, rewards, traffic.
 
-    Give a `History` or a `Store`; of events alone no reassignments are known. What the ledger keeps private, and a scan
-    shows as a verdict alone, is in `load_verdicts`.
+    Give a `History` or a `Store`; of events alone no reassignments are known. What the ledger keeps private a scan
+    shows as a verdict alone.
 
     Args:
+        verdicts: those of the range, of `load_verdicts` or a `Store` that has them, for private transactions and the
+            traffic that a transaction costs; these are null on days that they do not hold as far as the events do.
         decimals: how pandas holds amounts, in coin, and `_usd` in USD at the prices of the rounds.
 
     Returns:
@@ -178,7 +195,9 @@ def network_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decim
 
 @of_model(APP_DAILY, unknown=["unknown_rewards"], edges="reward_edges", kind="app")
 def app_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
-    """Sum up the rewards of each application, by provider and day, and its share of all that was claimed on the day.
+    """Sum up each application, by provider and day: activity, rewards, its share of all that was claimed, users, burn.
+
+    What it burned is the fees of payments through it, and what it paid for traffic and transfer preapprovals.
 
     Args:
         decimals: how pandas holds amounts, in coin, in USD at the prices of the rounds, and the share between 0 and 1.

@@ -72,6 +72,28 @@ flowed as (
   from reward_flows
   group by all
 ),
+-- What the ledger keeps private shows as a verdict alone.
+decided as (
+  select
+    utc_day(record_time) as date,
+    count(*) filter (not has_update and result = 'VERDICT_RESULT_ACCEPTED') as private_transactions,
+    count(*) filter (result = 'VERDICT_RESULT_REJECTED') as rejected_requests,
+    case when count(*) = count(total_traffic_cost)
+      then quantile_disc(total_traffic_cost, 0.5) filter (result = 'VERDICT_RESULT_ACCEPTED') end as median_traffic_cost
+  from verdicts
+  group by all
+),
+-- Days of which the verdicts hold as much as the events do.
+decided_days as (
+  select days.date
+  from days
+  cross join (select min(date) as first_date, max(date) as last_date from decided) as given
+  cross join (select max(record_time) as time from events) as last
+  where days.date between first_date and last_date
+    and greatest(epoch_us(days.date), coalesce(getvariable('range_low')::bigint, 0)) >= coalesce(getvariable('verdicts_low')::bigint, 0)
+    and least(epoch_us(days.date + 1), coalesce(getvariable('range_high')::bigint, epoch_us(last.time) + 1))
+      <= coalesce(getvariable('verdicts_high')::bigint, epoch_us(days.date + 1))
+),
 bought as (
   select utc_day(record_time) as date, sum(bytes)::bigint as traffic_bytes, sum_of_all(amount) as traffic_paid
   from traffic_purchases
@@ -80,7 +102,10 @@ bought as (
 select
   days.date::timestamp at time zone 'UTC' as time,
   coalesce(updates, 0) as updates, coalesce(transactions, 0) as transactions,
-  coalesce(reassignments, 0) as reassignments, coalesce(active_parties, 0) as active_parties,
+  coalesce(reassignments, 0) as reassignments,
+  case when decided_days.date is not null then coalesce(private_transactions, 0) end as private_transactions,
+  case when decided_days.date is not null then coalesce(rejected_requests, 0) end as rejected_requests,
+  case when decided_days.date is not null then median_traffic_cost end as median_traffic_cost, coalesce(active_parties, 0) as active_parties,
   case when coalesce(getvariable('new_known')::boolean, true) then coalesce(new_parties, 0) end as new_parties,
   case when coalesce(getvariable('new_known')::boolean, true)
     then coalesce(active_parties, 0) - coalesce(new_parties, 0) end as returning_parties,
@@ -105,6 +130,8 @@ select
   held_whole(days.date::timestamp at time zone 'UTC', last.time) as whole
 from days
 cross join (select max(record_time) as time from events) as last
+left join decided using (date)
+left join decided_days using (date)
 left join counted using (date)
 left join recent using (date)
 left join firsts using (date)

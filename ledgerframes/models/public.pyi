@@ -314,6 +314,7 @@ def movements(
 def network_daily(
     events: Any,
     *,
+    verdicts: Any = ...,
     opening: Any = ...,
     as_: Literal["pandas"] = ...,
     decimals: Decimals | None = ...,
@@ -322,6 +323,7 @@ def network_daily(
 def network_daily(
     events: Any,
     *,
+    verdicts: Any = ...,
     opening: Any = ...,
     as_: Literal["arrow"],
     decimals: Decimals | None = ...,
@@ -330,6 +332,7 @@ def network_daily(
 def network_daily(
     events: Any,
     *,
+    verdicts: Any = ...,
     opening: Any = ...,
     as_: Literal["polars"],
     decimals: Decimals | None = ...,

@@ -48,13 +48,26 @@ whole as (
   from dated
   left join times as ended on ended.state = last + 1
 ),
+-- To whom its coupons went meanwhile.
+coupons as (
+  select provider, coalesce(beneficiary, provider) as beneficiary, record_time
+  from coupon_contracts
+  where shown_by = 'create' and template_name = 'Splice.Amulet:SvRewardCoupon'
+),
+given as (
+  select party, spell, list(distinct beneficiary order by beneficiary) as beneficiaries
+  from whole
+  join coupons on provider = party
+    and coupons.record_time >= coalesce(since, '-infinity') and coupons.record_time < coalesce(until, 'infinity')
+  group by party, spell
+),
 voted as (
   select whole.*, vote_closes.request
   from whole
   asof left join vote_closes on vote_closes.update_id = whole.begun_in and vote_closes.node_index < whole.begun_at
 )
 select
-  party as sv, name as sv_name, weight, joined_round, participant_id, since,
+  party as sv, name as sv_name, weight, joined_round, participant_id, beneficiaries, since,
   case
     when follows then 'weight changed'
     when begins then 'onboarded'
@@ -67,4 +80,5 @@ select
   vote_closes.request as end_request
 from voted
 asof left join vote_closes on vote_closes.update_id = voted.ended_in and vote_closes.node_index < voted.ended_at
+left join given using (party, spell)
 order by first, sv

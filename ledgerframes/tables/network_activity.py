@@ -110,6 +110,12 @@ NETWORK_DAILY: Final = Table(
         _count("updates", "Updates.", "updates", "updates"),
         _count("transactions", "Transactions among them.", "updates", "updates"),
         _count("reassignments", "Legs of reassignments among them.", "updates", "updates"),
+        _count("private_transactions", "Transactions that the scan does not see; null on days without `verdicts`.",
+               "updates", "verdicts that were accepted, without an update", True),
+        _count("rejected_requests", "Requests that were rejected; null on days without `verdicts`.", "requests",
+               "result of verdicts", True),
+        _count("median_traffic_cost", "Median traffic of a transaction, private ones too; null where not stated.",
+               "bytes", "total_traffic_cost of verdicts that were accepted", True),
         _count("active_parties", "Parties that acted.", "parties", "acting_parties of events"),
         _count("new_parties", "Those that had never acted before; null unless the events are from ledger begin.",
                "parties", "acting_parties of events", True),
@@ -140,12 +146,14 @@ NETWORK_DAILY: Final = Table(
 
 APP_DAILY: Final = Table(
     "app_daily",
-    "One row per day in UTC and provider of an application whose rewards were created or ended on it.",
+    "One row per day in UTC and provider of an application with rewards on it, or through which coin was paid.",
     ("lf.app_daily(events)",),
     ("time", "provider"),
     (
-        Column("time", TIME, "Begin of the day, in UTC.", source="record_time of reward_flows"),
-        Column("provider", TEXT, "Party of the provider.", source="party of reward_flows"),
+        Column("time", TIME, "Begin of the day, in UTC.", source="record_time of reward_flows and transfers"),
+        Column("provider", TEXT, "Party of the provider.", source="party of reward_flows, provider of transfers"),
+        _sum("activity_weight", "Weight of the coupons created, without those that state coin", "weight of rewards",
+             "weight"),
         _count("coupons_created", "Coupons created.", "coupons", "reward_flows"),
         _count("coupons_claimed", "Coupons claimed.", "coupons", "reward_flows"),
         _count("coupons_expired", "Coupons expired.", "coupons", "reward_flows"),
@@ -154,6 +162,10 @@ APP_DAILY: Final = Table(
         _sum("rewards_expired", "Rewards that expired", "reward_flows"),
         Column("share", AMOUNT, "Part of what all of them claimed on the day; null where that is 0 or not known.", True,
                "share", "rewards_claimed of all providers"),
+        _count("users", "Parties that received coin from others through it.", "parties", "receiver of transfers"),
+        _sum("burned", "Fees of payments through it, and what it paid for traffic and preapprovals",
+             "transfers, traffic_purchases, /exercise_result/amuletPaid for preapprovals"),
+        _sum("burned_usd", "The same at the prices of the rounds", "the same", "USD"),
     ),
 )  # fmt: skip
 

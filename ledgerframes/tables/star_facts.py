@@ -307,14 +307,13 @@ MART_VALIDATOR_DAILY: Final = Table(
 
 MART_APP_DAILY: Final = Table(
     "mart_app_daily",
-    "One row per day and provider of an application whose rewards were created or ended on it.",
+    "One row per day and provider of an application with rewards on it, or through which coin was paid.",
     (),
     ("date_key", "party_key"),
     (
         *_day("The day, in UTC."),
         key("party_key", "The provider.", "party of reward_flows"),
-        *_of(APP_DAILY, "coupons_created", "coupons_claimed", "coupons_expired", "rewards_claimed"),
-        *_of(APP_DAILY, "rewards_claimed_usd", "rewards_expired"),
+        *_of(APP_DAILY, *APP_DAILY.names[2:]),
     ),
 )
 

@@ -262,6 +262,7 @@ def histories(net):
     whole = lf.load_history(net, start="begin", as_="arrow", progress=False)
     with lf.sandbox(seed=7, days=12, reward_version="switch") as switched:
         rewarded = with_validators(lf.load_history(switched, start="begin", as_="arrow", progress=False))
+    decided = lf.load_verdicts(net, start="begin", as_="arrow", progress=False).verdicts
     half = late(whole)
     before = lf.active_contracts(whole, at=half["record_time"][0].as_py(), as_="arrow")
     asked = {"days": [*range(20_150, 20_155)], "begun": True, "parties": ["alice"]}
@@ -270,7 +271,7 @@ def histories(net):
         (by_hand(), [{"every_us": HOUR}, {"range_known": False}]),
         (moved(), [{}]),
         (dated(), [{}]),
-        (inputs_of(whole).gives, [asked, *periods]),
+        (inputs_of(whole).gives | {"verdicts": lambda *_: decided}, [asked, *periods]),
         (inputs_of(half).gives | {"opening": lambda *_: before}, [{}]),
         (inputs_of(rewarded).gives, [{}]),
         (inputs_of(late(rewarded)).gives, [{}]),

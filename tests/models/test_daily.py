@@ -1,5 +1,6 @@
 """`network_daily`, `app_daily` and `retention`, against the events read another way and against other models."""
 
+import json
 from collections import defaultdict
 from decimal import Decimal
 
@@ -118,6 +119,64 @@ def test_apps_share_what_was_claimed(history):
             continue
         assert abs(sum(day.share) - 1) < Decimal("1E-8")
         assert day.share.to_list() == [(one / total).quantize(Decimal("1E-10")) for one in day.rewards_claimed]
+
+
+def test_an_app_has_the_users_and_the_burn_of_its_payments(history):
+    """Fees from summaries, what was paid from results, weights from coupons, each read from its JSON."""
+    apps = lf.app_daily(history)
+    users, burned, weights, bought = defaultdict(set), defaultdict(Decimal), defaultdict(Decimal), set()
+    for row in history.events.itertuples():
+        payload, day = json.loads(row.payload), row.record_time.floor("D")
+        if row.event_type == "created_event":
+            if row.template_name == "Splice.Amulet:AppRewardCoupon":
+                weights[payload.get("beneficiary") or payload["provider"], day] += Decimal(payload["amount"])
+            continue
+        result = json.loads(row.exercise_result) if not pd.isna(row.exercise_result) else None
+        if row.choice == "AmuletRules_Transfer":
+            terms, summary = payload["transfer"], result["summary"]
+            # The fees of a purchase are inside what was paid.
+            if terms["outputs"] and row.parent_event_id not in bought:
+                fees = [*summary["outputFees"], summary["holdingFees"], summary["senderChangeFee"]]
+                burned[terms["provider"], day] += sum(map(Decimal, fees))
+            users[terms["provider"], day] |= {one["receiver"] for one in terms["outputs"]} - {terms["sender"]}
+        elif row.choice == "AmuletRules_BuyMemberTraffic":
+            bought.add(row.event_id)
+            burned[payload["provider"], day] += Decimal(result["amuletPaid"])
+        elif row.choice in {"AmuletRules_CreateTransferPreapproval", "TransferPreapproval_Renew"}:
+            burned[payload.get("provider") or result["provider"], day] += Decimal(result["amuletPaid"])
+
+    assert sum(apps.users) > 0 < sum(apps.burned)
+    for row in apps.itertuples():
+        who = (row.provider, row.time)
+        assert (row.users, row.activity_weight) == (len(users[who]), weights[who])
+        assert row.burned == burned[who], who
+    assert {who for who, own in users.items() if own} <= set(zip(apps.provider, apps.time, strict=True))
+    assert sum(weights.values()) == sum(apps.activity_weight)
+
+
+def test_private_transactions_are_verdicts_without_an_update():
+    with lf.sandbox(updates=600) as net:
+        history = lf.load_history(net, start="begin", progress=False)
+        verdicts = lf.load_verdicts(net, start="begin", progress=False)
+        middle = history.updates.record_time[300]
+        late, early = (lf.load_verdicts(net, **{at: middle}, progress=False) for at in ("start", "end"))
+    names = ["private_transactions", "rejected_requests", "median_traffic_cost"]
+    rows = verdicts.verdicts.assign(day=verdicts.verdicts.record_time.dt.floor("D"))
+    accepted = rows[rows.result == "VERDICT_RESULT_ACCEPTED"]
+
+    assert lf.network_daily(history)[names].isna().all(axis=None)
+    for given in (verdicts, verdicts.verdicts):
+        days = lf.network_daily(history, verdicts=given).set_index("time")
+        unseen = accepted[~accepted.update_id.isin(history.updates.update_id)]
+        assert days.private_transactions.to_dict() == unseen.groupby("day").size().to_dict()
+        rejected = rows[rows.result == "VERDICT_RESULT_REJECTED"]
+        assert days.rejected_requests.to_dict() == rejected.groupby("day").size().to_dict()
+        costs = accepted.groupby("day").total_traffic_cost.apply(lambda costs: sorted(costs)[(len(costs) - 1) // 2])
+        assert days.median_traffic_cost.to_dict() == costs.to_dict()
+        assert days.drop(columns=names).equals(lf.network_daily(history).set_index("time").drop(columns=names))
+    # What began later, or ended earlier, would count too few.
+    for part in (late, early):
+        assert lf.network_daily(history, verdicts=part)[names].isna().all(axis=None)
 
 
 def test_parties_of_a_week_act_again(history):

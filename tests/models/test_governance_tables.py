@@ -220,6 +220,35 @@ def test_rights_of_apps_are_those_of_the_raw_events(items, events):
     assert rows.active_days.tolist() == [one.days + 1 for one in days]
 
 
+def test_a_right_earned_what_was_claimed_of_its_apps_coupons_of_that_time(events):
+    rows, coupons = lf.featured_app_history(events), lf.rewards(events)
+    claimed = coupons[(coupons.kind == "app") & (coupons.outcome == "claimed")]
+
+    assert rows.share.notna().any()
+    for row in rows.itertuples():
+        of_time = claimed[claimed.created_at >= row.since]
+        of_time = of_time if row.until is pd.NaT else of_time[of_time.created_at < row.until]
+        own, total = of_time[of_time.provider == row.provider], sum(of_time.amount)
+        assert row.earned == sum(own.amount)
+        assert row.earned_usd == sum(own.amount_usd)
+        assert row.share == ((sum(own.amount) / total).quantize(Decimal("1E-10")) if total else None)
+
+
+def test_beneficiaries_are_those_of_the_coupons_of_the_time(items, events):
+    coupons = [
+        (payload["sv"], payload["beneficiary"], time(item["record_time"]))
+        for item, _, payload in raw(items, "Splice.Amulet:SvRewardCoupon")
+    ]
+
+    rows = lf.sv_weights(events)
+
+    assert any(len(found or ()) > 1 for found in rows.beneficiaries)
+    for row in rows.itertuples():
+        ended = row.until is not pd.NaT
+        named = {to for sv, to, at in coupons if sv == row.sv and at >= row.since and not (ended and at >= row.until)}
+        assert row.beneficiaries == (tuple(sorted(named)) or None)
+
+
 @pytest.mark.parametrize("cut", [0.2, 0.45, 0.8])
 def test_a_range_has_what_it_shows_and_counts_what_began_before(items, events, cut):
     place = int(len(items) * cut)

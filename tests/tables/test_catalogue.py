@@ -118,14 +118,16 @@ COMPUTED = {
     "price_votes": "contract_id record_time sv price_usd price_before_usd voted_at voters median_usd lowest_usd"
     " highest_usd",
     "config_changes": "record_time update_id contract_id rules member before after request",
-    "sv_weights": "sv sv_name weight joined_round participant_id since began request until ended end_request",
+    "sv_weights": "sv sv_name weight joined_round participant_id beneficiaries since began request until ended"
+    " end_request",
     "featured_app_history": "contract_id provider activity_weight since began request until ended end_request"
-    " active_days",
-    "network_daily": "time updates transactions reassignments active_parties new_parties returning_parties active_7d"
-    " active_30d apps payments paid paid_usd minted minted_usd burned burned_usd fees net_change unexplained"
+    " active_days earned earned_usd share",
+    "network_daily": "time updates transactions reassignments private_transactions rejected_requests"
+    " median_traffic_cost active_parties new_parties returning_parties active_7d active_30d apps payments paid paid_usd"
+    " minted minted_usd burned burned_usd fees net_change unexplained"
     " rewards_claimed rewards_expired traffic_bytes traffic_paid whole",
-    "app_daily": "time provider coupons_created coupons_claimed coupons_expired rewards_claimed rewards_claimed_usd"
-    " rewards_expired share",
+    "app_daily": "time provider activity_weight coupons_created coupons_claimed coupons_expired rewards_claimed"
+    " rewards_claimed_usd rewards_expired share users burned burned_usd",
     "validator_daily": "time validator sponsor version last_round rounds_reported rounds_missed silent_for"
     " rewards_validator_faucet rewards_validator_faucet_usd rewards_validator rewards_validator_usd rewards_app"
     " rewards_app_usd rewards_other rewards_other_usd rewards_claimed rewards_claimed_usd traffic_bytes traffic_paid"

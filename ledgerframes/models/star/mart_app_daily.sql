@@ -1,6 +1,7 @@
--- One row per day and provider of an application whose rewards were created or ended on it.
+-- One row per day and provider of an application with rewards on it, or through which coin was paid.
 select
-  date_number(utc_day(time)) as date_key, utc_day(time) as date, key_of(provider) as party_key, coupons_created,
-  coupons_claimed, coupons_expired, rewards_claimed, rewards_claimed_usd, rewards_expired
+  date_number(utc_day(time)) as date_key, utc_day(time) as date, key_of(provider) as party_key, activity_weight, coupons_created,
+  coupons_claimed, coupons_expired, rewards_claimed, rewards_claimed_usd, rewards_expired, share, users, burned, burned_usd
 from app_daily
+where day_of(time) in (select day from asked_days)
 order by date, provider
