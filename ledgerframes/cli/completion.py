@@ -41,6 +41,12 @@ def _tables() -> Iterable[str]:
     return CATALOGUE
 
 
+def _derived() -> Iterable[str]:
+    from ledgerframes.tables.derived import DERIVED
+
+    return DERIVED
+
+
 def _models() -> Iterable[str]:
     folder = Path(__file__).parents[1] / "models"
     return sorted(path.stem for path in folder.glob("*.sql") if path.stem != "macros")
@@ -48,6 +54,7 @@ def _models() -> Iterable[str]:
 
 tables: Final = listed(_tables)
 models: Final = listed(_models)
+derived: Final = listed(_derived)
 sections: Final = listed(SECTIONS)
 computed: Final = listed(COMPUTED)
 exported: Final = listed(lambda: [*_tables(), *COMPUTED])

@@ -13,7 +13,7 @@ _GROUPS: Final = {
     "Load": ("plan", "migrations", "load"),
     "Lake": ("sync", "derive", "coverage", "syncs", "sql", "export"),
     "Tables and charts": (
-        "flows", "holdings", "rewards", "plot", "report", "tables", "describe", "model", "dictionary",
+        "flows", "holdings", "rewards", "compute", "plot", "report", "tables", "describe", "model", "dictionary",
     ),
     "Care": ("check", "verify", "repair", "cross-check", "compact"),
 }  # fmt: skip
@@ -77,7 +77,18 @@ class Command(_InOrder, TyperCommand):
 
 
 class Group(_InOrder, TyperGroup):
-    """Commands whose options have words in place of Python's types."""
+    """Commands whose options have words in place of Python's types; a computed table's name is one, too."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that was typed; `compute` with the name of a table of which it was given alone."""
+        name = args[0]
+        compute = self.get_command(ctx, "compute")
+        if compute is not None and self.get_command(ctx, name) is None:
+            from ledgerframes.tables.derived import DERIVED
+
+            if name in DERIVED:
+                return "compute", compute, args
+        return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""

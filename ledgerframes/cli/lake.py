@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 PLACE_HELP: Final = "The lake: a folder, or an object-store URL."
 StorePlace = Annotated[str, typer.Argument(help=PLACE_HELP, metavar="STORE", autocompletion=completion.lakes)]
 _FORMATS: Final = ("parquet", "csv", "xlsx")
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="A file .parquet, .csv, .json or .xlsx, or - for CSV on standard output."),
+]
 AsOf = Annotated[str | None, typer.Option(help="An older state: a sync id, or a time.")]
 
 
@@ -150,10 +154,7 @@ def sql(
     *,
     as_of: AsOf = None,
     allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Read a history with holes.")] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="A file .parquet, .csv, .json or .xlsx, or - for CSV on standard output."),
-    ] = None,
+    output: Output = None,
 ) -> Rows:
     """Ask a lake in SQL.
 

@@ -1,4 +1,4 @@
-"""`ledgerframes flows`, `holdings` and `rewards`: quick answers from a lake as tables."""
+"""`ledgerframes flows`, `holdings`, `rewards` and `compute`: quick answers from a lake as tables."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
-from ledgerframes.cli.lake import StorePlace, existing
-from ledgerframes.cli.output import Rows, printed
+from ledgerframes.cli.lake import Output, StorePlace, existing
+from ledgerframes.cli.output import Rows, check_output, printed, write_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,6 +100,44 @@ def rewards(
             .agg(coupons=("coupons", "sum"), amount=("amount", _total), claimed=("claimed", _total))
         )
     return _largest(sums, "amount", top)
+
+
+@app.command()
+@opt.ranged
+@printed
+def compute(
+    table: Annotated[str, typer.Argument(help="The table's name.", autocompletion=completion.derived)],
+    store: StorePlace,
+    part: opt.Part,
+    *,
+    output: Output = None,
+) -> Rows:
+    """Compute a table of a lake, such as votes, config_changes, movements, network_daily; the name alone does so, too.
+
+    `ledgerframes tables` lists them, `ledgerframes describe TABLE` has the columns. Nothing is kept in the lake.
+
+    Examples:
+    ledgerframes votes lake --last 30d
+
+    ledgerframes compute app_daily lake -o apps.csv
+    """
+    import ledgerframes
+    from ledgerframes.arguments import did_you_mean
+    from ledgerframes.errors import InputError
+    from ledgerframes.tables.derived import DERIVED
+
+    if table not in DERIVED:
+        hint = did_you_mean(table, DERIVED) or f"; there are {', '.join(DERIVED)}"
+        raise InputError(f"{table!r} is not a table that events give{hint}")
+    if output is not None:
+        check_output(output, tables=table, several=False)
+    lake = existing(store)
+    source = lake if set(part.values()) == {None} else history_of(lake, part)
+    rows = getattr(ledgerframes, table)(source, as_="arrow")
+    if output is not None:
+        write_tables({table: rows}, output)
+        return None
+    return rows
 
 
 def _total(amounts: pd.Series) -> Decimal:

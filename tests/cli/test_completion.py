@@ -47,6 +47,7 @@ def completed(program, surroundings, tmp_path):
         (("sync", "lake", "--failover", "n"), ["network"]),
         (("sync", "lake", "--tables", "licenses,inst"), ["licenses,instruments"]),
         (("model", "mint"), ["mint_burn"]),
+        (("compute", "vote_"), ["vote_casts"]),
     ],
     ids=" ".join,
 )

@@ -5,11 +5,13 @@ import json
 import logging
 from decimal import Decimal
 
+import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.cli.log_lines import TerminalLines, log_handler
 from ledgerframes.cli.plots import _CHARTS
+from ledgerframes.tables.derived import DERIVED
 
 
 @pytest.mark.long(quick=4)
@@ -42,6 +44,7 @@ def test_a_chart_takes_its_options_and_leaves_what_is_there(command, lake, tmp_p
         (("rewards", "LAKE", "--by", "kin"), "did you mean 'kind'?"),
         (("load", "evnts", "-o", "out"), "did you mean 'events'?"),
         (("report",), "name the lake, once"),
+        (("compute", "vots", "LAKE"), "'vots' is not a table that events give; did you mean 'votes'?"),
         (("export", "LAKE", "out", "--for", "powerbi"), "--for='powerbi' is not valid: give 'bi'"),
         (("export", "LAKE", "x.txt"), "the ending is not valid"),
         (("sql", "LAKE", "select * from update"), "the store has no table 'update'; did you mean 'updates'?"),
@@ -107,6 +110,28 @@ def test_rewards_count_when_they_end_whenever_they_began(command, lake):
     assert found == {
         outcome: (len(rows), sum(rows.amount.dropna(), Decimal(0))) for outcome, rows in then.groupby("outcome")
     }
+
+
+@pytest.mark.long(quick=4)
+@pytest.mark.parametrize("table", DERIVED)
+def test_every_table_of_events_comes_out_of_the_shell(command, lake, tmp_path, table):
+    done = command("compute", table, lake, "-o", tmp_path / "rows.parquet")
+
+    assert done.code == 0
+    written = pq.read_table(tmp_path / "rows.parquet")
+    assert written.equals(getattr(lf, table)(lf.open_store(lake), as_="arrow").replace_schema_metadata())
+
+
+def test_a_tables_name_computes_it_and_a_range_is_that_of_the_events(command, lake):
+    store = lf.open_store(lake)
+    start = store.load("updates").record_time.iloc[150]
+
+    whole = json.loads(command("template_activity", lake, "--json").out)
+    later = json.loads(command("template_activity", lake, "--start", start.isoformat(), "--json").out)
+
+    assert len(whole) == len(lf.template_activity(store))
+    assert 0 < sum(row["creates"] for row in later) < sum(row["creates"] for row in whole)
+    assert "No such command" in command("template_activities", lake).err
 
 
 def test_waits_rewrite_one_line_of_a_terminal():
