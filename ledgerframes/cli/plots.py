@@ -23,7 +23,7 @@ _CHARTS: Final = {
     "reassignment-flows": ("top",), "reassignment-matrix": ("top",), "reassignment-timeline": ("top", "every"),
     "in-flight": (), "updates": ("every",), "holdings": ("top",), "holding-fees": ("top",), "balances": ("top",),
     "rewards": ("every",), "burn": ("every",), "coin-supply": (), "transfers": ("top",), "validators": (),
-    "license-growth": (), "votes": ("every",), "price-votes": (),
+    "license-growth": (), "votes": ("every",), "price-votes": (), "issuance": (), "supply-by-purpose": (),
 }  # fmt: skip
 
 

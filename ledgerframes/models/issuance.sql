@@ -59,7 +59,7 @@ amounts as (
     -- A round without any has 0; a sum of which a part is not known is null.
     case when coupons.round is null then 0 else minted end::decimal(38, 10) as minted,
     case when lapsed.round is null then 0 else expired end::decimal(38, 10) as expired,
-    case when coupons.round is null then 0 else open end::decimal(38, 10) as open,
+    case when coupons.round is null and issuance_per_sv is not null then 0 else open end::decimal(38, 10) as open,
     case when burns.round is null then 0 else burned end::decimal(38, 10) as burned,
     try(make_timestamptz(epoch_us(opens_at) + steps.rounds * steps.tick_us)) as next_step_at,
     try(round + steps.rounds) as next_step_round,

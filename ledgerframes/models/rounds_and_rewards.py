@@ -63,9 +63,9 @@ def issuance(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: 
     A round allows the coin per year times its tick over 365 days, shared out between the pools of validators,
     applications, the development fund and, with the rest, super validators. Coupons mint it until the round closes;
     then they expire, which makes no coin. `minted`, `expired` and `open` are of the round's own coupons, whenever that
-    happened. `allowed` less these three is what nobody can claim, since caps leave a part of a pool, and the
-    development fund's share, which is minted later and by no round. Where applications are rewarded by traffic, their
-    coupons state coin, so `allowed_featured_app` and `allowed_unfeatured_app` are 0.
+    happened. `allowed` less these three is what nobody can claim, as caps leave a part of a pool, or nobody earns it,
+    and the development fund's share, which is minted later and by no round. Where applications are rewarded by traffic,
+    their coupons state coin, so `allowed_featured_app` and `allowed_unfeatured_app` are 0.
 
     Args:
         opening: what was active before the events; see `rewards`. It has the curve that held then.

@@ -21,10 +21,12 @@ from ledgerframes.plot.reassignments import in_flight as in_flight
 from ledgerframes.plot.reassignments import reassignment_flows as reassignment_flows
 from ledgerframes.plot.reassignments import reassignment_matrix as reassignment_matrix
 from ledgerframes.plot.reassignments import reassignment_timeline as reassignment_timeline
+from ledgerframes.plot.supply import issuance as issuance
+from ledgerframes.plot.supply import supply_by_purpose as supply_by_purpose
 from ledgerframes.plot.themes import style as style
 
 __all__ = [
-    "balances", "burn", "coin_supply", "holding_fees", "holdings", "in_flight",
-    "instrument_supply", "license_growth", "price_votes", "reassignment_flows", "reassignment_matrix",
-    "reassignment_timeline", "rewards", "style", "transfers", "updates", "validators", "votes",
+    "balances", "burn", "coin_supply", "holding_fees", "holdings", "in_flight", "instrument_supply", "issuance",
+    "license_growth", "price_votes", "reassignment_flows", "reassignment_matrix", "reassignment_timeline",
+    "rewards", "style", "supply_by_purpose", "transfers", "updates", "validators", "votes",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,17 +12,17 @@ from ledgerframes.errors import InputError
 from ledgerframes.models.coin_flows import mint_burn
 from ledgerframes.models.coin_stocks import supply_per_round
 from ledgerframes.models.rounds_and_rewards import reward_flows
-from ledgerframes.number_format import amount_text, count_text, plural
+from ledgerframes.number_format import amount_text, plural
 from ledgerframes.plot.contents import Axis, Content, Floats, Nothing, Panels, Series, Stack, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.palette import hues_of
 from ledgerframes.plot.ranking import fixed, ranked
 from ledgerframes.plot.reading import begins, floats, frame_of, micros, texts
+from ledgerframes.plot.round_groups import grouped, rounds_text
 from ledgerframes.plot.time_bins import between, bins, partial_words
 from ledgerframes.short_ids import short_names
 
 _MOST_BINS: Final = 100  # days of a quarter
-_MOST_ROUNDS: Final = 120
 _HUES: Final = 7
 _EVENTS: Final = {"claimed": "claimed", "expired": "expired", "withdrawn": "withdrawn", "created": "created"}
 _KINDS: Final = {
@@ -203,10 +203,10 @@ def coin_supply(x: Any, *, show: Literal["all", "flows", "total"] = "all") -> Co
         why = "the supply before these rounds is not known; give opening= to lf.supply_per_round"
         return total or Nothing(title, why)
     columns = {name: floats(frame, name) for name in ("minted", "burned", "unexplained")}
-    groups = _grouped(numbers[order], frame.get("whole"))
+    groups = grouped(numbers[order], frame.get("whole"))
     unknown = int((np.isnan(columns["burned"]) | np.isnan(columns["minted"])).sum())
     unexplained = int((np.nan_to_num(columns["unexplained"]) != 0).sum())
-    second = [_span(numbers[order])]
+    second = [rounds_text(numbers[order])]
     second += [f"what was burned is not known in {unknown:,}"] if unknown else []
     second += [f"changes unexplained in {unexplained:,}"] if unexplained else []
     second += ["the supply is not known"] if show == "all" and total is None else []
@@ -228,7 +228,7 @@ def _total(numbers: Floats, totals: Floats, title: str) -> Steps | None:
     near = 0 < high - low < low / 2
     air = (high - low) * 0.12
     unknown = int((~known).sum())
-    second = _span(numbers[known]) + (f"; not known after {plural(unknown, 'other')}" if unknown else "")
+    second = rounds_text(numbers[known]) + (f"; not known after {plural(unknown, 'other')}" if unknown else "")
     line = Series("total", "supply", totals[known], 0, numbers[known], f"{amount_text(float(totals[known][-1]))} CC")
     heading = title if title == "Total supply of coin" else f"supply  {line.total}"
     return Steps(
@@ -236,48 +236,6 @@ def _total(numbers: Floats, totals: Floats, title: str) -> Steps | None:
         Axis("CC, from above 0" if near else "CC", "amount", "CC", (low - air, high + air) if near else None), (line,),
         words="after round", end=float(numbers[known][-1]) + 0.5,
     )  # fmt: skip
-
-
-class _Groups(NamedTuple):
-    """Consecutive rounds put together, each bar with its rounds in the middle.
-
-    Attributes:
-        place: the bar of each round.
-        edges: where the bars begin and end; a cut one ends where the rounds do.
-        spans: each bar in words.
-        name: what a bar is the sum of.
-        partial: the bars of which rounds are missing at the ends, and those with a round that is not whole.
-    """
-
-    place: Any
-    edges: Floats
-    spans: tuple[str, ...]
-    name: str
-    partial: frozenset[int]
-
-    def sums(self, values: Floats) -> Floats:
-        """The sum of each bar."""
-        return np.bincount(self.place, np.nan_to_num(values), len(self.spans)).astype(np.float64)
-
-
-def _grouped(numbers: Floats, whole: pd.Series | None) -> _Groups:
-    low, high = numbers[0], numbers[-1]
-    sizes = (step * 10**power for power in range(18) for step in (1, 2, 5))
-    size = next(size for size in sizes if high // size - low // size < _MOST_ROUNDS)
-    first = np.arange(low // size * size, high + 1, size)
-    place, last = np.searchsorted(first, numbers, side="right") - 1, first + size - 1
-    cut = ({0} if low > first[0] else set()) | ({len(first) - 1} if high < last[-1] else set())
-    if whole is not None:
-        cut |= {*place[whole.fillna(1).to_numpy(int) != 1].tolist()}
-    spans = (f"round {a:.0f}" if a == b else f"rounds {a:.0f} to {b:.0f}" for a, b in zip(first, last, strict=True))
-    edges = np.clip(np.append(first, last[-1] + 1) - 0.5, low - 0.5, high + 0.5)
-    name = "round" if size == 1 else f"{count_text(size)} rounds"
-    return _Groups(place, edges, tuple(spans), name, frozenset(cut))
-
-
-def _span(numbers: Floats) -> str:
-    first, last = f"{numbers[0]:.0f}", f"{numbers[-1]:.0f}"
-    return f"round {first}" if first == last else f"{plural(len(numbers), 'round')}, {first} to {last}"
 
 
 @chart

@@ -99,14 +99,20 @@ def balances(
     )  # fmt: skip
 
 
+def interval_of(times: pd.Series) -> str:
+    """The interval at which a chart over times asks for what is held."""
+    span = times.max() - times.min()
+    return next((step for step in _STEPS if span / pd.Timedelta(step) <= _TIMES), _STEPS[-1])
+
+
 def largest_balances(source: Any, times: pd.Series, top: int) -> pd.DataFrame:
     """What the largest holders of a history hold over its times; `attrs["holders"]` says how many there are."""
     held = coin_history(source, decimals="float")
     held = held[held["ended_at"].isna()]
     sums = held.groupby("owner")["amount"].sum().sort_values(ascending=False, kind="stable")
-    span = times.max() - times.min()
-    every = next((step for step in _STEPS if span / pd.Timedelta(step) <= _TIMES), _STEPS[-1])
-    known: pd.DataFrame = balances_over_time(source, every=every, parties=list(sums.index[:top]), decimals="float")
+    known: pd.DataFrame = balances_over_time(
+        source, every=interval_of(times), parties=list(sums.index[:top]), decimals="float"
+    )
     known.attrs["holders"] = len(sums)
     return known
 

@@ -107,10 +107,10 @@ def became(items):
     for contract, coupon in coupons.items():
         number = round_number(coupon[1])
         if contract not in ended:
-            left[number] += rounded(worth_of(coupon, issuing[number])) if number in issuing else Decimal("NaN")
+            left[number] += rounded(worth_of(coupon, issuing[number])) if number in issuing else 0
         elif not ended[contract].endswith("_DsoExpire"):
             minted[number] += rounded(worth_of(coupon, issuing[number]))
-    return minted, expired, left
+    return minted, expired, {number: left[number] for number in issuing}
 
 
 def allowed_by(opened):
@@ -174,7 +174,7 @@ def test_what_became_of_a_rounds_coupons_is_in_the_raw_events(items):
     price = {round_number(payload): Decimal(payload["amuletPrice"]) for payload in creates(items, OPEN)}
     for number, row in rows.iterrows():
         assert (row.minted, row.expired) == (minted[number], expired[number])
-        assert left[number].is_nan() if pd.isna(row.open) else row.open == left[number]
+        assert (None if pd.isna(row.open) else row.open) == left.get(number)
         assert (row.minted_usd, row.expired_usd) == tuple(
             rounded(amount * price[number]) for amount in (row.minted, row.expired)
         )

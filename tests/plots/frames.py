@@ -148,6 +148,34 @@ def rounds(count, *, first=100):
     )  # fmt: skip
 
 
+def issuance(count, *, first=100):
+    """Rounds that may issue 1,000, from the middle on 500: a fifth for the fund, half minted, a tenth each the rest."""
+    allowed = [Decimal(1000 if number < count / 2 else 500) for number in range(count)]
+    return pd.DataFrame(
+        {
+            "round": range(first, first + count), "amulet_to_issue_per_year": [one * 10_000_000 for one in allowed],
+            "allowed": allowed, "allowed_development_fund": [one / 5 for one in allowed],
+            "minted": [one / 2 for one in allowed], "expired": [one / 10 for one in allowed],
+            "open": [one / 10 for one in allowed],
+        }
+    )  # fmt: skip
+
+
+def supply_by_purpose(times):
+    """What there is every two hours: 10,000 unlocked and 50 more each time, 1,000 locked for each but one purpose."""
+    purposes = ("transfer", "allocation", "payment", "governance", "vesting")
+    unlocked = [Decimal(10_000 + 50 * row) for row in range(times)]
+    return pd.DataFrame(
+        {
+            "time": [START + row * pd.Timedelta(hours=2) for row in range(times)], "unlocked": unlocked,
+            **{f"locked_{purpose}": [Decimal(1_000)] * times for purpose in purposes},
+            "locked_other": [Decimal(0)] * times, "circulating": [one + 3_000 for one in unlocked],
+            **{name: [Decimal(500)] * times for name in (
+                "unclaimed_rewards", "development_fund_unallocated", "development_fund_allocated")},
+        }
+    )  # fmt: skip
+
+
 def rewards(rows, *, parties=3):
     """What happened to rewards, every ten minutes, of four kinds in turn, worth 12 for the first party, 6, 4, 3 …"""
     kinds, events = ("sv", "app", "validator", "validator_faucet"), ("claimed", "claimed", "expired", "created")

@@ -30,6 +30,7 @@ USUAL = {
     "instrument_supply": frames.instruments(5, loads=4), "coin_supply": frames.rounds(60),
     "rewards": frames.rewards(400), "burn": frames.burns(90), "balances": frames.balances(9, days=30),
     "transfers": frames.transfers(9, 300), "votes": frames.votes(40), "price_votes": frames.price_votes(60),
+    "issuance": frames.issuance(60), "supply_by_purpose": frames.supply_by_purpose(60),
 }  # fmt: skip
 MANY = {
     "reassignment_flows": frames.flows(40, 3000), "reassignment_matrix": frames.flows(40, 3000),
@@ -39,12 +40,13 @@ MANY = {
     "instrument_supply": frames.instruments(30, loads=9), "coin_supply": frames.rounds(3000),
     "rewards": frames.rewards(3000, parties=40), "burn": frames.burns(3000), "balances": frames.balances(40, days=90),
     "transfers": frames.transfers(40, 3000), "votes": frames.votes(900), "price_votes": frames.price_votes(3000),
+    "issuance": frames.issuance(3000), "supply_by_purpose": frames.supply_by_purpose(3000),
 }  # fmt: skip
 KINDS = {
     "reassignment_flows": Flows, "reassignment_matrix": Matrix, "reassignment_timeline": Stack, "in_flight": Stack,
     "holdings": Bars, "holding_fees": Bars, "updates": Stack, "validators": Steps, "license_growth": Stack,
     "instrument_supply": Panels, "coin_supply": Panels, "rewards": Stack, "burn": Stack, "balances": Steps,
-    "transfers": Flows, "votes": Stack, "price_votes": Steps,
+    "transfers": Flows, "votes": Stack, "price_votes": Steps, "issuance": Stack, "supply_by_purpose": Stack,
 }  # fmt: skip
 GIVERS = {
     "holdings": "load_holdings_summary", "holding_fees": "load_holdings_summary", "updates": "load_updates",
@@ -52,6 +54,7 @@ GIVERS = {
     "coin_supply": "supply_per_round", "rewards": "reward_flows", "burn": "mint_burn",
     "balances": "balances_over_time", "transfers": r"lf\.transfers",
     "votes": r"lf\.votes", "price_votes": r"lf\.price_votes",
+    "issuance": r"lf\.issuance", "supply_by_purpose": r"lf\.supply_by_purpose",
 }  # fmt: skip
 LONG = "a-validator-of-a-consortium-with-an-exceedingly-long-name-that-does-not-end-"
 IDS = {"source_synchronizer", "target_synchronizer", "party_id", "party", "sender", "receiver", "synchronizer_id"}
@@ -59,8 +62,10 @@ each = pytest.mark.parametrize("name", USUAL)
 
 
 def amounts_of(frame):
-    known = {"amount", "minted", "burned", "total", "total_supply"}
-    return [name for name in frame if name in known or name.startswith(("burned_", "total_", "accumulated_"))]
+    known = {"amount", "minted", "burned", "expired", "open", "unlocked", "total", "total_supply"}
+    return [
+        name for name in frame if name in known or name.startswith(("burned_", "locked_", "total_", "accumulated_"))
+    ]
 
 
 def changed(frame, change):
@@ -192,7 +197,8 @@ def test_wrong_frames_axes_backends_and_titles_are_refused_with_the_remedy(name,
 @pytest.mark.parametrize(
     ("name", "option"),
     [("updates", "by"), ("reassignment_timeline", "by"), ("holding_fees", "show"), ("in_flight", "kind"),
-     ("coin_supply", "show"), ("rewards", "by"), ("rewards", "event"), ("balances", "show")],
+     ("coin_supply", "show"), ("rewards", "by"), ("rewards", "event"), ("balances", "show"),
+     ("supply_by_purpose", "show")],
 )  # fmt: skip
 def test_an_unknown_word_is_refused_with_the_known_ones(name, option):
     with pytest.raises(lf.errors.InputError, match=f"{option}='pear' is not valid: give one of '"):
@@ -216,7 +222,7 @@ def test_a_history_and_a_store_are_drawn_as_the_frames_computed_from_them(tmp_pa
     frames_of = {
         "reassignment_flows": lf.reassignment_flows(history.reassignments), "updates": history.updates,
         "coin_supply": lf.supply_per_round(history), "rewards": lf.reward_flows(history), "burn": lf.mint_burn(history),
-        "votes": lf.votes(history), "transfers": lf.transfers(history),
+        "votes": lf.votes(history), "issuance": lf.issuance(history), "transfers": lf.transfers(history),
         "license_growth": lf.license_growth(history.events),
         "holdings": lf.holdings_from_events(history.events, history.reassignments),
     }  # fmt: skip

@@ -277,3 +277,41 @@ def test_price_votes_have_a_line_for_the_median_and_each_end_of_the_spread():
     assert made.series[1].values[-1] == 0.0051
     assert [len(one.values) for one in made.series] == [9, 9, 9]
     assert isinstance(content("price_votes", rows.assign(median_usd=None)), Nothing)
+
+
+def test_a_bar_of_the_issuance_is_as_high_as_the_schedule_and_says_what_became_of_it():
+    rows = frames.issuance(60)
+    made = content("issuance", rows)
+
+    assert sums(made) == {"minted": 22_500, "open": 4_500, "fund": 9_000, "expired": 4_500, "nobody": 4_500}
+    assert sum(series.values for series in made.series).tolist() == [1000] * 30 + [500] * 30
+    assert made.marks == ((129.5, "5 bn CC a year"),)
+    assert made.subtitle == "60 rounds, 100 to 159; 45 k CC allowed, 22.5 k minted"
+    assert lf.plot.issuance(rows, backend="plotly").layout.xaxis.range == (99.5, 159.5)
+    later = content("issuance", rows.assign(open=[*rows["open"][:-1], None], whole=[True] * 59 + [False]))
+    assert sums(later)["pending"] == 100
+    assert later.series[-1].hue is None
+    assert (later.partial, later.subtitle.rpartition("; ")[2]) == ({59}, "1 bar incomplete")
+    more = content("issuance", rows.assign(minted=rows["allowed"] * 2))
+    assert "nobody" not in sums(more)
+    unknown = content("issuance", rows.assign(allowed=[None, *rows["allowed"][1:]]))
+    assert unknown.subtitle.endswith("; not known of 1 other")
+    assert isinstance(content("issuance", rows.assign(allowed=None)), Nothing)
+    assert len(content("issuance", frames.issuance(3000)).spans) <= 120
+
+
+def test_supply_by_purpose_is_stacked_at_the_ends_of_its_bars():
+    rows = frames.supply_by_purpose(60)
+    made = content("supply_by_purpose", rows)
+
+    assert [series.values[-1] for series in made.series] == [12_950, *[1_000] * 5]
+    assert [series.hue for series in made.series] == [*range(6)]
+    assert made.subtitle.startswith("17.9 k CC at the end, 15.9 k circulating; 2026-11-01 00:00 to ")
+    assert made.spans[0] == "at 2026-11-01 00:00:00 UTC"
+    assert (np.diff(made.edges) == 7_200_000_000).all()
+    assert sum(sums(content("supply_by_purpose", rows, show="pools")).values()) == 60 * 1_500
+    many = content("supply_by_purpose", frames.supply_by_purpose(3000))
+    assert (len(many.spans), many.series[0].values[-1]) == (375, 10_000 + 50 * 2999)
+    unknown = content("supply_by_purpose", rows.assign(unlocked=[None, *rows["unlocked"][1:]]))
+    assert unknown.subtitle.endswith("; not known at 1 other time")
+    assert isinstance(content("supply_by_purpose", rows.assign(unlocked=None)), Nothing)

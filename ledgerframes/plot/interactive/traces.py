@@ -48,7 +48,9 @@ def stack(made: Figure, content: Stack, tones: Tones, *, place: Place | None = N
     low, high = (float(one(table, 0).sum(axis=0).min()) for one in (np.minimum, np.maximum))
     high = float(np.maximum(table, 0).sum(axis=0).max())
     made.update_layout(barmode="relative", bargap=0, showlegend=len(content.series) > 1)
-    ends = along(content.x, content.edges[[0, -1]])
+    # The words of a mark would widen an axis of rounds.
+    fixed = content.x.scale == "time" or content.marks
+    ends = along(content.x, content.edges[[0, -1]]) if fixed else None
     made.update_xaxes(**_across(content.x, ends, content.edges), **_at(place))
     made.update_yaxes(**_upward(content.y, low, high), **_at(place))
     _mark(made, content.marks, tones)
@@ -106,7 +108,7 @@ def _across(axis: Axis, ends: Any, values: Any) -> dict[str, Any]:
 
         ticks, words = duration_ticks(float(values[0]), float(values[-1]), 8)
         return title | {"type": "log", "tickvals": ticks, "ticktext": words}
-    return title | {"type": "linear", "tickformat": "d"}
+    return title | {"type": "linear", "tickformat": "d"} | ({} if ends is None else {"range": list(ends)})
 
 
 def _power(value: float) -> int:
