@@ -75,7 +75,8 @@ def computed(
     Raises:
         InputError: an argument is not valid, columns are missing, or a sum has more digits than an amount can have.
     """
-    kept = _kept(inputs, table) if until is None and not variables else None
+    # Kept rows are of all that a lake has, from ledger begin where that matters.
+    kept = _kept(inputs, table) if until is None and dict(variables or {}) in ({}, {"begun": True}) else None
     if kept is not None:
         return _shaped(*kept, table, inputs, as_=as_, decimals=decimals)
     with _engine(inputs, until) as engine:
