@@ -105,13 +105,13 @@ def interval_of(times: pd.Series) -> str:
     return next((step for step in _STEPS if span / pd.Timedelta(step) <= _TIMES), _STEPS[-1])
 
 
-def largest_balances(source: Any, times: pd.Series, top: int) -> pd.DataFrame:
+def largest_balances(source: Any, times: pd.Series, top: int, *, opening: Any = None) -> pd.DataFrame:
     """What the largest holders of a history hold over its times; `attrs["holders"]` says how many there are."""
-    held = coin_history(source, decimals="float")
+    held = coin_history(source, opening=opening, decimals="float")
     held = held[held["ended_at"].isna()]
     sums = held.groupby("owner")["amount"].sum().sort_values(ascending=False, kind="stable")
     known: pd.DataFrame = balances_over_time(
-        source, every=interval_of(times), parties=list(sums.index[:top]), decimals="float"
+        source, every=interval_of(times), parties=list(sums.index[:top]), opening=opening, decimals="float"
     )
     known.attrs["holders"] = len(sums)
     return known

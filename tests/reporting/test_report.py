@@ -10,9 +10,10 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.apps.html_report.coin_sections import concentration
-from ledgerframes.apps.html_report.headlines import Figure, known_total
+from ledgerframes.apps.html_report.headlines import Figure, figures, known_total
 from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, page, table
+from ledgerframes.apps.html_report.report import stored_material
 from ledgerframes.apps.html_report.sections import SECTIONS, _releases, licenses
 from ledgerframes.number_format import amount_text
 from tests.rigs.servers import simulated
@@ -166,13 +167,13 @@ def test_the_coin_s_sections_have_the_figures_of_the_tables(filled, tmp_path):
         pairs = paid[paid.sender != paid.receiver].groupby(["sender", "receiver"]).amount.sum()
         coupons = lf.rewards(filled, decimals="exact")
         claimed = coupons[(coupons.kind == "app") & (coupons.outcome == "claimed")]
-    figures = [
+    shown = [
         *burned[burned > 0],
         max(pairs),
         claimed.amount.dropna().sum(),
         lf.supply_per_round(filled, decimals="exact").total.iloc[-1],
     ]
-    for figure in figures:
+    for figure in shown:
         assert f"title='{figure:,f}'" in words
 
 
@@ -255,19 +256,29 @@ def test_the_first_screen_compares_a_period_with_the_one_before(filled, tmp_path
 
     assert Reader(words).headings == TITLES
     here, before = int((times >= begin).sum()), int(((times >= begin - last) & (times < begin)).sum())
-    figures = figures_of(words)
-    assert figures["Updates"] == (f"{here:,}", f"{'▲' if here > before else '▼'} {abs(here - before) / before:,.1%}")
+    shown = figures_of(words)
+    assert shown["Updates"] == (f"{here:,}", f"{'▲' if here > before else '▼'} {abs(here - before) / before:,.1%}")
     with localcontext(prec=60):
         flows = lf.mint_burn(filled, decimals="exact")
         burned = flows[flows.record_time >= begin].filter(like="burned_").sum().sum()
-    assert figures["Burned"][0] == f"{burned:,f}"
-    assert figures["Supply"][0] == f"{lf.supply_per_round(filled, decimals='exact').total.iloc[-1]:,f}"
+    assert shown["Burned"][0] == f"{burned:,f}"
+    assert shown["Supply"][0] == f"{lf.supply_per_round(filled, decimals='exact').total.iloc[-1]:,f}"
     assert "Balances cannot be computed" not in words
     whole = lf.reassignment_flows(filled.load("reassignments"))
     began = whole[whole.unassigned_at.fillna(whole.assigned_at) >= begin]
-    assert figures["Reassignments"][0] == f"{len(began)}"
+    assert shown["Reassignments"][0] == f"{len(began)}"
     for status, count in began.status.value_counts().items():
         assert f"<td>{status}</td><td class=number>{count}</td>" in words
+
+
+def test_a_period_reads_what_was_active_before_it_and_nothing_older(filled, monkeypatch):
+    middle = filled.load("updates").record_time.quantile(0.7)
+    period = stored_material(filled, middle)
+    assert period.opening.rows
+    assert len(period.whole.updates) < len(filled.load("updates"))
+    monkeypatch.setattr(Material, "opening", None)
+    with localcontext(prec=60):
+        assert figures(period) == figures(stored_material(filled, middle))
 
 
 def test_a_whole_history_has_no_period_before(filled, tmp_path):

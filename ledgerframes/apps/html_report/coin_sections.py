@@ -53,7 +53,7 @@ def balances(material: Material) -> list[str] | str:
     """What the largest holders held over time."""
     events = material.events if len(material.events) else material.whole.events
     try:
-        known = largest_balances(material.models, events["record_time"], _HOLDERS)
+        known = largest_balances(material.models, events["record_time"], _HOLDERS, opening=material.opening)
     except PartialResultError as error:
         return f"Balances cannot be computed from this range, since {_FROM_BEGIN}. {error}"
     if not known.attrs["holders"]:

@@ -13,10 +13,12 @@ import pandas as pd
 from ledgerframes.apps.html_report.charts import chart
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.loaders.history import History
+from ledgerframes.loaders.opening import Opening, opening_of
 from ledgerframes.models.coin_flows import mint_burn, transfers
 from ledgerframes.models.coin_stocks import supply_per_round
 from ledgerframes.models.computing import together
-from ledgerframes.models.declared_reads import LICENSE
+from ledgerframes.models.contracts import active_of
+from ledgerframes.models.declared_reads import LICENSE, OPENED
 from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.licenses import license_growth
 from ledgerframes.models.reassignments import reassignment_flows
@@ -85,8 +87,28 @@ class Material:
         return History(self.updates, self.events, self.reassignments)
 
     @cached_property
+    def opening(self) -> Opening | None:
+        """What was active where the period before this one begins, so that models need nothing older.
+
+        None of a history in memory, of a report from ledger begin, and where a store does not know.
+        """
+        earlier = self._earlier
+        if self.store is None or earlier is None or earlier.start is None or self.as_of is not None:
+            return None
+        last = earlier.start - pd.Timedelta(1, "us")
+        try:
+            return opening_of(active_of(OPENED, self.store, at=last, opening=None, as_="arrow"), {})
+        except (PartialResultError, InputError):  # the history is not whole, or there was nothing yet
+            return None
+
+    @property
+    def _earlier(self) -> Period | None:
+        """The period of the same length before this one."""
+        return None if self.updates.empty else self.period.before(self.updates["record_time"].max())
+
+    @cached_property
     def whole(self) -> History[Any]:
-        """The history up to the end of the period, from as early as it is known without a gap.
+        """The history up to the end of the period: with an opening from the period before on, else as far as known.
 
         What coupons are worth, who holds what and the supply depend on what came before the period. Where models read
         the store themselves, updates have only their times, and events only who acted, from the period before on.
@@ -94,11 +116,14 @@ class Material:
         if self.store is None or self.period.start is None:
             return self.history
         columns: dict[str, Any] = {}
-        starts: dict[str, Any] = {}
-        if self._models_read_store and not self.updates.empty:
+        earlier = None if self._earlier is None else self._earlier.start
+        starts: dict[str, Any] = {} if earlier is None else {"events": earlier}
+        if self.opening is not None:
+            starts = dict.fromkeys(History._fields, earlier)
+        elif self._models_read_store:
             columns = {"updates": ["update_id", "record_time"], "events": ["event_id", "record_time", "acting_parties"]}
-            earlier = self.period.before(self.updates["record_time"].max())
-            starts = {} if earlier is None else {"events": earlier.start}
+        else:
+            starts = {}
         options: dict[str, Any] = {"end": self.end, "as_of": self.as_of}
         try:
             return History(
@@ -107,7 +132,7 @@ class Material:
                         name,
                         columns=columns.get(name),
                         start=starts.get(name),
-                        allow_partial=name in starts,
+                        allow_partial=name in columns and name in starts,
                         **options,
                     )
                     for name in History._fields
@@ -115,6 +140,13 @@ class Material:
             )
         except PartialResultError:
             return self.history
+
+    @cached_property
+    def legs(self) -> pd.DataFrame:
+        """Reassignments up to the end of the period, from as early as they are known without a gap."""
+        if self.store is None or self.opening is None:
+            return self.whole.reassignments
+        return self.store.load("reassignments", end=self.end)
 
     @property
     def _models_read_store(self) -> bool:
@@ -124,27 +156,31 @@ class Material:
     @cached_property
     def models(self) -> Inputs:
         """The same for computed tables, whose shared steps are computed once."""
-        return self.opened.enter_context(together(self.source))
+        return self.opened.enter_context(together(self.source, opening=self.opening))
 
     @property
     def source(self) -> Any:
         """What computed tables are computed from: the store, or a history."""
+        if self.opening is not None:
+            return self.whole
         # The same updates are a history that begins with the period, for want of an earlier one without a gap.
         return self.store if self._models_read_store and self.whole.updates is not self.updates else self.whole
 
     @cached_property
     def before(self) -> Period | None:
         """The period of the same length before this one, where all of it is known."""
-        if self.updates.empty or self.whole.updates.empty:
+        earlier = self._earlier
+        if earlier is None or earlier.start is None or self.whole.updates.empty:
             return None
-        earlier = self.period.before(self.updates["record_time"].max())
-        begins = self.whole.updates["record_time"].min()
-        return earlier if earlier is not None and earlier.start is not None and begins <= earlier.start else None
+        known = self.whole.updates is not self.updates and (
+            self.opening is not None or self.whole.updates["record_time"].min() <= earlier.start
+        )
+        return earlier if known else None
 
     def table(self, name: str) -> pd.DataFrame:
         """A computed table of the whole history, with exact amounts."""
         if name not in self.made:
-            self.made[name] = _TABLES[name](self.models, decimals="exact")
+            self.made[name] = _TABLES[name](self.models, opening=self.opening, decimals="exact")
         return self.made[name]
 
     def of(self, name: str) -> pd.DataFrame:
@@ -158,7 +194,7 @@ class Material:
     @cached_property
     def flows(self) -> pd.DataFrame:
         """Reassignments of the whole history by when they began: a leg outside of the period is not missing."""
-        joined = reassignment_flows(self.whole.reassignments)
+        joined = reassignment_flows(self.legs)
         return joined.assign(moment=joined["unassigned_at"].fillna(joined["assigned_at"]))
 
     @cached_property
@@ -173,8 +209,8 @@ class Material:
         """Validators by day, of the whole history; None where it does not begin with the ledger."""
         try:
             events = self.whole.events
-            if self.store is not None and self.source is self.store:
-                events = self.store.load("events", where={"template_name": LICENSE})
+            if self.store is not None and (self.opening is not None or self.source is self.store):
+                events = self.store.load("events", end=self.end, where={"template_name": LICENSE})
             return license_growth(events, period="D")
         except (PartialResultError, InputError):
             return None

@@ -77,7 +77,7 @@ def anomalies(material: Material) -> list[str] | str:
     """What does not occur on a sound ledger, and what repairs leave behind: what `reassignment_anomalies` lists."""
     if material.reassignments.empty:
         return _NONE_REASSIGNED
-    odd = material.period.of(reassignment_anomalies(material.whole.reassignments), "record_time")
+    odd = material.period.of(reassignment_anomalies(material.legs), "record_time")
     if odd.empty:
         legs = len(material.period.of(material.reassignments, "record_time"))
         return f"No contradictions in {plural(legs, 'leg')} of reassignments."
@@ -85,7 +85,7 @@ def anomalies(material: Material) -> list[str] | str:
         table(_counted(odd["anomaly"], "anomaly"), "Legs by anomaly"),
         table(odd[["anomaly", "contract_id", "record_time", "detail"]], "The first"),
     ]
-    if material.whole.reassignments.attrs.get("from_beginning") is not True:
+    if material.legs.attrs.get("from_beginning") is not True:
         words = "The history here begins later than the ledger, so an unassignment may lie before it."
         parts.append(text(words, quiet=True))
     return parts
@@ -104,7 +104,7 @@ def templates(material: Material) -> list[str] | str:
 def holdings(material: Material) -> list[str] | str:
     """Who holds how much coin, and the notional fees."""
     try:
-        balances = holdings_from_events(material.source, decimals="exact")
+        balances = holdings_from_events(material.source, opening=material.opening, decimals="exact")
         origin = "Worked out from the history alone, to the last digit."
     except (PartialResultError, InputError) as error:
         snapshot = material.snapshot("holdings_summary")
