@@ -1,12 +1,33 @@
-"""`movements` add up: a party's to what it holds, those of all to what is minted and burned, and nothing is unknown."""
+"""`movements` add up: a party's to what it holds, those of all to what is minted and burned, and nothing is unknown.
+
+They are also read apart: from the raw JSON of coins and payments, by nothing that the models share.
+"""
 
 from __future__ import annotations
 
+import json
 import random
+from collections import defaultdict
+from decimal import Decimal
 
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.sandbox.generator.generate import generate
+from tests.economics.histories import WHOLE, archive, coin, create, exercise, frame_of, result, update
+from tests.economics.test_captures_read_apart import items as captured_items  # noqa: F401 - a fixture
+from tests.sandbox.economy_books import COIN, LOCKED, coin_payload, entity_of, rounded
+
+#: Of each kind of mint, what a payment's summary states, and what that contains besides.
+MINTED = {
+    "minted_app": ("inputAppRewardAmount", None), "minted_sv": ("inputSvRewardAmount", None),
+    "minted_validator": ("inputValidatorRewardAmount", "inputValidatorFaucetAmount"),
+    "minted_validator_faucet": ("inputValidatorFaucetAmount", None),
+    "minted_unclaimed_activity": ("inputUnclaimedActivityRecordAmount", None),
+    "minted_development_fund": ("inputDevelopmentFundAmount", None),
+}  # fmt: skip
+PREAPPROVALS = ("AmuletRules_CreateTransferPreapproval", "TransferPreapproval_Renew")
+EXPIRIES = ("Amulet_Expire", "LockedAmulet_ExpireAmulet")
 
 
 @pytest.fixture(
@@ -24,9 +45,9 @@ def test_a_partys_entries_are_what_it_holds_at_every_time(history):
     for party, own in held.groupby("party_id"):
         mine = entries[entries.party == party]
         assert list(mine.balance_after) == list(mine.amount.cumsum())
-        for time, coin, locked in zip(own.time, own.total_coin_holdings, own.total_locked_coin, strict=True):
+        for time, total, locked in zip(own.time, own.total_coin_holdings, own.total_locked_coin, strict=True):
             by_then = mine[mine.record_time <= time]
-            assert (by_then.amount.sum(), by_then.locked_change.sum()) == (coin, locked)
+            assert (by_then.amount.sum(), by_then.locked_change.sum()) == (total, locked)
     assert {*entries.party} <= {*held.party_id}
 
 
@@ -52,8 +73,8 @@ def test_ranges_add_up_to_what_they_mint_and_burn_and_have_no_balance(history):
         part = history.events.slice(first, last - first).replace_schema_metadata(None)
         entries, flows = (function(part, decimals="exact") for function in (lf.movements, lf.mint_burn))
 
-        for update, own in entries.groupby("update_id"):
-            net = flows.net_change[flows.update_id == update].iloc[0]
+        for update_id, own in entries.groupby("update_id"):
+            net = flows.net_change[flows.update_id == update_id].iloc[0]
             assert own.amount.isna().any() if net is None or net != net else own.amount.sum() == net
         assert entries.balance_after.isna().all()
 
@@ -65,3 +86,171 @@ def test_one_party_has_its_own_entries(history):
     alone = lf.movements(history, party=party)
 
     assert alone.equals(entries[entries.party == party].reset_index(drop=True))
+
+
+def walked(item):
+    """The events of a transaction, each with the choices above it and the events right below it."""
+
+    def below(key, above):
+        event = item["events_by_id"][key]
+        children = [item["events_by_id"][child] for child in event.get("child_event_ids", [])]
+        yield event, above, children
+        for child in event.get("child_event_ids", []):
+            yield from below(child, (*above, event["choice"]))
+
+    for root in item["root_event_ids"]:
+        yield from below(root, ())
+
+
+def decimal(text):
+    return Decimal(text or 0)
+
+
+def paid(event, above, entries):
+    """What a transfer mints, burns in fees and moves, by kind, party and counterparty."""
+    terms, summary = event["choice_argument"]["transfer"], event["exercise_result"]["summary"]
+    sender, fees = terms["sender"], [decimal(fee) for fee in summary["outputFees"]]
+    for kind, (name, inside) in MINTED.items():
+        entries[kind, sender, None] += decimal(summary.get(name)) - decimal(summary.get(inside))
+    entries["burned_fees", sender, None] -= decimal(summary["holdingFees"]) + decimal(summary["senderChangeFee"])
+    # Of traffic the fees of outputs are in what was paid.
+    if "AmuletRules_BuyMemberTraffic" in above:
+        return
+    entries["burned_fees", sender, None] -= sum(fees)
+    if {*above} & {*PREAPPROVALS} or any(choice.startswith("AnsEntryContext_Collect") for choice in above):
+        return
+    for output, fee in zip(terms["outputs"], fees, strict=True):
+        receiver, amount = output["receiver"], decimal(output["amount"])
+        if receiver != sender:
+            own = fee - rounded(fee * (1 - decimal(output["receiverFeeRatio"])))
+            entries["transfer_out", sender, receiver] -= amount
+            entries["transfer_in", receiver, sender] += amount
+            entries["burned_fees", sender, None] += own
+            entries["burned_fees", receiver, None] -= own
+
+
+def entries_of(item, coins):
+    """The entries of an update as its payments, taps and expiries state them."""
+    entries, made = defaultdict(Decimal), {}
+    for event, _, _ in walked(item):
+        if event["event_type"] == "created_event" and entity_of(event) in (COIN, LOCKED):
+            terms = coin_payload(entity_of(event), event["create_arguments"])
+            amount = decimal(terms["amount"]["initialAmount"])
+            made[event["contract_id"]] = terms["owner"], amount, entity_of(event) == LOCKED
+    coins |= made
+    for event, above, children in walked(item):
+        choice = event.get("choice", "")
+        stated = event.get("exercise_result")
+        if choice == "AmuletRules_Transfer":
+            paid(event, above, entries)
+        elif choice == "AmuletRules_BuyMemberTraffic":
+            entries["burned_traffic", event["choice_argument"]["provider"], None] -= decimal(stated["amuletPaid"])
+        elif choice in PREAPPROVALS:
+            # A renewal names its provider in the result alone.
+            payer = event["choice_argument"].get("provider") or stated["provider"]
+            entries["burned_preapprovals", payer, None] -= decimal(stated["amuletPaid"])
+        elif choice in ("SubscriptionInitialPayment_Collect", "SubscriptionPayment_Collect"):
+            (payment,) = (child for child in children if child.get("choice") == "AmuletRules_Transfer")
+            payer = payment["choice_argument"]["transfer"]["sender"]
+            entries["burned_names", payer, None] -= coins[stated["amulet"]][1]
+        elif choice in ("AmuletRules_DevNet_Tap", "AmuletRules_Mint"):
+            owner, amount, _ = coins[stated["amuletSum"]["amulet"]]
+            entries["minted_tap" if "Tap" in choice else "minted_other", owner, None] += amount
+        elif choice in EXPIRIES and event["contract_id"] in coins:
+            owner, amount, _ = coins[event["contract_id"]]
+            entries["burned_expiry", owner, None] -= amount
+    return {key: amount for key, amount in entries.items() if amount}
+
+
+def changes_of(item, coins):
+    """How much coin, and locked coin, each party has more after an update."""
+    changes = defaultdict(lambda: [Decimal(0), Decimal(0)])
+    for event, _, _ in walked(item):
+        created = event["event_type"] == "created_event"
+        if entity_of(event) in (COIN, LOCKED) and (created or event["consuming"]):
+            owner, amount, is_locked = coins[event["contract_id"]]
+            sign = 1 if created else -1
+            changes[owner][0] += sign * amount
+            changes[owner][1] += sign * amount * is_locked
+    return changes
+
+
+def entries_by_key(rows, update):
+    """The amounts of an update's rows, but for those that change only what is locked, or nothing."""
+    sums = defaultdict(Decimal)
+    for row in rows.get(update, ()):
+        if row["kind"] not in {"lock", "unlock", "merge", "unknown"}:
+            sums[row["kind"], row["party"], row["counterparty"]] += row["amount"]
+    return dict(sums)
+
+
+def by_update(events):
+    rows = defaultdict(list)
+    for row in lf.movements(events, as_="arrow").to_pylist():
+        rows[row["update_id"]].append(row)
+    return rows
+
+
+def test_movements_are_those_of_the_raw_payments_and_coins():
+    items = [json.loads(one.rendered) for one in generate(4, 5_000).updates]
+    items, coins, seen = [item for item in items if "events_by_id" in item], {}, set()
+    rows = by_update(frame_of(items, **WHOLE))
+
+    for item in items:
+        update_id, entries, sums = item["update_id"], entries_of(item, coins), defaultdict(Decimal)
+        assert entries_by_key(rows, update_id) == entries
+        changes = changes_of(item, coins)
+        for (_, party, _), amount in entries.items():
+            sums[party] += amount
+        # What is stated of payments is what became of the coins.
+        assert {party: amount for party, amount in sums.items() if amount} == {
+            party: amount for party, (amount, _) in changes.items() if amount
+        }
+        alone = {
+            (row["kind"], row["party"], row["locked_change"]) for row in rows.get(update_id, ()) if not row["amount"]
+        }
+        paying = {party for _, party, _ in entries}
+        assert alone == {
+            ("lock" if own > 0 else "unlock" if own < 0 else "merge", party, own)
+            for party, (amount, own) in changes.items()
+            if own or (not amount and party not in paying)
+        }
+        seen |= {kind for kind, _, _ in entries} | {kind for kind, _, _ in alone}
+    assert seen == {row["kind"] for own in rows.values() for row in own}
+    assert len(seen) > 12
+
+
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")
+def test_real_movements_are_those_of_the_raw_payments(captured_items):  # noqa: F811
+    items, coins = [item for item in captured_items if "events_by_id" in item], {}
+    rows = by_update(frame_of(items))
+
+    stated = {item["update_id"]: entries_of(item, coins) for item in items}
+
+    assert {update_id: entries_by_key(rows, update_id) for update_id in stated} == stated
+    assert {kind for own in stated.values() for kind, _, _ in own} >= {"minted_sv"}
+
+
+def test_a_renewal_is_paid_by_its_provider_from_its_own_coupons_and_coins():
+    coupon, rules, given = "Splice.Amulet:AppRewardCoupon", "Splice.AmuletRules:AmuletRules", "of bob"
+    terms = {"provider": "host", "beneficiary": None, "featured": True, "amount": "9.0", "round": {"number": "7"}}
+    inputs = [{"tag": "InputAppRewardCoupon", "value": "earned"}, {"tag": "InputAmulet", "value": "c"}]
+    done = result(inputAppRewardAmount="5.0", inputAmuletAmount="2.0", senderChangeAmount="6.0")
+    renewed = {"transferPreapprovalCid": "new", "provider": "host", "receiver": "bob", "amuletPaid": "1.0",
+               "transferResult": done}  # fmt: skip
+    history = [
+        update("m1", 1, create(coupon, "earned", terms), create(COIN, "c", coin("host", "2.0"))),
+        update("m2", 2, exercise(
+            "Splice.AmuletRules:TransferPreapproval", given, "TransferPreapproval_Renew",
+            {"inputs": inputs, "context": {"amuletRules": rules}, "newExpiresAt": "2026-03-01T00:00:00Z"}, renewed,
+            archive(coupon, "earned"), archive(COIN, "c"), create(COIN, "change", coin("host", "6.0")), consuming=True,
+        )),
+    ]  # fmt: skip
+    events = frame_of(history, **WHOLE)
+
+    (claimed,) = (row for row in lf.reward_flows(events).itertuples() if row.event == "claimed")
+    found = {(row["kind"], row["party"]): row["amount"] for row in by_update(events)["m2"]}
+
+    assert (claimed.party, claimed.kind, claimed.amount) == ("host", "app", 5)
+    assert found == {("minted_app", "host"): 5, ("burned_preapprovals", "host"): -1}
+    assert lf.mint_burn(events).unexplained.iloc[-1] == 0
