@@ -59,9 +59,9 @@ def _beside(inputs: Inputs, asked: Mapping[str, Any]) -> Inputs:
 def _verdict_days(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
     """What days need, and where the verdicts begin and end; up to the newest one they are as new as the events."""
     begin, end = begin_of(inputs.beside), end_of(inputs.beside)
-    stated = inputs.beside.get("end") is not None and end is not None
+    newest = inputs.beside.get("end") is None
     low = {"verdicts_low": None if begin is None else begin[1]}
-    return _days(inputs, asked) | low | {"verdicts_high": end.micros + 1 if stated else None}
+    return _days(inputs, asked) | low | {"verdicts_high": None if end is None or newest else end.micros + 1}
 
 
 def _weeks(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
