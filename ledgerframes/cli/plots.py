@@ -24,6 +24,7 @@ _CHARTS: Final = {
     "in-flight": (), "updates": ("every",), "holdings": ("top",), "holding-fees": ("top",), "balances": ("top",),
     "rewards": ("every",), "burn": ("every",), "coin-supply": (), "transfers": ("top",), "validators": (),
     "license-growth": (), "votes": ("every",), "price-votes": (), "issuance": (), "supply-by-purpose": (),
+    "app-shares": ("top", "every"), "validator-scorecard": ("top",), "retention": (),
 }  # fmt: skip
 
 

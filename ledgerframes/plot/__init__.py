@@ -17,6 +17,9 @@ from ledgerframes.plot.governance import votes as votes
 from ledgerframes.plot.holders import balances as balances
 from ledgerframes.plot.holders import holding_fees as holding_fees
 from ledgerframes.plot.holders import holdings as holdings
+from ledgerframes.plot.key_figures import app_shares as app_shares
+from ledgerframes.plot.key_figures import retention as retention
+from ledgerframes.plot.key_figures import validator_scorecard as validator_scorecard
 from ledgerframes.plot.reassignments import in_flight as in_flight
 from ledgerframes.plot.reassignments import reassignment_flows as reassignment_flows
 from ledgerframes.plot.reassignments import reassignment_matrix as reassignment_matrix
@@ -26,7 +29,8 @@ from ledgerframes.plot.supply import supply_by_purpose as supply_by_purpose
 from ledgerframes.plot.themes import style as style
 
 __all__ = [
-    "balances", "burn", "coin_supply", "holding_fees", "holdings", "in_flight", "instrument_supply", "issuance",
-    "license_growth", "price_votes", "reassignment_flows", "reassignment_matrix", "reassignment_timeline",
-    "rewards", "style", "supply_by_purpose", "transfers", "updates", "validators", "votes",
+    "app_shares", "balances", "burn", "coin_supply", "holding_fees", "holdings", "in_flight", "instrument_supply",
+    "issuance", "license_growth", "price_votes", "reassignment_flows", "reassignment_matrix", "reassignment_timeline",
+    "retention", "rewards", "style", "supply_by_purpose", "transfers", "updates", "validator_scorecard", "validators",
+    "votes",
 ]  # fmt: skip

@@ -189,7 +189,15 @@ class Flows(Titled):
 
 @dataclass(frozen=True)
 class Matrix(Titled):
-    """Counts from each name (rows) to each (columns); logarithmic colours from `low` to `high` if far apart."""
+    """Numbers in a grid, such as counts from each name to each; logarithmic colours from `low` to `high` if far apart.
+
+    Attributes:
+        heads: what the rows are, and the columns.
+        unit: what the numbers count.
+        names: of the rows.
+        labels: what is written of each row.
+        columns: the names of the columns; those of the rows if empty.
+    """
 
     heads: tuple[str, str]
     unit: str
@@ -199,6 +207,13 @@ class Matrix(Titled):
     low: float
     high: float
     logarithmic: bool
+    columns: tuple[str, ...] = ()
+
+    @property
+    def sides(self) -> tuple[list[str], list[str]]:
+        """What is written beside the rows and under the columns."""
+        rows = [self.labels[name] for name in self.names]
+        return rows, list(self.columns) or rows
 
 
 @dataclass(frozen=True)

@@ -266,3 +266,41 @@ def price_votes(rows):
             "highest_usd": [price * Decimal("1.1") for price in middle],
         }
     )
+
+
+def apps(providers, days):
+    """App n claims a part of 1/n each day, more by and by; what the last one claims on the last day is not known."""
+    rows = [
+        {"time": START + pd.Timedelta(days=day), "provider": party(number),
+         "rewards_claimed": Decimal(1000 + 10 * day * number) / number}
+        for day in range(days) for number in range(1, providers + 1)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows)
+    frame.loc[len(frame) - 1, "rewards_claimed"] = None
+    return frame
+
+
+def scorecards(validators, days):
+    """Validator n has 1/n of the rewards of the first, and buys traffic every fourth day; every fifth misses rounds."""
+    return pd.DataFrame(
+        {
+            "time": START + pd.Timedelta(days=day), "validator": party(number),
+            "rounds_reported": 144 - 20 * (number % 5), "rounds_missed": 20 * (number % 5),
+            "rewards_app": Decimal(400) / number, "rewards_validator": Decimal(90) / number,
+            "rewards_validator_faucet": Decimal(570) / number,
+            "rewards_other": Decimal(0), "traffic_paid": Decimal(0 if day % 4 else 300) / number,
+        }
+        for day in range(days) for number in range(1, validators + 1)
+    )  # fmt: skip
+
+
+def cohorts(weeks):
+    """Ten parties and one more a week; of these two less come back each week, and none of the first in its third."""
+    return pd.DataFrame(
+        {
+            "cohort": START - pd.Timedelta(days=6) + pd.Timedelta(days=7 * week), "weeks_after": after,
+            "cohort_parties": 10 + week, "parties": max(10 + week - 2 * after, 0) if (week, after) != (0, 3) else 0,
+            "whole": week + after < weeks - 1,
+        }
+        for week in range(weeks) for after in range(weeks - week - 1, -1, -1)
+    )  # fmt: skip

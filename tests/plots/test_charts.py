@@ -31,6 +31,7 @@ USUAL = {
     "rewards": frames.rewards(400), "burn": frames.burns(90), "balances": frames.balances(9, days=30),
     "transfers": frames.transfers(9, 300), "votes": frames.votes(40), "price_votes": frames.price_votes(60),
     "issuance": frames.issuance(60), "supply_by_purpose": frames.supply_by_purpose(60),
+    "app_shares": frames.apps(9, 30), "validator_scorecard": frames.scorecards(9, 20), "retention": frames.cohorts(6),
 }  # fmt: skip
 MANY = {
     "reassignment_flows": frames.flows(40, 3000), "reassignment_matrix": frames.flows(40, 3000),
@@ -41,12 +42,15 @@ MANY = {
     "rewards": frames.rewards(3000, parties=40), "burn": frames.burns(3000), "balances": frames.balances(40, days=90),
     "transfers": frames.transfers(40, 3000), "votes": frames.votes(900), "price_votes": frames.price_votes(3000),
     "issuance": frames.issuance(3000), "supply_by_purpose": frames.supply_by_purpose(3000),
+    "app_shares": frames.apps(60, 300), "validator_scorecard": frames.scorecards(300, 9),
+    "retention": frames.cohorts(60),
 }  # fmt: skip
 KINDS = {
     "reassignment_flows": Flows, "reassignment_matrix": Matrix, "reassignment_timeline": Stack, "in_flight": Stack,
     "holdings": Bars, "holding_fees": Bars, "updates": Stack, "validators": Steps, "license_growth": Stack,
     "instrument_supply": Panels, "coin_supply": Panels, "rewards": Stack, "burn": Stack, "balances": Steps,
     "transfers": Flows, "votes": Stack, "price_votes": Steps, "issuance": Stack, "supply_by_purpose": Stack,
+    "app_shares": Stack, "validator_scorecard": Bars, "retention": Matrix,
 }  # fmt: skip
 GIVERS = {
     "holdings": "load_holdings_summary", "holding_fees": "load_holdings_summary", "updates": "load_updates",
@@ -55,9 +59,11 @@ GIVERS = {
     "balances": "balances_over_time", "transfers": r"lf\.transfers",
     "votes": r"lf\.votes", "price_votes": r"lf\.price_votes",
     "issuance": r"lf\.issuance", "supply_by_purpose": r"lf\.supply_by_purpose",
+    "app_shares": r"lf\.app_daily", "validator_scorecard": r"lf\.validator_daily", "retention": r"lf\.retention",
 }  # fmt: skip
 LONG = "a-validator-of-a-consortium-with-an-exceedingly-long-name-that-does-not-end-"
 IDS = {"source_synchronizer", "target_synchronizer", "party_id", "party", "sender", "receiver", "synchronizer_id"}
+IDS |= {"provider", "validator"}
 each = pytest.mark.parametrize("name", USUAL)
 
 
@@ -140,7 +146,7 @@ def test_words_can_be_read_on_the_ground_of_the_style(name, theme):
 
     ground = luminance(to_rgb(look.rc["figure.facecolor"]))
     for text in words(ax):
-        if text.get_gid() != "count" or name != "reassignment_matrix":  # those lie on cells of their own colour
+        if text.get_gid() != "count" or KINDS[name] is not Matrix:  # those lie on cells of their own colour
             ink = luminance(to_rgb(text.get_color()))
             assert (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05) > 2.8, text.get_text()
     assert figure.layout.paper_bgcolor == {"light": "rgba(255,255,255,1)", "dark": "rgba(20,24,29,1)"}[theme]

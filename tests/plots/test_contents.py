@@ -315,3 +315,35 @@ def test_supply_by_purpose_is_stacked_at_the_ends_of_its_bars():
     unknown = content("supply_by_purpose", rows.assign(unlocked=[None, *rows["unlocked"][1:]]))
     assert unknown.subtitle.endswith("; not known at 1 other time")
     assert isinstance(content("supply_by_purpose", rows.assign(unlocked=None)), Nothing)
+
+
+def test_shares_of_apps_are_those_of_each_interval_and_the_rest_is_told():
+    made = content("app_shares", frames.apps(9, 30), every="1D", top=3)
+
+    assert [one.name for one in made.series][3] == "6 others"
+    table = np.array([one.values for one in made.series])
+    assert table.sum(axis=0) == pytest.approx(1)
+    assert table[0, 0] == pytest.approx(1 / sum(1 / number for number in range(1, 10)))
+    assert made.subtitle.startswith("9 applications, ")
+    assert "of 1 day of an app not known" in made.subtitle
+
+
+def test_a_scorecard_sums_a_validators_days_and_says_what_is_left():
+    made = content("validator_scorecard", frames.scorecards(9, 20), top=3)
+
+    sums = {one.name: list(one.values[:2]) for one in made.series}
+    assert sums == {
+        "apps": [8000, 4000], "users' traffic": [1800, 900], "being alive": [11400, 5700],
+        "traffic bought": [-1500, -750],
+    }  # fmt: skip
+    assert made.totals[:2] == ("19.7 k left, 86% of rounds", "9,850 left, 72% of rounds")
+    assert made.rest
+
+
+def test_retention_is_a_share_of_each_weeks_parties():
+    made = content("retention", frames.cohorts(4))
+
+    assert made.grid.tolist() == [[80.0, 60.0, 0.0], [81.8, 63.6, 0.0], [83.3, 0.0, 0.0]]
+    assert made.sides == (["2026-10-26 (10)", "2026-11-02 (11)", "2026-11-09 (12)"], ["1", "2", "3"])
+    assert made.subtitle == "46 parties of 4 weeks, in % of those of the week"
+    assert isinstance(content("retention", frames.cohorts(1)), Nothing)

@@ -91,10 +91,10 @@ def _route(ribbon: Ribbon, content: Flows) -> str:
 
 
 def matrix(made: Figure, content: Matrix, tones: Tones) -> None:
-    """A heat map with a row per source and a column per target."""
+    """A heat map with a cell per row and column, such as a source and a target."""
     from plotly.graph_objects import Heatmap
 
-    names, labels, grid = content.names, content.labels, content.grid
+    (rows, columns), grid = content.sides, content.grid
     filled = np.where(grid > 0, grid, np.nan)
     low, high = np.log10([content.low, content.high]) if content.logarithmic else (0.0, content.high)
     stops = heat_colours(tones)
@@ -103,21 +103,29 @@ def matrix(made: Figure, content: Matrix, tones: Tones) -> None:
             z=np.log10(filled) if content.logarithmic else filled, zmin=low, zmax=high if high > low else low + 1,
             colorscale=[[at, colour(stops(at)[:3])] for at in np.linspace(0, 1, 9).tolist()], xgap=1.5, ygap=1.5,
             text=[[amount_text(count) if count else "" for count in row] for row in grid.tolist()],
-            texttemplate="%{text}" if len(names) <= _READABLE else None,
-            hovertext=[[_cell(content, row, column) for column in range(len(names))] for row in range(len(names))],
+            texttemplate="%{text}" if max(grid.shape) <= _READABLE else None,
+            hovertext=[[_cell(content, row, column) for column in range(len(columns))] for row in range(len(rows))],
             hoverinfo="text", hoverongaps=True, colorbar=_scale(content, float(low), float(high)),
         )
     )  # fmt: skip
-    ticks = {"tickvals": list(range(len(names))), "ticktext": [said(labels[name]) for name in names], "showgrid": False}
     made.update_layout(plot_bgcolor=colour(mixed(tones.faint, tones.ground, 0.55)))
-    made.update_xaxes(title=axis_title(content.heads[1]), constrain="domain", showline=False, ticks="", **ticks)
+    made.update_xaxes(
+        title=axis_title(content.heads[1]), constrain="domain", showline=False, ticks="", **_ticks(columns)
+    )
     made.update_yaxes(
-        autorange="reversed", scaleanchor="x", constrain="domain", zeroline=False,
-        title=axis_title(content.heads[0]) | {"standoff": 16}, ticklabelstandoff=6, **ticks,
+        autorange="reversed", scaleanchor=None if content.columns else "x", constrain="domain", zeroline=False,
+        title=axis_title(content.heads[0]) | {"standoff": 16}, ticklabelstandoff=6, **_ticks(rows),
     )  # fmt: skip
 
 
+def _ticks(labels: list[str]) -> dict[str, Any]:
+    return {"tickvals": list(range(len(labels))), "ticktext": list(map(said, labels)), "showgrid": False}
+
+
 def _cell(content: Matrix, row: int, column: int) -> str:
+    if content.columns:
+        number = with_unit(float(content.grid[row, column]), content.unit)
+        return hover(content.sides[0][row], None, f"{content.heads[1]}: {content.columns[column]}", number)
     source, target = content.names[row], content.names[column]
     head = f"{content.labels[source]} → {content.labels[target]}"
     count = plural(int(content.grid[row, column]), content.unit.removesuffix("s"))

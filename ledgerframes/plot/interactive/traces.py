@@ -39,7 +39,7 @@ def stack(made: Figure, content: Stack, tones: Tones, *, place: Place | None = N
                 x=along(content.x, starts[there]), y=series.values[there], width=wide[there],
                 offset=None if content.x.scale == "duration" else 0, name=said(series.key), hoverinfo="text",
                 hovertext=[hover(series.label, series.name, content.spans[at],
-                                 with_unit(series.values[at], content.y.unit)) for at in there],
+                                 _value(content.y, series.values[at])) for at in there],
                 marker={"color": hue, "line": {"width": 0},
                         "pattern": {"shape": hatched[there], "fgcolor": colour(tones.ground), "size": 6}},
             ), **_at(place),
@@ -91,8 +91,11 @@ def _moment(content: Steps, series: Series, at: float, value: float) -> str:
     words = f"{content.words} {at:.0f}".strip()
     if content.x.scale in {"time", "duration"}:
         words = f"{moment_words(int(at))} UTC" if content.x.scale == "time" else duration_text(at)
-    share = f"{value:.1%}" if content.y.scale == "percent" else with_unit(value, content.y.unit)
-    return hover(series.label, series.name, words, share)
+    return hover(series.label, series.name, words, _value(content.y, value))
+
+
+def _value(axis: Axis, value: float) -> str:
+    return f"{value:.1%}" if axis.scale == "percent" else with_unit(value, axis.unit)
 
 
 def _at(place: Place | None) -> dict[str, int]:

@@ -176,7 +176,7 @@ def _name_rows(ax: Axes, content: Bars, size: float) -> None:
 def _matrix(ax: Axes, content: Matrix, size: float) -> list[Key]:
     from matplotlib.colors import LogNorm, Normalize
 
-    grid, tones, count = content.grid, inside(ax), len(content.names)
+    grid, tones, (rows, columns) = content.grid, inside(ax), content.sides
     plain(ax, size, grid=None)
     for spine in ax.spines.values():
         spine.set_visible(False)
@@ -185,14 +185,14 @@ def _matrix(ax: Axes, content: Matrix, size: float) -> list[Key]:
         np.ma.masked_equal(grid, 0), cmap=heat_colours(tones), edgecolors=[tones.ground], linewidth=1.5, gid="cells",
         norm=norm(content.low if content.logarithmic else 0, content.high, clip=True),
     )  # fmt: skip
-    ax.set(xlim=(0, count), ylim=(count, 0), facecolor=mixed(tones.faint, tones.ground, 0.55))
-    names = [shown(content.labels[name]) for name in content.names]
-    centres, points = np.arange(count) + 0.5, size * (0.95 if count <= 12 else 0.8)
-    ax.set_yticks(centres, names, fontsize=points)
+    ax.set(xlim=(0, len(columns)), ylim=(len(rows), 0), facecolor=mixed(tones.faint, tones.ground, 0.55))
+    points, names = size * (0.95 if len(rows) <= 12 else 0.8), list(map(shown, columns))
+    centres = np.arange(len(columns)) + 0.5
+    ax.set_yticks(np.arange(len(rows)) + 0.5, list(map(shown, rows)), fontsize=points)
     ax.set_xticks(centres, names, fontsize=points)
     ax.tick_params(length=0)
     settle(ax)
-    if text_size(ax.get_xticklabels())[0] + 8 > measured(ax)[0] / count:
+    if text_size(ax.get_xticklabels())[0] + 8 > measured(ax)[0] / len(columns):
         ax.set_xticks(centres, names, fontsize=points, rotation=40, ha="right", rotation_mode="anchor")
     ax.set_ylabel(content.heads[0])
     ax.set_xlabel(content.heads[1])
@@ -206,7 +206,7 @@ def _write_counts(ax: Axes, content: Matrix, mesh: QuadMesh, size: float) -> Non
     width, height = measured(ax)
     grid = content.grid
     longest = max(len(amount_text(value)) for value in grid.flat)
-    points = min(size, width / len(grid) / (longest * 0.68), height / len(grid) * 0.6)
+    points = min(size, width / grid.shape[1] / (longest * 0.68), height / len(grid) * 0.6)
     if points < _SMALLEST:
         from matplotlib.pyplot import colorbar
 
