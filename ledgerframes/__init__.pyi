@@ -45,6 +45,7 @@ from ledgerframes.loaders.public import load_verdicts as load_verdicts
 from ledgerframes.models.holdings import holding_fees as holding_fees
 from ledgerframes.models.holdings import holdings_from_events as holdings_from_events
 from ledgerframes.models.holdings import reconcile_holdings as reconcile_holdings
+from ledgerframes.models.labels import labels as labels
 from ledgerframes.models.licenses import instrument_supply as instrument_supply
 from ledgerframes.models.licenses import license_activity as license_activity
 from ledgerframes.models.licenses import license_growth as license_growth

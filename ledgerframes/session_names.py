@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 from ledgerframes.arguments import refuse
 from ledgerframes.errors import InputError
 
-_COLUMNS: Final = (("id", "alias"), ("party", "name"))
+_COLUMNS: Final = (("id", "alias"), ("party", "label"), ("party", "name"))
 _LONGEST: Final = 200
 
 
@@ -60,9 +60,10 @@ def aliases(names: Any = None) -> Aliases:
     the names too, in columns such as `party_id_alias`.
 
     Args:
-        names: a dictionary from id to name, a frame with the columns `id` and `alias`, the result of `load_names` (its
-            columns `party` and `name`), or a list of these. If an id has several names, the last source wins; within
-            a frame, the first row. Rows without an id or a name (null) are skipped.
+        names: a dictionary from id to name, a frame with the columns `id` and `alias`, the result of `labels` (its
+            columns `party` and `label`) or of `load_names` (`party` and `name`), or a list of these. If an id has
+            several names, the last source wins; within a frame, the first row. Rows without an id or a name (null) are
+            skipped.
 
     Returns:
         The names by id in `.names`; a context manager.
@@ -118,7 +119,7 @@ def _rows(source: Any) -> Iterable[tuple[Any, Any]]:
     if columns:
         raise InputError(
             f"aliases: a frame with the columns {', '.join(columns[:12])} has no names; give one with the columns id"
-            " and alias, or the result of lf.load_names(net)"
+            " and alias, or the result of lf.labels(path) or lf.load_names(net)"
         )
     return refuse("aliases", source, "give a dictionary from id to name, or a frame with the columns id and alias")
 

@@ -259,7 +259,7 @@ class Full:
 
 #: What takes a path or a text before it looks at a frame, or what frames hold no memory for.
 WITHOUT_FRAME = {
-    "aliases", "connect", "describe", "doctor", "model", "models", "open_objects", "open_store", "record",
+    "aliases", "connect", "describe", "doctor", "labels", "model", "models", "open_objects", "open_store", "record",
     "find", "replay", "report", "sandbox", "style", "tables", "versions", "rebuild_items",
 }  # fmt: skip
 #: What else they need.

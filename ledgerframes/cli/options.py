@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -61,6 +62,7 @@ Start = Annotated[str | None, typer.Option(help=_START, rich_help_panel="Range")
 End = Annotated[str | None, typer.Option(help="Exclusive; likewise.", rich_help_panel="Range")]
 Last = Annotated[str | None, typer.Option(help=_LAST, rich_help_panel="Range")]
 Limit = Annotated[int | None, typer.Option(help="Number of updates or rows at most.", rich_help_panel="Range")]
+Labels = Annotated[Path | None, typer.Option(help="A CSV file of party and label: what to show in place of ids.")]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, for scripts.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="CSV on standard output: all columns and digits.")]
 
@@ -142,6 +144,16 @@ def with_options(run: Command, command: Command, options: Mapping[str, Any], *, 
     run.__signature__ = whole  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in whole.parameters.values()}
     return run
+
+
+def labelled(file: Path | None) -> Any:
+    """A context in which the labels of a file, if one is given, are shown in place of ids."""
+    if file is None:
+        return nullcontext()
+    from ledgerframes.models.labels import labels
+    from ledgerframes.session_names import aliases
+
+    return aliases(labels(file))
 
 
 def other_network(named: str, rate: float | None, ca_file: str | None) -> Network:

@@ -41,6 +41,7 @@ def plot(
     top: Annotated[int | None, typer.Option(min=1, help="How many names to show; the others are combined.")] = None,
     every: Annotated[str | None, typer.Option(help='Length of an interval: "1h", "1D".')] = None,
     theme: Annotated[str, opt.word("light or dark.", ("light", "dark"))] = "light",
+    labels: opt.Labels = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Draw a chart of a lake.
@@ -62,7 +63,7 @@ def plot(
     mpl.use("Agg")  # a shell may have no screen
     from ledgerframes import plot as charts
 
-    with charts.style(cast("Any", theme)):
+    with charts.style(cast("Any", theme)), opt.labelled(labels):
         ax = getattr(charts, chart.replace("-", "_"))(history, **options)
         ax.figure.savefig(target, dpi=150)
     opt.say(target)

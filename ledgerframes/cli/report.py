@@ -28,6 +28,7 @@ def report(
     sections: Annotated[
         str | None, opt.word("Parts with commas between them; by default all.", completion.sections)
     ] = None,
+    labels: opt.Labels = None,
     as_of: AsOf = None,
     allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Take what there is of the range.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
@@ -44,9 +45,10 @@ def report(
         raise InputError("name the lake, once: ledgerframes report LAKE -o report.html")
     from ledgerframes.apps.html_report.report import report as write
 
-    written = write(
-        existing(place), output, title=title, **part, as_of=as_of, allow_partial=allow_partial, overwrite=overwrite,
-        sections=sections.split(",") if sections else None, interactive=interactive,
-    )  # fmt: skip
+    with opt.labelled(labels):
+        written = write(
+            existing(place), output, title=title, **part, as_of=as_of, allow_partial=allow_partial, overwrite=overwrite,
+            sections=sections.split(",") if sections else None, interactive=interactive,
+        )  # fmt: skip
     opt.say_part(existing(place), part, as_of)
     opt.say(f"{written}\t{written.stat().st_size / 1e6:.1f} MB")

@@ -112,6 +112,17 @@ def test_rewards_count_when_they_end_whenever_they_began(command, lake):
     }
 
 
+def test_a_chart_shows_the_labels_of_a_file(command, lake, tmp_path):
+    party = lf.holdings_from_events(lf.open_store(lake)).sort_values("total_coin_holdings").party_id.iloc[-1]
+    (tmp_path / "labels.csv").write_text(f"party,label\n{party},Alice Bank\n")
+
+    done = command("plot", "holdings", lake, "-o", tmp_path / "x.svg", "--labels", tmp_path / "labels.csv")
+
+    assert done.code == 0
+    assert "Alice Bank" in (tmp_path / "x.svg").read_text()
+    assert lf.aliases().names == {}
+
+
 @pytest.mark.long(quick=4)
 @pytest.mark.parametrize("table", DERIVED)
 def test_every_table_of_events_comes_out_of_the_shell(command, lake, tmp_path, table):

@@ -1,0 +1,158 @@
+"""`labels`: what parties are called and what they are, from a file of the user's and from what the data knows."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pandas as pd
+
+from ledgerframes.arguments import shown, suggesting
+from ledgerframes.errors import InputError
+from ledgerframes.loaders.network_names import load_names
+from ledgerframes.loaders.public import load_featured_apps, load_licenses, load_super_validators
+from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import columns_of, inputs_of
+from ledgerframes.network import Network
+
+_COLUMNS: Final = ("party", "label", "kind", "source")
+_LONGEST: Final = 200  # as `aliases` takes them
+
+
+class _Fact(NamedTuple):
+    """What the data knows of a party."""
+
+    kind: str
+    name: str | None
+
+
+@suggesting
+def labels(path: Any, known: Any = None) -> pd.DataFrame:
+    """Join a user's own labels of parties with the names and roles of parties that the data knows.
+
+    `lf.aliases(lf.labels("labels.csv", net))` shows the labels in place of ids in `show`, charts and reports. Tables
+    and exports keep their ids, unless an export is asked for `aliases=True`. Of what owners of names and validators
+    publish only names are taken, no contact points, addresses or descriptions.
+
+    Args:
+        path: a CSV file in UTF-8, or a frame, with the columns `party` and `label`, and `kind` and `source` if you
+            like; further columns are not read. None for what the data knows alone.
+        known: a History, Store or frame of events, or a network: names of the name service, super validators, featured
+            apps and validators in it are joined. The user's own label and kind win.
+
+    Returns:
+        One row per party, by party: party, label, kind (the user's, else super validator, app, validator or name; null
+        if not known), source (the user's, else the file's name or own; scan or history for what the data knows). Who
+        has neither a label nor a name is called as the party's id begins.
+
+    Raises:
+        InputError: the file cannot be read, lacks a column, has a row without party or label or a label of more than
+            200 characters, or gives a party two labels.
+
+    Example:
+        >>> import pandas as pd, ledgerframes as lf
+        >>> own = pd.DataFrame({"party": ["alice::1220ab"], "label": ["Alice Bank"], "kind": ["customer"]})
+        >>> labels = lf.labels(own)
+        >>> with lf.aliases(labels) as named:
+        ...     named.names
+        {'alice::1220ab': 'Alice Bank'}
+    """
+    facts = {} if known is None else _facts(known)
+    where = "scan" if isinstance(known, Network) else "history"
+    rows: dict[str, tuple[str, str, str | None, str]] = {
+        party: (party, fact.name or party.partition("::")[0] or party, fact.kind, where)
+        for party, fact in facts.items()
+    }
+    for party, label, kind, source in _own(path):
+        rows[party] = (party, label, kind or (facts[party].kind if party in facts else None), source)
+    columns = zip(*(rows[party] for party in sorted(rows)), strict=True) if rows else [()] * len(_COLUMNS)
+    return pd.DataFrame(
+        {name: pd.Series(list(cells), dtype="str") for name, cells in zip(_COLUMNS, columns, strict=True)}
+    )
+
+
+def _facts(known: Any) -> dict[str, _Fact]:
+    """The parties that a network or a history knows, each with its first kind and its name."""
+    names, members, apps, validators = _of_network(known) if isinstance(known, Network) else _of_history(known)
+    kinds: dict[str, str] = {}
+    for kind, parties in (("super validator", members), ("app", apps), ("validator", validators), ("name", names)):
+        for party in parties:
+            kinds.setdefault(party, kind)
+    return {party: _Fact(kind, names.get(party) or members.get(party)) for party, kind in kinds.items()}
+
+
+Known = tuple[Mapping[str, str], Mapping[str, str | None], Iterable[str], Iterable[str]]
+
+
+def _of_network(net: Network) -> Known:
+    """The names, super validators with theirs, providers of featured apps, and validators that a scan lists."""
+    named = load_names(net, columns=["party", "name"], as_="arrow").to_pylist()
+    members = load_super_validators(net, columns=["party", "name"], as_="arrow").to_pylist()
+    apps = load_featured_apps(net, columns=["provider"], as_="arrow")["provider"].to_pylist()
+    validators = load_licenses(net, columns=["validator"], personal=False, as_="arrow")["validator"].to_pylist()
+    # Of several names the first of the alphabet, as in a history.
+    names = {row["party"]: row["name"] for row in reversed(named) if row["party"] and row["name"]}
+    return names, {row["party"]: row["name"] for row in members}, filter(None, apps), filter(None, validators)
+
+
+def _of_history(events: Any) -> Known:
+    """The same of what the events show."""
+    with Engine(inputs_of(events).gives) as engine:
+        parties = engine.rows("party_facts").to_pylist()
+        validators = engine.rows("license_contracts")["validator"].to_pylist()
+    members = {row["party"]: row["name"] for row in parties if row["is_super_validator"]}
+    names = {row["party"]: row["name"] for row in parties if row["name"]}
+    return names, members, [row["party"] for row in parties if row["is_featured"]], filter(None, validators)
+
+
+def _own(path: Any) -> list[tuple[str, str, str | None, str]]:
+    """The rows of the user's file or frame, checked; each party once."""
+    if path is None:
+        return []
+    name, rows = _read(path)
+    found: dict[str, tuple[str, str, str | None, str]] = {}
+    for number, (party, label, kind, source) in enumerate(rows, 2 if isinstance(path, str | Path) else 0):
+        if not party or not label:
+            raise InputError(f"{name}: row {number} has no {'label' if party else 'party'}; fill it in, or take it out")
+        if len(label) > _LONGEST:
+            raise InputError(f"{name}: the label of {party!r} has {len(label)} characters; give {_LONGEST} at most")
+        row = found.setdefault(party, (party, label, kind or None, source or name))
+        if row[1] != label:
+            raise InputError(f"{name}: {party!r} has two labels, {row[1]!r} and {label!r}; keep one of them")
+    return list(found.values())
+
+
+def _read(path: Any) -> tuple[str, list[list[str]]]:
+    """What messages call the user's labels, and their rows: the text of each column, empty where there is none."""
+    if not isinstance(path, str | Path):
+        frame = path.to_pandas() if not isinstance(path, pd.DataFrame) and hasattr(path, "to_pandas") else path
+        if not isinstance(frame, pd.DataFrame):
+            raise InputError(f"path={shown(path)} is not valid: give a CSV file or a frame of party and label, or None")
+        _check("labels", columns_of(frame))
+        cells = [_texts(frame[name]) if name in frame else [""] * len(frame) for name in _COLUMNS]
+        return "own", [list(row) for row in zip(*cells, strict=True)]
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.DictReader(file)
+            _check(str(path), rows.fieldnames or [])
+            return Path(path).name, [[(row.get(name) or "").strip() for name in _COLUMNS] for row in rows]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"labels cannot be read from {str(path)!r}: {why}; give a CSV file in UTF-8") from error
+
+
+def _check(name: str, columns: Iterable[str]) -> None:
+    there = [str(column) for column in columns]
+    missing = [column for column in _COLUMNS[:2] if column not in there]
+    if missing:
+        raise InputError(
+            f"{name} lacks the column(s) {', '.join(missing)}; it has {', '.join(there[:12]) or 'none'}; give party and"
+            " label, separated by commas, and kind and source if you like"
+        )
+
+
+def _texts(column: pd.Series) -> list[str]:
+    cells = column.astype(object).where(column.notna(), "")
+    return [str(cell).strip() for cell in cells]

@@ -1,0 +1,146 @@
+"""Labels of parties: the user's own before what the data knows, what is refused, and where they are shown."""
+
+import json
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import ledgerframes as lf
+
+ALICE, BOB = "alice::1220ab", "bob::1220cd"
+OWN = {"party": [ALICE, BOB], "label": ["Alice Bank", "Bob"], "kind": ["customer", None], "note": ["secret", ""]}
+
+
+@pytest.fixture(autouse=True)
+def _no_aliases():
+    yield
+    lf.aliases()
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """A network, its history and a lake of it."""
+    with lf.sandbox(updates=800) as net:
+        store = lf.open_store(tmp_path_factory.mktemp("labels") / "lake")
+        store.sync(net, progress=False)
+        yield net, lf.load_history(net), store
+
+
+def expected(history):
+    """What the events say, read from their JSON: the kind and the name of each party."""
+    kinds, names = {}, {}
+    templates = {"Splice.Ans:AnsEntry": ("user", "name"), "Splice.ValidatorLicense:ValidatorLicense":
+                 ("validator", "validator"), "Splice.Amulet:FeaturedAppRight": ("provider", "app")}  # fmt: skip
+    creates = history.events[history.events.event_type == "created_event"]
+    for template, (member, kind) in templates.items():
+        for payload in map(json.loads, creates.payload[creates.template_name == template]):
+            kinds.setdefault(payload[member], set()).add(kind)
+            if kind == "name":
+                names[payload["user"]] = min(payload["name"], names.get(payload["user"], "~"))
+    for payload in map(json.loads, creates.payload[creates.template_name == "Splice.DsoRules:DsoRules"]):
+        for party, member in payload["svs"]:
+            kinds.setdefault(party, set()).add("super validator")
+            names.setdefault(party, member["name"])
+    order = ("super validator", "app", "validator", "name")
+    return {
+        party: (names.get(party) or party.partition("::")[0], min(of, key=order.index)) for party, of in kinds.items()
+    }
+
+
+def test_a_history_and_a_lake_know_names_super_validators_apps_and_validators(world):
+    _, history, store = world
+    found = lf.labels(None, history)
+
+    assert found.columns.to_list() == ["party", "label", "kind", "source"]
+    assert found.party.is_monotonic_increasing
+    assert found.party.is_unique
+    assert dict(zip(found.party, zip(found.label, found.kind, strict=True), strict=True)) == expected(history)
+    assert set(found.kind) == {"super validator", "app", "validator", "name"}
+    assert set(found.source) == {"history"}
+    assert lf.labels(None, store).equals(found)
+
+
+def test_a_network_knows_what_its_scan_lists_and_no_contact_points(world):
+    net, *_ = world
+    found = lf.labels(None, net).set_index("party")
+
+    names = lf.load_names(net).drop_duplicates("party").set_index("party").name
+    assert found.label[names.index].to_list() == names.to_list()
+    assert set(found.index) == {
+        *names.index, *lf.load_super_validators(net).party, *lf.load_featured_apps(net).provider,
+        *lf.load_licenses(net).validator,
+    }  # fmt: skip
+    assert set(found[found.kind == "super validator"].index) == {*lf.load_super_validators(net).party}
+    assert set(found.source) == {"scan"}
+    assert not found.label.str.contains("@").any()
+
+
+@pytest.mark.parametrize(
+    "form", ["file", pd.DataFrame, pa.table, pl.DataFrame], ids=["file", "pandas", "Arrow", "polars"]
+)
+def test_own_labels_win_and_take_their_kind_from_the_data_where_they_have_none(world, tmp_path, form):
+    _, history, _ = world
+    known = lf.labels(None, history)
+    party = known.party[known.kind == "app"].iloc[0]
+    rows = {"party": [party, ALICE], "label": [" Mine ", "Alice Bank"], "kind": ["", "customer"], "note": ["x", "y"]}
+    file = tmp_path / "mine.csv"
+    pd.DataFrame(rows).to_csv(file, index=False, encoding="utf-8-sig")
+
+    found = lf.labels(file if form == "file" else form(rows), history).set_index("party")
+
+    source = "mine.csv" if form == "file" else "own"
+    assert found.loc[party].to_list() == ["Mine", "app", source]
+    assert found.loc[ALICE].to_list() == ["Alice Bank", "customer", source]
+    assert len(found) == len(known) + 1
+
+
+def test_labels_are_shown_in_place_of_ids_and_frames_stay_as_they_are():
+    rows = pd.DataFrame({"party": [ALICE, BOB], "amount": [1.0, 2.0]})
+
+    lf.aliases(lf.labels(pd.DataFrame(OWN)))
+
+    assert "Alice Bank" in lf.show(rows).text(80)
+    assert rows.party.to_list() == [ALICE, BOB]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("party,name\na::1,A\n", "lacks the column(s) label; it has party, name"),
+        (
+            "party;label\na::1;A\n",
+            "lacks the column(s) party, label; it has party;label; give party and label, separated",
+        ),
+        ("", "lacks the column(s) party, label; it has none"),
+        ("party,label\na::1,A\na::1,B\n", "'a::1' has two labels, 'A' and 'B'; keep one of them"),
+        ("party,label\na::1,A\n,B\n", "row 3 has no party"),
+        ("party,label\na::1,\n", "row 2 has no label"),
+        (f"party,label\na::1,{'A' * 201}\n", "has 201 characters; give 200 at most"),
+        (b"party,label\na::1,\xff\n", "cannot be read from"),
+        (None, "No such file or directory"),
+    ],
+    ids=["column", "semicolons", "empty", "twice", "no party", "no label", "long", "not UTF-8", "absent"],
+)
+def test_a_bad_file_is_refused_with_what_to_do(tmp_path, text, said):
+    file = tmp_path / "labels.csv"
+    if text is not None:
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(lf.errors.InputError) as caught:
+        lf.labels(file)
+    assert said in str(caught.value)
+
+
+def test_a_party_that_is_twice_with_one_label_is_one_and_no_labels_are_an_empty_frame():
+    twice = pd.DataFrame({"party": [ALICE, ALICE], "label": ["A", "A"]})
+
+    assert lf.labels(twice).label.to_list() == ["A"]
+    assert lf.labels(None).columns.to_list() == ["party", "label", "kind", "source"]
+    with pytest.raises(lf.errors.InputError, match="give a CSV file or a frame"):
+        lf.labels(3)
+
+
+def test_an_analyst_finds_labels():
+    for words in ("label", "labels of parties", "own labels", "names and roles"):
+        assert "labels" in lf.find(words).name.head(3).to_list(), words
