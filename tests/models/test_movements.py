@@ -14,7 +14,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.sandbox.generator.generate import generate
-from tests.economics.histories import WHOLE, archive, coin, create, exercise, frame_of, result, update
+from tests.economics.histories import WHOLE, archive, coin, create, exercise, frame_of, output, result, transfer, update
 from tests.economics.test_captures_read_apart import items as captured_items  # noqa: F401 - a fixture
 from tests.sandbox.economy_books import COIN, LOCKED, coin_payload, entity_of, rounded
 
@@ -119,10 +119,10 @@ def paid(event, above, entries):
     entries["burned_fees", sender, None] -= sum(fees)
     if {*above} & {*PREAPPROVALS} or any(choice.startswith("AnsEntryContext_Collect") for choice in above):
         return
-    for output, fee in zip(terms["outputs"], fees, strict=True):
-        receiver, amount = output["receiver"], decimal(output["amount"])
+    for sent, fee in zip(terms["outputs"], fees, strict=True):
+        receiver, amount = sent["receiver"], decimal(sent["amount"])
         if receiver != sender:
-            own = fee - rounded(fee * (1 - decimal(output["receiverFeeRatio"])))
+            own = fee - rounded(fee * (1 - decimal(sent["receiverFeeRatio"])))
             entries["transfer_out", sender, receiver] -= amount
             entries["transfer_in", receiver, sender] += amount
             entries["burned_fees", sender, None] += own
@@ -229,6 +229,25 @@ def test_real_movements_are_those_of_the_raw_payments(captured_items):  # noqa: 
 
     assert {update_id: entries_by_key(rows, update_id) for update_id in stated} == stated
     assert {kind for own in stated.values() for kind, _, _ in own} >= {"minted_sv"}
+
+
+def test_a_receiver_pays_its_share_of_the_fees():
+    terms = transfer("alice", [("InputAmulet", "c")], [output("bob", "10.0", "0.25"), output("carol", "2.0")])
+    done = result(inputAmuletAmount="20.0", outputFees=["1.0", "0.5"], senderChangeFee="0.25")
+    made = [
+        create(COIN, name, coin(name, text)) for name, text in (("bob", "9.75"), ("carol", "2.0"), ("alice", "6.5"))
+    ]
+    item = update("m2", 2, exercise("Splice.AmuletRules:AmuletRules", "r", "AmuletRules_Transfer", terms, done,
+                                    archive(COIN, "c"), *made))  # fmt: skip
+    events = frame_of([update("m1", 1, create(COIN, "c", coin("alice", "20.0"))), item], **WHOLE)
+
+    found = entries_by_key(by_update(events), "m2")
+
+    assert found == entries_of(item, {})
+    assert (found["burned_fees", "bob", None], found["burned_fees", "alice", None]) == (
+        Decimal("-0.25"),
+        Decimal("-1.5"),
+    )
 
 
 def test_a_renewal_is_paid_by_its_provider_from_its_own_coupons_and_coins():
