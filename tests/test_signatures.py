@@ -223,6 +223,7 @@ OTHERWISE = {
     **dict.fromkeys(
         [("load_ledger_history", "start"), ("load_ledger_history", "end"), ("load_ledger_contracts", "at")], OFFSETS
     ),
+    ("labels", "path"): FOLDERS[:-1],
     ("sandbox", "updates"): [True, 1.5, "5", -1, [1], None],
     ("active_contracts", "reassignments"): [5, "events", [1], {}],
     ("holdings_from_events", "reassignments"): [5, "events", [1], {}],
