@@ -34,7 +34,7 @@ INPUTS: Final = ("events", "reassignments", "opening", "updates", "verdicts", *S
 VARIABLE: Final = "LEDGERFRAMES_MEMORY_LIMIT"
 #: Without it: half of the machine's memory, and beside frames so much that all is one and a half times the frames.
 HALF: Final = "50%"
-_BESIDE: Final = 300_000_000
+_BESIDE: Final = 330_000_000
 _LEAST: Final = 256_000_000
 
 
