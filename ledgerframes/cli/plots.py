@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, cast
 
 import typer
 
-from ledgerframes.arguments import did_you_mean
+from ledgerframes.arguments import choice, did_you_mean
 from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
@@ -20,11 +20,13 @@ _ENDINGS: Final = (".png", ".svg", ".pdf")
 
 #: The charts by their names in the shell, each with the options of the command that it takes.
 _CHARTS: Final = {
-    "reassignment-flows": ("top",), "reassignment-matrix": ("top",), "reassignment-timeline": ("top", "every"),
-    "in-flight": (), "updates": ("every",), "holdings": ("top",), "holding-fees": ("top",), "balances": ("top",),
-    "rewards": ("every",), "burn": ("every",), "coin-supply": (), "transfers": ("top",), "validators": (),
-    "license-growth": (), "votes": ("every",), "price-votes": (), "issuance": (), "supply-by-purpose": (),
-    "app-shares": ("top", "every"), "validator-scorecard": ("top",), "retention": (),
+    "reassignment-flows": ("top",), "reassignment-matrix": ("top",),
+    "reassignment-timeline": ("top", "every", "events"), "in-flight": (), "updates": ("every", "events"),
+    "holdings": ("top",), "holding-fees": ("top",), "balances": ("top", "events"), "rewards": ("every", "events"),
+    "burn": ("every", "events"), "coin-supply": (), "transfers": ("top",), "validators": ("events",),
+    "license-growth": ("events",), "votes": ("every", "events"), "price-votes": ("events",), "issuance": (),
+    "supply-by-purpose": ("events",), "app-shares": ("top", "every", "events"), "validator-scorecard": ("top",),
+    "retention": (),
 }  # fmt: skip
 
 
@@ -40,6 +42,9 @@ def plot(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A file .png, .svg or .pdf.")] = None,
     top: Annotated[int | None, typer.Option(min=1, help="How many names to show; the others are combined.")] = None,
     every: Annotated[str | None, typer.Option(help='Length of an interval: "1h", "1D".')] = None,
+    events: Annotated[
+        str | None, opt.word("votes or config_changes: lines on a chart over time.", ("votes", "config_changes"))
+    ] = None,
     theme: Annotated[str, opt.word("light or dark.", ("light", "dark"))] = "light",
     labels: opt.Labels = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
@@ -48,16 +53,23 @@ def plot(
 
     Example: ledgerframes plot rewards lake -o rewards.svg
     """
+    from ledgerframes.models import governance
+
     if chart not in _CHARTS:
         hint = did_you_mean(chart, _CHARTS) or f"; there are {', '.join(_CHARTS)}"
         raise InputError(f"{chart!r} is not a chart{hint}")
     target = Path(f"{chart}.png") if output is None else output
     _check(target, overwrite=overwrite)
-    options = {name: value for name, value in (("top", top), ("every", every)) if value is not None}
+    given: dict[str, Any] = {"top": top, "every": every, "events": events}
+    options = {name: value for name, value in given.items() if value is not None}
     for name in options:
         if name not in _CHARTS[chart]:
             raise InputError(f"--{name} does not apply to {chart}; leave it out")
+    if events is not None:
+        choice(events, "--events", ("votes", "config_changes"))
     history = history_of(existing(store), part)
+    if events is not None:
+        options["events"] = getattr(governance, events)(history)
     import matplotlib as mpl
 
     mpl.use("Agg")  # a shell may have no screen

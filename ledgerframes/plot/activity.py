@@ -13,7 +13,7 @@ from ledgerframes.models.coin_flows import transfers as transfers_of
 from ledgerframes.models.licenses import license_growth as growth_of
 from ledgerframes.number_format import amount_text, count_text, plural
 from ledgerframes.plot.contents import Axis, Content, Flows, Micros, Nothing, Ribbon, Series, Stack, Steps
-from ledgerframes.plot.drawing import chart, rows_in
+from ledgerframes.plot.drawing import chart, rows_in, time_chart
 from ledgerframes.plot.ranking import fixed, ranked
 from ledgerframes.plot.reading import begins, floats, frame_of, micros, part, texts
 from ledgerframes.plot.time_bins import DAY, between, bins, moment_text, moment_words
@@ -25,7 +25,7 @@ _LICENSES: Final = f"{_GROWTH} or lf.load_licenses(net)"
 _PAIRS: Final = 14
 
 
-@chart
+@time_chart
 def updates(
     x: Any, *, by: Literal["kind", "synchronizer_id"] = "kind", every: str | None = None, top: int = 6
 ) -> Content:
@@ -59,7 +59,7 @@ def updates(
     )  # fmt: skip
 
 
-@chart
+@time_chart
 def validators(x: Any) -> Content:
     """Draw the number of validators with a license as steps, over time or over the rounds of their first coupons.
 
@@ -114,7 +114,7 @@ def _first_rounds(frame: pd.DataFrame) -> tuple[Micros, Any, int]:
     return rounds.index.to_numpy(np.int64), rounds.cumsum().to_numpy(np.float64), int(first.isna().sum())
 
 
-@chart
+@time_chart
 def license_growth(x: Any) -> Content:
     """Draw how many validators received their first license in each period.
 

@@ -14,7 +14,7 @@ from ledgerframes.models.coin_stocks import supply_per_round
 from ledgerframes.models.rounds_and_rewards import reward_flows
 from ledgerframes.number_format import amount_text, plural
 from ledgerframes.plot.contents import Axis, Content, Floats, Nothing, Panels, Series, Stack, Steps
-from ledgerframes.plot.drawing import chart
+from ledgerframes.plot.drawing import chart, time_chart
 from ledgerframes.plot.palette import hues_of
 from ledgerframes.plot.ranking import fixed, ranked
 from ledgerframes.plot.reading import begins, floats, frame_of, micros, texts
@@ -41,7 +41,7 @@ def words_of_kind(kind: Any) -> str:
     return _KINDS.get(kind, str(kind)) if isinstance(kind, str) else "not known"
 
 
-@chart
+@time_chart
 def rewards(
     x: Any,
     *,
@@ -122,7 +122,7 @@ def _open(frame: pd.DataFrame, happened: Any) -> list[str]:
     return [f"{plural(left, 'coupon')} open"] if left > 0 else []
 
 
-@chart
+@time_chart
 def burn(x: Any, *, every: str | None = None) -> Content:
     """Draw the coin burned in each interval of record time, stacked by cause; the legend has each sum.
 
@@ -238,7 +238,7 @@ def _total(numbers: Floats, totals: Floats, title: str) -> Steps | None:
     )  # fmt: skip
 
 
-@chart
+@time_chart
 def instrument_supply(x: Any, *, top: int = 6) -> Content:
     """Draw the total supply of instruments over snapshots, each in a panel with a scale of its own.
 

@@ -83,6 +83,21 @@ class Titled:
 
 
 @dataclass(frozen=True)
+class EventLine:
+    """A moment to point out on a chart over time.
+
+    Attributes:
+        at: microseconds since 1970 in UTC.
+        label: what is written beside it; empty where an earlier one has the label of both.
+        whole: what happened then, in full.
+    """
+
+    at: int
+    label: str
+    whole: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Stack(Titled):
     """Series in bins, one upon the other; negative values go down from 0.
 
@@ -94,6 +109,7 @@ class Stack(Titled):
         series: from the lowest to the highest.
         partial: the bins that the data covers in part only; they are hatched.
         marks: places to point out, with words.
+        events: lines at what happened meanwhile.
     """
 
     x: Axis
@@ -103,6 +119,7 @@ class Stack(Titled):
     series: tuple[Series, ...]
     partial: frozenset[int] = frozenset()
     marks: tuple[tuple[float, str], ...] = ()
+    events: tuple[EventLine, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,6 +133,7 @@ class Steps(Titled):
         words: what stands under the pointer before each place, such as "after round".
         marks: places to point out, with words.
         end: up to where the last value holds; up to its place if None.
+        events: lines at what happened meanwhile.
     """
 
     x: Axis
@@ -124,6 +142,7 @@ class Steps(Titled):
     words: str = ""
     marks: tuple[tuple[float, str], ...] = ()
     end: float | None = None
+    events: tuple[EventLine, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 from ledgerframes.arguments import enough_memory, whole_number
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.plot.contents import Content
+from ledgerframes.plot.event_lines import with_events
 from ledgerframes.plot.reading import one_of
 
 Backend = Literal["matplotlib", "plotly"]
@@ -25,6 +26,8 @@ Returns:
 _COMMON: Final = {
     "every": 'length of an interval, such as `"1h"`, `"1D"`; chosen from the range by default.',
     "top": "how many names to show; the others are combined.",
+    "events": "what happened meanwhile, as thin lines with short labels: from `votes` or `config_changes`, or a frame"
+    " with a\n        column of times and one of texts, such as `time` and `text`.",
 }
 _REFUSED: Final = "\n    InputError: the frame lacks the columns, or an argument breaks a rule."
 _WITHOUT: Final = '\n    ConfigurationError: `backend="plotly"` without plotly.'
@@ -32,15 +35,32 @@ _WITHOUT: Final = '\n    ConfigurationError: `backend="plotly"` without plotly.'
 
 def chart(make: Callable[..., Content]) -> Callable[..., Any]:
     """A public chart, from the function that works out what it shows: with `backend`, `ax` and `title`."""
+    return _public(make, over_time=False)
 
+
+def time_chart(make: Callable[..., Content]) -> Callable[..., Any]:
+    """The same of one over time, which takes `events`, too."""
+    return _public(make, over_time=True)
+
+
+def _public(make: Callable[..., Content], *, over_time: bool) -> Callable[..., Any]:
     @wraps(make)
     def drawn(
-        x: Any, *, backend: Backend = "matplotlib", ax: Any = None, title: str | None = None, **options: Any
+        x: Any,
+        *,
+        events: Any = None,
+        backend: Backend = "matplotlib",
+        ax: Any = None,
+        title: str | None = None,
+        **options: Any,
     ) -> Any:
         _check(backend, ax, title)
         _check_options(make, options)
+        if events is not None and not over_time:
+            raise InputError(f"events= are lines at times, and {make.__name__} is not over time; leave them out")
         with enough_memory(f"plot.{make.__name__}"):
             content = make(x, **({**options, "_ax": ax} if "_ax" in own else options))
+            content = content if events is None else with_events(content, events)
             if backend == "plotly":
                 from ledgerframes.plot.interactive.figures import figure_of
 
@@ -50,10 +70,11 @@ def chart(make: Callable[..., Content]) -> Callable[..., Any]:
             return drawn_on(content, ax, title)
 
     own = inspect.signature(make).parameters
-    shared = [inspect.signature(drawn, follow_wrapped=False).parameters[name] for name in ("backend", "ax", "title")]
+    names = (*(("events",) if over_time else ()), "backend", "ax", "title")
+    shared = [inspect.signature(drawn, follow_wrapped=False).parameters[name] for name in names]
     parameters = [*(one for one in own.values() if one.name != "_ax"), *shared]
     drawn.__signature__ = inspect.Signature(parameters, return_annotation=Any)  # type: ignore[attr-defined]
-    drawn.__doc__ = _documented(make.__doc__ or "", own)
+    drawn.__doc__ = _documented(make.__doc__ or "", [*own, *names])
     return drawn
 
 

@@ -11,7 +11,7 @@ from ledgerframes.models.governance import price_votes as prices_of
 from ledgerframes.models.governance import votes as votes_of
 from ledgerframes.number_format import amount_text, plural
 from ledgerframes.plot.contents import Axis, Content, Nothing, Series, Stack, Steps
-from ledgerframes.plot.drawing import chart
+from ledgerframes.plot.drawing import time_chart
 from ledgerframes.plot.ranking import fixed
 from ledgerframes.plot.reading import begins, floats, frame_of, micros, texts
 from ledgerframes.plot.time_bins import between, bins
@@ -24,7 +24,7 @@ _MOST_BINS: Final = 100
 _SPREAD: Final = ("highest", "median", "lowest")
 
 
-@chart
+@time_chart
 def votes(x: Any, *, every: str | None = None) -> Content:
     """Draw the number of votes on governance that were opened in each interval, by what became of them.
 
@@ -53,7 +53,7 @@ def votes(x: Any, *, every: str | None = None) -> Content:
     )  # fmt: skip
 
 
-@chart
+@time_chart
 def price_votes(x: Any) -> Content:
     """Draw the median, the highest and the lowest of the super validators' votes for the coin's price, over time.
 

@@ -11,7 +11,7 @@ from ledgerframes.arguments import whole_number
 from ledgerframes.models.coin_stocks import balances_over_time, coin_history
 from ledgerframes.number_format import amount_text, plural
 from ledgerframes.plot.contents import Axis, Bars, Content, Nothing, Series, Steps
-from ledgerframes.plot.drawing import chart
+from ledgerframes.plot.drawing import chart, time_chart
 from ledgerframes.plot.palette import hues_of
 from ledgerframes.plot.ranking import Ranking, ranked
 from ledgerframes.plot.reading import floats, frame_of, micros, part, texts
@@ -40,7 +40,7 @@ _TIMES: Final = 120
 _STEPS: Final = ("1s", "10s", "1min", "10min", "1h", "6h", "1D", "7D", "28D", "91D", "364D", "3640D")
 
 
-@chart
+@time_chart
 def balances(
     x: Any, *, show: Literal["holdings", "unlocked", "locked", "available"] = "holdings", top: int = 7
 ) -> Content:

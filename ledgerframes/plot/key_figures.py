@@ -11,7 +11,7 @@ from ledgerframes.models.network_activity import app_daily, validator_daily
 from ledgerframes.models.network_activity import retention as retention_of
 from ledgerframes.number_format import amount_text, plural
 from ledgerframes.plot.contents import Axis, Bars, Content, Matrix, Nothing, Series, Stack
-from ledgerframes.plot.drawing import chart
+from ledgerframes.plot.drawing import chart, time_chart
 from ledgerframes.plot.ranking import ranked
 from ledgerframes.plot.reading import begins, floats, frame_of, micros, texts
 from ledgerframes.plot.time_bins import DAY, between, bins
@@ -27,7 +27,7 @@ _PARTS: Final = {
 _ROUNDS: Final = ("rounds_reported", "rounds_missed")
 
 
-@chart
+@time_chart
 def app_shares(x: Any, *, every: str | None = None, top: int = 6) -> Content:
     """Draw the share of each application in the rewards that all of them claimed in each interval.
 

@@ -13,7 +13,7 @@ from ledgerframes.errors import InputError
 from ledgerframes.models.reassignments import reassignment_flows as joined_legs
 from ledgerframes.number_format import count_text, duration_text, plural
 from ledgerframes.plot.contents import Axis, Content, Floats, Flows, Matrix, Nothing, Ribbon, Series, Stack, Steps
-from ledgerframes.plot.drawing import chart, rows_in
+from ledgerframes.plot.drawing import chart, rows_in, time_chart
 from ledgerframes.plot.ranking import ranked
 from ledgerframes.plot.reading import begins, floats, frame_of, micros, part, seconds, texts
 from ledgerframes.plot.time_bins import between, bins
@@ -102,7 +102,7 @@ def reassignment_matrix(x: Any, *, top: int = _MOST) -> Content:
     )  # fmt: skip
 
 
-@chart
+@time_chart
 def reassignment_timeline(
     x: Any, *, by: Literal["source", "target"] = "target", every: str | None = None, top: int = 6
 ) -> Content:

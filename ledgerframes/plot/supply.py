@@ -12,7 +12,7 @@ from ledgerframes.models.coin_stocks import supply_by_purpose as purposes_of
 from ledgerframes.models.rounds_and_rewards import issuance as issuance_of
 from ledgerframes.number_format import amount_text, plural
 from ledgerframes.plot.contents import Axis, Content, Floats, Nothing, Series, Stack
-from ledgerframes.plot.drawing import chart
+from ledgerframes.plot.drawing import chart, time_chart
 from ledgerframes.plot.holders import interval_of
 from ledgerframes.plot.reading import floats, frame_of, micros, part
 from ledgerframes.plot.round_groups import grouped, rounds_text
@@ -115,7 +115,7 @@ def _steps(numbers: Floats, yearly: Floats) -> tuple[tuple[float, str], ...]:
     return tuple(steps[-_MOST_MARKS:])
 
 
-@chart
+@time_chart
 def supply_by_purpose(x: Any, *, show: Literal["supply", "pools"] = "supply") -> Content:
     """Draw the coin that exists over time, unlocked and locked by purpose; or the pools that may still be minted.
 

@@ -39,6 +39,8 @@ def test_a_chart_takes_its_options_and_leaves_what_is_there(command, lake, tmp_p
         (("plot", "rewrds", "LAKE"), "did you mean 'rewards'?"),
         (("plot", "reassignment-flows", "LAKE", "-o", "x.gif"), "ends in .png, .svg, .pdf"),
         (("plot", "coin-supply", "LAKE", "--top", "3"), "--top does not apply to coin-supply"),
+        (("plot", "holdings", "LAKE", "--events", "votes"), "--events does not apply to holdings"),
+        (("plot", "burn", "LAKE", "--events", "vote"), "did you mean 'votes'?"),
         (("plot", "reassignment-flows", "LAKE", "--theme", "pink"), "--theme 'pink'"),
         (("plot", "reassignment-flows", "nowhere"), "is not a lake yet"),
         (("rewards", "LAKE", "--by", "kin"), "did you mean 'kind'?"),
@@ -110,6 +112,14 @@ def test_rewards_count_when_they_end_whenever_they_began(command, lake):
     assert found == {
         outcome: (len(rows), sum(rows.amount.dropna(), Decimal(0))) for outcome, rows in then.groupby("outcome")
     }
+
+
+def test_a_chart_over_time_shows_votes_as_lines(command, lake, tmp_path):
+    done = command("plot", "updates", lake, "-o", tmp_path / "x.svg", "--events", "votes")
+
+    votes = lf.votes(lf.open_store(lake))
+    assert done.code == 0
+    assert f"for {len(votes)} of {len(votes)} event" in (tmp_path / "x.svg").read_text()
 
 
 def test_a_chart_shows_the_labels_of_a_file(command, lake, tmp_path):

@@ -54,6 +54,7 @@ def stack(made: Figure, content: Stack, tones: Tones, *, place: Place | None = N
     made.update_xaxes(**_across(content.x, ends, content.edges), **_at(place))
     made.update_yaxes(**_upward(content.y, low, high), **_at(place))
     _mark(made, content.marks, tones)
+    _event_lines(made, content, tones, place)
 
 
 def steps(made: Figure, content: Steps, tones: Tones, *, place: Place | None = None) -> None:
@@ -85,6 +86,7 @@ def steps(made: Figure, content: Steps, tones: Tones, *, place: Place | None = N
     made.update_xaxes(**_across(content.x, None, at), **_at(place))
     made.update_yaxes(**_upward(content.y, float(values.min()), float(values.max())), **_at(place))
     _mark(made, content.marks, tones)
+    _event_lines(made, content, tones, place)
 
 
 def _moment(content: Steps, series: Series, at: float, value: float) -> str:
@@ -137,6 +139,19 @@ def _mark(made: Figure, marks: tuple[tuple[float, str], ...], tones: Tones) -> N
             x=np.log10(at), y=1, yref="paper", text=said(words), showarrow=False, font={"color": tones.text},
             xanchor=("right", "left")[number % 2], yanchor="bottom", name="mark",
         )  # fmt: skip
+
+
+def _event_lines(made: Figure, content: Stack | Steps, tones: Tones, place: Place | None) -> None:
+    """A thin line for each event, its label along it, with all that happened then under the pointer."""
+    for line in content.events:
+        at = along(content.x, np.array([line.at]))[0]
+        made.add_vline(x=at, line={"color": tones.quiet, "width": 1, "dash": "dash"}, **_at(place or _ALONE))
+        if line.label and place in {None, _ALONE}:
+            made.add_annotation(
+                x=at, y=1, yref="y domain", text=said(line.label), textangle=-90, showarrow=False, xanchor="right",
+                yanchor="top", font={"color": tones.text, "size": 10}, bgcolor=colour(tones.ground, 0.75), name="event",
+                hovertext="<br>".join([f"{moment_words(line.at)} UTC", *map(said, line.whole)]),
+            )  # fmt: skip
 
 
 def bars(made: Figure, content: Bars, tones: Tones) -> None:

@@ -53,6 +53,7 @@ def stack(ax: Axes, content: Stack, size: float) -> list[Key]:
     reach = (1.06 * low, (1.22 if content.marks else 1.06) * high or (0.0 if low < 0 else 1.0))
     scaled(ax, content, _air(content, edges), reach, size)
     _mark(ax, content.marks, size)
+    _event_lines(ax, content, size)
     keyed = len(content.series) > 1 or any(series.total for series in content.series)
     return [bar_key(tones.hue(series.hue), series.key) for series in content.series] if keyed else []
 
@@ -88,6 +89,7 @@ def steps(ax: Axes, content: Steps, size: float, *, named: bool = True) -> list[
     low, high = float(values.min()), float(values.max())
     scaled(ax, content, _places_of(content), _reach(content, low, high), size)
     _mark(ax, content.marks, size)
+    _event_lines(ax, content, size)
     return _ends(ax, content, ends[::-1], size) if named else []
 
 
@@ -184,3 +186,26 @@ def _mark(ax: Axes, marks: tuple[tuple[float, str], ...], size: float) -> None:
         if text_size([label])[0] + 8 > room:
             label.set_horizontalalignment("left")
             label.xyann = (5, 0)
+
+
+def _event_lines(ax: Axes, content: Stack | Steps, size: float) -> None:
+    """A thin line for each event, its label along it from the top, where the axes have room for words."""
+    from matplotlib.patheffects import withStroke
+    from matplotlib.transforms import blended_transform_factory
+
+    tones, place = inside(ax), blended_transform_factory(ax.transData, ax.transAxes)
+    halo = [withStroke(linewidth=1.8, foreground=tones.ground)]  # seen on the ground and on what is filled
+    wide, high = measured(ax) if content.events else (0.0, 0.0)
+    points = 0.78 * size
+    for line in content.events:
+        at = float(places(content.x, np.array([line.at]))[0])
+        ax.axvline(at, color=tones.text, linewidth=0.7, linestyle=(0, (3, 2)), path_effects=halo, gid="event line")
+        if not line.label or wide < _NARROW or 0.6 * points * len(line.label) > high:
+            continue
+        before = ax.transAxes.inverted().transform(ax.transData.transform((at, 0)))[0] * wide
+        left = before > 1.6 * points
+        ax.annotate(
+            shown(line.label), (at, 0.99), xycoords=place, xytext=(-1.5 if left else 1.5, 0), rotation=90,
+            textcoords="offset points", ha="right" if left else "left", va="top", color=tones.text, fontsize=points,
+            gid="event", bbox={"facecolor": tones.ground, "edgecolor": "none", "pad": 0.4, "alpha": 0.75},
+        )  # fmt: skip

@@ -1,0 +1,126 @@
+"""`events=`: what happened meanwhile, as lines on a chart over time: its times and words from a caller's frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from ledgerframes.errors import InputError
+from ledgerframes.number_format import plural
+from ledgerframes.plot.contents import Content, EventLine, Nothing, Panels, Stack, Steps
+from ledgerframes.plot.reading import frame_of, micros, texts
+
+_GIVER: Final = "lf.votes(events) or lf.config_changes(events)"
+#: When a vote takes effect, else when it was closed, else when it was opened.
+_OF_VOTES: Final = ("effective_at", "completed_at", "opened_at")
+_TIMES: Final = ("time", "record_time", "at", "date", "day")
+_WORDS: Final = ("label", "text", "event", "title", "name")
+_LONGEST: Final = 28  # characters of a label
+_APART: Final = 1 / 36  # of the axis: lines that are nearer than this share a label
+
+
+def with_events(content: Content, events: Any) -> Content:
+    """The content of a chart with a line for each event in its range; the subtitle says how many lie outside.
+
+    Args:
+        content: of a chart over time.
+        events: a frame of votes, of changes of configuration, or of any times and texts.
+
+    Raises:
+        InputError: it is none of these, or the chart is not over time.
+    """
+    times, words = _read(events)
+    panels: Sequence[Any] = content.panels if isinstance(content, Panels) else (content,)
+    if isinstance(content, Nothing):
+        return content
+    if any(panel.x.scale != "time" for panel in panels):
+        raise InputError("events= are lines at times, and this chart is not over time; leave them out")
+    assert isinstance(content, Stack | Steps | Panels)
+    low, high = (int(of(_ends(panel)[end] for panel in panels)) for end, of in ((0, min), (1, max)))
+    inside = (times >= low) & (times <= high)
+    drawn = _lines(times[inside], [word for word, there in zip(words, inside, strict=True) if there], high - low)
+    told = f"; {plural(len(drawn), 'line')} for {int(inside.sum()):,} of {plural(len(times), 'event')}"
+    if isinstance(content, Panels):
+        made = tuple(replace(panel, events=drawn) for panel in content.panels)
+        return replace(content, panels=made, subtitle=content.subtitle + told)
+    return replace(content, events=drawn, subtitle=content.subtitle + told)
+
+
+def _ends(panel: Stack | Steps) -> tuple[float, float]:
+    """From when to when a panel is drawn."""
+    if isinstance(panel, Stack):
+        return float(panel.edges[0]), float(panel.edges[-1])
+    at = np.concatenate([series.at for series in panel.series])
+    return float(at.min()), float(at.max() if panel.end is None else panel.end)
+
+
+def _read(events: Any) -> tuple[Any, list[str]]:
+    """The times of events in microseconds, in order, and what each is."""
+    frame = frame_of(events, (), chart="events=", giver=_GIVER, compute=None)
+    times, known = _times(frame)
+    words = _words(frame)
+    order = np.argsort(times[known], kind="stable")
+    return times[known][order], words[known].iloc[order].to_list()
+
+
+def _times(frame: pd.DataFrame) -> tuple[Any, Any]:
+    of_votes = {"outcome", *_OF_VOTES} <= set(frame.columns)
+    zoned = [str(name) for name in frame.columns if isinstance(frame[name].dtype, pd.DatetimeTZDtype)]
+    named = list(_OF_VOTES) if of_votes else [name for name in (*_TIMES, *zoned) if name in frame.columns][:1]
+    if not named and len(frame):
+        raise InputError(f"events= has no column of times: give {_GIVER}, or a frame of time and text")
+    times, known = np.zeros(len(frame), np.int64), np.zeros(len(frame), bool)
+    for name in named:
+        own, there = micros(frame, name)
+        times, known = np.where(known, times, own), known | there
+    return times, known
+
+
+def _words(frame: pd.DataFrame) -> pd.Series:
+    """What each event is: of a vote the action and the outcome, of a change the member and its new value."""
+    if {"action", "outcome"} <= set(frame.columns):
+        action = texts(frame, "action").str.replace(r"^[A-Z]+_", "", regex=True)
+        outcome = texts(frame, "outcome", absent="open").str.replace("_", " ")
+        return action.where(outcome == "accepted", action + ", " + outcome)
+    if {"member", "after"} <= set(frame.columns):
+        leaf = texts(frame, "member").str.replace(r"(\.value|\[\d+\])+$", "", regex=True)
+        return leaf.str.rpartition(".")[2] + " " + texts(frame, "after", absent="removed")
+    named = [name for name in (*_WORDS, *map(str, frame.columns)) if name in frame.columns and _is_text(frame[name])]
+    if not named and len(frame):
+        raise InputError(f"events= has no column of text: give {_GIVER}, or a frame of time and text")
+    return texts(frame, named[0], absent="") if named else pd.Series([""] * len(frame), dtype=object)
+
+
+def _is_text(column: pd.Series) -> bool:
+    return any(isinstance(cell, str) for cell in column)
+
+
+def _lines(times: Any, words: list[str], span: int) -> tuple[EventLine, ...]:
+    """A line for each time; those that lie close together share the label of the first, which says how many more."""
+    lines: list[EventLine] = []
+    for at, whole in zip(times.tolist(), words, strict=True):
+        if lines and at == lines[-1].at:
+            lines[-1] = replace(lines[-1], whole=(*lines[-1].whole, whole))
+        else:
+            lines.append(EventLine(at, "", (whole,)))
+    groups: list[list[EventLine]] = []
+    for line in lines:
+        if groups and line.at - groups[-1][0].at < span * _APART:
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    return tuple(
+        replace(line, label=_label([word for one in group for word in one.whole]) if line is group[0] else "")
+        for group in groups
+        for line in group
+    )
+
+
+def _label(words: Sequence[str]) -> str:
+    first, more = words[0], f" +{len(words) - 1}" if len(words) > 1 else ""
+    room = _LONGEST - len(more)
+    return (first if len(first) <= room else first[: room - 1] + "…") + more
