@@ -133,8 +133,8 @@ _SUMS: Final = (
 
 ISSUANCE: Final = Table(
     "issuance",
-    "One row per round: what the issuance curve (the schedule) allows each pool, what was minted, expired and burned,"
-    " and the next step or halving.",
+    "One row per round: what the issuance curve (schedule of emission or inflation) allows each pool, what was minted,"
+    " expired and burned, and the next step or halving.",
     ("lf.issuance(events)",),
     ("round",),
     (

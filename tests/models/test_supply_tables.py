@@ -238,7 +238,7 @@ def test_the_next_step_is_that_of_the_rules_that_held_when_a_round_opened():
     assert without.next_step_round.isna().all()
 
 
-@pytest.mark.parametrize("word", ["issuance", "halving", "schedule", "issuance curve"])
+@pytest.mark.parametrize("word", ["issuance", "halving", "schedule", "issuance curve", "emission", "inflation"])
 def test_an_analyst_finds_the_issuance(word):
     assert "issuance" in {*lf.find(word).name}
 
