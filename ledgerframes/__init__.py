@@ -1,4 +1,4 @@
-"""A distributed ledger's four HTTP interfaces as pandas DataFrames, a Parquet lake and pictures.
+"""A distributed ledger's four HTTP interfaces as pandas DataFrames, a Parquet lake and charts.
 
 Start with `net = lf.sandbox()` or `net = lf.connect(scan_url=...)`, then `lf.load_history(net, limit=1000)`.
 """

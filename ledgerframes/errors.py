@@ -1,8 +1,8 @@
 """Every error the package raises, grouped by what the caller can do about it.
 
 LedgerframesError
-├── ConfigurationError          mend the settings: an address, a token, a profile
-├── InputError (ValueError)     mend the argument that the message names
+├── ConfigurationError          fix the settings: an address, a token, a profile
+├── InputError (ValueError)     fix the argument that the message names
 ├── RequestError                a server did not give what was asked
 │   ├── NoAnswerError           nothing, or only part of an answer, arrived
 │   └── StatusError             the server refused the request

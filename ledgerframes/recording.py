@@ -98,7 +98,7 @@ def replay(folder: str | os.PathLike[str]) -> Network:
     place = Path(path(folder, "folder"))
     urls = _recorded_urls(place)
     if set(urls) != {f"{interface}_url" for interface in INTERFACES}:
-        raise InputError(f"{str(place)!r} is not a recording: it does not name the four interfaces; record anew")
+        raise InputError(f"{str(place)!r} is not a recording: it does not name the four interfaces; record again")
     # A token is asked for before anything is sent; none is sent here.
     given: dict[str, Any] = {name: tuple(own) for name, own in urls.items()}
     for interface in ("ledger", "validator"):
@@ -266,7 +266,7 @@ class Replayer(httpx.BaseTransport):
             kept = _decoder.decode(target.read_bytes()).answer
             return httpx.Response(kept.status, headers=kept.headers, stream=httpx.ByteStream(_read(kept.body)))
         except (OSError, ValueError, RecursionError) as error:
-            raise InputError(f"{str(target)!r} is not a recorded answer: {error}; record anew") from error
+            raise InputError(f"{str(target)!r} is not a recorded answer: {error}; record again") from error
 
 
 def _begin(folder: Path, urls: Mapping[str, list[str]]) -> None:

@@ -40,7 +40,7 @@ def add(
     ledger_url: opt.LedgerUrl = None,
     token_env: Annotated[str | None, typer.Option(help="Variable that holds ledger's and validator's token.")] = None,
     token_file: Annotated[str | None, typer.Option(help="File that holds it.")] = None,
-    token_command: Annotated[str | None, typer.Option(help="Command that prints it, asked anew each minute.")] = None,
+    token_command: Annotated[str | None, typer.Option(help="Command that prints it, asked again each minute.")] = None,
     rate: opt.Rate = None,
     ca_file: opt.CaFile = None,
     insecure_http: opt.InsecureHttp = False,

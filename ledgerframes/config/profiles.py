@@ -54,7 +54,7 @@ def profiles_of(text: str, path: Path) -> dict[str, dict[str, Any]]:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path} is not valid TOML: {error}; mend that line by hand") from error
+        raise ConfigurationError(f"{path} is not valid TOML: {error}; fix that line by hand") from error
     for key in content.keys() - {"profiles"}:
         raise ConfigurationError(f"{path}: {key!r} is not a known key; profiles stand under [profiles.NAME]")
     profiles = content.get("profiles", {})

@@ -258,7 +258,7 @@ def _events(taken: _Items, places: _Places, endpoint: str) -> dict[str, pa.Array
 
 
 def _count_up(sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """0, 1, … counted anew for every size."""
+    """0, 1, … counted again for every size."""
     ends = np.cumsum(sizes)
     index: np.ndarray[Any, Any] = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - sizes, sizes)
     return index

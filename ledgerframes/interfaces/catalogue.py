@@ -107,7 +107,7 @@ def endpoints_text() -> str:
 
 
 def with_endpoints(text: str) -> str:
-    """A document with its table of endpoints, between the marks, made anew.
+    """A document with its table of endpoints, between the marks, made again.
 
     Raises:
         InputError: the marks are not there.

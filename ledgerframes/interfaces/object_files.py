@@ -110,7 +110,7 @@ class _File:
         self.sha256 = hashlib.sha256()
 
     def begin(self, length: int | None) -> None:
-        """Begin anew: an attempt before may have written a part."""
+        """Begin again: an attempt before may have written a part."""
         self.sha256 = hashlib.sha256()
         self._written = self._looked = 0
         try:

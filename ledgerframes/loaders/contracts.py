@@ -24,7 +24,7 @@ _CONTACT: Final = "/payload/metadata/contactPoint"
 def load_licenses(load: TableLoad, *, personal: bool | None = None, blobs: bool = False) -> Any:
     """Load the validator licenses, one row per validator (contract: GET /v0/admin/validator/licenses).
 
-    A license is created anew at every change and can move between pages while they are read, so only the newest one of
+    A license is created again at every change and can move between pages while they are read, so only the newest one of
     each validator is kept (by `created_at`; of equal ones the last received). The order is the server's.
 
     Args:

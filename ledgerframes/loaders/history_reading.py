@@ -190,7 +190,7 @@ class _Load:
                 self._keep([page])
 
     def decode_rest(self) -> DecodeError | None:
-        """Decode the pages taken; gives the error of a broken one, before which all are kept."""
+        """Decode the pages taken; returns the error of a broken one, before which all are kept."""
         try:
             self.decode()
         except DecodeError as error:

@@ -41,7 +41,7 @@ Page = TypeVar("Page", bound="LedgerPage")
 class OneParticipant:
     """Carries out a read with one participant, whose offsets and page tokens mean nothing to the others.
 
-    If that participant fails on the way, the read begins anew with another one.
+    If that participant fails on the way, the read starts again with another one.
 
     Args:
         net: the network; its ledger interface is asked.

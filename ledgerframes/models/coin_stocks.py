@@ -38,7 +38,7 @@ def _without_create(engine: Engine, _: pa.Table) -> dict[str, dict[str, int]]:
 
 
 def _check_times(engine: Engine, asked: Mapping[str, Any]) -> dict[str, int]:
-    """Refuse too many times, before anything is computed for them; gives how many there are, and how many owners."""
+    """Refuse too many times, before anything is computed for them; returns how many there are, and how many owners."""
     size: dict[str, int]
     (size,) = engine.rows("balance_size").to_pylist()
     if size["times"] > _MOST_TIMES:

@@ -167,7 +167,7 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
 
 @suggesting
 def holding_fees(summary: Any) -> pd.DataFrame:
-    """Reshape notional holding fees to long form, for tables and pictures.
+    """Reshape notional holding fees to long form, for tables and charts.
 
     Args:
         summary: from `load_holdings_summary` or `holdings_from_events`, with `decimals="exact"`, or a `Store`.

@@ -40,7 +40,7 @@ _ROUNDS: Final = "pd.DataFrame({'round': [...], 'opens_at': [...]})"
 def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> pd.DataFrame:
     """Count validators by when each began.
 
-    A license contract is made anew at every change, so its `created_at` is not when the validator began. Its first
+    A license contract is made again at every change, so its `created_at` is not when the validator began. Its first
     round is, and the times of rounds date it; or the whole history shows each validator's first license.
 
     Args:
@@ -105,7 +105,7 @@ def _check_starts(starts: pa.Table) -> None:
         raise InputError(f"events: creates of {LICENSE} name no validator; they cannot be counted")
     if lost := starts["time"].null_count:
         raise InputError(
-            f"events: {lost:,} of {len(starts):,} validators have no first license here, only ones made anew from an"
+            f"events: {lost:,} of {len(starts):,} validators have no first license here, only ones made again from an"
             " older license; give licenses with rounds= instead"
         )
 

@@ -154,7 +154,7 @@ def folder_objects(place: str, options: Mapping[str, str], temporary: Path | Non
     sizes = {_portable(path, place): size for path, size in listed}
     digests = _digests(files, place) if DIGESTS in sizes else {}
     if gone := sorted(digests.keys() - sizes.keys()):
-        raise InputError(f"{place}: {DIGESTS} lists {gone[0]}, which is not there; add it, or make the list anew")
+        raise InputError(f"{place}: {DIGESTS} lists {gone[0]}, which is not there; add it, or write the list again")
     objects = _named(sizes, digests, place)
     if not objects:
         raise InputError(
@@ -272,7 +272,7 @@ def _readable(stored: StoredObject, place: str) -> Iterator[None]:
     except (OSError, pa.ArrowException) as error:
         raise DecodeError(
             f"{place}: {stored.location} cannot be read: {' '.join(str(error).split())[:300]}. Is it still there? Open"
-            " the folder anew",
+            " the folder again",
             item=stored.location,
         ) from error
 

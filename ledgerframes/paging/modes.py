@@ -86,7 +86,7 @@ class Mode(Protocol):
 class Locating:
     """Looks for the first migration that there is, by one item.
 
-    A window of bare times begins anew in every migration, and the id of the first migration is not known beforehand.
+    A window of bare times starts again in every migration, and the id of the first migration is not known beforehand.
     """
 
     after: Cursor | None

@@ -35,7 +35,7 @@ class Window:
         """The first cursor inside the window at or after `cursor`, or None past its end."""
         if self.start is not None and cursor < self.start:
             cursor = self.start
-        # Before `since` is looked at: past `until` the next migration begins, and there `since` applies anew.
+        # Before `since` is looked at: past `until` the next migration begins, and there `since` applies again.
         if self.until is not None and cursor.micros >= self.until:
             cursor = Cursor(cursor.migration_id + 1, EARLIEST)
         if self.since is not None and cursor.micros < self.since:

@@ -106,7 +106,7 @@ class Root:
         return [*self._own_losses(thoroughly=True), *(loss for loss in others if loss is not None)]
 
     def _own_losses(self, *, thoroughly: bool = False) -> list[Loss]:
-        """What was lost of `updates`; one that has gone on since, as under a sync that was killed, is opened anew."""
+        """What was lost of `updates`; one that has gone on since, as under a sync that was killed, is opened again."""
         left, table = self._left, self.table
         if left.version < 0:  # beside a document it is never missing
             left = Named(0) if not table.exists and self._lake.documents.numbers() else left

@@ -224,7 +224,7 @@ class Store:
         """Take out what is damaged, lost or unsound, so that the next sync reads it again by update id.
 
         Every file is read to its last byte. The rows of a damaged file leave the table and its coverage in one commit;
-        a table whose log is lost is created anew, empty. Nothing is deleted: earlier states stay for `as_of=`. A
+        a table whose log is lost is created again, empty. Nothing is deleted: earlier states stay for `as_of=`. A
         damaged snapshot cannot be read again; its files are taken out and reported.
 
         Args:

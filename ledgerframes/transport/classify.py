@@ -45,7 +45,7 @@ _KINDS: Final[Mapping[int, type[StatusError]]] = {
     401: NotAuthorizedError, 403: NotAuthorizedError, 404: NotFoundError, 409: ConflictError, 429: RateLimitedError,
 }  # fmt: skip
 _ADVICE: Final[Mapping[int, str]] = {
-    400: "mend what the server names",
+    400: "fix what the server names",
     401: "give a token that is valid now, as {interface}_token=",
     403: "the token does not allow this: ask the operator for the right, or give another {interface}_token=",
     404: "check the id",
@@ -263,7 +263,7 @@ def _advice(received: Received, detail: str, request: Request, server: str, *, u
     elif 300 <= status < 400:
         advice = "redirects are not followed: give the address it points to as {interface}_url=, if you trust it"
     elif status < 500 and status not in _ADVICE:
-        advice = "mend the request as the server says"
+        advice = "fix the request as the server says"
     elif status == 400 and server.startswith("http://") and _CLEAR_TEXT.search(detail):
         advice = "write https:// in {interface}_url="
     elif status in _WITHOUT_TOKEN and not received.with_token:

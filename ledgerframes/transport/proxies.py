@@ -17,8 +17,8 @@ from ledgerframes.config.settings import is_loopback
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.transport.outcome import Failure
 
-_LASTING: Final = re.compile(r"4\d\d\b")  # a proxy's refusal of CONNECT, which no second attempt mends
-_UNREACHED: Final = "start the proxy, or mend or unset {variable}; NO_PROXY=HOST leaves one host out of it"
+_LASTING: Final = re.compile(r"4\d\d\b")  # a proxy's refusal of CONNECT, which no second attempt fixes
+_UNREACHED: Final = "start the proxy, or fix or unset {variable}; NO_PROXY=HOST leaves one host out of it"
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,10 @@ def proxy_for(url: str, proxies: Mapping[str, str] | None = None) -> Proxy | Non
         way = httpx.Proxy(text if "://" in text else f"http://{text}")
     except (httpx.InvalidURL, ValueError):
         raise ConfigurationError(
-            f"the proxy that {variable} names is not an http, https or socks5 URL; mend or unset it"
+            f"the proxy that {variable} names is not an http, https or socks5 URL; fix or unset it"
         ) from None
     if not way.url.host:
-        raise ConfigurationError(f"the proxy that {variable} names has no host; mend or unset it")
+        raise ConfigurationError(f"the proxy that {variable} names has no host; fix or unset it")
     proxy = Proxy(str(way.url), way.raw_auth, variable)
     if proxy.socks and find_spec("socks") is None:
         raise ConfigurationError(

@@ -73,7 +73,7 @@ def _of_folder(place: str, name: str) -> ssl.SSLContext:
 
 
 def tls_problem(error: BaseException | None) -> Failure | None:
-    """What is wrong between the two sides' TLS, if that is what an error comes from: nothing that time mends."""
+    """What is wrong between the two sides' TLS, if that is what an error comes from: nothing that time fixes."""
     connecting = isinstance(error, httpx.ConnectError)
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):

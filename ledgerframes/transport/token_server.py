@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 _SECONDS: Final = 30.0
 _SHOWN: Final = 200
-#: Statuses that another attempt may mend, and those of a client that is refused.
+#: Statuses that another attempt may fix, and those of a client that is refused.
 _PASSING: Final = (429, 502, 503, 504)
 _REFUSED: Final = (400, 401, 403)
 _HEADERS: Final = {

@@ -64,7 +64,7 @@ def test_too_many_open_files_are_what_the_error_begins_with(store, net):
         check=True, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(Path.cwd())},
     )  # fmt: skip
     assert done.stdout.startswith("too many open files: raise ulimit -n")
-    assert "mend the storage" not in done.stdout
+    assert "fix the storage" not in done.stdout
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that nobody can write, such as /proc")
@@ -158,7 +158,7 @@ def test_a_store_of_a_newer_version_with_a_further_column_goes_on(store, net):
 
 
 def _rewrite(store, name, change):
-    """Write a table anew with other columns, its coverage and properties kept."""
+    """Write a table again with other columns, its coverage and properties kept."""
     table = store._lake.table(name).refresh()
     changed = change(table.handle.to_pyarrow_dataset().to_table())
     write_deltalake(DeltaTable(table.url), changed, mode="overwrite", schema_mode="overwrite")

@@ -37,7 +37,7 @@ EXTRAS: Final = {
     "polars": 'as_="polars"',
     "dask": "store.dask",
     "isal": "quicker gzip",
-    "plotly": "interactive pictures",
+    "plotly": "interactive charts",
     "xlsxwriter": "workbooks",
 }
 
@@ -115,7 +115,7 @@ def _proxies(away: Sequence[str]) -> Iterator[Finding]:
     try:
         proxies = {url: proxy_for(url) for url in away}
     except ConfigurationError as error:
-        yield Finding(HERE, "proxies", "fail", str(error), "mend or unset the variable that it names")
+        yield Finding(HERE, "proxies", "fail", str(error), "fix or unset the variable that it names")
         return
     used = [f"{url} by {proxy.shown} ({proxy.variable})" for url, proxy in proxies.items() if proxy is not None]
     text = "; ".join(used) or "the environment names some, and no server here is reached by one"
@@ -127,7 +127,7 @@ def _certificates(ca_file: str | None) -> Finding:
     try:
         trusted(ca_file)
     except ConfigurationError as error:
-        return Finding(HERE, "certificates", "fail", str(error), "mend or unset the setting or variable that it names")
+        return Finding(HERE, "certificates", "fail", str(error), "fix or unset the setting or variable that it names")
     named = next((name for name in TRUST_VARIABLES if os.environ.get(name)), None)
     usual = f"those that {named} names" if named else "the public authorities"
     own = f", and {ca_file}" if ca_file else ""
@@ -224,7 +224,7 @@ def _folder(folder: Path, subject: str) -> Iterator[Finding]:
     there = next(parent for parent in (folder.absolute(), *folder.absolute().parents) if parent.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         yield Finding(
-            subject, "writing", "fail", f"{there} is not a writable folder", "name another one, or mend its rights"
+            subject, "writing", "fail", f"{there} is not a writable folder", "name another one, or fix its rights"
         )
     else:
         yield Finding(subject, "writing", "ok", f"{there} can be written")

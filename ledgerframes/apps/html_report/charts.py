@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from ledgerframes.apps.html_report.page import escape, picture
 from ledgerframes.plot.themes import style
 
-#: Nothing is loaded from anywhere, whatever a picture's library would like to; it makes functions of text.
+#: Nothing is loaded from anywhere, whatever the chart library would like to; it makes functions of text.
 POLICY: Final = (
     "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; img-src data: blob:;"
     " style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'\">"
@@ -36,7 +36,7 @@ _DRAW: Final = f"""
 
 
 def chart(draw: Callable[..., Any], words: str, *, interactive: bool) -> str:
-    """A picture that has two backends, as an image or to zoom into.
+    """A chart that has two backends, as an image or to zoom into.
 
     Args:
         draw: draws it; takes `backend`.
@@ -46,12 +46,12 @@ def chart(draw: Callable[..., Any], words: str, *, interactive: bool) -> str:
     if not interactive:
         return picture(draw, words)
     specs = "".join(_spec(draw, theme) for theme in ("light", "dark"))
-    without = "<noscript>This picture needs JavaScript; a report without interactive=True does not.</noscript>"
+    without = "<noscript>This chart needs JavaScript; a report without interactive=True does not.</noscript>"
     return f"<figure class='chart'><div role='img' aria-label='{escape(words)}'></div>{specs}{without}</figure>"
 
 
 def scripts() -> tuple[str, str]:
-    """What a page with such pictures needs in its head and at its end, and none of it from elsewhere."""
+    """What a page with such charts needs in its head and at its end, and none of it from elsewhere."""
     from plotly.offline import get_plotlyjs
 
     from ledgerframes.plot.interactive.local_figure import config

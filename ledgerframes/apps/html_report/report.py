@@ -47,7 +47,7 @@ def report(
     overwrite: bool = False,
     interactive: bool = False,
 ) -> Path:
-    """Write one HTML page: what happened, in figures, then tables and pictures, and last where it all comes from.
+    """Write one HTML page: what happened, in figures, then tables and charts, and last where it all comes from.
 
     The page needs no other file and no network, follows the reader's light or dark theme, and can be printed. Figures
     of a store are compared with the period of the same length before, where the store knows it.
@@ -65,7 +65,7 @@ def report(
             the reason.
         allow_partial: for a store: take what there is of the range.
         overwrite: put the page in place of one that is there.
-        interactive: pictures of updates, reassignments, balances, rewards and supply to zoom into, with whole ids under
+        interactive: charts of updates, reassignments, balances, rewards and supply to zoom into, with whole ids under
             the pointer. The page still needs no other file and no network, and is about 5 MB larger, since it holds
             plotly.js; it needs the extra `interactive`.
 

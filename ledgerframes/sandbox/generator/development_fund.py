@@ -28,7 +28,7 @@ _ENDS: Final = {**dict.fromkeys("89a", _REJECT), **dict.fromkeys("bcd", _WITHDRA
 
 
 def set_aside(tx: Transaction, sim: Simulation, amount: int, *, under: Event) -> str | None:
-    """Create the fund's share of a round; gives its contract id, None without a share."""
+    """Create the fund's share of a round; returns its contract id, None without a share."""
     return _unclaimed(tx, sim, amount, under=under) if amount else None
 
 

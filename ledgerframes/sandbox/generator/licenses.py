@@ -1,4 +1,4 @@
-"""Validator licenses: each is ended and created anew whenever something about it changes."""
+"""Validator licenses: each is archived and created again whenever something about it changes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def renew(tx: Transaction, sim: Simulation) -> None:
         metadata = {**former.payload["metadata"], "lastUpdatedAt": tx.created_at}
         choice, changes = "ValidatorLicense_UpdateMetadata", {"metadata": metadata}
         argument = {name: metadata[name] for name in ("version", "contactPoint")}
-    # Every change archives the license and creates it anew, as on real networks, where most are a day old at most.
+    # Every change archives the license and creates it again, as on real networks, where most are a day old at most.
     event = tx.exercise(former, choice, argument, acting=(validator,), consuming=True)
     renewed = _create(tx, sim, {**former.payload, **changes}, event)
     event["exercise_result"] = {"licenseCid": renewed.contract_id}

@@ -127,7 +127,7 @@ class Transaction:
         return Update(*place, self.update_id, self.synchronizer_id, external_hash, rendered, scanned)
 
     def _projected(self) -> tuple[list[tuple[str, Event]], list[str]]:
-        """The events that the scan's party sees, numbered anew in preorder, and which of them are roots."""
+        """The events that the scan's party sees, renumbered in preorder, and which of them are roots."""
         seen = [event for event_id, event in self._events if event_id in self._seen]
         numbers = {event["event_id"]: f"{self.update_id}:{number}" for number, event in enumerate(seen)}
         inner = {child for event in seen for child in event.get("child_event_ids", ())}

@@ -1,1 +1,1 @@
-"""Checking and mending a store: `check`, `verify`, `repair`, `compact`."""
+"""Checking and repairing a store: `check`, `verify`, `repair`, `compact`."""

@@ -56,7 +56,7 @@ class RepairReport(Result):
     Attributes:
         store: which.
         damaged: the files taken out, in words.
-        remade: the tables whose log was lost, created anew.
+        remade: the tables whose log was lost, created again.
         unsound: how many rows contradicted each other, by what was wrong.
         stretches: the intervals that the next sync has to read again, in words.
         lost: how many rows of snapshots, of `rejects` and of `syncs` cannot be had again, by table.
@@ -171,7 +171,7 @@ def _set_unreadable_logs_aside(lake: Lake) -> None:
             if lake.folder is None or cause is None or not (isinstance(cause, DeltaError) or is_panic(cause)):
                 raise
             folder = Path(lake.table(name).url)
-            # Kept under another name: the data files stay, and an expert may still mend the log.
+            # Kept under another name: the data files stay, and an expert may still fix the log.
             folder.joinpath(_LOG).rename(folder / f"{_LOG}.damaged.{time.time_ns()}")
             _log.warning("%s: the log could not be read and was set aside: %s", name, error)
 

@@ -83,11 +83,11 @@ def _advice(text: str) -> str:
     if "no space" in lowered or "quota" in lowered or "os error 28" in lowered:
         return "The disk is full: free some space and run sync again; what was committed stays"
     if "nosuchbucket" in lowered:
-        return "There is no such bucket: make it, or mend the URL"
+        return "There is no such bucket: make it, or fix the URL"
     if "accessdenied" in lowered or "403 forbidden" in lowered or "signaturedoesnotmatch" in lowered:
         return "The object store refuses the credentials: check storage_options, or the variables that it reads"
     if "error sending request" in lowered or "connection refused" in lowered or "error trying to connect" in lowered:
         return "The object store cannot be reached: check the endpoint in storage_options and the network"
     if "permission" in lowered or "read-only" in lowered or "os error 13" in lowered or "os error 30" in lowered:
         return "The folder cannot be written: check its owner and permissions, or open a store elsewhere"
-    return "What was committed before stays; mend the storage, or restore the folder from a copy, and run sync again"
+    return "What was committed before stays; fix the storage, or restore the folder from a copy, and run sync again"

@@ -343,7 +343,7 @@ class DeltaStoreTable:
         yield writer.finish()
 
     def _put(self, written: Written, partition: Mapping[str, Any], *, changes: bool, folder: str = "") -> AddAction:
-        """Store a file; gives the log action that adds it."""
+        """Store a file; returns the log action that adds it."""
         values = {name: partition[name] for name in self._partition_by}
         return store_file(self.url, self._options, written, values, folder).added(changes=changes)
 

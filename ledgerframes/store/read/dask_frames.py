@@ -93,7 +93,7 @@ def read_file(
     import pyarrow.dataset as ds
 
     table = declared(name)
-    # Opened anew by version: a handle of the Delta library cannot be sent to another process.
+    # Opened again by version: a handle of the Delta library cannot be sent to another process.
     stored = Lake(url, storage_options=options.here, verify=verify).table(name).as_of(version)
     data = stored.dataset()
     files = [file for file in data.get_fragments() if file.path == path]

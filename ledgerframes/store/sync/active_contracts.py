@@ -94,7 +94,7 @@ class SnapshotSync:
             self._read(reader)
 
     def _server_of(self, begun: StoredSnapshot, cursor: Cursor, servers: Iterable[str]) -> str | None:
-        """The server that an unfinished snapshot can be resumed from; None if it has to be read anew."""
+        """The server that an unfinished snapshot can be resumed from; None if it has to be read again."""
         data = self.table.dataset()
         if begun.cursor != cursor or data.count_rows(filter=begun.own_rows) != begun.rows:
             return None

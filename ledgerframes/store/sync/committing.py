@@ -59,7 +59,7 @@ class Committer:
         drive: runs the commits.
         size: how many bytes in memory make a commit.
         clock: seconds.
-        confirm: checks pages before they are committed; gives them with what of them is final.
+        confirm: checks pages before they are committed; returns them with what of them is final.
         rows: rows committed, by table.
         commits: how many commits were made.
         seconds: time spent committing.

@@ -65,7 +65,7 @@ class Drive(Protocol):
         """
 
     def each(self, calls: Sequence[Callable[[], T]]) -> list[T]:
-        """Make calls concurrently; gives their results in order."""
+        """Make calls concurrently; returns their results in order."""
 
     def background(self, name: str) -> Background:
         """A queue for jobs that run concurrently with the workers."""

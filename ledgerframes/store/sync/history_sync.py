@@ -170,7 +170,7 @@ class HistorySync:
         return found if begin is None or begin.migration_id < min(stored) else found | {begin.migration_id}
 
     def _look(self, newest: int) -> set[int]:
-        """Look at every server where the newest stored migration ends; gives the migrations that are new."""
+        """Look at every server where the newest stored migration ends; returns the migrations that are new."""
         intervals = self._missing(newest)
         settled = self.history.slots.settled
         ended = any(interval.migration_id == newest and interval.hi >= CLOSED for interval in settled)
@@ -321,7 +321,7 @@ class HistorySync:
         return self.agreement.beginnings.before(Cursor(interval.migration_id, interval.hi))
 
     def _read(self, intervals: list[Interval]) -> set[int]:
-        """Read intervals; gives the later migrations that were seen."""
+        """Read intervals; returns the later migrations that were seen."""
         seen: set[int] = set()
         self.finality.held.expect(intervals, self.agreement.rejected)
         reached: dict[int, Interval] = {}
@@ -370,7 +370,7 @@ class HistorySync:
                 _log.warning("the pages read last could not be committed: %s", error)
 
     def _show(self, fetched: Fetched) -> int:
-        """Note which updates were shown, to know which of those stored were not; gives how many there are."""
+        """Note which updates were shown, to know which of those stored were not; returns how many there are."""
         name, files = self.history.of.index, fetched.files.get(self.history.of.index, ())
         batches = [fetched.batches[name]] if name in fetched.batches else []
         if self.finality.held.any_in(fetched.span):

@@ -16,7 +16,7 @@ from ledgerframes.transport.request import Request
 def ask(
     servers: AgreedServers, proofs: Proofs, after: Cursor | None, page_size: int, server: str, *, insist: bool = False
 ) -> tuple[int, Answer[HistoryPage]]:
-    """Ask a server for a page; gives the page size that was asked for in the end, and the answer.
+    """Ask a server for a page; returns the page size that was asked for in the end, and the answer.
 
     Args:
         servers: the servers.

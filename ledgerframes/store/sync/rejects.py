@@ -128,7 +128,7 @@ def retry(lake: Lake) -> None:
 
 
 def _retry(rejects: DeltaStoreTable, of: TableSet, lake: Lake) -> int:
-    """Decode the rejects of one history again; gives how many moved to its tables."""
+    """Decode the rejects of one history again; returns how many moved to its tables."""
     pages = of.pages
     moved: list[bytes] = []
     left = []

@@ -27,7 +27,7 @@ def follow(sync: Callable[[], SyncReport], seconds: float, stop: threading.Event
             with enough_memory("follow"):
                 report = sync()
             yield report
-        # A StoreError is not among them: no later sync would mend the store by itself.
+        # A StoreError is not among them: no later sync would fix the store by itself.
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
             _log.warning("the sync ended early and is tried again in %g s: %s", seconds, error)
         # A wait for an event is not told of a signal that another thread received.

@@ -155,7 +155,7 @@ class Shard:
             self.reader.page_size = min(self.reader.page_size, int(self.rest() * 1.1) + _AT_LEAST)
 
     def shorten(self, hi: int) -> Interval:
-        """Read no further than `hi`; gives the interval that is left over."""
+        """Read no further than `hi`; returns the interval that is left over."""
         rest = self.interval._replace(lo=hi)
         self.interval = self.interval._replace(hi=hi)
         # The cut lies beyond everything the owner has asked for, so no request under way overlaps the part cut off.
