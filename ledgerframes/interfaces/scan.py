@@ -169,7 +169,7 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
 
         Args:
             start: inclusive; a time, or a pair (migration id, time).
-            end: exclusive; likewise.
+            end: exclusive, in the same forms as `start`.
             page_size: how many items a request asks for.
         """
         for page in read_pages(self.update_pages, HistoryReader(window(start, end), page_size=page_size)):

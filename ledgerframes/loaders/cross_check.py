@@ -139,7 +139,7 @@ def cross_check(
         net_a: the first network; a connection to one server.
         net_b: the second.
         start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
-        end: exclusive; likewise.
+        end: exclusive, in the same forms as `start`.
         last: `"1h"`, `"7 days"` or a timedelta, back from the newest update that both show, instead of `start`.
         differences: how many differences to keep.
 

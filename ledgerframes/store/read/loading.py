@@ -56,7 +56,7 @@ def load(
         columns: the columns to keep; all by default.
         start: inclusive; a time for every migration from there, a pair (migration id, time), or `"begin"`. A table that
             is no part of the history goes by its column of time: snapshots by `loaded_at`, rewards by `created_at`.
-        end: exclusive; likewise; without it up to the end of what is stored.
+        end: exclusive, in the same forms; without it up to the end of what is stored.
         last: `"7d"`, `"1h 30min"` or a timedelta, back from where the table ends in the store; instead of `start`.
         where: `{column: value}`, `{column: [values]}`, `{column: (start, end)}` for a range, start inclusive, end
             exclusive, None for an open side; `[(column, ">", value), …]`; or a pyarrow expression. Times as in `start`.

@@ -50,7 +50,7 @@ def follow(
         every: time from the beginning of one sync to the beginning of the next.
         stop: ends it once set, after the running sync has finished.
         start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
-        end: exclusive; likewise.
+        end: exclusive, in the same forms as `start`.
         last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
         workers: how many requests are sent at once, by default `parallel` of `connect`, 4; more than that wait.
         tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; so are
