@@ -53,6 +53,7 @@ from ledgerframes.models.licenses import license_versions as license_versions
 from ledgerframes.models.openings import load_opening as load_opening
 from ledgerframes.models.payloads.catalogue import template_catalogue as template_catalogue
 from ledgerframes.models.payloads.expanding import expand as expand
+from ledgerframes.models.pqs import events_from_pqs as events_from_pqs
 from ledgerframes.models.prices import join_prices as join_prices
 from ledgerframes.models.public import active_contracts as active_contracts
 from ledgerframes.models.public import active_parties as active_parties

@@ -38,7 +38,7 @@ NETWORK = {
 BUILDERS = {"commands"}
 REPORT = {"report", "aliases", "record", "replay", "open_objects", "doctor", "versions"}
 LAKE = {"open_store", "cross_check"}
-EXPORT = {"export", "find", "join_prices", "labels"}
+EXPORT = {"export", "find", "join_prices", "labels", "events_from_pqs"}
 ANALYSES = {
     "reassignment_flows", "flow_matrix", "contract_journeys", "reassignment_anomalies", "active_contracts", "expand",
     "template_catalogue", "holdings_from_events", "reconcile_holdings", "holding_fees", "license_growth",

@@ -34,7 +34,8 @@ def scan_events(frame: Any, names: Sequence[str]) -> pa.Table:
     shared = [name for name in EVENTS.names if name in LEDGER_EVENTS.names and name in names]
     rows = to_arrow(frame, LEDGER_EVENTS, [*dict.fromkeys([*_PLACED_BY, *shared])], name="events")
     created = pc.starts_with(rows["kind"], "Created")
-    columns = {name: rows[name] for name in shared} | _places(rows)
+    numbers, lasts = (pc.fill_null(rows[name], -1).to_pylist() for name in ("node_id", "last_descendant_node_id"))
+    columns = {name: rows[name] for name in shared} | places(rows["update_id"].to_pylist(), numbers, lasts)
     columns["event_type"] = pc.if_else(created, "created_event", "exercised_event")
     # It has neither migrations nor record times: the place of its update in the frame gives the order.
     updates = pc.unique(rows["update_id"])
@@ -43,15 +44,18 @@ def scan_events(frame: Any, names: Sequence[str]) -> pa.Table:
     return pa.table(missing | columns)
 
 
-def _places(rows: pa.Table) -> dict[str, pa.Array]:
-    """Where each event is in its tree: below the last exercise before it whose descendants reach that far."""
-    updates = rows["update_id"].to_pylist()
-    numbers = pc.fill_null(rows["node_id"], -1).to_pylist()
-    lasts = pc.fill_null(rows["last_descendant_node_id"], -1).to_pylist()
-    parents: list[str | None] = [None] * rows.num_rows
-    depths = [0] * rows.num_rows
+def places(updates: Sequence[str], numbers: Sequence[int], lasts: Sequence[int]) -> dict[str, pa.Array]:
+    """Where each event is in its tree: below the last exercise before it whose descendants reach that far.
+
+    Args:
+        updates: the update of each event.
+        numbers: its node there, -1 if not known.
+        lasts: its last descendant's, -1 or its own if it has none.
+    """
+    parents: list[str | None] = [None] * len(updates)
+    depths = [0] * len(updates)
     above: list[tuple[str, int, int]] = []
-    for update, node, last, row in sorted(zip(updates, numbers, lasts, range(rows.num_rows), strict=True)):
+    for update, node, last, row in sorted(zip(updates, numbers, lasts, range(len(updates)), strict=True)):
         while above and (above[-1][0] != update or above[-1][2] < node):
             above.pop()
         if above and node >= 0:
