@@ -55,7 +55,7 @@ def test_a_page_prints_what_it_says(page, tmp_path, monkeypatch):
 def test_a_command_is_one(words):
     found, rest = typer.main.get_command(app), list(words)
     while hasattr(found, "commands"):
-        found = found.commands[rest.pop(0)]
+        _, found, rest = found.resolve_command(typer.Context(found), rest)
 
     assert found.make_context(words[0], rest).command is found
 

@@ -58,6 +58,9 @@ class Finality:
         missing = self.held.lacking(migration_id, before, settled)
         # What a page shows and nobody can read is not missing there.
         missing = {one: at for one, at in missing.items() if one not in self.agreement.rejected}
+        if missing and not fetched.server:
+            # No page says so, only what was proven elsewhere: it is not final until a server is asked for these.
+            settled, missing = before, {}
         self.agreement.refuse(fetched.server, migration_id, self.agreement.due(fetched.server, migration_id, missing))
         self._final[fetched.key] = settled
         return Advance(fetched.key, fetched.read, settled, fetched.exhausted)
