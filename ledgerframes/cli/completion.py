@@ -14,8 +14,8 @@ Complete = Callable[[str], list[str]]
 
 #: The sections of a report; to import them takes longer than a shell waits.
 SECTIONS: Final = (
-    "summary", "activity", "flows", "holdings", "balances", "transfers", "rewards", "coin_supply", "burn", "licenses",
-    "supply", "templates", "anomalies", "provenance",
+    "summary", "activity", "flows", "holdings", "balances", "transfers", "rewards", "coin_supply", "burn",
+    "key_figures", "governance", "licenses", "supply", "templates", "anomalies", "provenance",
 )  # fmt: skip
 #: What a lake keeps of what it computes.
 COMPUTED: Final = (

@@ -45,6 +45,7 @@ _LEADS_TO: Final = {
     "receiver_party_key": ("dim_party", "party_key", False),
     "provider_party_key": ("dim_party", "party_key", True),
     "beneficiary_party_key": ("dim_party", "party_key", False),
+    "counterparty_party_key": ("dim_party", "party_key", False),
     "sponsor_party_key": ("dim_party", "party_key", False),
     "update_key": ("fact_updates", "update_key", False),
     "event_key": ("fact_events", "event_key", False),

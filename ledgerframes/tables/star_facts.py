@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ledgerframes.tables.coin_flows import MINT_BURN, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
+from ledgerframes.tables.coin_flows import MINT_BURN, MOVEMENTS, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
+from ledgerframes.tables.governance import VOTES
 from ledgerframes.tables.history import EVENTS, UPDATES
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXT, TIME
 from ledgerframes.tables.network_activity import APP_DAILY, NETWORK_DAILY, VALIDATOR_DAILY
@@ -189,6 +190,42 @@ BRIDGE_VERDICT_PARTY: Final = Table(
     ),
 )
 
+FACT_MOVEMENTS: Final = Table(
+    "fact_movements",
+    "One row per entry in a party's account of coin: what an update brought it or took from it, and why.",
+    (),
+    ("movement_key",),
+    (
+        key("movement_key", "Key of the entry.", "update_id and entry"),
+        _UPDATE,
+        *_DATE,
+        _ROUND,
+        key("party_key", "Whose entry it is; null where that is not known.", "party", nullable=True),
+        _party("counterparty", "The other party of a transfer; null if there is none.", nullable=True),
+        _TIME,
+        *_of(MOVEMENTS, "entry", "kind", "amount", "amount_usd", "locked_change", "reason"),
+    ),
+)
+
+FACT_VOTES: Final = Table(
+    "fact_votes",
+    "One row per request for a vote of the super validators: what was asked, and what became of it.",
+    (),
+    ("vote_key",),
+    (
+        key("vote_key", "Key of the request.", "request"),
+        date_key("date_key", "Day on which it was opened; null if that lies before the history.", "opened_at",
+                 nullable=True),
+        Column("date", DATE, "The same as a date.", True, source="opened_at"),
+        date_key("ended_date_key", "Day on which it was closed; null while it is open.", "completed_at", nullable=True),
+        Column("ended_date", DATE, "The same as a date.", True, source="completed_at"),
+        key("party_key", "Party that the action is about; null if it is about none.", "party", nullable=True),
+        *_of(VOTES, "request", "requester", "action", "weight", "amount", "reason_url", "reason_body", "opened_at"),
+        *_of(VOTES, "vote_before", "target_effective_at", "outcome", "completed_at", "effective_at", "failure"),
+        *_of(VOTES, "accepting", "rejecting", "abstaining"),
+    ),
+)  # fmt: skip
+
 _DAY: Final = (
     date_key("date_key", "The day, such as 20250303; the row is what was true at its end.", "record_time"),
     Column("date", DATE, "The day, in UTC.", source="record_time"),
@@ -319,6 +356,7 @@ MART_APP_DAILY: Final = Table(
 
 FACTS: Final = (
     *(FACT_UPDATES, FACT_EVENTS, BRIDGE_EVENT_PARTY, FACT_TRANSFERS, FACT_TOKEN_TRANSFERS, FACT_REWARDS, FACT_TRAFFIC),
-    *(FACT_MINT_BURN, FACT_VERDICTS, BRIDGE_VERDICT_PARTY, FACT_BALANCES_DAILY, FACT_SUPPLY_DAILY, FACT_LICENSES_DAILY),
+    *(FACT_MINT_BURN, FACT_MOVEMENTS, FACT_VOTES, FACT_VERDICTS, BRIDGE_VERDICT_PARTY),
+    *(FACT_BALANCES_DAILY, FACT_SUPPLY_DAILY, FACT_LICENSES_DAILY),
     *(MART_NETWORK_DAILY, MART_PARTY_DAILY, MART_VALIDATOR_DAILY, MART_APP_DAILY),
 )

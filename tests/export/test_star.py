@@ -295,6 +295,22 @@ def test_a_star_is_written_in_every_form(tmp_path, options):
     assert "amount_exact" in columns  # the form for reporting programs, unless profile="exact" is asked for
 
 
+def test_votes_and_movements_are_those_of_the_tables(weeks):
+    store, star = weeks
+    votes, entries = lf.votes(store), lf.movements(store, decimals="exact")
+
+    query = "select request, outcome, party_id from fact_votes left join dim_party using (party_key) order by opened_at"
+    wanted = votes.sort_values("opened_at", kind="stable")[["request", "outcome", "party"]]
+    assert star.ask(query) == [tuple(row) for row in wanted.astype(object).where(wanted.notna(), None).to_numpy()]
+    assert star.one("select count(*) from fact_movements") == len(entries)
+    sums = dict(
+        star.ask("select party_id, sum(amount) from fact_movements join dim_party using (party_key) group by all")
+    )
+    assert sums == entries.groupby("party").amount.sum().to_dict()
+    paid = "select sum(amount) from fact_movements where kind = 'transfer_out' and counterparty_party_key is null"
+    assert star.one(paid) is None
+
+
 @pytest.mark.long
 def test_a_mart_has_a_row_per_day_with_the_sums_of_the_facts(weeks):
     _, star = weeks

@@ -20,7 +20,8 @@ from tests.rigs.servers import simulated
 
 TITLES = [
     "What happened", "Updates", "Reassignments", "Holdings", "Balances", "Transfers", "Rewards", "Coin supply",
-    "Coin burned", "Validators", "Instruments", "Templates", "Anomalies", "Where this comes from",
+    "Coin burned", "Key figures", "Governance", "Validators", "Instruments", "Templates", "Anomalies",
+    "Where this comes from",
 ]  # fmt: skip
 
 

@@ -19,14 +19,20 @@ from ledgerframes.models.coin_stocks import supply_per_round
 from ledgerframes.models.computing import together
 from ledgerframes.models.contracts import active_of
 from ledgerframes.models.declared_reads import LICENSE, OPENED
+from ledgerframes.models.governance import config_changes, price_votes, votes
 from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.licenses import license_growth
+from ledgerframes.models.network_activity import app_daily, network_daily, retention, validator_daily
 from ledgerframes.models.reassignments import reassignment_flows
 from ledgerframes.models.rounds_and_rewards import reward_flows, rewards
 from ledgerframes.store.store import Store
 
 _TABLES: Final[dict[str, Callable[..., pd.DataFrame]]] = {
-    table.__name__: table for table in (transfers, rewards, reward_flows, mint_burn, supply_per_round)
+    table.__name__: table
+    for table in (
+        *(transfers, rewards, reward_flows, mint_burn, supply_per_round, votes, price_votes, config_changes),
+        *(network_daily, app_daily, validator_daily, retention),
+    )
 }
 
 
@@ -183,9 +189,9 @@ class Material:
             self.made[name] = _TABLES[name](self.models, opening=self.opening, decimals="exact")
         return self.made[name]
 
-    def of(self, name: str) -> pd.DataFrame:
-        """The rows of a computed table whose record time lies in the period."""
-        return self.period.of(self.table(name), "record_time")
+    def of(self, name: str, column: str = "record_time") -> pd.DataFrame:
+        """The rows of a computed table whose record time, or another time, lies in the period."""
+        return self.period.of(self.table(name), column)
 
     def chart(self, draw: Callable[..., Any], rows: Any, words: str) -> str:
         """A chart of these rows, with words for those who do not see it."""

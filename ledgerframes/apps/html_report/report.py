@@ -61,8 +61,8 @@ def report(
         last: for a store: `"7d"`, `"24h"`, a timedelta; back from where the store's history ends, instead of `start`.
         as_of: for a store: the state that a sync left, by its id, the number of its document or a time.
         sections: which parts, in order: summary, activity, flows, holdings, balances, transfers, rewards, coin_supply,
-            burn, licenses, supply, templates, anomalies, provenance; all by default. A section that cannot be made has
-            the reason.
+            burn, key_figures, governance, licenses, supply, templates, anomalies, provenance; all by default. A section
+            that cannot be made has the reason.
         allow_partial: for a store: take what there is of the range.
         overwrite: put the page in place of one that is there.
         interactive: charts of updates, reassignments, balances, rewards and supply to zoom into, with whole ids under

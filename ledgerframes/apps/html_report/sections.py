@@ -20,6 +20,7 @@ from ledgerframes.apps.html_report.coin_sections import (
 )
 from ledgerframes.apps.html_report.headlines import as_of, begins_late, summary
 from ledgerframes.apps.html_report.material import Material
+from ledgerframes.apps.html_report.network_sections import governance, key_figures
 from ledgerframes.apps.html_report.page import Section, table, text
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.models.holdings import holdings_from_events
@@ -185,6 +186,8 @@ SECTIONS: Final[dict[str, Callable[[Material], Section]]] = {
     "rewards": rewards,
     "coin_supply": coin_supply,
     "burn": burn,
+    "key_figures": key_figures,
+    "governance": governance,
     "licenses": licenses,
     "supply": supply,
     "templates": templates,

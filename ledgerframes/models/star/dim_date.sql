@@ -5,6 +5,8 @@ years as (
   union select distinct year(utc_day(record_time)) from verdicts
   union select distinct year(utc_day(created_at)) from rewards where created_at is not null
   union select distinct year(utc_day(ended_at)) from rewards where ended_at is not null
+  union select distinct year(utc_day(opened_at)) from votes where opened_at is not null
+  union select distinct year(utc_day(completed_at)) from votes where completed_at is not null
 ),
 span as (select min(year) as first, max(year) as last from years),
 listed as (

@@ -9,6 +9,8 @@ seen as (
   union all select unnest([provider, beneficiary]), null from rewards
   union all select party, null from reward_flows
   union all select provider, null from traffic_purchases
+  union all select unnest([party, counterparty]), null from movements
+  union all select party, null from votes
   union all select unnest([validator, sponsor]), null from validator_licenses
 )
 select party_id, min(record_time) as first_seen_at

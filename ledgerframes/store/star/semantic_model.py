@@ -63,7 +63,8 @@ def _column(table: str, field: Any) -> list[str]:
     meaning = (field.metadata or {}).get(b"description", b"").decode().replace("\n", " ")
     is_key = field.name.endswith("_key")
     # Only what adds up over days and rows is summed on its own.
-    sums = pa.types.is_floating(field.type) and not table.startswith(("fact_balances", "fact_supply", "dim_"))
+    of_moments = field.name == "share" or table.startswith(("fact_balances", "fact_supply", "dim_"))
+    sums = pa.types.is_floating(field.type) and not of_moments
     lines = [f"\t/// {meaning}"] if meaning else []
     lines += [f"\tcolumn {field.name}", f"\t\tdataType: {_kind(field.type)}"]
     lines += ["\t\tisHidden"] if is_key else []

@@ -1,0 +1,68 @@
+"""The sections of the report about the network: key figures and governance; `sections` lists them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+
+from ledgerframes import plot
+from ledgerframes.apps.html_report.coin_sections import titled
+from ledgerframes.apps.html_report.material import Material
+from ledgerframes.apps.html_report.page import table, text
+from ledgerframes.errors import PartialResultError
+from ledgerframes.number_format import plural
+
+_DAYS: Final = ["time", "updates", "active_parties", "new_parties", "apps", "paid", "minted", "burned", "burned_usd"]
+_VOTES: Final = ["opened_at", "requester", "action", "party", "outcome", "accepting", "rejecting", "reason_url"]
+_CHANGES: Final = ["record_time", "rules", "member", "before", "after"]
+
+
+@titled("Key figures")
+def key_figures(material: Material) -> list[str] | str:
+    """Days of the network, shares of applications, the scorecard of validators, and whether parties come back."""
+    days = material.of("network_daily", "time")
+    if days.empty:
+        return "No day begins in this range. Take a longer range: key figures are of days in UTC."
+    apps = material.of("app_daily", "time")
+    parts = [table(days[[*_DAYS, "whole"]].iloc[::-1], "The latest days: updates, parties, and coin in CC", most=10)]
+    if (apps["rewards_claimed"] > 0).any():
+        parts.append(material.chart(plot.app_shares, apps, "The share of each application in the rewards claimed"))
+    try:
+        validators, weeks = material.of("validator_daily", "time"), material.table("retention")
+    except PartialResultError as error:
+        return [*parts, text(f"Validators and retention cannot be computed from this range: {error}", quiet=True)]
+    if len(validators):
+        words = "What validators were paid, and what they paid for traffic"
+        parts.append(material.chart(plot.validator_scorecard, validators, words))
+    if (weeks["weeks_after"] > 0).any():
+        parts.append(material.chart(plot.retention, weeks, "How many parties of each week came back in later ones"))
+    return parts
+
+
+@titled("Governance")
+def governance(material: Material) -> list[str] | str:
+    """What super validators decided: votes, their price votes, and what changed in the configuration."""
+    votes, prices = material.table("votes"), material.of("price_votes")
+    opened, changes = material.period.of(votes, "opened_at"), material.of("config_changes")
+    here = votes.index.isin([*opened.index, *material.period.of(votes, "completed_at").index])
+    rows = votes[here | (votes["outcome"] == "open").to_numpy()]
+    if rows.empty and prices.empty and changes.empty:
+        return "Nothing was put to the vote in this range, and no price vote was cast. Take a longer range."
+    parts = [text(_outcomes(rows))]
+    if len(opened):
+        parts.append(material.chart(plot.votes, opened, "Votes that were opened over time, by what became of them"))
+    if len(rows):
+        parts.append(table(rows[_VOTES].iloc[::-1], "The latest votes", most=15))
+    if prices["median_usd"].notna().any():
+        parts.append(material.chart(plot.price_votes, prices, "The votes for the price of the coin over time"))
+    if len(changes):
+        parts.append(table(changes[_CHANGES].iloc[::-1], "What changed in the configuration", most=15))
+    return parts
+
+
+def _outcomes(votes: pd.DataFrame) -> str:
+    """How many votes there are, and what became of them."""
+    counts = votes["outcome"].fillna("of an outcome that is not known").str.replace("_", " ").value_counts()
+    listed = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
+    return f"{plural(len(votes), 'vote')} in this range{f': {listed}' if listed else ''}."
