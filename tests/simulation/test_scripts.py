@@ -944,6 +944,13 @@ SCRIPTS = {
         branch=(Item(1, 3 * U + 1, "B", "mx", "assign"), Item(1, 8 * U - 1, "C", "fx", "unassign")),
         cut=3 * U,
     ),
+    # A server that ignored where a page begins left a worker's part done without a page, and nobody to ask about it.
+    "a-part-that-no-page-proved": Script(
+        items=(Item(1, 7 * U, "A", "m"), Item(1, 12 * U, "A", "g")),
+        servers=2,
+        faults=("catching-up", "workers", "ignores-after"),
+        choices={"moves": [0, 0, 1, 0, 0, 0, 0, 0, 0, 3], "plan": [1], "sync": [0, 0, 2, 2]},
+    ),
 }
 
 
