@@ -212,6 +212,18 @@ def test_wallets_by_hand():
     assert list(rows.whole) == [True] * 4 + [False] * 2
 
 
+@pytest.mark.parametrize("function", [lf.network_daily, lf.validator_daily, lf.wallets_daily])
+def test_days_too_far_apart_have_no_rows_between_them(function):
+    """A ledger may state any time; a row for each day of thousands of years is of no use to anybody."""
+    made = [
+        preapproval("p0", "alice", until="9999-12-31T00:00:00Z"),
+        create(LICENSE, "l0", {"validator": "val", "sponsor": "sv"}),
+    ]
+    items = [update("far0", 0, *made), update("far1", 120_000 * 86_400, create("A:A", "a", {}))]
+
+    assert len(function(frame_of(items, **WHOLE))) == 2
+
+
 def test_each_is_found_by_the_words_for_it():
     for words, name in {
         "validator scorecard": "validator_daily", "validator day": "validator_daily", "wallets": "wallets_daily",

@@ -1,0 +1,20 @@
+-- One row per day in UTC from the first item of the history to the last; of days too far apart, only those with an item.
+with
+there as (
+  select distinct utc_day(record_time) as date
+  from (
+    select record_time from updates
+    union all
+    select record_time from events
+    union all
+    select record_time from reassignments
+  ) as items
+),
+span as (select min(date) as first, max(date) as last from there)
+select date
+from there
+union
+select unnest(generate_series(first, last, to_days(1)))::date as date
+from span
+where last - first < 100000
+order by date
