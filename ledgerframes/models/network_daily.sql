@@ -14,10 +14,7 @@ counted as (
   ) as every_update
   group by all
 ),
-days as (
-  select unnest(generate_series(min(date), max(date), to_days(1)))::date as date
-  from counted
-),
+days as (from history_days),
 acting as (select distinct utc_day(record_time) as date, unnest(acting_parties) as party from events),
 firsts as (
   select date, count(*) as new_parties

@@ -3,10 +3,6 @@
 -- before it. What a validator claims it is paid, whoever's coupon it was.
 with
 last as (select max(record_time) as time from events),
-days as (
-  select unnest(generate_series(min(utc_day(record_time)), max(utc_day(record_time)), to_days(1)))::date as date
-  from events
-),
 reports as (
   select party as validator, utc_day(record_time) as date, round
   from reward_flows
@@ -34,9 +30,9 @@ closing as (
 ),
 moments as (
   select
-    date, days.date::timestamp at time zone 'UTC' as time,
-    least((days.date + 1)::timestamp at time zone 'UTC', last.time) as moment
-  from days
+    date, date::timestamp at time zone 'UTC' as time,
+    least((date + 1)::timestamp at time zone 'UTC', last.time) as moment
+  from history_days
   cross join last
 ),
 newest as (

@@ -3,10 +3,6 @@
 -- proposes to host an external party is the provider of the preapproval that comes of it.
 with
 last as (select max(record_time) as time from events),
-days as (
-  select unnest(generate_series(min(utc_day(record_time)), max(utc_day(record_time)), to_days(1)))::date as date
-  from events
-),
 begun as (
   select *
   from preapproval_contracts
@@ -71,7 +67,7 @@ changed as (
 -- One whose time has run out is of no use, though it stays until somebody ends it.
 moments as (
   select date, least((date + 1)::timestamp at time zone 'UTC', last.time) as moment
-  from days
+  from history_days
   cross join last
 ),
 standing as (
