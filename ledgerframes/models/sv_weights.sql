@@ -55,7 +55,7 @@ coupons as (
   where shown_by = 'create' and template_name = 'Splice.Amulet:SvRewardCoupon'
 ),
 given as (
-  select party, spell, list(distinct beneficiary order by beneficiary) as beneficiaries
+  select party, spell, list_sort(list(distinct beneficiary)) as beneficiaries
   from whole
   join coupons on provider = party
     and coupons.record_time >= coalesce(since, '-infinity') and coupons.record_time < coalesce(until, 'infinity')
