@@ -101,6 +101,8 @@ def validator_scorecard(x: Any, *, top: int = 15) -> Content:
     sums = parts.groupby(texts(frame, "validator").to_numpy()).sum()
     ranking = ranked(sums[[name for name in _PARTS if name != "traffic_paid"]].sum(axis=1), top)
     table = sums.groupby(ranking.folded(sums.index.to_series()).to_numpy()).sum().reindex(list(ranking.names))
+    if not table[list(_PARTS)].any(axis=None):
+        return Nothing(title, "no validator claimed a reward or paid for traffic in this range")
     levels = [ranking.labels(level=level) for level in range(NORMAL, -1, -1)]
     left_out = f"; of {plural(unknown, 'day')} of a validator a part is not known" if unknown else ""
     return Bars(

@@ -340,6 +340,12 @@ def test_a_scorecard_sums_a_validators_days_and_says_what_is_left():
     assert made.rest
 
 
+def test_validators_without_a_reward_have_no_bars():
+    frame = frames.scorecards(3, 2)
+    frame[[name for name in frame if name.startswith(("rewards_", "traffic_paid"))]] = 0.0
+    assert isinstance(content("validator_scorecard", frame), Nothing)
+
+
 def test_retention_is_a_share_of_each_weeks_parties():
     made = content("retention", frames.cohorts(4))
 

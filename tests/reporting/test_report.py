@@ -63,7 +63,7 @@ def test_a_store_becomes_one_page_with_everything(filled, tmp_path):
     words = path.read_text()
     read = Reader(words)
     assert read.headings == TITLES
-    assert read.pictures == 9
+    assert read.pictures == 13
     assert all(one.startswith(("data:image/svg+xml;base64,", "#")) for one in read.addresses)
     assert [one for one in read.addresses if one.startswith("#")] == [
         f"#{one.lower().replace(' ', '-')}" for one in TITLES

@@ -66,7 +66,7 @@ def test_a_dead_proxy_is_named_as_the_proxy(url, variable, transport, named, cap
     said = failed(transport, url, attempts=2)
     assert f"no connection to the proxy http://***@127.0.0.1:{port} that {variable} names" in said
     assert "refused" in said
-    assert f"mend or unset {variable}" in said
+    assert f"fix or unset {variable}" in said
     assert USER not in caplog.text
     assert PASSWORD not in caplog.text
 
