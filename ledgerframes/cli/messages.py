@@ -12,6 +12,9 @@ _TABLES: Final = re.compile(
 )
 _LAKE: Final = re.compile(r"\bstore\.(sync|derive|check|repair|verify|compact|syncs)\((?:net)?\)")
 
+#: What was active before a range is only given in Python.
+_OPENING: Final = re.compile(r",? or (?:give )?opening=[^;]*")
+
 
 def of_the_shell(message: str, options: Set[str]) -> str:
     """A message without Python's advice.
@@ -20,7 +23,7 @@ def of_the_shell(message: str, options: Set[str]) -> str:
         message: what an error says.
         options: the arguments that are options in a shell, as Python names them.
     """
-    message = _CONNECT.sub(r"\1=", message)
+    message = _OPENING.sub("", _CONNECT.sub(r"\1=", message))
     message = _TABLES.sub(
         lambda call: f"ledgerframes {call[1]} LAKE {'--tables ' if call[1] == 'sync' else ''}{call[2]}", message
     )

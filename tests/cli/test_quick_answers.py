@@ -211,6 +211,14 @@ def test_an_error_names_the_option_of_the_shell(command, lake):
         assert "=True" not in again.err
 
 
+@pytest.mark.parametrize("table", ["sv_weights", "retention"])
+def test_what_only_python_has_is_no_advice_in_a_shell(command, lake, table):
+    refused = command("compute", table, lake, "--last", "1min")
+    assert refused.code == 1
+    assert "begin" in refused.err
+    assert "opening" not in refused.err
+
+
 def test_a_table_of_no_such_name_is_told_from_those_that_the_store_has(command, lake):
     said = command("sql", lake, "select * from update").err
 

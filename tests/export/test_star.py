@@ -350,3 +350,15 @@ def test_the_semantic_model_has_every_table_and_relation(weeks):
     table = (folder / "tables" / "fact_updates.tmdl").read_text()
     assert 'Folder & "fact_updates.parquet"' in table
     assert table.count("\tcolumn ") == len(STAR["fact_updates"].names)
+
+
+def test_validators_of_a_lake_that_begins_late_are_left_out(tmp_path):
+    with lf.sandbox(days=2) as net:
+        middle = lf.load_updates(net)["record_time"].quantile(0.5)
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(days=2, prune_before=middle) as net, pytest.warns(lf.errors.BeginsLateWarning):
+        store.sync(net, progress=False)
+    done = store.export(tmp_path / "out", model="star")
+    tables = {path.stem for path in (tmp_path / "out").glob("*.parquet")}
+    assert "mart_app_daily" in tables, done
+    assert not tables & {"mart_validator_daily", "fact_balances_daily"}

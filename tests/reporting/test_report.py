@@ -11,7 +11,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.apps.html_report.coin_sections import concentration
 from ledgerframes.apps.html_report.headlines import Figure, figures, known_total
-from ledgerframes.apps.html_report.material import Material
+from ledgerframes.apps.html_report.material import Material, Period
 from ledgerframes.apps.html_report.page import Section, page, table
 from ledgerframes.apps.html_report.report import stored_material
 from ledgerframes.apps.html_report.sections import SECTIONS, _releases, licenses
@@ -280,6 +280,21 @@ def test_a_period_reads_what_was_active_before_it_and_nothing_older(filled, monk
     monkeypatch.setattr(Material, "opening", None)
     with localcontext(prec=60):
         assert figures(period) == figures(stored_material(filled, middle))
+
+
+def test_a_period_has_a_scorecard_of_validators_though_not_who_came_back(tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(days=3) as net:
+        store.sync(net, progress=False)
+    words = lf.report(store, tmp_path / "r.html", start="2025-03-05", sections=["key_figures"]).read_text()
+    assert "What validators were paid" in words
+    assert "Whether parties come back cannot be computed from this range" in words
+
+
+def test_no_period_lies_before_the_first_time():
+    begin, last = (pd.Timestamp(year, 1, 1, tz="UTC").as_unit("us") for year in (3000, 9999))
+    assert Period(begin).before(last) is None
+    assert Period(begin).before(begin + pd.Timedelta(days=1)) == Period(begin - pd.Timedelta(days=1), begin)
 
 
 def test_a_whole_history_has_no_period_before(filled, tmp_path):

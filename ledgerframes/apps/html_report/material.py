@@ -34,6 +34,8 @@ _TABLES: Final[dict[str, Callable[..., pd.DataFrame]]] = {
         *(network_daily, app_daily, validator_daily, retention),
     )
 }
+#: The first time that there is a text for.
+_FIRST: Final = pd.Timestamp(1, 1, 1, 0, 0, 1, tz="UTC").as_unit("us")
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,12 @@ class Period:
         return rows[kept]
 
     def before(self, last: pd.Timestamp) -> Period | None:
-        """The period of the same length before it; `last` stands for an open end."""
+        """The period of the same length before it, if there is one; `last` stands for an open end."""
         if self.start is None:
             return None
         length = (last if self.end is None else self.end) - self.start
+        if length > self.start - _FIRST:
+            return None
         return Period(self.start - length, self.start)
 
 
@@ -121,15 +125,14 @@ class Material:
         """
         if self.store is None or self.period.start is None:
             return self.history
-        columns: dict[str, Any] = {}
         earlier = None if self._earlier is None else self._earlier.start
-        starts: dict[str, Any] = {} if earlier is None else {"events": earlier}
+        columns: dict[str, Any] = {}
+        starts: dict[str, Any] = {}
         if self.opening is not None:
             starts = dict.fromkeys(History._fields, earlier)
         elif self._models_read_store:
             columns = {"updates": ["update_id", "record_time"], "events": ["event_id", "record_time", "acting_parties"]}
-        else:
-            starts = {}
+            starts = {} if earlier is None else {"events": earlier}
         options: dict[str, Any] = {"end": self.end, "as_of": self.as_of}
         try:
             return History(

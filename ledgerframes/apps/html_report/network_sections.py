@@ -28,16 +28,27 @@ def key_figures(material: Material) -> list[str] | str:
     parts = [table(days[[*_DAYS, "whole"]].iloc[::-1], "The latest days: updates, parties, and coin in CC", most=10)]
     if (apps["rewards_claimed"] > 0).any():
         parts.append(material.chart(plot.app_shares, apps, "The share of each application in the rewards claimed"))
-    try:
-        validators, weeks = material.of("validator_daily", "time"), material.table("retention")
-    except PartialResultError as error:
-        return [*parts, text(f"Validators and retention cannot be computed from this range: {error}", quiet=True)]
-    if len(validators):
-        words = "What validators were paid, and what they paid for traffic"
-        parts.append(material.chart(plot.validator_scorecard, validators, words))
-    if (weeks["weeks_after"] > 0).any():
-        parts.append(material.chart(plot.retention, weeks, "How many parties of each week came back in later ones"))
+    for add in (_validators, _weeks):
+        try:
+            parts += add(material)
+        except PartialResultError as error:
+            parts.append(text(f"{_OF[add]} cannot be computed from this range: {error}", quiet=True))
     return parts
+
+
+def _validators(material: Material) -> list[str]:
+    days = material.of("validator_daily", "time")
+    words = "What validators were paid, and what they paid for traffic"
+    return [material.chart(plot.validator_scorecard, days, words)] if len(days) else []
+
+
+def _weeks(material: Material) -> list[str]:
+    weeks = material.table("retention")
+    words = "How many parties of each week came back in later ones"
+    return [material.chart(plot.retention, weeks, words)] if (weeks["weeks_after"] > 0).any() else []
+
+
+_OF: Final = {_validators: "The scorecard of validators", _weeks: "Whether parties come back"}
 
 
 @titled("Governance")

@@ -23,7 +23,7 @@ from ledgerframes.store.view import View
 from ledgerframes.tables.star import STAR
 
 _OF_VERDICTS: Final = ("fact_verdicts", "bridge_verdict_party")
-_OF_BEGIN: Final = ("fact_balances_daily", "fact_supply_daily")
+_OF_BEGIN: Final = ("fact_balances_daily", "fact_supply_daily", "mart_validator_daily")
 #: The kept table that a table of the star is made of.
 _KEPT: Final = {
     "fact_transfers": "transfers",
@@ -85,7 +85,7 @@ class Star:
             reasons |= dict.fromkeys(_OF_VERDICTS, why)
         updates = self._parts["updates"]
         if not updates.complete or updates.from_beginning is False:
-            why = "the store does not hold the history from ledger begin without a gap, so what was held is not known"
+            why = "the store does not hold the history from ledger begin without a gap, so what was there is not known"
             reasons |= dict.fromkeys(_OF_BEGIN, why)
         return reasons
 
