@@ -1,4 +1,4 @@
-"""`aliases`: names for parties and synchronizers, which charts and reports show in place of their ids."""
+"""`aliases`: names for parties and synchronizers, which charts and tables show with their ids or in place of them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _session: Final[dict[str, str]] = {}
 
 
 def aliases(names: Any = None) -> Aliases:
-    """Give parties and synchronizers names, which charts and reports then show in place of their ids.
+    """Give parties and synchronizers names: charts show them in place of ids, `show` and reports in a column `label`.
 
     The names hold for the session, until the next call, which replaces them; `lf.aliases()` removes them all. In a
     `with` statement they hold within its block. Frames and exports keep their ids; an export with `aliases=True` has

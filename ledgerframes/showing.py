@@ -17,7 +17,7 @@ import pandas as pd
 from ledgerframes.arguments import refuse, suggesting, whole_number
 from ledgerframes.errors import visible
 from ledgerframes.number_format import amount_text, duration_text
-from ledgerframes.session_names import alias_of
+from ledgerframes.session_names import alias_of, all_aliases
 from ledgerframes.short_ids import short_names
 
 _WRAPPED: Final = 20  # characters: texts of columns that are longer are wrapped
@@ -67,34 +67,37 @@ class Shown:
 
     def text(self, width: int) -> str:
         """Lines of this many characters; the columns that have no room are named below."""
-        constant, columns, numbers = _arranged(self._read)
-        ids = _ids_of(self._read, self._rows)
-        cells = {name: [cell(value, str(name), ids).words for value in self._read[name].head(self._rows)]
+        read, beside = labelled(self._read, self._rows)
+        constant, columns, numbers = _arranged(read, beside)
+        ids, heads = ids_of(read, self._rows), _short_heads(read)
+        cells = {name: [cell(value, str(name), ids).words for value in read[name].head(self._rows)]
                  for name in columns}  # fmt: skip
-        lines, left = [""] * (min(len(self._read), self._rows) + 1), list(columns)
+        lines, left = [""] * (min(len(read), self._rows) + 1), list(columns)
         while left:
             name = left[0]
-            rows = [ids.get(name, str(name)), *cells[name]]
+            rows = [heads.get(name, str(name)), *cells[name]]
             wide = max(map(len, rows))
             if lines[0] and len(lines[0]) + 2 + wide > width:
                 break
             rows = [row.rjust(wide) if name in numbers else row.ljust(wide) for row in rows]
             lines = [f"{line}  {row}" if line else row for line, row in zip(lines, rows, strict=True)]
             left.pop(0)
-        notes = [_caption(self._read, constant, self._rows, ids)]
+        notes = [_caption(read, constant, self._rows, ids)]
         notes += [f"not shown for want of room: {', '.join(map(str, left))}"] if left else []
         return "\n".join([*(line.rstrip() for line in lines), *filter(None, notes)])
 
     def _repr_html_(self) -> str:
-        constant, columns, numbers = _arranged(self._read)
-        ids = _ids_of(self._read, self._rows)
-        caption = html.escape(_caption(self._read, constant, self._rows, ids))
+        read, beside = labelled(self._read, self._rows)
+        constant, columns, numbers = _arranged(read, beside)
+        ids, heads = ids_of(read, self._rows), _short_heads(read)
+        caption = html.escape(_caption(read, constant, self._rows, ids))
         head = "".join(
-            f"<th{_kind(name, numbers)}>{_escaped(ids.get(name, str(name).replace('_', ' ')))}</th>" for name in columns
+            f"<th{_kind(name, numbers)}>{_escaped(heads.get(name, str(name).replace('_', ' ')))}</th>"
+            for name in columns
         )
         rows = "".join(
             "<tr>" + "".join(_td(cell(row[name], str(name), ids), _kind(name, numbers)) for name in columns) + "</tr>"
-            for row in self._read.head(self._rows).to_dict("records")
+            for row in read.head(self._rows).to_dict("records")
         )
         return (
             f"{_STYLE}<table class='lf-table'><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
@@ -104,10 +107,12 @@ class Shown:
 
 @suggesting
 def show(frame: Any, *, rows: int = 20) -> Shown:
-    """Show a frame to be read: ids as their aliases or hints, amounts with two decimals, the widest columns last.
+    """Show a frame to be read: ids as their hints, amounts with two decimals, the widest columns last.
 
-    A column that has one value in all rows goes to the caption. In a notebook the whole id is under the pointer, and is
-    what is copied. A shell gets lines of the terminal's width, a pipe the whole frame.
+    Beside a column of parties of whom some have an alias or a label stands a column `label`; where there are several,
+    each has its own, such as `sender_label`. A column that has one value in all rows goes to the caption. In a
+    notebook the whole id is under the pointer, and is what is copied. A shell gets lines of the terminal's width, a
+    pipe the whole frame.
 
     Args:
         frame: a frame of pandas, Arrow or polars; it stays as it is.
@@ -190,6 +195,34 @@ def cell(value: Any, column: str, ids: Mapping[str, str], *, whole: bool = False
     return Cell(words, value if isinstance(value, str) and words != value else "")
 
 
+class Labelled(NamedTuple):
+    """A frame with columns of labels, and which column each of them stands beside."""
+
+    frame: pd.DataFrame
+    beside: Mapping[Any, Any]
+
+
+def labelled(frame: pd.DataFrame, rows: int) -> Labelled:
+    """The frame with a column of labels beside each column in whose first rows an id has an alias."""
+    known = all_aliases()
+    texts = [name for name in frame.columns if known and isinstance(name, str)]
+    named = [name for name in texts if not known.keys().isdisjoint(ids_in(frame[name].head(rows)))]
+    beside = {f"{name.removesuffix('_id')}_label" if len(named) > 1 else "label": name for name in named}
+    beside = {label: name for label, name in beside.items() if label not in frame}
+    if not beside:
+        return Labelled(frame, {})
+    frame = frame.copy(deep=False)
+    for label, name in beside.items():
+        cells = [known.get(value) if isinstance(value, str) else None for value in frame[name]]
+        frame.insert(frame.columns.get_loc(name) + 1, label, pd.Series(cells, index=frame.index, dtype=object))
+    return Labelled(frame, beside)
+
+
+def ids_of(frame: pd.DataFrame, rows: int) -> dict[str, str]:
+    """What the ids in the cells of the first rows are called; their aliases are in columns of labels."""
+    return short_names((id_ for name in frame.columns for id_ in ids_in(frame[name].head(rows))), aliased=False)
+
+
 def ids_in(column: pd.Series) -> list[str]:
     """The party, synchronizer and instrument ids among these values."""
     return [value for value in column if isinstance(value, str) and "::" in value]
@@ -238,8 +271,8 @@ def _amount(value: Decimal) -> str:
     return amount_text(float(value))
 
 
-def _arranged(frame: pd.DataFrame) -> tuple[dict[str, Any], list[Any], set[Any]]:
-    """Columns of one value, the others with the widest last, and which are numbers."""
+def _arranged(frame: pd.DataFrame, beside: Mapping[Any, Any]) -> tuple[dict[str, Any], list[Any], set[Any]]:
+    """Columns of one value, the others with the widest last and labels beside their ids, and which are numbers."""
     constant = {}
     for name in frame.columns if len(frame) >= _CONSTANT else ():
         values = {said(value, whole=True) for value in frame[name].head(1_000)}
@@ -250,6 +283,7 @@ def _arranged(frame: pd.DataFrame) -> tuple[dict[str, Any], list[Any], set[Any]]
     wide = {name: max((len(said(value)) for value in frame[name].head(50)), default=0) for name in varied}
     order = {name: _place(frame[name], str(name), number=name in numbers) for name in varied}
     key = {name: (order[name], max(wide[name], _NARROW)) for name in varied}
+    key |= {label: key[name] for label, name in beside.items() if name in key}
     return constant, sorted(varied, key=key.__getitem__), numbers
 
 
@@ -266,10 +300,9 @@ def _place(column: pd.Series, name: str, *, number: bool) -> int:
     return 3 if number else 4
 
 
-def _ids_of(frame: pd.DataFrame, rows: int) -> dict[str, str]:
-    """Labels of the ids in cells, and in the names of columns, as a pivot has them."""
-    cells = [value for name in frame.columns for value in ids_in(frame[name].head(rows))]
-    return short_names([*cells, *ids_in(pd.Series(frame.columns, dtype=object))])
+def _short_heads(frame: pd.DataFrame) -> dict[str, str]:
+    """What ids are called that are names of columns, as a pivot has them."""
+    return short_names(ids_in(pd.Series(frame.columns, dtype=object)))
 
 
 def _caption(frame: pd.DataFrame, constant: Mapping[str, Any], rows: int, ids: Mapping[str, str]) -> str:

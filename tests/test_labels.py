@@ -96,12 +96,12 @@ def test_own_labels_win_and_take_their_kind_from_the_data_where_they_have_none(w
     assert len(found) == len(known) + 1
 
 
-def test_labels_are_shown_in_place_of_ids_and_frames_stay_as_they_are():
+def test_labels_are_shown_beside_ids_and_frames_stay_as_they_are():
     rows = pd.DataFrame({"party": [ALICE, BOB], "amount": [1.0, 2.0]})
 
     lf.aliases(lf.labels(pd.DataFrame(OWN)))
 
-    assert "Alice Bank" in lf.show(rows).text(80)
+    assert lf.show(rows).text(80).splitlines()[:2] == ["party  label       amount", "alice  Alice Bank       1"]
     assert rows.party.to_list() == [ALICE, BOB]
 
 

@@ -77,13 +77,36 @@ def test_a_snapshot_says_as_of_when_it_is():
     assert " UTC, 2 h 0 min ago" in lf.show(coins).text(200) or " UTC, 2 h ago" in lf.show(coins).text(200)
 
 
-def test_aliases_stand_in_place_of_hints_and_names_from_a_ledger_stay_text():
+def test_an_alias_stands_beside_the_id_which_can_still_be_copied_and_names_from_a_ledger_stay_text():
     rows = pd.DataFrame({"party": [ALICE, "<b>x</b>::1220"]})
-    with lf.aliases({ALICE: "Alice & Co"}):
+    with lf.aliases({ALICE: "<i>Alice</i> & Co"}):
         shown = lf.show(rows)._repr_html_()
 
-    assert "data-hint='Alice &amp; Co'" in shown
+    assert f"data-hint='alice'></i><s>{ALICE}</s></td><td>&lt;i&gt;Alice&lt;/i&gt; &amp; Co</td>" in shown
     assert "<b>" not in shown
+    assert rows.columns.to_list() == ["party"]
+
+
+def test_each_column_of_parties_has_its_own_labels_beside_it_and_a_column_label_of_the_frame_stays():
+    paid = pd.DataFrame({"receiver_id": [BOB, ALICE, BOB], "amount": [1, 2, 3], "sender": [ALICE, BOB, BOB]})
+    own = pd.DataFrame({"party": [ALICE, BOB], "label": ["mine", "yours"]})
+    matrix = paid.pivot_table(index="sender", columns="receiver_id", values="amount")
+
+    with lf.aliases({ALICE: "Alice & Co"}):
+        lines = lf.show(paid).text(100).splitlines()
+        head = lf.show(matrix).text(100).splitlines()[0].split()
+        kept = lf.show(own).text(100).splitlines()
+
+    assert lines[0].split() == ["receiver_id", "receiver_label", "sender", "sender_label", "amount"]
+    assert lines[1].split() == ["bob", "alice", "Alice", "&", "Co", "1"]
+    assert head == ["sender", "label", "Alice", "&", "Co", "bob"]  # a column that is a party has no room beside it
+    assert [line.split() for line in kept] == [["party", "label"], ["alice", "mine"], ["bob", "yours"]]
+
+
+def test_the_label_of_the_one_party_of_a_frame_is_in_the_caption_with_it():
+    rows = pd.DataFrame({"party": [ALICE] * 3, "amount": [1, 2, 3]})
+    with lf.aliases({ALICE: "Alice & Co"}):
+        assert lf.show(rows).text(100).splitlines()[-1] == "party: alice; label: Alice & Co"
 
 
 def test_a_shell_gets_its_width_and_names_the_columns_that_have_no_room(frame):

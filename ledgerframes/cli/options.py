@@ -62,7 +62,7 @@ Start = Annotated[str | None, typer.Option(help=_START, rich_help_panel="Range")
 End = Annotated[str | None, typer.Option(help="Exclusive, in the same forms as --start.", rich_help_panel="Range")]
 Last = Annotated[str | None, typer.Option(help=_LAST, rich_help_panel="Range")]
 Limit = Annotated[int | None, typer.Option(help="Number of updates or rows at most.", rich_help_panel="Range")]
-Labels = Annotated[Path | None, typer.Option(help="A CSV file of party and label: what to show in place of ids.")]
+Labels = Annotated[Path | None, typer.Option(help="A CSV file of party and label, to show with ids.")]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, for scripts.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="CSV on standard output: all columns and digits.")]
 
@@ -147,7 +147,7 @@ def with_options(run: Command, command: Command, options: Mapping[str, Any], *, 
 
 
 def labelled(file: Path | None) -> Any:
-    """A context in which the labels of a file, if one is given, are shown in place of ids."""
+    """A context in which the labels of a file, if one is given, are shown."""
     if file is None:
         return nullcontext()
     from ledgerframes.models.labels import labels

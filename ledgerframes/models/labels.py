@@ -32,9 +32,10 @@ class _Fact(NamedTuple):
 def labels(path: Any, known: Any = None) -> pd.DataFrame:
     """Join a user's own labels of parties with the names and roles of parties that the data knows.
 
-    `lf.aliases(lf.labels("labels.csv", net))` shows the labels in place of ids in `show`, charts and reports. Tables
-    and exports keep their ids, unless an export is asked for `aliases=True`. Of what owners of names and validators
-    publish only names are taken, no contact points, addresses or descriptions.
+    After `lf.aliases(lf.labels("labels.csv", net))` charts show labels in place of ids, `show` and the tables of
+    reports in a column `label` beside them. Frames and lakes have no labels; an export has them if asked for
+    `aliases=True`. Of what owners of names and validators publish only names are taken, no contact points, addresses
+    or descriptions.
 
     Args:
         path: a CSV file in UTF-8, or a frame, with the columns `party` and `label`, and `kind` and `source` if you

@@ -14,8 +14,7 @@ import pandas as pd
 
 from ledgerframes.errors import visible
 from ledgerframes.plot.themes import style
-from ledgerframes.short_ids import short_names
-from ledgerframes.showing import cell, ids_in, is_number
+from ledgerframes.showing import cell, ids_of, is_number, labelled
 
 _MOST_ROWS: Final = 25
 _STYLE: Final = """
@@ -97,9 +96,10 @@ def text(words: str, *, quiet: bool = False) -> str:
 
 
 def table(frame: pd.DataFrame, caption: str = "", *, most: int = _MOST_ROWS) -> str:
-    """A frame as a table, its first rows at most."""
+    """A frame as a table, its first rows at most, with labels beside ids."""
+    frame = labelled(frame, most).frame
     numbers = {name for name in frame.columns if is_number(frame[name])}
-    ids = short_names(value for name in frame.columns for value in ids_in(frame[name].head(most)))
+    ids = ids_of(frame, most)
     head = "".join(_cell("th", name.replace("_", " "), number=name in numbers) for name in frame.columns)
     rows = "".join(
         "<tr>" + "".join(_value(str(name), value, ids, number=name in numbers) for name, value in row.items()) + "</tr>"
