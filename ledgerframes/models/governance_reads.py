@@ -116,15 +116,31 @@ GOVERNANCE_READS: Final[Mapping[str, Read]] = MappingProxyType(
         "rules_contracts": Read(
             "creates",
             (*PLACE, "shown_by", "contract_id"),
-            (Member("config", "json", ("configSchedule.initialValue", "config"), required=True),),
+            (
+                Member("config", "json", ("configSchedule.initialValue", "config"), required=True),
+                Member("schedule", "json", ("configSchedule.futureValues",)),
+            ),
             templates=("Splice.AmuletRules:AmuletRules", "Splice.DsoRules:DsoRules"),
+        ),
+        "scheduled_configs": Read(
+            "config_states",
+            ("rules", "state"),
+            (
+                Member("effective_at", "instant", ("_1",), required=True),
+                Member("config", "json", ("_2",), required=True),
+            ),
+            json="schedule",
+            each=True,
         ),
         "issuance_steps": Read(
             "issuance_curves",
-            ("state",),
+            ("state", "from_us", "until_us", "has_fund"),
             (
                 Member("after_us", "whole", ("_1.microseconds",), required=True),
                 Member("amulet_to_issue_per_year", "amount", ("_2.amuletToIssuePerYear",), required=True),
+                Member("validator_percentage", "amount", ("_2.validatorRewardPercentage",)),
+                Member("app_percentage", "amount", ("_2.appRewardPercentage",)),
+                Member("development_fund_percentage", "amount", ("_2.optDevelopmentFundPercentage",)),
             ),
             json="steps",
             each=True,

@@ -6,6 +6,7 @@ computed as (
     case when total_weight_sv > 0 then divided(units(pools.sv) * 10000000000, units(total_weight_sv)) end as computed
   from round_history
   join round_pools as pools using (round)
+  where rounds is null
 )
 select
   'issuance_per_sv' as what,

@@ -60,12 +60,12 @@ def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decim
 def issuance(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Compare what each round issued with the schedule: what the curve allows, what was minted, expired and burned.
 
-    A round allows the coin per year times its tick over 365 days, shared out between the pools of validators,
-    applications, the development fund and, with the rest, super validators. Coupons mint it until the round closes;
-    then they expire, which makes no coin. `minted`, `expired` and `open` are of the round's own coupons, whenever that
-    happened. `allowed` less these three is what nobody can claim, as caps leave a part of a pool, or nobody earns it,
-    and the development fund's share, which is minted later and by no round. Where applications are rewarded by traffic,
-    their coupons state coin, so `allowed_featured_app` and `allowed_unfeatured_app` are 0.
+    A round allows the coin per year times its tick over 365 days. The development fund has its share of all; validators
+    and applications have theirs of what that leaves, and super validators the rest. Coupons mint it until the round
+    closes; then they expire, which makes no coin. `minted`, `expired` and `open` are of the round's own coupons,
+    whenever that happened. `allowed` less these three is what nobody can claim, as caps leave a part of a pool, or
+    nobody earns it, and the development fund's share, which is minted later and by no round. Where applications are
+    rewarded by traffic, their coupons state coin, so `allowed_featured_app` and `allowed_unfeatured_app` are 0.
 
     Args:
         opening: what was active before the events; see `rewards`. It has the curve that held then.
@@ -73,8 +73,9 @@ def issuance(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: 
     Returns:
         One row per round, by number, with the columns of `lf.describe("issuance")`: amounts in coin, `_usd` in USD at
         the price of the round, times in UTC. `cumulative_` columns are null unless the events begin at ledger begin.
-        `next_step_at` says when the curve's next step, such as a halving of the coin per year, begins to apply, if
-        rounds keep their length; null after the last one, or where the curve is not known.
+        `next_step_at` says when the next change that the rules hold begins to apply, such as a halving of the coin per
+        year, if rounds keep their length, and `next_allowed` and its pools what a round may issue then; null after the
+        last one, or where the curve is not known.
 
     Raises:
         InputError: an argument is not valid, or columns are missing.

@@ -106,14 +106,16 @@ _SHARE: Final = "rounded half even to 10 places"
 _AMOUNTS: Final = (
     _valued("allowed", "Coin that the issuance curve lets the round issue, to all pools.",
             f"amulet_to_issue_per_year times tick_us over 365 days, {_SHARE}"),
-    _valued("allowed_validator", "Of it, the pool of validators.", f"allowed times validator_percentage, {_SHARE}"),
-    _valued("allowed_app", "Of it, the pool of applications.", f"allowed times app_percentage, {_SHARE}"),
+    _valued("allowed_validator", "Of it, the pool of validators.",
+            f"validator_percentage of what the fund leaves, {_SHARE}"),
+    _valued("allowed_app", "Of it, the pool of applications.", f"app_percentage of what the fund leaves, {_SHARE}"),
     _valued("allowed_featured_app", "Of that pool, what coupons of featured applications can mint; null until the"
             " round issues.", "total_weight_featured_app times issuance_per_featured_app"),
     _valued("allowed_unfeatured_app", "Of that pool, what coupons of other applications can mint; null until the round"
             " issues.", "total_weight_unfeatured_app times issuance_per_unfeatured_app"),
     _valued("allowed_sv", "Of it, the pool of super validators.", "allowed less the other pools"),
-    _valued("allowed_development_fund", "Of it, the development fund's pool; 0 where the configuration has none.",
+    _valued("allowed_development_fund", "Of it, the development fund's pool; where the configuration states no share,"
+            " 5 % from amulet package 0.1.15 of the rules on, else 0.",
             f"allowed times development_fund_percentage, {_SHARE}"),
     _valued("minted", "Coin minted for the round's coupons; null if one's worth is not known.",
             "sum of amount of rewards that were claimed"),
@@ -131,6 +133,17 @@ _SUMS: Final = (
     _running("burned", "Coin burned"),
 )
 
+_POOLS: Final = {
+    "validator": "validators", "app": "applications", "sv": "super validators",
+    "development_fund": "the development fund",
+}  # fmt: skip
+
+
+def _next(name: str, meaning: str) -> Column:
+    """An amount that the next step of the curve allows; it has no price yet."""
+    return Column(f"next_{name}", AMOUNT, meaning, True, "coin", f"as {name}, of that step's configuration")
+
+
 ISSUANCE: Final = Table(
     "issuance",
     "One row per round: what the issuance curve (schedule of emission or inflation) allows each pool, what was minted,"
@@ -147,12 +160,15 @@ ISSUANCE: Final = Table(
                "amulet_to_issue_per_year of round_history"),
         *(column for pair in _AMOUNTS for column in pair),
         *(column for pair in _SUMS for column in pair),
-        Column("next_step_at", TIME, "When the first round of the curve's next step opens, if rounds stay as long.",
-               True, source="/payload/configSchedule/initialValue/issuanceCurve/futureValues of AmuletRules"),
+        Column("next_step_at", TIME, "When the first later round opens that the rules allow otherwise, such as after a"
+               " halving, if rounds stay as long.", True,
+               source="/payload/configSchedule of AmuletRules: its configurations' issuanceCurve"),
         Column("next_step_round", INT64, "Number of that round.", True, "rounds",
                "the same, and /payload/issuingFor of the create of OpenMiningRound"),
         Column("next_amulet_to_issue_per_year", AMOUNT, "Coin to issue per year from that step on.", True,
                "coin per year", "amuletToIssuePerYear of that step"),
+        _next("allowed", "Coin that a round may issue from that step on, to all pools."),
+        *(_next(f"allowed_{pool}", f"Of it, the pool of {whom}.") for pool, whom in _POOLS.items()),
         Column("whole", BOOL, "Whether the events hold the round from its opening to its closing.",
                source="whole of round_history"),
     ),

@@ -83,14 +83,15 @@ def test_the_issuance_of_super_validators_follows_from_the_configuration(sv, ver
     assert checks == {"equal": 0, "different": 0, "unknown": 0} | {verdict: 1}
 
 
-def test_the_development_fund_takes_its_share_before_the_super_validators():
-    """380,517.503805175 x (1 - 0.12 - 0.40 - 0.05) / 2,647,000 = 0.0618143282."""
+def test_the_development_fund_takes_its_share_before_the_others():
+    """380,517.503805175 x (1 - 0.05) x (1 - 0.12 - 0.40) / 2,647,000 = 0.0655519387."""
     first = create("Splice.Round:OpenMiningRound", "open", opened(5, optDevelopmentFundPercentage="0.0500000000"))
     events = frame_of([update("u1", 0, first), started()])
-    assert round(Decimal("380517.503805175") * Decimal("0.43") / 2_647_000, 10) == Decimal("0.0618143282")
+    left = Decimal("380517.503805175") * Decimal("0.95")
+    assert round(left * Decimal("0.48") / 2_647_000, 10) == Decimal("0.0655519387")
 
     assert lf.round_history(events).attrs["checks"]["issuance_per_sv"]["different"] == 1
-    right = frame_of([update("u1", 0, first), started(sv="0.0618143282")])
+    right = frame_of([update("u1", 0, first), started(sv="0.0655519387")])
     assert lf.round_history(right).attrs["checks"]["issuance_per_sv"]["equal"] == 1
 
 

@@ -44,7 +44,7 @@ from tests.economics.test_token_transfers import (
     side,
 )
 from tests.models.test_governance_tables import by_hand as governance
-from tests.models.test_supply_tables import locks
+from tests.models.test_supply_tables import curve_with, locks
 from tests.models.test_validators_and_wallets import by_hand as wallets
 
 AMULET, OPEN = "Splice.Amulet:Amulet", "Splice.Round:OpenMiningRound"
@@ -200,9 +200,12 @@ def endings():
 def by_hand():
     """Events of what the sandbox does not have."""
     rounds = [create(OPEN, f"r{number}", {"round": {"number": number}}) for number in (1, 9)]
+    rules = create(RULES, "rules", {"configSchedule": {"initialValue": curve_with(amulet="0.1.15")}})
     coins = [coin("alice", "2.0", rate="1.0"), coin("alice", "1.5E-8")]
     items = [
-        update("first", 0, *rounds, *(create(AMULET, f"coin {number}", terms) for number, terms in enumerate(coins))),
+        update(
+            "first", 0, rules, *rounds, *(create(AMULET, f"coin {number}", terms) for number, terms in enumerate(coins))
+        ),
         *tokens(),
         *payments(),
         *endings(),

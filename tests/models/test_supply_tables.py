@@ -113,13 +113,13 @@ def became(items):
     return minted, expired, {number: left[number] for number in issuing}
 
 
-def allowed_by(opened):
+def allowed_by(config, tick):
     """What a round may issue, and the pools: validators, applications, development fund, super validators."""
-    config = opened["issuanceConfig"]
-    whole = rounded(Decimal(config["amuletToIssuePerYear"]) * int(opened["tickDuration"]["microseconds"]) / YEAR)
-    shares = ("validatorRewardPercentage", "appRewardPercentage", "optDevelopmentFundPercentage")
-    pools = [rounded(whole * Decimal(config.get(name) or 0)) for name in shares]
-    return whole, *pools, whole - sum(pools)
+    whole = rounded(Decimal(config["amuletToIssuePerYear"]) * tick / YEAR)
+    fund = rounded(whole * Decimal(config.get("optDevelopmentFundPercentage") or 0))
+    shares = ("validatorRewardPercentage", "appRewardPercentage")
+    pools = [rounded((whole - fund) * Decimal(config[name])) for name in shares]
+    return whole, *pools, fund, whole - sum(pools) - fund
 
 
 def creates(items, entity):
@@ -130,17 +130,30 @@ def creates(items, entity):
                 yield event["create_arguments"]
 
 
+def value_at(schedule, at):
+    """The value of a schedule that holds at a time, as the ledger looks it up."""
+    value = schedule["initialValue"]
+    for item in schedule["futureValues"]:
+        since = item["_1"]
+        if (pd.Timestamp(since) if isinstance(since, str) else int(since["microseconds"])) <= at:
+            value = item["_2"]
+    return value
+
+
 def step_after(opened, rules):
-    """When the next step of the curve begins to apply, and the coin per year from then on."""
+    """When the first round with other pools opens, its number, its coin per year and what it may issue, and to whom."""
     now, tick = (int(opened[name]["microseconds"]) for name in ("issuingFor", "tickDuration"))
-    curve = rules["configSchedule"]["initialValue"]["issuanceCurve"]["futureValues"]
-    steps = sorted((int(one["_1"]["microseconds"]), one["_2"]["amuletToIssuePerYear"]) for one in curve)
-    for after, yearly in steps:
-        if after > now:
-            rounds = -((now - after) // tick)
-            opens = pd.Timestamp(opened["opensAt"]) + pd.Timedelta(microseconds=rounds * tick)
-            return opens, round_number(opened) + rounds, Decimal(yearly)
-    return None, None, None
+    begins, own = pd.Timestamp(opened["opensAt"]), allowed_by(opened["issuanceConfig"], tick)
+    for rounds in range(1, 1_000_000):
+        opens = begins + rounds * pd.Timedelta(microseconds=tick)
+        config = value_at(rules["configSchedule"], opens)
+        curve = config["issuanceCurve"]
+        value = value_at(curve, now + rounds * tick)
+        if (pools := allowed_by(value, tick)) != own:
+            return opens, round_number(opened) + rounds, Decimal(value["amuletToIssuePerYear"]), *pools
+        if all(int(one["_1"]["microseconds"]) <= now + rounds * tick for one in curve["futureValues"]):
+            return (None,) * 8
+    return None
 
 
 @pytest.mark.parametrize("name", ["sandbox", "captures"])
@@ -157,9 +170,14 @@ def test_what_the_curve_allows_is_in_the_raw_rounds(name, request):
     for number, opened in rounds.items():
         row = rows.loc[number]
         pools = (row.allowed_validator, row.allowed_app, row.allowed_development_fund, row.allowed_sv)
-        assert (row.allowed, *pools) == allowed_by(opened)
+        assert (row.allowed, *pools) == allowed_by(
+            opened["issuanceConfig"], int(opened["tickDuration"]["microseconds"])
+        )
         assert row.allowed_usd == rounded(row.allowed * Decimal(opened["amuletPrice"]))
-        found = (row.next_step_at, row.next_step_round, row.next_amulet_to_issue_per_year)
+        found = (
+            row.next_step_at, row.next_step_round, row.next_amulet_to_issue_per_year, row.next_allowed,
+            row.next_allowed_validator, row.next_allowed_app, row.next_allowed_development_fund, row.next_allowed_sv,
+        )  # fmt: skip
         assert tuple(None if pd.isna(one) else one for one in found) == step_after(opened, rules)
     assert name == "captures" or {*rows.next_step_round.isna()} == {True, False}
 
@@ -204,9 +222,15 @@ def test_sums_from_ledger_begin_are_not_known_of_a_part(items):
 
 def rules_with(*steps):
     """The coin's rules with later steps of the curve, each so many rounds after the first and a coin per year."""
-    future = [{"_1": {"microseconds": str(after * 600_000_000)}, "_2": {"amuletToIssuePerYear": coin}}
-              for after, coin in steps]  # fmt: skip
-    return {"configSchedule": {"initialValue": {"issuanceCurve": {"futureValues": future}}}}
+    return {"configSchedule": {"initialValue": curve_with(*steps)}}
+
+
+def curve_with(*steps, amulet="0.1.14"):
+    """A configuration of the coin with its issuance curve and the package that it names."""
+    first, *future = [{"_1": {"microseconds": str(after * 600_000_000)}, "_2": {"amuletToIssuePerYear": coin}}
+                      for after, coin in ((0, "31536000000.0"), *steps)]  # fmt: skip
+    curve = {"initialValue": first["_2"], "futureValues": future}
+    return {"issuanceCurve": curve, "packageConfig": {"amulet": amulet}}
 
 
 def opens(number, *, tick="600000000"):
@@ -223,7 +247,7 @@ def test_the_next_step_is_that_of_the_rules_that_held_when_a_round_opened():
         update("g1", 0, opens(7)),
         update("g2", 10, create(RULES, "new", rules_with((9, "3.0"), (8, "2.0")))),
         update("g3", 20, opens(8)),
-        update("g4", 30, opens(9), opens(10, tick="0"), create(RULES, "odd", rules_with((11, "more")))),
+        update("g4", 30, opens(9), opens(10, tick="0"), create(RULES, "odd", rules_with((11, "more"), (12, "1.0")))),
     ]
     opening = opening_of([("old", RULES, rules_with((7, "5.0"), (30, "4.0")))])
 
@@ -236,6 +260,32 @@ def test_the_next_step_is_that_of_the_rules_that_held_when_a_round_opened():
     assert rows.attrs["not_understood"] == {"Splice.AmuletRules:AmuletRules: _2.amuletToIssuePerYear": 1}
     without = lf.issuance(frame_of(history[:1]))
     assert without.next_step_round.isna().all()
+
+
+def test_a_configuration_for_later_brings_the_next_step_too():
+    later = [
+        {"_1": "2026-01-01T12:10:00Z", "_2": curve_with((40, "4.0"))},
+        {"_1": "2026-01-01T12:35:00Z", "_2": curve_with((9, "8.0"), (40, "4.0"))},
+        {"_1": "2026-01-01T13:00:00Z", "_2": curve_with((9, "2.0"))},
+    ]
+    rules = {"configSchedule": {**rules_with((30, "3.0"))["configSchedule"], "futureValues": later}}
+
+    rows = lf.issuance(frame_of([update("g1", 0, create(RULES, "rules", rules)), update("g2", 1, opens(7))]))
+
+    # The second begins between two rounds, so it holds for the next of them.
+    assert (rows.next_step_round[0], rows.next_amulet_to_issue_per_year[0]) == (11, Decimal(8))
+    assert rows.next_step_at[0] == pd.Timestamp("2026-01-01T12:40Z")
+
+
+@pytest.mark.parametrize(("amulet", "fund"), [("0.1.14", 0), ("0.1.15", 30_000), ("0.2.0", 30_000), ("unnamed", 0)])
+def test_a_share_of_the_development_fund_that_is_not_stated_is_that_of_the_package(amulet, fund):
+    """The releases since amulet 0.1.15 give the fund 5 % where the configuration states none."""
+    rules = {"configSchedule": {"initialValue": curve_with((9, "63072000000.0"), amulet=amulet), "futureValues": []}}
+
+    rows = lf.issuance(frame_of([update("g1", 0, create(RULES, "rules", rules)), update("g2", 1, opens(7))]))
+
+    assert (rows.allowed_development_fund[0], rows.allowed_sv[0]) == (fund, 600_000 - fund)
+    assert (rows.next_allowed_development_fund[0], rows.next_allowed_sv[0]) == (2 * fund, 1_200_000 - 2 * fund)
 
 
 @pytest.mark.parametrize("word", ["issuance", "halving", "schedule", "issuance curve", "emission", "inflation"])

@@ -185,8 +185,8 @@ class Books:
         tick = int(summarized["tickDuration"]["microseconds"])
         whole = rounded(config["amuletToIssuePerYear"] * tick / YEAR)
         fund = rounded(whole * config.get("optDevelopmentFundPercentage", 0))
-        validators = rounded(whole * config["validatorRewardPercentage"])
-        apps = rounded(whole * config["appRewardPercentage"])
+        validators = rounded((whole - fund) * config["validatorRewardPercentage"])
+        apps = rounded((whole - fund) * config["appRewardPercentage"])
 
         def each(share, cap, weights):
             return min(cap, rounded(share / weights)) if weights else cap

@@ -94,7 +94,8 @@ def test_a_round_is_calculated_when_it_closes_and_gives_a_coupon_per_provider(co
     for number, payloads in per_round.items():
         config = coupons.opened[number]["issuanceConfig"]
         whole = rounded(Decimal(config["amuletToIssuePerYear"]) * 600 / (365 * 86_400))
-        apps = rounded(whole * Decimal(config["appRewardPercentage"]))
+        fund = rounded(whole * Decimal(config["optDevelopmentFundPercentage"] or 0))
+        apps = rounded((whole - fund) * Decimal(config["appRewardPercentage"]))
         assert len({one["provider"] for one in payloads}) == len(payloads) >= 2
         assert apps - Decimal("0.000001") < sum(Decimal(one["amount"]) for one in payloads) <= apps
         assert all(one["beneficiary"] is None and one["kind"] is None for one in payloads)

@@ -79,7 +79,8 @@ COMPUTED = {
     " allowed_development_fund_usd minted minted_usd expired expired_usd open open_usd burned burned_usd"
     " cumulative_allowed cumulative_allowed_usd cumulative_minted cumulative_minted_usd cumulative_expired"
     " cumulative_expired_usd cumulative_burned cumulative_burned_usd next_step_at next_step_round"
-    " next_amulet_to_issue_per_year whole",
+    " next_amulet_to_issue_per_year next_allowed next_allowed_validator next_allowed_app next_allowed_sv"
+    " next_allowed_development_fund whole",
     "rewards": "contract_id kind round provider beneficiary weight featured created_at mint_after expires_at ended_at"
     " outcome issuance amount amount_usd",
     "transfers": "update_id event_id record_time output_index round sender provider receiver amount amount_usd"

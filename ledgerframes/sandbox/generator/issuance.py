@@ -45,8 +45,8 @@ class Issuance(NamedTuple):
 def issuance_of(config: Mapping[str, Any], *, tick: int, price: int, totals: Totals) -> Issuance:
     """The issuance of a round.
 
-    Usage comes before faucets, and featured apps before others; what a cap leaves of a share is for the next, and the
-    super validators get what the others have no share of.
+    The development fund's share is deducted before the others. Usage comes before faucets, and featured apps before
+    others; what a cap leaves of a share is for the next, and the super validators get what the others have no share of.
 
     Args:
         config: the round's issuance configuration.
@@ -55,10 +55,10 @@ def issuance_of(config: Mapping[str, Any], *, tick: int, price: int, totals: Tot
         totals: of the round's coupons.
     """
     whole = _whole(config, tick)
-    to_validators = times(whole, units(config["validatorRewardPercentage"]))
+    to_fund = _to_fund(config, whole)
+    to_validators = times(whole - to_fund, units(config["validatorRewardPercentage"]))
     for_apps = to_apps(config, tick=tick)
-    to_fund = times(whole, units(config["optDevelopmentFundPercentage"] or ZERO))
-    to_svs = whole - to_validators - for_apps - to_fund
+    to_svs = whole - to_fund - to_validators - for_apps
     faucet_cap = divided(units(config["optValidatorFaucetCap"]), price)
     validator, left = _tranche(to_validators, units(config["validatorRewardCap"]), totals.validator)
     faucet, unclaimed_by_validators = _tranche(left, faucet_cap, totals.faucet * UNITS)
@@ -76,8 +76,13 @@ def uses_traffic(mining_round: Contract) -> bool:
 
 
 def to_apps(config: Mapping[str, Any], *, tick: int) -> int:
-    """The apps' share of what a round issues."""
-    return times(_whole(config, tick), units(config["appRewardPercentage"]))
+    """The apps' share of what the development fund leaves of a round."""
+    whole = _whole(config, tick)
+    return times(whole - _to_fund(config, whole), units(config["appRewardPercentage"]))
+
+
+def _to_fund(config: Mapping[str, Any], whole: int) -> int:
+    return times(whole, units(config["optDevelopmentFundPercentage"] or ZERO))
 
 
 def _whole(config: Mapping[str, Any], tick: int) -> int:
