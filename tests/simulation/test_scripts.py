@@ -951,6 +951,109 @@ SCRIPTS = {
         faults=("catching-up", "workers", "ignores-after"),
         choices={"moves": [0, 0, 1, 0, 0, 0, 0, 0, 0, 3], "plan": [1], "sync": [0, 0, 2, 2]},
     ),
+    # What lay between two parts was pruned before the second was final: every sync read it again, and asked a server
+    # twice in a row what it has first.
+    "a-hole-that-is-pruned-before-what-follows-is-final": Script(
+        items=(Item(0, 1 * U, "A", "b"), Item(0, 4 * U, "A", "d"), Item(0, 5 * U, "A", "i"), Item(0, 10 * U, "A", "h")),
+        faults=("catching-up", "busy", "pruned"),
+        choices={
+            "busy": [0, 0, 0, 0, 0, 0, 0, 0, 3],
+            "moves": [3, 1, 1, 1, 1],
+            "prune": [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+        },
+    ),
+    "such-a-hole-before-later-migrations": Script(
+        items=(Item(0, 4 * U, "A", "o"), Item(0, 12 * U, "A", "k"), Item(1, 8 * U, "A", "i"), Item(2, 8 * U, "A", "g")),
+        faults=("pruned", "kill"),
+        choices={
+            "kill-before": [0, 0, 0, 0, 0, 0, 0, 0, 1],
+            "moves": [4, 1, 1, 1, 1],
+            "prune": [0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+        },
+    ),
+    # A late update came between the look at its migration and the look at an earlier one, which showed it.
+    "a-late-update-that-a-look-at-an-earlier-migration-shows": Script(
+        items=(
+            Item(0, 2 * U, "C", "n", "genesis"),
+            Item(1, 9 * U, "B", "i", "unassign"),
+            Item(1, 10 * U, "A", "j"),
+        ),
+        faults=(
+            "ties",
+            "migrations",
+            "overlap",
+            "late",
+            "lagging",
+            "catching-up",
+            "servers-change",
+            "genesis",
+            "long-settle",
+            "kill",
+        ),
+        choices={
+            "clock": [1, 0, 3],
+            "commit": [0, 1, 1],
+            "kill-request": [0] * 15 + [1],
+            "moves": [2, 1, 1, 1, *([0] * 13), 2, 0, 0, 0, 1],
+            "plan": [2],
+            "quiet": [1],
+            "sync": [1, 2, 0, 2, 1, 2, 0, 2, 1, 0, 2],
+        },
+    ),
+    # The invariants took for reads: a page that recognises a network, where a server caps it at what a read asks for;
+    # and what a server showed that did not show to be of the store's network, so nothing of it may be stored.
+    "a-page-that-recognises-no-longer-than-a-read": Script(
+        items=(
+            Item(0, 2 * U, "A", "f", "unassign"),
+            Item(0, 3 * U, "A", "p", "assign"),
+            Item(0, 9 * U, "A", "j", "unassign"),
+            Item(0, 11 * U, "B", "n", "unassign"),
+        ),
+        servers=2,
+        faults=(
+            "ties",
+            "late",
+            "edge",
+            "lagging",
+            "servers-change",
+            "low-maximum",
+            "genesis",
+            "pruned",
+            "kill",
+        ),
+        choices={
+            "clock": [0, 0, 2],
+            "commit": [0, 1, 0, 1],
+            "kill-before": [0, 0, 0, 0, 0, 1],
+            "kill-request": [0] * 28 + [1],
+            "moves": [4, 1, 1, 1, 0, 1, 0, 1, 1, 3, 1, 0, 0, 1, 1, 3, 0, 0, 1],
+            "plan": [2],
+            "prune": [1, 0, 2, *([0] * 10), 1, 1, *([0] * 9), 1, 0, 3, *([0] * 10), 1, 1],
+            "quiet": [1],
+            "servers": [1, 0, 1, 1],
+            "setup": [1, 1],
+            "sync": [2, 2, 1, 2, 0, 0, 2, 1],
+        },
+    ),
+    "news-of-a-server-that-is-not-recognised": Script(
+        items=(
+            Item(0, 4 * U - 1, "B", "b", "exercise"),
+            Item(0, 5 * U, "C", "k", "unassign"),
+            Item(0, 6 * U, "B", "n", "unassign"),
+            Item(0, 7 * U + 1, "C", "d"),
+            Item(0, 9 * U - 1, "B", "i", "unassign"),
+        ),
+        servers=3,
+        faults=("offbeat", "migrations", "overlap", "late", "lagging", "low-maximum", "genesis"),
+        choices={
+            "clock": [2, 2],
+            "moves": [4, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1, 2, 1],
+            "plan": [1],
+            "reader": [0, 0, 0, 0, 0, 0, 0, 0, 1],
+            "setup": [1, 0, 2],
+            "sync": [2, 1, 2, 1, 1, 2, 2, 1],
+        },
+    ),
 }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -90,7 +90,9 @@ class Agreement:
         # A server that is not recognised yet may be another network's: its news counts only if no other one is known.
         looks = [look for look in looks if look.known] or looks
         cursors = tuple(cursor for look in looks for cursor in look.cursors)
-        return Look(any(look.news for look in looks), all(look.lags for look in looks), cursors, looks[0].known)
+        ahead = frozenset[int]().union(*(look.ahead for look in looks))
+        lags = all(look.lags for look in looks)
+        return Look(any(look.news for look in looks), lags, cursors, looks[0].known, ahead=ahead)
 
     def _look_at(self, server: str, tail: Tail, *, fresh: bool) -> Look:
         known = self.beginnings.reaching(server, tail.after) if tail.after and not fresh else None
@@ -116,7 +118,21 @@ class Agreement:
         settles = any(lo < micros <= final for micros in [*held, *kept])
         unknown = not {one for one, at in here.items() if at <= tail.interval.hi} <= {*tail.covered, *apart}
         news = unknown or settles or closed or tail.long or not shown.whole
-        return Look(news, bool(due), tuple(shown.cursors.values()), whole=not lacking or bool(due))
+        return Look(
+            news,
+            bool(due),
+            tuple(shown.cursors.values()),
+            whole=not lacking or bool(due),
+            ahead=frozenset(self._lacking_later(migration_id, shown, apart)),
+        )
+
+    def _lacking_later(self, migration_id: int, shown: Shown, apart: Collection[str]) -> Iterator[int]:
+        """The later migrations of which the store lacks something that a look at one shows."""
+        for later in {cursor.migration_id for cursor in shown.cursors.values() if cursor.migration_id > migration_id}:
+            times = {update_id: cursor.micros for update_id, cursor in shown.of(later).items()}
+            held = self.history.held(Interval(later, min(times.values()) - 1, max(times.values())))
+            if not times.keys() <= {*held, *apart}:
+                yield later
 
     def _shown(self, server: str, tail: Tail, known: SentPage | None) -> Shown:
         """What a server shows after the beginning of a tail, page by page, until it shows something unknown.
@@ -216,7 +232,8 @@ class Agreement:
             # Where the store is settled it has every update, so a server that begins there with unknown ones is
             # another's.
             raise another_network(server, ids[0], self._name)
-        pages = [FirstPage(Cursor(-1, CLOSED), page.glimpse, proof, whole=False)]
+        # What lies before the first item of all is not missing: the page itself says that it is not there any more.
+        pages = [FirstPage(cursors[0]._replace(micros=cursors[0].micros - 1), page.glimpse, proof, whole=False)]
         known = known or self._shows_name(server, pages) or self._shows_parties(server, page)
         if certain and not known:
             raise another_network(server, ids[0], self._name)

@@ -82,6 +82,7 @@ class HistorySync:
     _recognised: bool = True
     _lagging: Interval | None = None  # where all servers lag behind what is stored
     _seen: set[int] = field(default_factory=set)  # migrations that looks have shown
+    _ahead: set[int] = field(default_factory=set)  # those of which looks at earlier ones have shown something new
     _news: dict[Interval, bool] = field(default_factory=dict)  # whether a look at an interval has shown something new
 
     def __post_init__(self) -> None:
@@ -117,8 +118,9 @@ class HistorySync:
             intervals: list[Interval] = []
             for migration_id in new:
                 worth_reading = self._worth_reading(migration_id)
-                # Pages of an earlier migration may show more of this one than a look has.
-                unread = self._missing(migration_id)[-1:] if intervals and not worth_reading and not self.left else ()
+                # Pages of an earlier migration, and looks at it, may show more of this one than a look has.
+                shown_since = bool(intervals) or migration_id in self._ahead
+                unread = self._missing(migration_id)[-1:] if shown_since and not worth_reading and not self.left else ()
                 intervals += worth_reading or [one for one in unread if not self._is_pruned(one)]
             if intervals:
                 known |= self._read(intervals)
@@ -202,16 +204,20 @@ class HistorySync:
 
     def _gaps(self, interval: Interval) -> list[Interval]:
         """What syncs of parts left out before what is stored of an interval, if reading it makes any of it final."""
+        return [gap for gap in self._holes(interval) if not self._is_pruned(gap) and self._is_proven(gap)]
+
+    def _holes(self, interval: Interval) -> list[Interval]:
+        """What is not stored of an interval, before what is."""
         stored = [one.hi for one in self.history.slots.common if one.migration_id == interval.migration_id]
         before = interval._replace(hi=min(interval.hi, max(stored, default=interval.lo)))
-        gaps = [gap for gap in missing(before, self.history.slots.common) if not self._is_pruned(gap)]
-        return [gap for gap in gaps if self._is_proven(gap)]
+        return list(missing(before, self.history.slots.common))
 
     def _before(self, first: int) -> set[int]:
         """The migrations before the first one stored, and where servers begin, if something older may be had."""
         begin, start = self.history.slots.begin, self.request.window.start
         whole = (begin is not None and begin.proven) or (start is not None and start.migration_id >= first)
-        gaps = [gap for one in self.agreement.stored_migrations for gap in self._missing(one) if gap.hi < CLOSED]
+        lacking = [one for migration_id in self.agreement.stored_migrations for one in self._missing(migration_id)]
+        gaps = [gap for one in lacking for gap in (self._holes(one) if one.hi >= CLOSED else [one])]
         older = [*gaps, *([] if whole else [Interval(first - 1, BEGINNING, CLOSED)])]
         # Only what servers show first says whether older items may be had: asked once an hour, objects at every sync.
         if older and not self.request.window.names_start and all(map(self._is_pruned, older)):
@@ -297,6 +303,7 @@ class HistorySync:
                 self._news[interval] = self._adds(interval, look)
                 # A late update of a migration between two known ones shows here.
                 self._seen |= {cursor.migration_id for cursor in look.cursors if cursor.migration_id > migration_id}
+                self._ahead |= look.ahead
             # A gap is read to its end; a read up to the newest item covers no more than it shows.
             worth_reading += [interval] if self._news.get(interval, True) else self._gaps(interval)
         return worth_reading

@@ -82,6 +82,7 @@ class Look:
         cursors: the cursors of what they showed.
         known: whether they have shown that they belong to the store's network.
         whole: whether they still have what is stored there.
+        ahead: the later migrations of which they showed something that the store lacks.
     """
 
     news: bool
@@ -89,6 +90,7 @@ class Look:
     cursors: tuple[Cursor, ...] = ()
     known: bool = True
     whole: bool = True
+    ahead: frozenset[int] = frozenset()
 
 
 class DisagreesError(StoreError):
