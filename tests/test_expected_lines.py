@@ -114,17 +114,6 @@ def test_words_of_other_libraries_are_answered_by_ours(world, word, ours):
         world[2].load("events", **{word: "7d"})
 
 
-def test_a_word_finds_functions_tables_and_columns():
-    found = lf.find("holdings")
-
-    assert {"load_holdings_summary", "holdings_from_events"} <= set(found.name[found.kind == "function"])
-    assert "holdings_summary" in set(found.name[found.kind == "table"])
-    assert "holdings_summary.total_coin_holdings" in set(found.name[found.kind == "column"])
-    assert lf.find("who paid whom").name[0] == "transfers"
-    assert "balances_over_time" in set(lf.find("Balance").name)
-    assert lf.find("xyzzy").empty
-
-
 def test_prices_are_those_of_the_time_and_young_enough(world):
     paid = lf.mint_burn(world[1], decimals="exact")
     first, last = paid.record_time.iloc[[0, -1]]

@@ -139,8 +139,3 @@ def test_a_party_that_is_twice_with_one_label_is_one_and_no_labels_are_an_empty_
     assert lf.labels(None).columns.to_list() == ["party", "label", "kind", "source"]
     with pytest.raises(lf.errors.InputError, match="give a CSV file or a frame"):
         lf.labels(3)
-
-
-def test_an_analyst_finds_labels():
-    for words in ("label", "labels of parties", "own labels", "names and roles"):
-        assert "labels" in lf.find(words).name.head(3).to_list(), words

@@ -1,4 +1,4 @@
-"""`find`: what there is about a word, over public names, their docstrings, tables and columns."""
+"""`find`: what there is about a word, over public names, charts, their docstrings, tables and columns."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ class Entry(NamedTuple):
 
 
 def find(word: str) -> pd.DataFrame:
-    """List the functions, tables and columns whose name or description has a word.
+    """List the functions, charts, tables and columns whose name or description has a word.
 
     Args:
         word: what to look for, in any case; of several words all have to be there, and a plural finds the singular.
 
     Returns:
-        One row per function, table or column: name (a column's after its table's and a dot), kind ("function", "table"
-        or "column") and meaning, the first sentence. What has the word in its name comes first. Empty if there is none.
+        One row per function, chart, table or column: name (a chart's after `plot.`, a column's after its table's and a
+        dot), kind ("function", "chart", "table" or "column") and meaning, the first sentence. What is called so comes
+        first, then what has the word in its name; columns come a step later. Empty if there is none.
 
     Raises:
         InputError: `word` is not text.
@@ -45,7 +46,7 @@ def find(word: str) -> pd.DataFrame:
     """
     words = [_stem(one) for one in text(word, "word", 'what to look for, such as "holdings"').lower().split()]
     ranked = [(rank, entry) for entry in _entries() if (rank := _rank(entry, words)) is not None]
-    # Stable: functions before tables before columns, as they are listed.
+    # Stable: functions before charts before tables before columns, as they are listed.
     found = [entry for _, entry in sorted(ranked, key=lambda one: one[0])]
     return pd.DataFrame(
         {
@@ -60,10 +61,13 @@ def _stem(word: str) -> str:
 
 
 def _rank(entry: Entry, words: list[str]) -> int | None:
-    """How near an entry is: the words are in its name, in its meaning, or in what else is said of it; None: nowhere."""
-    said = ""
+    """How near an entry is: it is called so, or has the words in its name, its meaning, or what else is said of it."""
     own = entry.name.rpartition(".")[2]
-    for rank, told in enumerate((f"{own} {own.replace('_', ' ')}", entry.meaning, entry.more)):
+    first = 1 + (entry.kind == "column")  # of a column most want the table
+    if [_stem(word) for word in own.split("_")] == words:
+        return first - 1
+    said = ""
+    for rank, told in enumerate((f"{own} {own.replace('_', ' ')}", f"{entry.meaning} {entry.kind}", entry.more), first):
         said += f" {told.lower()}"
         if all(word in said for word in words):
             return rank
@@ -74,10 +78,13 @@ def _entries() -> Iterator[Entry]:
     public = import_module("ledgerframes")
     functions = {name: getattr(public, name) for name in public.__all__}
     methods = {f"Store.{name}": method for name, method in vars(Store).items() if not name.startswith("_")}
-    for name, function in {**functions, **methods}.items():
+    charts = {f"plot.{name}": getattr(public.plot, name) for name in public.plot.__all__}
+    for name, function in {**functions, **methods, **charts}.items():
         if inspect.isfunction(function):
             doc = inspect.getdoc(function) or ""
-            yield Entry(name, "function", doc.partition("\n\n")[0].replace("\n", " "), doc.partition("\nRaises:")[0])
+            kind = "chart" if "backend" in inspect.signature(function).parameters else "function"
+            meaning, told = doc.partition("\n\n")[0], doc.partition("\nRaises:")[0]
+            yield Entry(name, kind, meaning.replace("\n", " "), told)
     tables = (*CATALOGUE.values(), *DERIVED.values())
     for table in tables:
         yield Entry(table.name, "table", table.meaning)

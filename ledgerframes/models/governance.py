@@ -37,9 +37,9 @@ def _not_compared(engine: Engine, _: pa.Table) -> dict[str, int]:
 def votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the votes on governance: what the super validators were asked to decide, and what they decided.
 
-    Each vote replaces the request's contract; the row has what the last one states, or the result of the close. A
-    request that was made before the events, and is not in `opening`, has a row if it was voted on or closed in them;
-    `attrs["began_before"]` counts those whose opening is not known.
+    A proposal is a request for a vote. Each vote replaces the request's contract; the row has what the last one states,
+    or the result of the close. A request that was made before the events, and is not in `opening`, has a row if it was
+    voted on or closed in them; `attrs["began_before"]` counts those whose opening is not known.
 
     Returns:
         One row per request, in the order in which they were opened, with the columns of `lf.describe("votes")`: times
@@ -56,7 +56,7 @@ def votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Dec
 
 @of_model(VOTE_CASTS, notes=_began_before("record_time"))
 def vote_casts(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
-    """List the votes that each super validator cast on governance requests, with its reasons.
+    """List who voted how on governance requests: the votes that each super validator cast, with its reasons.
 
     A request lists its votes, so those cast before the events are here too if the events, or `opening`, show the
     request; `attrs["began_before"]` counts them.
@@ -101,8 +101,9 @@ def price_votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimal
 def config_changes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List what changed in the configuration of the coin and of the network, and by which vote.
 
-    Governance sets it. A contract of the rules is compared with the one before it, in the events or in `opening`;
-    `attrs["not_compared"]` counts those that have none: the ledger's first, or the first of the events.
+    Governance sets these parameters: fees, rewards, limits. A contract of the rules is compared with the one before it,
+    in the events or in `opening`; `attrs["not_compared"]` counts those that have none: the ledger's first, or the first
+    of the events.
 
     Args:
         decimals: how pandas holds amounts; this table has none.

@@ -170,8 +170,9 @@ def network_daily(
 ) -> Any:
     """Sum up each day of the network: updates, active parties, coin minted and burned, payments, rewards, traffic.
 
-    Give a `History` or a `Store`; of events alone no reassignments are known. What the ledger keeps private a scan
-    shows as a verdict alone.
+    These are the key figures (KPI) of a dashboard, daily active users among them: a scan knows users as parties. Give a
+    `History` or a `Store`; of events alone no reassignments are known. What the ledger keeps private a scan shows as a
+    verdict alone.
 
     Args:
         verdicts: those of the range, of `load_verdicts` or a `Store` that has them, for private transactions and the
@@ -219,9 +220,9 @@ def app_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
 def validator_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum up each validator by day, as a scorecard: rounds reported and missed, rewards by kind, traffic, what is left.
 
-    A license counts the rounds that were missed when the validator reports again: until then `silent_for` grows. Who is
-    silent has no event in a range, so it has to begin at ledger begin, or `opening` has to have the licenses that there
-    were. Costs outside of the ledger are not in `net`.
+    A license counts the rounds that were missed when the validator reports again: until then `silent_for` grows, as its
+    liveness is in doubt. Who is silent has no event in a range, so it has to begin at ledger begin, or `opening` has to
+    have the licenses that there were. `net` is not the profit: costs outside of the ledger are not in it.
 
     Args:
         decimals: how pandas holds amounts, in coin, and `_usd` in USD at the prices of the rounds.
@@ -277,7 +278,8 @@ def wallets_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decim
 def retention(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Count, for the parties that first acted in each week, how many acted again in each week after it.
 
-    Weeks begin on Monday in UTC. Which week is a party's first is known from ledger begin alone.
+    The parties of a week are a cohort: returning ones came back, the others are churn. Weeks begin on Monday in UTC.
+    Which week is a party's first is known from ledger begin alone.
 
     Args:
         opening: `"nothing"` says of events without provenance that they begin at ledger begin.

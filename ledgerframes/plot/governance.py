@@ -28,6 +28,8 @@ _SPREAD: Final = ("highest", "median", "lowest")
 def votes(x: Any, *, every: str | None = None) -> Content:
     """Draw the number of votes on governance that were opened in each interval, by what became of them.
 
+    It is a timeline of governance.
+
     Args:
         x: from `votes`; or a History or Store. Votes that were opened before the events are only counted.
 

@@ -31,6 +31,8 @@ _ROUNDS: Final = ("rounds_reported", "rounds_missed")
 def app_shares(x: Any, *, every: str | None = None, top: int = 6) -> Content:
     """Draw the share of each application in the rewards that all of them claimed in each interval.
 
+    It shows their concentration.
+
     Args:
         x: from `app_daily`; or a History or Store. Rewards that are not known are left out, and counted.
 
@@ -129,7 +131,7 @@ def _told(sums: pd.Series) -> str:
 def retention(x: Any) -> Content:
     """Draw a heat map with a row per week of first activity, and how many of its parties acted in each week after it.
 
-    Of more than 20 weeks the latest are drawn.
+    A row is a cohort. Of more than 20 weeks the latest are drawn.
 
     Args:
         x: from `retention`; or a History or Store that begins with the ledger.

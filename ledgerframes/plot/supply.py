@@ -50,8 +50,9 @@ _MOST_MARKS: Final = 3
 def issuance(x: Any) -> Content:
     """Draw what the issuance curve allows each round, by what became of it: minted, expired, or still open.
 
-    The height of a bar is what the schedule allows; where more was minted, the bar is higher. Lines mark where the
-    coin per year changes. More than 120 rounds are put together; bars with rounds that are not whole are hatched.
+    The height of a bar is what the schedule of emission (inflation) allows; where more was minted, the bar is higher.
+    Lines mark where the coin per year changes. More than 120 rounds are put together; bars with rounds that are not
+    whole are hatched.
 
     Args:
         x: one row per round, from `issuance`; or a History or Store.
@@ -119,7 +120,7 @@ def _steps(numbers: Floats, yearly: Floats) -> tuple[tuple[float, str], ...]:
 def supply_by_purpose(x: Any, *, show: Literal["supply", "pools"] = "supply") -> Content:
     """Draw the coin that exists over time, unlocked and locked by purpose; or the pools that may still be minted.
 
-    Each bar is what there is at its end. The legend has the last sums.
+    Each bar is what there is at its end; the legend has the last sums, the subtitle the circulating supply.
 
     Args:
         x: one row per time, from `supply_by_purpose`; or a History or Store that begins with the ledger.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from decimal import Decimal
 from statistics import median
 
@@ -393,13 +392,3 @@ def test_a_vote_that_cannot_be_read_is_counted():
 
     assert len(rows) == 0
     assert rows.attrs["not_understood"] == {f"{REQUEST}: {name}": 1 for name in ("requester", "voteBefore")}
-
-
-@pytest.mark.parametrize("word", ["vote", "weight", "governance", "price vote", "configuration", "featured"])
-def test_a_newcomer_finds_the_tables(word):
-    own = {"votes", "vote_casts", "price_votes", "config_changes", "sv_weights", "featured_app_history"}
-
-    found = {*lf.find(word).name}
-    assert own & found
-    assert word != "governance" or own <= found
-    assert re.search("vote", " ".join(lf.find("governance").meaning))

@@ -142,11 +142,6 @@ def test_what_is_not_of_pqs_is_refused(history, change, said):
         lf.events_from_pqs(creates.drop(columns="payload"), NONE)
 
 
-def test_an_analyst_finds_it():
-    for words in ("pqs", "participant query store", "postgres"):
-        assert "events_from_pqs" in lf.find(words).name.head(3).to_list(), words
-
-
 DOCUMENTED = """
 create type event_id as (o bigint, n integer);
 create table c (template_fqn text, payload_type text, create_event_id event_id, created_effective_at timestamptz,

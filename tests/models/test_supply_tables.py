@@ -288,11 +288,6 @@ def test_a_share_of_the_development_fund_that_is_not_stated_is_that_of_the_packa
     assert (rows.next_allowed_development_fund[0], rows.next_allowed_sv[0]) == (2 * fund, 1_200_000 - 2 * fund)
 
 
-@pytest.mark.parametrize("word", ["issuance", "halving", "schedule", "issuance curve", "emission", "inflation"])
-def test_an_analyst_finds_the_issuance(word):
-    assert "issuance" in {*lf.find(word).name}
-
-
 def stock_of(entity, payload):
     """Which stock a contract is of, and how much of it; None if of none."""
     if entity in POOLS:
@@ -439,8 +434,3 @@ def test_real_unclaimed_rewards_are_a_pool(captures):  # noqa: ARG001 - skips wh
     )
     assert rows.unclaimed_rewards.iloc[-1] == left
     assert rows.total.iloc[-1] == lf.supply(events, opening=opening).total[0]
-
-
-@pytest.mark.parametrize("word", ["circulating", "circulation", "locked", "supply", "unclaimed", "development fund"])
-def test_an_analyst_finds_what_the_supply_is_for(word):
-    assert "supply_by_purpose" in {*lf.find(word).name}

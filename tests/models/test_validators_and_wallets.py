@@ -222,11 +222,3 @@ def test_days_too_far_apart_have_no_rows_between_them(function):
     items = [update("far0", 0, *made), update("far1", 120_000 * 86_400, create("A:A", "a", {}))]
 
     assert len(function(frame_of(items, **WHOLE))) == 2
-
-
-def test_each_is_found_by_the_words_for_it():
-    for words, name in {
-        "validator scorecard": "validator_daily", "validator day": "validator_daily", "wallets": "wallets_daily",
-        "transfer preapproval": "wallets_daily", "external party": "wallets_daily", "rounds missed": "validator_daily",
-    }.items():  # fmt: skip
-        assert name in [one.partition(".")[0] for one in lf.find(words).name], words
