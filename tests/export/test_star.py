@@ -352,6 +352,30 @@ def test_the_semantic_model_has_every_table_and_relation(weeks):
     assert table.count("\tcolumn ") == len(STAR["fact_updates"].names)
 
 
+@pytest.mark.parametrize("profile", ["bi", "exact"])
+def test_the_semantic_model_sums_amounts_that_add_up_and_no_price_weight_share_or_stock(tmp_path, profile):
+    filled(tmp_path, {"updates": 200}).export(tmp_path / "out", model="star", profile=profile)
+
+    summed = {}
+    for path in (tmp_path / "out" / "tmdl" / "tables").iterdir():
+        columns = path.read_text().split("\tcolumn ")[1:]
+        summed[path.stem] = {text.partition("\n")[0] for text in columns if "summarizeBy: sum" in text}
+
+    assert {STAR[table].schema.field(name).metadata.get(b"unit") for table in summed for name in summed[table]} == {
+        *(b"coin", b"USD")
+    }
+    assert summed["fact_transfers"] == {"amount", "amount_usd", "sender_fees"}  # and no receiver_fee_ratio
+    assert summed["fact_rewards"] == {"amount"}  # and no weight or issuance
+    assert summed["fact_token_transfers"] == set()  # of several instruments
+    assert "amulet_price_usd" in {*STAR["fact_mint_burn"].names} - summed["fact_mint_burn"]
+    assert {"share", "activity_weight"} <= {*STAR["mart_app_daily"].names} - summed["mart_app_daily"]
+    assert summed["mart_app_daily"] == {
+        *("rewards_claimed", "rewards_claimed_usd", "rewards_expired", "burned", "burned_usd")
+    }
+    stocks = ("dim_", "fact_balances", "fact_supply", "fact_licenses")
+    assert [table for table in summed if table.startswith(stocks) and summed[table]] == []
+
+
 def test_validators_of_a_lake_that_begins_late_are_left_out(tmp_path):
     with lf.sandbox(days=2) as net:
         middle = lf.load_updates(net)["record_time"].quantile(0.5)

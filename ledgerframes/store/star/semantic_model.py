@@ -13,6 +13,8 @@ from ledgerframes.export.exporting import WrittenTable
 from ledgerframes.tables.star import RELATIONS, STAR
 
 _SORTED_BY: Final = {"month_name": "month", "weekday_name": "weekday"}
+#: Units of amounts that add up over rows and days; prices, weights, shares and ratios have others or none.
+_ADDS_UP: Final = (b"coin", b"USD")
 _DATABASE: Final = "database\n\tcompatibilityLevel: 1567\n"
 
 
@@ -60,11 +62,12 @@ def _table(written: WrittenTable) -> str:
 
 
 def _column(table: str, field: Any) -> list[str]:
-    meaning = (field.metadata or {}).get(b"description", b"").decode().replace("\n", " ")
+    told = field.metadata or {}
+    meaning = told.get(b"description", b"").decode().replace("\n", " ")
     is_key = field.name.endswith("_key")
-    # Only what adds up over days and rows is summed on its own.
-    of_moments = field.name == "share" or table.startswith(("fact_balances", "fact_supply", "dim_"))
-    sums = pa.types.is_floating(field.type) and not of_moments
+    # What there is at a moment does not add up over days.
+    of_moments = table.startswith(("fact_balances", "fact_supply", "dim_"))
+    sums = told.get(b"unit") in _ADDS_UP and _kind(field.type) == "double" and not of_moments
     lines = [f"\t/// {meaning}"] if meaning else []
     lines += [f"\tcolumn {field.name}", f"\t\tdataType: {_kind(field.type)}"]
     lines += ["\t\tisHidden"] if is_key else []
