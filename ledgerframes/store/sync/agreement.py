@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -88,11 +88,7 @@ class Agreement:
                 raise StoreError(str(failed)) from failed
             raise failed
         # A server that is not recognised yet may be another network's: its news counts only if no other one is known.
-        looks = [look for look in looks if look.known] or looks
-        cursors = tuple(cursor for look in looks for cursor in look.cursors)
-        ahead = frozenset[int]().union(*(look.ahead for look in looks))
-        lags = all(look.lags for look in looks)
-        return Look(any(look.news for look in looks), lags, cursors, looks[0].known, ahead=ahead)
+        return Look.of([look for look in looks if look.known] or looks)
 
     def _look_at(self, server: str, tail: Tail, *, fresh: bool) -> Look:
         known = self.beginnings.reaching(server, tail.after) if tail.after and not fresh else None
@@ -118,21 +114,8 @@ class Agreement:
         settles = any(lo < micros <= final for micros in [*held, *kept])
         unknown = not {one for one, at in here.items() if at <= tail.interval.hi} <= {*tail.covered, *apart}
         news = unknown or settles or closed or tail.long or not shown.whole
-        return Look(
-            news,
-            bool(due),
-            tuple(shown.cursors.values()),
-            whole=not lacking or bool(due),
-            ahead=frozenset(self._lacking_later(migration_id, shown, apart)),
-        )
-
-    def _lacking_later(self, migration_id: int, shown: Shown, apart: Collection[str]) -> Iterator[int]:
-        """The later migrations of which the store lacks something that a look at one shows."""
-        for later in {cursor.migration_id for cursor in shown.cursors.values() if cursor.migration_id > migration_id}:
-            times = {update_id: cursor.micros for update_id, cursor in shown.of(later).items()}
-            held = self.history.held(Interval(later, min(times.values()) - 1, max(times.values())))
-            if not times.keys() <= {*held, *apart}:
-                yield later
+        ahead = shown.lacking_after(migration_id, self.history, apart)
+        return Look(news, bool(due), tuple(shown.cursors.values()), whole=not lacking or bool(due), ahead=ahead)
 
     def _shown(self, server: str, tail: Tail, known: SentPage | None) -> Shown:
         """What a server shows after the beginning of a tail, page by page, until it shows something unknown.

@@ -119,12 +119,11 @@ class HistorySync:
             for migration_id in new:
                 worth_reading = self._worth_reading(migration_id)
                 # Pages of an earlier migration, and looks at it, may show more of this one than a look has.
-                shown_since = bool(intervals) or migration_id in self._ahead
-                unread = self._missing(migration_id)[-1:] if shown_since and not worth_reading and not self.left else ()
+                since = (intervals or migration_id in self._ahead) and not worth_reading and not self.left
+                unread = self._missing(migration_id)[-1:] if since else ()
                 intervals += worth_reading or [one for one in unread if not self._is_pruned(one)]
-            if intervals:
-                known |= self._read(intervals)
-            known |= self._seen
+            read = self._read(intervals) if intervals else set()
+            known |= read | self._seen
             done.update(new)
         if self.commit.commits and not self.left and (intervals := self._proven_since(known)):
             self._read(intervals)
@@ -202,12 +201,8 @@ class HistorySync:
         unread = interval.hi >= CLOSED and interval.migration_id not in self.history.slots.ended
         return look.news or (unread and not look.lags)
 
-    def _gaps(self, interval: Interval) -> list[Interval]:
-        """What syncs of parts left out before what is stored of an interval, if reading it makes any of it final."""
-        return [gap for gap in self._holes(interval) if not self._is_pruned(gap) and self._is_proven(gap)]
-
     def _holes(self, interval: Interval) -> list[Interval]:
-        """What is not stored of an interval, before what is."""
+        """What syncs of parts left out before what is stored of an interval."""
         stored = [one.hi for one in self.history.slots.common if one.migration_id == interval.migration_id]
         before = interval._replace(hi=min(interval.hi, max(stored, default=interval.lo)))
         return list(missing(before, self.history.slots.common))
@@ -292,7 +287,7 @@ class HistorySync:
 
     def _worth_reading(self, migration_id: int) -> list[Interval]:
         """The missing intervals of a migration, without those where a look shows nothing new or nothing is left."""
-        worth_reading = []
+        worth_reading: list[Interval] = []
         stored = any(interval.migration_id == migration_id for interval in self.history.slots.common)
         ends = {one.hi for one in self.history.slots.settled if one.migration_id == migration_id}
         for interval in self._missing(migration_id):
@@ -304,8 +299,9 @@ class HistorySync:
                 # A late update of a migration between two known ones shows here.
                 self._seen |= {cursor.migration_id for cursor in look.cursors if cursor.migration_id > migration_id}
                 self._ahead |= look.ahead
-            # A gap is read to its end; a read up to the newest item covers no more than it shows.
-            worth_reading += [interval] if self._news.get(interval, True) else self._gaps(interval)
+            # A hole is read to its end, if it becomes final; a read up to the newest item covers no more than it shows.
+            holes = (hole for hole in self._holes(interval) if not self._is_pruned(hole) and self._is_proven(hole))
+            worth_reading += [interval] if self._news.get(interval, True) else holes
         return worth_reading
 
     def _proven_since(self, known: set[int]) -> list[Interval]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -71,6 +71,21 @@ class Shown:
         """What lies in one migration."""
         return {update_id: cursor for update_id, cursor in self.cursors.items() if cursor.migration_id == migration_id}
 
+    def lacking_after(self, migration_id: int, history: HistoryTables, apart: Collection[str]) -> frozenset[int]:
+        """The later migrations of which a store lacks something that is shown.
+
+        Args:
+            migration_id: the tail's.
+            history: what is stored.
+            apart: the ids of what has no row, or a broken one.
+        """
+        found: set[int] = set()
+        for later in {cursor.migration_id for cursor in self.cursors.values() if cursor.migration_id > migration_id}:
+            times = {update_id: cursor.micros for update_id, cursor in self.of(later).items()}
+            held = history.held(Interval(later, min(times.values()) - 1, max(times.values())))
+            found |= set() if times.keys() <= {*held, *apart} else {later}
+        return frozenset(found)
+
 
 @dataclass(frozen=True)
 class Look:
@@ -91,6 +106,14 @@ class Look:
     known: bool = True
     whole: bool = True
     ahead: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, looks: Sequence[Look]) -> Look:
+        """Several looks at one place as one."""
+        cursors = tuple(cursor for look in looks for cursor in look.cursors)
+        ahead = frozenset[int]().union(*(look.ahead for look in looks))
+        lags = all(look.lags for look in looks)
+        return cls(any(look.news for look in looks), lags, cursors, looks[0].known, ahead=ahead)
 
 
 class DisagreesError(StoreError):
