@@ -236,7 +236,7 @@ def is_number(column: pd.Series) -> bool:
 
 
 def said(value: Any, *, whole: bool = False) -> str:
-    """A cell's text: times to the second, names as people shorten them, nothing for what is missing."""
+    """A cell's text: times to the second, days as days, names as people shorten them, nothing for what is missing."""
     if isinstance(value, tuple | list):
         return ", ".join(said(one, whole=whole) for one in value)
     if isinstance(value, dict):
@@ -250,7 +250,7 @@ def said(value: Any, *, whole: bool = False) -> str:
     if isinstance(value, float):
         return _amount(Decimal(repr(float(value)))) if np.isfinite(value) else str(value)
     if isinstance(value, pd.Timestamp):
-        return f"{value:%Y-%m-%d %H:%M:%S}"
+        return f"{value:%Y-%m-%d}" if value == value.normalize() else f"{value:%Y-%m-%d %H:%M:%S}"
     if isinstance(value, Decimal):
         return format(value, ",f")
     if isinstance(value, int | np.integer):

@@ -61,6 +61,12 @@ def test_ids_as_names_of_columns_are_short_too():
     assert "<th class='number'>alice</th>" in lf.show(rows)._repr_html_()
 
 
+def test_a_day_is_written_as_a_day():
+    times = pd.DataFrame({"time": pd.to_datetime(["2025-03-03 00:00:00", "2025-03-04 00:00:01"], utc=True)})
+
+    assert lf.show(times).text(40).splitlines()[1:] == ["2025-03-03", "2025-03-04 00:00:01"]
+
+
 def test_groups_are_columns_and_the_frame_stays(frame):
     sums = frame.assign(coupons=1).groupby("party").coupons.sum().to_frame()
 

@@ -121,6 +121,11 @@ class Stack(Titled):
     marks: tuple[tuple[float, str], ...] = ()
     events: tuple[EventLine, ...] = ()
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """From when to when it is drawn."""
+        return float(self.edges[0]), float(self.edges[-1])
+
 
 @dataclass(frozen=True)
 class Steps(Titled):
@@ -144,6 +149,12 @@ class Steps(Titled):
     end: float | None = None
     events: tuple[EventLine, ...] = ()
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """From when to when it is drawn."""
+        at = np.concatenate([series.at for series in self.series])
+        return float(at.min()), float(at.max() if self.end is None else self.end)
+
 
 @dataclass(frozen=True)
 class Bars(Titled):
@@ -164,6 +175,12 @@ class Bars(Titled):
     series: tuple[Series, ...]
     totals: tuple[str, ...]
     rest: bool
+
+    @property
+    def leftward(self) -> npt.NDArray[np.bool_]:
+        """Which bars lie left of 0 alone, and have their totals there."""
+        values = np.array([series.values for series in self.series])
+        return np.asarray((values < 0).any(axis=0) & ~(values > 0).any(axis=0))
 
 
 @dataclass(frozen=True)

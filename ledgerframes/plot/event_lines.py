@@ -19,6 +19,8 @@ _GIVER: Final = "lf.votes(events) or lf.config_changes(events)"
 _OF_VOTES: Final = ("effective_at", "completed_at", "opened_at")
 _TIMES: Final = ("time", "record_time", "at", "date", "day")
 _WORDS: Final = ("label", "text", "event", "title", "name")
+#: Before an action's name, such as SRARC_: by which rules it is done.
+TAG: Final = r"^[A-Z]+_"
 _LONGEST: Final = 28  # characters of a label
 _APART: Final = 1 / 36  # of the axis: lines that are nearer than this share a label
 
@@ -40,7 +42,7 @@ def with_events(content: Content, events: Any) -> Content:
     if any(panel.x.scale != "time" for panel in panels):
         raise InputError("events= are lines at times, and this chart is not over time; leave them out")
     assert isinstance(content, Stack | Steps | Panels)
-    low, high = (int(of(_ends(panel)[end] for panel in panels)) for end, of in ((0, min), (1, max)))
+    low, high = (int(of(panel.ends[end] for panel in panels)) for end, of in ((0, min), (1, max)))
     inside = (times >= low) & (times <= high)
     drawn = _lines(times[inside], [word for word, there in zip(words, inside, strict=True) if there], high - low)
     told = f"; {plural(len(drawn), 'line')} for {int(inside.sum()):,} of {plural(len(times), 'event')}"
@@ -48,14 +50,6 @@ def with_events(content: Content, events: Any) -> Content:
         made = tuple(replace(panel, events=drawn) for panel in content.panels)
         return replace(content, panels=made, subtitle=content.subtitle + told)
     return replace(content, events=drawn, subtitle=content.subtitle + told)
-
-
-def _ends(panel: Stack | Steps) -> tuple[float, float]:
-    """From when to when a panel is drawn."""
-    if isinstance(panel, Stack):
-        return float(panel.edges[0]), float(panel.edges[-1])
-    at = np.concatenate([series.at for series in panel.series])
-    return float(at.min()), float(at.max() if panel.end is None else panel.end)
 
 
 def _read(events: Any) -> tuple[Any, list[str]]:
@@ -83,7 +77,7 @@ def _times(frame: pd.DataFrame) -> tuple[Any, Any]:
 def _words(frame: pd.DataFrame) -> pd.Series:
     """What each event is: of a vote the action and the outcome, of a change the member and its new value."""
     if {"action", "outcome"} <= set(frame.columns):
-        action = texts(frame, "action").str.replace(r"^[A-Z]+_", "", regex=True)
+        action = texts(frame, "action").str.replace(TAG, "", regex=True)
         outcome = texts(frame, "outcome", absent="open").str.replace("_", " ")
         return action.where(outcome == "accepted", action + ", " + outcome)
     if {"member", "after"} <= set(frame.columns):

@@ -9,7 +9,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.plot.contents import Nothing
 from tests.plots import frames
-from tests.plots.seen import drawn, legend
+from tests.plots.seen import drawn, legend, outside_of_the_figure, words
 
 
 def content(name, frame, **options):
@@ -29,7 +29,9 @@ def test_bars_hold_the_counts_of_their_bins_and_a_cut_last_one_is_hatched():
     assert made.spans[0] == "2026-11-01 00:00:00 to 2026-11-01 00:01:00 UTC"
     assert len(drawn(lf.plot.updates(frames.updates(100), every="1min"), "partial")) == 1
     figure = lf.plot.updates(frames.updates(100), every="1min", backend="plotly")
-    assert [list(trace.marker.pattern.shape) for trace in figure.data] == [["", "/"]] * 3
+    patterns = [trace.marker.pattern for trace in figure.data]
+    assert [list(pattern.shape) for pattern in patterns] == [["", "/"]] * 3
+    assert {pattern.fillmode for pattern in patterns} == {"overlay"}  # else there is no ground, and no bar is seen
 
 
 def test_a_first_bin_that_the_data_covers_in_part_is_hatched_unless_the_ledger_begins_there():
@@ -267,6 +269,7 @@ def test_votes_are_counted_by_outcome_and_those_opened_before_are_told():
     assert sums == {"accepted": 17, "rejected": 6, "expired": 6, "accepted_but_failed": 5, "open": 5}
     assert made.subtitle.startswith("39 votes, ")
     assert "1 vote opened before" in made.subtitle
+    assert lf.plot.votes(frames.votes(9), every="1D", backend="plotly").layout.yaxis.dtick == 1  # there is no half
 
 
 def test_price_votes_have_a_line_for_the_median_and_each_end_of_the_spread():
@@ -287,7 +290,9 @@ def test_a_bar_of_the_issuance_is_as_high_as_the_schedule_and_says_what_became_o
     assert sum(series.values for series in made.series).tolist() == [1000] * 30 + [500] * 30
     assert made.marks == ((129.5, "5 bn CC a year"),)
     assert made.subtitle == "60 rounds, 100 to 159; 45 k CC allowed, 22.5 k minted"
-    assert lf.plot.issuance(rows, backend="plotly").layout.xaxis.range == (99.5, 159.5)
+    figure = lf.plot.issuance(rows, backend="plotly")
+    assert figure.layout.xaxis.range == (99.5, 159.5)
+    assert [note.x for note in figure.layout.annotations if note.name == "mark"] == [129.5]
     later = content("issuance", rows.assign(open=[*rows["open"][:-1], None], whole=[True] * 59 + [False]))
     assert sums(later)["pending"] == 100
     assert later.series[-1].hue is None
@@ -338,6 +343,17 @@ def test_a_scorecard_sums_a_validators_days_and_says_what_is_left():
     }  # fmt: skip
     assert made.totals[:2] == ("19.7 k left, 86% of rounds", "9,850 left, 72% of rounds")
     assert made.rest
+
+
+def test_a_scorecards_axis_begins_where_the_bars_do_and_ends_behind_their_totals():
+    frame = frames.scorecards(9, 20)
+
+    ax, figure = lf.plot.validator_scorecard(frame), lf.plot.validator_scorecard(frame, backend="plotly")
+
+    for low, high in (ax.get_xlim(), figure.layout.xaxis.range):
+        assert -2_200 < low < -1_500  # of 21,200 in all
+        assert high > 1.25 * 21_200
+    assert outside_of_the_figure(ax, words(ax)) == []
 
 
 def test_validators_without_a_reward_have_no_bars():

@@ -47,6 +47,10 @@ def test_events_are_lines_with_labels_that_neighbours_share_in_both_libraries(na
     notes = [note for note in figure.layout.annotations if note.name == "event"]
     assert [note.text for note in notes] == [*expected[:3], "$x^2$ &lt;b&gt;", "six"]
     assert notes[1].hovertext.endswith("UTC<br>two")
+    assert {note.xanchor for note in notes} == {"right"}
+    (first,) = chart(frame(name), events=events.assign(time=frame(name)[TIMED[name]].min()).head(1), backend="plotly"
+                     ).layout.annotations[-1:]  # fmt: skip
+    assert first.xanchor == "left"  # before the axis stand its ticks
     assert "6 lines for 6 of 7 events" in subtitle(ax)
     assert overlapping(words(ax)) == []
     assert outside_of_the_figure(ax, words(ax)) == []

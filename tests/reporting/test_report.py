@@ -367,12 +367,12 @@ def test_names_and_shares_and_durations_are_readable_and_ids_whole():
 
     words = table(frame)
 
-    assert f"<td class=id title='{party}'>alice</td>" in words
+    assert f"<td class=short title='{party}'>alice</td>" in words
     assert ">0.0088 bp<" in words
     assert ">1 min 28 s<" in words
     assert ">0</td>" in words
     with lf.aliases({party: "Bank A"}):
-        assert f"<td class=id title='{party}'>alice</td><td>Bank A</td>" in table(frame)
+        assert f"<td class=short title='{party}'>alice</td><td class=short>Bank A</td>" in table(frame)
 
 
 def test_pictures_follow_the_theme_and_paper_is_light(filled, tmp_path):

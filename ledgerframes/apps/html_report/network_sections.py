@@ -12,9 +12,10 @@ from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import table, text
 from ledgerframes.errors import PartialResultError
 from ledgerframes.number_format import plural
+from ledgerframes.plot.event_lines import TAG
 
 _DAYS: Final = ["time", "updates", "active_parties", "new_parties", "apps", "paid", "minted", "burned", "burned_usd"]
-_VOTES: Final = ["opened_at", "requester", "action", "party", "outcome", "accepting", "rejecting", "reason_url"]
+_VOTES: Final = ["opened_at", "requester", "action", "party", "outcome", "accepting", "rejecting", "cips"]
 _CHANGES: Final = ["record_time", "rules", "member", "before", "after"]
 
 
@@ -64,7 +65,8 @@ def governance(material: Material) -> list[str] | str:
     if len(opened):
         parts.append(material.chart(plot.votes, opened, "Votes that were opened over time, by what became of them"))
     if len(rows):
-        parts.append(table(rows[_VOTES].iloc[::-1], "The latest votes", most=15))
+        latest = rows[_VOTES].iloc[::-1].assign(action=rows["action"].str.replace(TAG, "", regex=True))
+        parts.append(table(latest, "The latest votes", most=15))
     if prices["median_usd"].notna().any():
         parts.append(material.chart(plot.price_votes, prices, "The votes for the price of the coin over time"))
     if len(changes):

@@ -17,6 +17,7 @@ from ledgerframes.plot.themes import style
 from ledgerframes.showing import cell, ids_of, is_number, labelled
 
 _MOST_ROWS: Final = 25
+_SHORT: Final = 24  # characters of a cell that is not broken
 _STYLE: Final = """
 :root { color-scheme: light; --ink: #1c2330; --quiet: #5b6472; --line: #d9dee6; --ground: #ffffff; }
 @media screen and (prefers-color-scheme: dark) {
@@ -29,7 +30,7 @@ h1 { font-size: 1.8rem; margin-bottom: .2rem; } h2 { margin-top: 2.6rem; border-
 .wide { overflow-x: auto; } table { border-collapse: collapse; margin: .8rem 0; font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding-bottom: .3rem; } th, td { text-align: left; padding: .25rem .9rem .25rem 0;
   border-bottom: 1px solid var(--line); vertical-align: top; }
-th { font-weight: 600; white-space: nowrap; } td.id { white-space: nowrap; }
+th { font-weight: 600; white-space: nowrap; } td.short { white-space: nowrap; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 nav { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; margin: 1rem 0; } nav a { color: var(--quiet); }
 p, h1 { overflow-wrap: anywhere; } figure { margin: 1rem 0; } img { max-width: 100%; }
@@ -153,8 +154,8 @@ def _vectors(figure: Any) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(sink.getvalue()).decode()}"
 
 
-def _cell(tag: str, words: str, *, number: bool, title: str = "", identifier: bool = False) -> str:
-    kind = " class=number" if number else " class=id" if identifier else ""
+def _cell(tag: str, words: str, *, number: bool, title: str = "", short: bool = False) -> str:
+    kind = " class=number" if number else " class=short" if short else ""
     return f"<{tag}{kind}{f' title={chr(39)}{escape(title)}{chr(39)}' if title else ''}>{escape(words)}</{tag}>"
 
 
@@ -163,4 +164,4 @@ def _value(column: str, value: Any, ids: Mapping[str, str], *, number: bool) -> 
     shown = cell(value, column, ids)
     if isinstance(value, pd.Timestamp):
         return f"<td class=time>{escape(shown.words)}</td>"
-    return _cell("td", shown.words, number=number, title=shown.whole, identifier=bool(shown.whole) and not number)
+    return _cell("td", shown.words, number=number, title=shown.whole, short=len(shown.words) <= _SHORT)

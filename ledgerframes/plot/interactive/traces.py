@@ -20,6 +20,8 @@ Place = tuple[int, int]
 _ALONE: Final = (1, 1)
 _MARKED: Final = 25  # lines of fewer values have a marker at each
 _SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x")
+_EDGE: Final = 0.03  # of an axis: nearer to its start a label has no room before its line
+_CHARACTER: Final = 0.0105  # of the width of the bars of a narrow page, as totals are written
 _FEW: Final = 5  # from so many lines on, shapes tell them apart too
 
 
@@ -41,7 +43,8 @@ def stack(made: Figure, content: Stack, tones: Tones, *, place: Place | None = N
                 hovertext=[hover(series.label, series.name, content.spans[at],
                                  _value(content.y, series.values[at])) for at in there],
                 marker={"color": hue, "line": {"width": 0},
-                        "pattern": {"shape": hatched[there], "fgcolor": colour(tones.ground), "size": 6}},
+                        "pattern": {"shape": hatched[there], "fillmode": "overlay", "fgcolor": colour(tones.ground),
+                                    "fgopacity": 1, "size": 6}},
             ), **_at(place),
         )  # fmt: skip
     table = np.array([series.values for series in content.series])
@@ -53,7 +56,7 @@ def stack(made: Figure, content: Stack, tones: Tones, *, place: Place | None = N
     ends = along(content.x, content.edges[[0, -1]]) if fixed else None
     made.update_xaxes(**_across(content.x, ends, content.edges), **_at(place))
     made.update_yaxes(**_upward(content.y, low, high), **_at(place))
-    _mark(made, content.marks, tones)
+    _mark(made, content, tones)
     _event_lines(made, content, tones, place)
 
 
@@ -85,7 +88,7 @@ def steps(made: Figure, content: Steps, tones: Tones, *, place: Place | None = N
     at = np.concatenate([series.at for series in content.series])
     made.update_xaxes(**_across(content.x, None, at), **_at(place))
     made.update_yaxes(**_upward(content.y, float(values.min()), float(values.max())), **_at(place))
-    _mark(made, content.marks, tones)
+    _mark(made, content, tones)
     _event_lines(made, content, tones, place)
 
 
@@ -129,26 +132,30 @@ def _upward(axis: Axis, low: float, high: float) -> dict[str, Any]:
     if axis.scale == "percent":
         return title | {"tickformat": ".0%", "range": [0, 1.05]}
     whole = {"rangemode": "tozero"} if axis.limits is None else {"range": list(axis.limits)}
-    return title | {"type": "linear", **whole, **amounts(low, high)}
+    steps = {"dtick": 1} if axis.scale == "count" and high <= _FEW else {}
+    return title | {"type": "linear", **whole, **amounts(low, high), **steps}
 
 
-def _mark(made: Figure, marks: tuple[tuple[float, str], ...], tones: Tones) -> None:
-    for number, (at, words) in enumerate(marks):
+def _mark(made: Figure, content: Stack | Steps, tones: Tones) -> None:
+    for number, (at, words) in enumerate(content.marks):
         made.add_vline(x=at, line={"color": tones.text, "width": 1.1, "dash": ("solid", "dash")[number % 2]})
+        place = np.log10(at) if content.x.scale == "duration" else at  # of a logarithmic axis, for words alone
         made.add_annotation(
-            x=np.log10(at), y=1, yref="paper", text=said(words), showarrow=False, font={"color": tones.text},
+            x=place, y=1, yref="paper", text=said(words), showarrow=False, font={"color": tones.text},
             xanchor=("right", "left")[number % 2], yanchor="bottom", name="mark",
         )  # fmt: skip
 
 
 def _event_lines(made: Figure, content: Stack | Steps, tones: Tones, place: Place | None) -> None:
     """A thin line for each event, its label along it, with all that happened then under the pointer."""
+    start, end = content.ends if content.events else (0.0, 0.0)
     for line in content.events:
         at = along(content.x, np.array([line.at]))[0]
         made.add_vline(x=at, line={"color": tones.quiet, "width": 1, "dash": "dash"}, **_at(place or _ALONE))
         if line.label and place in {None, _ALONE}:
+            side = "left" if line.at - start < _EDGE * (end - start) else "right"
             made.add_annotation(
-                x=at, y=1, yref="y domain", text=said(line.label), textangle=-90, showarrow=False, xanchor="right",
+                x=at, y=1, yref="y domain", text=said(line.label), textangle=-90, showarrow=False, xanchor=side,
                 yanchor="top", font={"color": tones.text, "size": 10}, bgcolor=colour(tones.ground, 0.75), name="event",
                 hovertext="<br>".join([f"{moment_words(line.at)} UTC", *map(said, line.whole)]),
             )  # fmt: skip
@@ -173,17 +180,22 @@ def bars(made: Figure, content: Bars, tones: Tones) -> None:
     table = np.array([series.values for series in content.series])
     up, down = np.maximum(table, 0).sum(axis=0), np.minimum(table, 0).sum(axis=0)
     high, low = float(up[:named].max(initial=0.0)), float(down[:named].min(initial=0.0))
-    room = 0.16 * ((high - low) or 1.0)
+    wide = (high - low) or 1.0
+    taken = min(_CHARACTER * max(map(len, content.totals)), 0.4)
+    room = wide * taken / (1 - taken)
     for row, total in enumerate(content.totals):
-        left = down[row] < 0 and not up[row]
+        left = content.leftward[row]
         made.add_annotation(
             x=max(down[row], low) if left else min(up[row], high), y=row, text=said(total), showarrow=False,
             xanchor="right" if left else "left", font={"color": tones.text, "size": 11}, name="total",
         )  # fmt: skip
     made.update_layout(showlegend=len(content.series) > 1, barmode="relative", bargap=0.28)
-    suffix = {"ticksuffix": content.x.unit} if content.x.scale == "percent" else amounts(low, high)
+    suffix = {"ticksuffix": content.x.unit} if content.x.scale == "percent" else amounts(low, high + room)
     made.update_xaxes(
-        title=axis_title(content.x.label), range=[low - (room if low < 0 else 0), high + room], showgrid=True, **suffix
+        title=axis_title(content.x.label),
+        showgrid=True,
+        **suffix,
+        range=[low - (room if content.leftward.any() else 0.02 * wide if low < 0 else 0), high + room],
     )
     made.update_yaxes(
         showgrid=False, zeroline=False, range=[len(rows) - 0.4, -0.6], tickvals=rows,

@@ -135,7 +135,7 @@ def _bars(ax: Axes, content: Bars, size: float) -> list[Key]:
                 bar.set_facecolor(mixed(hue, tones.ground, 0.6) if up[last] <= high else tones.rest)
     ax.set_ylim(len(at) - 0.4, -0.6)
     for row, total in enumerate(content.totals):
-        left = down[row] < 0 and not up[row]
+        left = content.leftward[row]
         end_at = max(down[row], low) if left else min(up[row], high)
         cut = "// " if up[row] > high or down[row] < low else ""
         ax.annotate(
@@ -155,7 +155,10 @@ def _bar_axis(ax: Axes, content: Bars, low: float, high: float, size: float) -> 
     width = measured(ax)[0]
     longest = max(map(len, content.totals)) * 0.52 * size + 8
     room = ((high - low) or 1.0) * min(0.6, longest / max(width - longest, longest))
-    ax.set_xlim(low - (room if low < 0 else 0), high + (room if high > 0 or low >= 0 else 0.02 * (high - low)))
+    ax.set_xlim(
+        low - (room if content.leftward.any() else 0.02 * (high - low) if low < 0 else 0),
+        high + (room if high > 0 or low >= 0 else 0.02 * (high - low)),
+    )
     ax.xaxis.set_major_locator(MaxNLocator(nbins=int(min(6, max(2, width // (6.5 * size))))))
     suffix, most = content.x.unit if content.x.scale == "percent" else "", max(high, -low)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, most) + suffix))
