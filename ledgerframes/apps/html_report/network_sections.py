@@ -16,6 +16,7 @@ from ledgerframes.plot.event_lines import TAG
 
 _DAYS: Final = ["time", "updates", "active_parties", "new_parties", "apps", "paid", "minted", "burned", "burned_usd"]
 _VOTES: Final = ["opened_at", "requester", "action", "party", "outcome", "accepting", "rejecting", "cips"]
+_HEADS: Final = {"accepting": "for", "rejecting": "against", "cips": "CIPs"}
 _CHANGES: Final = ["record_time", "rules", "member", "before", "after"]
 
 
@@ -66,7 +67,7 @@ def governance(material: Material) -> list[str] | str:
         parts.append(material.chart(plot.votes, opened, "Votes that were opened over time, by what became of them"))
     if len(rows):
         latest = rows[_VOTES].iloc[::-1].assign(action=rows["action"].str.replace(TAG, "", regex=True))
-        parts.append(table(latest, "The latest votes", most=15))
+        parts.append(table(latest.rename(columns=_HEADS), "The latest votes", most=15))
     if prices["median_usd"].notna().any():
         parts.append(material.chart(plot.price_votes, prices, "The votes for the price of the coin over time"))
     if len(changes):
