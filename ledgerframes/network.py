@@ -49,7 +49,8 @@ class Network:
             what the validator passes on.
         ledger: the ledger interface: the contract's eight calls and their neighbours.
         validator: the validator interface's four calls.
-        registry: the token registry: the contract's two calls and their neighbours.
+        registry: the token registry, the first of several: the contract's two calls and their neighbours;
+            `net.registry.on(url)` is another issuer's.
     """
 
     def __init__(
@@ -90,7 +91,9 @@ class Network:
         self.scan = Scan(through_validator(self.transport) if alone else self.transport)
         self.ledger = Ledger(self.transport, has_token=settings.token("ledger") is not None)
         self.validator = Validator(self.transport)
-        self.registry = Registry(self.transport)
+        # Each is another issuer's, so that none answers for the first.
+        registry = Registry(self.transport)
+        self.registry = registry.on(settings.registry_url[0]) if settings.registry_url else registry
 
     @property
     def is_remote(self) -> bool:
@@ -191,7 +194,8 @@ def connect(
         profile: name of a profile in the user's `config.toml`.
         scan_url: base URL of the scan, with its prefix (`https://HOST/api/scan`); a list is tried in turn.
         validator_url: base URL of the validator (`https://HOST/api/validator`).
-        registry_url: base URL of the token registry, at the host's root.
+        registry_url: base URL of the token registry, at the host's root; a list has one for each issuer, and
+            `load_instruments` asks them all.
         ledger_url: base URL of the participant's ledger interface.
         token: bearer token for ledger and validator, as text or as a function that returns it. What a function returned
             is kept until shortly before its `exp`, or for a minute where it has none; after a 401 it is called again.

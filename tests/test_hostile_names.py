@@ -99,7 +99,9 @@ def test_a_page_token_of_a_server_cannot_lead_elsewhere_either():
 
     async def answer(request):
         asked.append(request.url.path)
-        following = "../../v2/users?x" if len(asked) == 1 else "y" * 100_000
+        if len(asked) == 1:
+            return Response(json.dumps({"adminId": "issuer::1220", "supportedApis": {}}), media_type="application/json")
+        following = "../../v2/users?x" if len(asked) == 2 else "y" * 100_000
         return Response(json.dumps({"instruments": [], "nextPageToken": following}), media_type="application/json")
 
     app = Starlette(routes=[Route("/{path:path}", answer)])
@@ -109,7 +111,7 @@ def test_a_page_token_of_a_server_cannot_lead_elsewhere_either():
         pytest.raises(lf.errors.InputError, match="long"),
     ):
         lf.load_instruments(net)
-    assert asked == ["/registry/metadata/v1/instruments"] * 2
+    assert asked == ["/registry/metadata/v1/info", *["/registry/metadata/v1/instruments"] * 2]
 
 
 PLACES = {"NUL": "a\0b", "half a character": "\ud800", "long": "x" * 300, "very long": "x" * 70_000}

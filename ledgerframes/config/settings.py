@@ -98,7 +98,8 @@ class Settings:
     """Everything a `Transport` needs to know; checked when made, and shown without its tokens.
 
     Args:
-        scan_url: base URLs of the scan interface, in the order of preference; likewise the other three.
+        scan_url: base URLs of the scan interface, in the order of preference; likewise validator and ledger.
+        registry_url: base URLs of token registries, one for each issuer, none of which answers for another.
         scan_token: a token for the scan interface, text or a function; likewise the other three.
         rate: requests per second and host; loopback is never held back. `burst` may be sent at once.
         parallel: requests to one host under way at the same time.
@@ -154,6 +155,7 @@ class Settings:
             object.__setattr__(self, name, urls)
             secret = _secret(getattr(self, f"{interface}_token"), f"{interface}_token")
             object.__setattr__(self, f"{interface}_token", secret)
+        _check_issuers(self)
         for field in fields(self):
             if isinstance(field.default, int | float) and not isinstance(field.default, bool):
                 object.__setattr__(self, field.name, _number(getattr(self, field.name), field.name, field.default))
@@ -213,6 +215,18 @@ def source_of(url: str) -> str:
     """What may be recorded of a URL: scheme, host (with its port, if one is named) and path, nothing else."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _check_issuers(settings: Settings) -> None:
+    """Refuse to send a registry's token to another issuer's.
+
+    Raises:
+        ConfigurationError: there is a token, and registries on several servers.
+    """
+    if settings.registry_token is not None and len({origin_of(url) for url in settings.registry_url}) > 1:
+        raise ConfigurationError(
+            "registry_token would go to the registries of several issuers; give the URL of the one that it is for alone"
+        )
 
 
 def origin_of(url: str) -> tuple[str, str, int]:

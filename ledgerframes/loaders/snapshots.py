@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
 
 from ledgerframes.arguments import names
+from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, InputError, NotFoundError
 from ledgerframes.interfaces.answers import reading
-from ledgerframes.interfaces.registry import INSTRUMENT
+from ledgerframes.interfaces.registry import INSTRUMENT, Registry
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.snapshots import INSTRUMENTS, NAME_ENTRIES, USERS
@@ -20,33 +21,64 @@ from ledgerframes.tables.snapshots import INSTRUMENTS, NAME_ENTRIES, USERS
 
 @loader(INSTRUMENTS)
 def load_instruments(load: TableLoad, *, ids: Iterable[str] | None = None) -> Any:
-    """Load the instruments of the registry's admin (contract: GET /registry/metadata/v1/instruments).
+    """Load the instruments of the registries (contract: GET /registry/metadata/v1/instruments).
 
-    Older registries leave out the supply, pause and account fields: those columns are null, and `paused` is False.
-    `net.registry.info().admin_id` is the admin.
+    Each issuer has a registry of its own, so all of `connect(registry_url=[…])` are asked, one after the other.
+    `instrument_admin` is the issuer's party, by which and its id the ledger knows an instrument, and `source` the
+    registry's address; of two addresses with one admin the first is read. Older registries leave out the supply, pause
+    and account fields: those columns are null, and `paused` is False; the admin is null where none is named.
 
     Args:
-        net: the network; its registry is asked.
-        ids: only these instruments, in this order, with one request each; a registry that cannot look up a single
-            instrument is read whole. All by default.
+        net: the network; its registries are asked.
+        ids: only these instruments, of each registry in this order, with one request each; a registry that cannot look
+            up a single instrument is read whole. All by default.
 
     Returns:
-        One row per instrument: instrument_id, symbol, total_supply (in the instrument's own unit), total_supply_as_of,
-        decimals, paused and more; `lf.describe("instruments")` lists every column with its unit.
+        One row per registry and instrument: instrument_id, symbol, total_supply (in the instrument's own unit),
+        total_supply_as_of, decimals, paused, instrument_admin, source and more; `lf.describe("instruments")` lists
+        every column with its unit. If `allow_partial` lets one fail, `attrs["source"]` has those that answered.
 
     Raises:
-        InputError: an argument breaks a rule, or the registry's admin manages no instrument of an id.
-        PagingError: the registry repeats a page token.
+        InputError: an argument breaks a rule, or no registry has an instrument of an id.
+        PagingError: a registry repeats a page token.
 
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=50) as net:
-        ...     instruments = lf.load_instruments(net, columns=["instrument_id", "total_supply"])
-        >>> instruments.shape
-        (1, 2)
+        ...     issuers = [*net.sandbox.registry_urls.values()]
+        ...     with lf.connect(registry_url=issuers) as registries:
+        ...         instruments = lf.load_instruments(registries, columns=["instrument_id", "source"])
+        >>> instruments.instrument_id.to_list()
+        ['Amulet', 'HARBOR-SILVER']
     """
-    items = _all_instruments(load) if ids is None else _instruments(load, _instrument_ids(ids))
-    return load.frame(load.read(items))
+    wanted = None if ids is None else _instrument_ids(ids)[: load.limit]
+    items: list[Raw] = []
+    given: dict[str, list[Any]] = {"instrument_admin": [], "source": []}
+    for server in load.net.settings.urls("registry"):
+        registry = load.net.registry.on(server)
+        with load.asking():
+            admin = _admin_of(registry)
+            if admin is None or admin not in given["instrument_admin"]:
+                rest = load if load.limit is None else replace(load, limit=load.limit - len(items))
+                found = _all_instruments(rest, registry) if wanted is None else _instruments(rest, registry, wanted)
+                items += found
+                given["instrument_admin"] += [admin] * len(found)
+                given["source"] += [source_of(server)] * len(found)
+        if load.limit is not None and len(items) >= load.limit:
+            break
+    if wanted is not None and load.origin.complete and (lost := set(wanted) - {_id_of(item) for item in items}):
+        raise InputError(
+            f"ids: no registry has an instrument {min(lost)!r}; lf.load_instruments(net) lists all there are"
+        )
+    return load.frame(load.read(items, **given))
+
+
+def _admin_of(registry: Registry) -> str | None:
+    """The party that manages a registry's instruments; None where it does not say."""
+    try:
+        return registry.info().admin_id
+    except NotFoundError:
+        return None
 
 
 def _instrument_ids(ids: Iterable[str]) -> list[str]:
@@ -61,29 +93,24 @@ def _instrument_ids(ids: Iterable[str]) -> list[str]:
     return wanted
 
 
-def _all_instruments(load: TableLoad) -> list[Raw]:
-    call = load.net.registry.raw.instruments
-    return load.paged(call, items="instruments", following="nextPageToken", argument="page_token")
+def _all_instruments(load: TableLoad, registry: Registry) -> list[Raw]:
+    return load.paged(registry.raw.instruments, items="instruments", following="nextPageToken", argument="page_token")
 
 
-def _instruments(load: TableLoad, wanted: list[str]) -> list[Raw]:
-    """The items of these instruments, in this order.
-
-    Raises:
-        InputError: the registry has no instrument of an id.
-    """
+def _instruments(load: TableLoad, registry: Registry, wanted: list[str]) -> list[Raw]:
+    """A registry's items of these instruments, in this order, as far as it has them."""
     items: list[Raw] = []
-    chosen = wanted[: load.limit]
     with load.asking():
         try:
-            items.extend(_instrument(load, instrument_id) for instrument_id in chosen)
+            for instrument_id in wanted:
+                items += _instrument(load, registry, instrument_id)
         except NotFoundError as error:
             if not error.unknown_route:
                 raise
             # Some registries only list their instruments; part of a list cannot prove that an id is not in it.
-            whole = _all_instruments(replace(load, limit=None, allow_partial=False))
+            whole = _all_instruments(replace(load, limit=None, allow_partial=False), registry)
             listed = {_id_of(item): item for item in whole}
-            items = [listed[name] if name in listed else _refuse_id(name) for name in chosen]
+            items = [listed[name] for name in wanted if name in listed]
     return items
 
 
@@ -99,10 +126,11 @@ def _id_of(item: Raw) -> str:
         return _named.decode(item).id
 
 
-def _instrument(load: TableLoad, instrument_id: str) -> Raw:
-    answer = load.net.registry.raw.instrument(instrument_id)
+def _instrument(load: TableLoad, registry: Registry, instrument_id: str) -> list[Raw]:
+    """A registry's item of an instrument, if it has one."""
+    answer = registry.raw.instrument(instrument_id)
     if answer is None:
-        _refuse_id(instrument_id)
+        return []
     members = load.origin.body(lambda: answer)
     if bytes(members.get("id", b"null")) != msgspec.json.encode(instrument_id):
         given = bytes(members.get("id", b"null")).decode()[:80]
@@ -110,13 +138,7 @@ def _instrument(load: TableLoad, instrument_id: str) -> Raw:
             f"{INSTRUMENT}: instrument {instrument_id!r} was requested, and the answer has the id {given}",
             endpoint=str(INSTRUMENT), table=INSTRUMENTS.name, column="instrument_id",
         )  # fmt: skip
-    return Raw(answer.value)
-
-
-def _refuse_id(instrument_id: str) -> NoReturn:
-    raise InputError(
-        f"ids: the registry's admin manages no instrument {instrument_id!r}; lf.load_instruments(net) lists all of them"
-    )
+    return [Raw(answer.value)]
 
 
 @loader(NAME_ENTRIES)

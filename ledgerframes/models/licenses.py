@@ -253,6 +253,9 @@ def license_versions(
 def instrument_supply(instruments: Any, *, decimals: Decimals | None = None) -> pd.DataFrame:
     """Track the total supply of instruments over the snapshots of a store.
 
+    Each `store.sync(net, tables=["instruments"])` adds what the registries state then, so that a sync a day makes a
+    series; `pd.concat` of several loads does as well.
+
     Args:
         instruments: the stored table (several snapshots), a `Store`, or the result of `load_instruments`, with
             `decimals="exact"`.
@@ -261,8 +264,8 @@ def instrument_supply(instruments: Any, *, decimals: Decimals | None = None) -> 
 
     Returns:
         One row per instrument and time at which its supply was computed, with the columns of
-        `lf.describe("instrument_supply")`: instrument_id, symbol, time, total_supply, change (since the time before;
-        null for the first). Instruments without a supply are left out.
+        `lf.describe("instrument_supply")`: instrument_admin, instrument_id, symbol, time, total_supply, change (since
+        the time before; null for the first). Instruments without a supply are left out.
 
     Raises:
         InputError: columns are missing, or amounts are floats.
@@ -272,7 +275,7 @@ def instrument_supply(instruments: Any, *, decimals: Decimals | None = None) -> 
         >>> with lf.sandbox(updates=50) as net:
         ...     supply = lf.instrument_supply(lf.load_instruments(net, decimals="exact"))
         >>> supply.columns.to_list()
-        ['instrument_id', 'symbol', 'time', 'total_supply', 'change']
+        ['instrument_admin', 'instrument_id', 'symbol', 'time', 'total_supply', 'change']
     """
     inputs = inputs_of_snapshot(
         "instruments", instruments, "instrument_id", "symbol", "total_supply", "total_supply_as_of"

@@ -290,7 +290,12 @@ def _supplies(frame: pd.DataFrame) -> pd.DataFrame:
     times, known = np.zeros(len(frame), np.int64), np.zeros(len(frame), bool)
     for name in found if len(frame) else ():
         times, known = (times, known) if known.any() else micros(frame, name)
-    rows = pd.DataFrame({"instrument": texts(frame, "instrument_id"), "symbol": texts(frame, "symbol", absent="")})
+    names = texts(frame, "instrument_id")
+    if "instrument_admin" in frame.columns:
+        # Issuers can choose the same id.
+        shared = frame["instrument_admin"].groupby(names).transform("nunique") > 1
+        names = names.where(~shared, names + " of " + texts(frame, "instrument_admin"))
+    rows = pd.DataFrame({"instrument": names, "symbol": texts(frame, "symbol", absent="")})
     rows = rows.reset_index(drop=True).assign(supply=floats(frame, "total_supply"), moment=times)
     return rows[known & rows["supply"].notna().to_numpy()].sort_values("moment", kind="stable")
 

@@ -80,9 +80,9 @@ INSTRUMENT_SUPPLY: Final = Table(
     "instrument_supply",
     "One row per instrument and time at which its supply was computed; those without a supply are left out.",
     ("lf.instrument_supply(instruments)",),
-    ("instrument_id", "time"),
+    ("instrument_admin", "instrument_id", "time"),
     (
-        *(_of(_INSTRUMENT, name) for name in ("instrument_id", "symbol")),
+        *(_of(_INSTRUMENT, name) for name in ("instrument_admin", "instrument_id", "symbol")),
         Column("time", TIME, "When the supply was computed; where the registry does not say, when it was loaded.", True,
                source="total_supply_as_of, else loaded_at"),
         replace(_of(_INSTRUMENT, "total_supply"), nullable=False),

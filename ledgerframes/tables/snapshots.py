@@ -64,9 +64,13 @@ HOLDINGS_SUMMARY: Final = Table(
 
 INSTRUMENTS: Final = Table(
     "instruments",
-    "One row per instrument that the registry's admin manages.",
-    ("GET /registry/metadata/v1/instruments", "GET /registry/metadata/v1/instruments/{instrumentId}"),
-    ("instrument_id",),
+    "One row per registry and instrument that its admin manages.",
+    (
+        "GET /registry/metadata/v1/instruments",
+        "GET /registry/metadata/v1/instruments/{instrumentId}",
+        "GET /registry/metadata/v1/info",
+    ),
+    ("source", "instrument_id"),
     (
         Column("instrument_id", TEXT, "Unique id given by the admin.", source="/id"),
         Column("name", TEXT, "Display name, not necessarily unique.", source="/name"),
@@ -100,6 +104,14 @@ INSTRUMENTS: Final = Table(
             True,
             source="/accountInputFieldsToShow",
         ),
+        Column(
+            "instrument_admin",
+            TEXT,
+            "Party of the issuer, which manages it; null where the registry does not say.",
+            True,
+            source="adminId of GET /registry/metadata/v1/info",
+        ),
+        Column("source", TEXT, "Scheme, host and path of the registry that answered.", source="the load"),
         EXTRA,
     ),
 )

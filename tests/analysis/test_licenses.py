@@ -1,6 +1,8 @@
 """Licenses and supply over time, held against plain walks."""
 
+import json
 from decimal import Decimal
+from urllib.request import urlopen
 
 import pandas as pd
 import pytest
@@ -54,6 +56,46 @@ def test_supply_is_followed_over_snapshots(normal):
     assert len(supply) == 2 * len(first)
     changes = [one for one in supply.change if one is not None]
     assert changes == [Decimal("0.1")] * len(first)
+
+
+def test_each_sync_adds_what_every_registry_states_then(tmp_path):
+    store, told = lf.open_store(tmp_path / "lake"), []
+    with lf.sandbox(updates=300) as ledger:
+        urls = ledger.sandbox.registry_urls
+        with lf.connect(scan_url=ledger.sandbox.scan_url, registry_url=[*urls.values()]) as net:
+            for _ in range(3):
+                ledger.sandbox.advance(updates=200)
+                store.sync(net, tables=["instruments"], progress=False)
+                for admin, url in urls.items():
+                    with urlopen(f"{url}/registry/metadata/v1/instruments") as answer:
+                        told += [(admin, one["id"], one) for one in json.load(answer)["instruments"]]
+
+    supply = lf.instrument_supply(store)
+
+    wanted = sorted((admin, name, one["totalSupplyAsOf"], one["totalSupply"]) for admin, name, one in told)
+    assert len({(admin, name) for admin, name, *_ in wanted}) == 2
+    assert [*zip(supply.instrument_admin, supply.instrument_id, supply.time, supply.total_supply, strict=True)] == [
+        (admin, name, pd.Timestamp(time), Decimal(amount)) for admin, name, time, amount in wanted
+    ]
+    steps = supply.groupby("instrument_admin").total_supply.apply(lambda amounts: [None, *amounts.diff().iloc[1:]])
+    assert [*supply.change] == [one for each in steps for one in each]
+    assert any(supply.change.fillna(0))
+    assert {*store.load("instruments").source} == {*urls.values()}
+
+
+def test_issuers_can_choose_the_same_id():
+    rows = pd.DataFrame(
+        {
+            "instrument_admin": ["a", "b", None, "a"], "source": ["https://a", "https://b", "https://c", "https://moved"],
+            "instrument_id": "USD", "symbol": "USD", "total_supply": [Decimal(one) for one in (1, 20, 300, 4)],
+            "total_supply_as_of": pd.to_datetime(["2026-01-01"] * 3 + ["2026-01-02"], utc=True),
+        }
+    )  # fmt: skip
+    supply = lf.instrument_supply(rows).replace({float("nan"): None})
+    assert supply[["instrument_admin", "total_supply", "change"]].to_numpy().tolist() == [
+        ["a", 1, None], ["a", 4, 3], ["b", 20, None], [None, 300, None],
+    ]  # fmt: skip
+    assert lf.plot.instrument_supply(rows[:2]).child_axes
 
 
 def test_a_change_of_38_digits_loses_none():

@@ -2,7 +2,9 @@
 
 import json
 from contextlib import contextmanager
+from decimal import Decimal
 from random import Random
+from urllib.request import urlopen
 
 import pytest
 from starlette.applications import Starlette
@@ -19,6 +21,7 @@ from tests.hostile.instruments import invent_instruments
 from tests.rigs.servers import started
 
 LIST = "/registry/metadata/v1/instruments"
+INFO = "/registry/metadata/v1/info"
 COIN = {"id": "Coin", "name": "Coin", "symbol": "C", "decimals": 10, "supportedApis": {}}
 
 
@@ -50,13 +53,13 @@ def registry(answers):
         yield network, asked
 
 
-def test_instruments_of_these_ids_are_rows_in_their_order_with_one_request_each(net):
+def test_instruments_of_these_ids_are_rows_in_their_order_with_one_request_each_and_one_for_the_admin(net):
     whole = lf.load_instruments(net).set_index("instrument_id")
     before = net.stats.requests
 
     some = lf.load_instruments(net, ids=["TESSERA-FUND", "Amulet", "TESSERA-FUND"])
 
-    assert net.stats.requests - before == 2
+    assert net.stats.requests - before == 3
     assert list(some.instrument_id) == ["TESSERA-FUND", "Amulet"]
     assert some.set_index("instrument_id").equals(whole.loc[["TESSERA-FUND", "Amulet"]])
     assert some.attrs["complete"] is True
@@ -77,7 +80,7 @@ def test_no_ids_are_refused_and_nothing_is_sent(net):
 def test_a_limit_stops_the_requests(net):
     before = net.stats.requests
     assert list(lf.load_instruments(net, ids=["Amulet", "TESSERA-FUND"], limit=1).instrument_id) == ["Amulet"]
-    assert net.stats.requests - before == 1
+    assert net.stats.requests - before == 2
 
 
 def test_a_registry_that_only_lists_is_read_whole():
@@ -137,3 +140,63 @@ def test_a_fault_on_the_way_is_asked_again(fault):
         with lf.types.Network(settings, clock=SkippingClock()) as patient:
             found = lf.load_instruments(patient, ids=["Amulet", "TESSERA-FUND", "ORCHARD-POINT"])
     assert len(found) == 3
+
+
+def raw(url, path):
+    """The JSON that a server sends."""
+    with urlopen(f"{url}{path}") as answer:
+        return json.load(answer)
+
+
+def test_the_registries_of_several_issuers_are_read_into_one_frame():
+    page = {"instruments": [COIN, COIN | {"id": "Amulet", "totalSupply": "7.5"}], "nextPageToken": None}
+    with lf.sandbox(updates=300) as ledger, registry({LIST: (200, page)}) as (third, _):
+        urls = [*ledger.sandbox.registry_urls.values(), third.registry.servers[0]]
+        with lf.connect(registry_url=urls, decimals="exact") as net:
+            rows = lf.load_instruments(net).replace({float("nan"): None})
+            some = lf.load_instruments(net, ids=["HARBOR-SILVER", "Amulet"])
+            first = lf.load_instruments(net, limit=2)
+            with pytest.raises(lf.errors.InputError, match="no registry has an instrument 'Nowhere'"):
+                lf.load_instruments(net, ids=["Amulet", "Nowhere"])
+        told = [(url, one) for url in urls for one in raw(url, LIST)["instruments"]]
+        admins = [raw(url, INFO)["adminId"] for url in urls[:2]] + [None, None]
+
+    assert list(zip(rows.source, rows.instrument_id, strict=True)) == [(url, one["id"]) for url, one in told]
+    assert [None if one is None else Decimal(one) for one in rows.total_supply] == [
+        Decimal(one["totalSupply"]) if one.get("totalSupply") else None for _, one in told
+    ]
+    assert [*rows.instrument_admin] == admins
+    assert rows.attrs["source"] == ", ".join(urls)
+    assert [*some.instrument_id] == ["Amulet", "HARBOR-SILVER", "Amulet"]
+    assert [*first.source] == urls[:2]
+
+
+def test_one_registry_that_fails_is_an_error_or_makes_the_result_incomplete():
+    with lf.sandbox(updates=50) as ledger, registry({LIST: (500, {"error": "broken"})}) as (broken, _):
+        urls = [broken.registry.servers[0], *ledger.sandbox.registry_urls.values()]
+        settings = Settings(registry_url=tuple(urls), attempts=2)
+        with lf.types.Network(settings, clock=SkippingClock()) as net:
+            with pytest.raises(lf.errors.ServerError, match=urls[0]):
+                lf.load_instruments(net)
+            part = lf.load_instruments(net, allow_partial=True)
+            # What another issuer's registry says is no answer of this one's.
+            with pytest.raises(lf.errors.ServerError, match=urls[0]):
+                net.registry.instruments()
+            assert net.registry.on(urls[1]).instruments().instruments[0].id == "Amulet"
+    assert [*part.source] == urls[1:]
+    assert part.attrs["complete"] is False
+    assert part.attrs["source"] == ", ".join(urls[1:])
+
+
+def test_one_admin_under_two_addresses_is_read_once():
+    answers = {INFO: (200, {"adminId": "a::1", "supportedApis": {}}), LIST: (200, {"instruments": [COIN]})}
+    with registry(answers) as (one, _), registry(answers) as (other, asked):
+        with lf.connect(registry_url=[one.registry.servers[0], other.registry.servers[0]]) as net:
+            rows = lf.load_instruments(net)
+        assert asked == [INFO]
+    assert [*rows.instrument_admin] == ["a::1"]
+
+
+def test_a_token_for_one_registry_does_not_go_to_another_issuers():
+    with pytest.raises(lf.errors.ConfigurationError, match="several issuers"):
+        lf.connect(registry_url=["https://one.example.com", "https://two.example.com"], registry_token="secret-text")

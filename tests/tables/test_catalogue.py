@@ -37,7 +37,7 @@ FIXED = {
     "licenses": f"{' '.join(CONTRACT)} validator sponsor dso last_active_at first_round last_round coupons_missed"
     " version contact_point",
     "instruments": "instrument_id name symbol total_supply total_supply_as_of decimals paused pause_reason paused_until"
-    " supported_apis show_account_input_fields account_input_fields",
+    " supported_apis show_account_input_fields account_input_fields instrument_admin source",
     "name_entries": "contract_id name amount unit expires_at payment_interval_us payment_duration_us",
     "name_rules": f"{' '.join(CONTRACT)} synchronizer_id renewal_duration_us entry_lifetime_us entry_fee",
     "transfer_offers": f"{' '.join(CONTRACT)} sender receiver amount unit description expires_at tracking_id",
@@ -149,7 +149,7 @@ COMPUTED = {
     "license_growth": "time new validators",
     "license_activity": "validator sponsor version last_active_at silent_for active coupons_missed",
     "license_versions": "version validators share",
-    "instrument_supply": "instrument_id symbol time total_supply change",
+    "instrument_supply": "instrument_admin instrument_id symbol time total_supply change",
     "holding_fees": "record_time migration_id computed_as_of_round party_id lock holdings notional_fees",
 }
 

@@ -166,7 +166,7 @@ def supply(material: Material) -> list[str] | str:
     snapshot = material.snapshot("instruments")
     if snapshot is None:
         return "No snapshot of instruments is stored; add them: store.sync(net, tables=['instruments'])."
-    latest = instrument_supply(snapshot).drop_duplicates("instrument_id", keep="last")
+    latest = instrument_supply(snapshot).drop_duplicates(["instrument_admin", "instrument_id"], keep="last")
     words = text(f"From the stored instruments, {as_of(snapshot)}.", quiet=True)
     return [words, table(latest, "Total supply, where the registry has it", most=15)]
 

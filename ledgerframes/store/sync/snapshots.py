@@ -67,8 +67,9 @@ def snapshot_table(name: str) -> Table:
     table = CATALOGUE[name].having()
     # `extra` stays the last column, as in every table.
     own = _OF_SNAPSHOT if name == ACTIVE_CONTRACTS.name else ()
-    columns = (*table.columns[:-1], *own, *_ADDED, table.columns[-1])
-    return replace(table, columns=columns, key=(*table.key, "source", "loaded_at"))
+    kept = [column for column in table.columns[:-1] if column.name != "source"]
+    columns = (*kept, *own, *_ADDED, table.columns[-1])
+    return replace(table, columns=columns, key=tuple(dict.fromkeys((*table.key, "source", "loaded_at"))))
 
 
 def check_snapshots(names: Sequence[str], parties: Sequence[str] | None) -> None:
@@ -124,8 +125,10 @@ def load_snapshot(net: Network, name: str, parties: Sequence[str] | None) -> pa.
     table = snapshot_table(name)
     loaded: pa.Table = _LOADERS[name](net, *arguments, as_="arrow")
     now = pa.scalar(time.time_ns() // 1000, pa.timestamp("us", "UTC"))
-    source = _source_of(loaded)
-    given = {"source": pa.scalar(source, pa.string()), "loaded_at": now}
+    given = {"loaded_at": now}
+    # Instruments say themselves which registry they are from.
+    if "source" not in loaded.column_names:
+        given["source"] = pa.scalar(_source_of(loaded), pa.string())
     columns = [
         pa.repeat(given[name], loaded.num_rows) if name in given else loaded[name].combine_chunks()
         for name in table.names
