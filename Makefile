@@ -95,11 +95,13 @@ sanitize: $(READY)  ## broken pages through a decoder with address and undefined
 	$(BIN)/python -m tests.fuzz.sanitized --pages 20000
 	$(BIN)/python -m tests.fuzz.sanitized --plain --pages 20000
 
-lint: $(READY)  ## style, types, layers
+lint: $(READY)  ## style, types, layers, spelling, words
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/codespell ledgerframes tests docs data *.md Makefile
+	$(BIN)/python -m tests.prose
 
 notebooks: $(READY)  ## run the notebooks and store what they print and draw; read the difference
 	$(BIN)/python -m tests.refresh_notebooks

@@ -83,7 +83,7 @@ class Shown:
             lines = [f"{line}  {row}" if line else row for line, row in zip(lines, rows, strict=True)]
             left.pop(0)
         notes = [_caption(read, constant, self._rows, ids)]
-        notes += [f"not shown for want of room: {', '.join(map(str, left))}"] if left else []
+        notes += [f"no room for: {', '.join(map(str, left))}"] if left else []
         return "\n".join([*(line.rstrip() for line in lines), *filter(None, notes)])
 
     def _repr_html_(self) -> str:
@@ -180,7 +180,7 @@ def wrapped(columns: Sequence[tuple[str, Sequence[str]]], width: int) -> str:
         for line in zip_longest(*parts, fillvalue=""):
             padded = [text.ljust(kept[name]) for text, (name, _) in zip(line, shown, strict=True)]
             lines.append("  ".join(padded).rstrip())
-    return "\n".join([*lines, *([f"not shown for want of room: {', '.join(left_out)}"] if left_out else [])])
+    return "\n".join([*lines, *([f"no room for: {', '.join(left_out)}"] if left_out else [])])
 
 
 def cell(value: Any, column: str, ids: Mapping[str, str], *, whole: bool = False) -> Cell:

@@ -26,10 +26,10 @@ PARTIES = ("alice::1220", "bob::1220")
 
 def test_a_misspelt_keyword_is_named_and_nothing_is_sent(net):
     before = net.stats.requests
-    with pytest.raises(TypeError, match=r"'limt'.*did you mean 'limit'"):
-        lf.load_updates(net, limt=5)
-    with pytest.raises(TypeError, match=r"'colums'.*did you mean 'columns'"):
-        lf.load_licenses(net, colums=["validator"])
+    with pytest.raises(TypeError, match=r"'limt'.*did you mean 'limit'"):  # codespell:ignore limt
+        lf.load_updates(net, limt=5)  # codespell:ignore limt
+    with pytest.raises(TypeError, match=r"'colums'.*did you mean 'columns'"):  # codespell:ignore colums
+        lf.load_licenses(net, colums=["validator"])  # codespell:ignore colums
     with pytest.raises(TypeError, match=r"'scan_ulr'.*did you mean 'scan_url'"):
         lf.connect(scan_ulr="https://scan.example.com")
     with pytest.raises(TypeError, match=r"'migration'.*did you mean 'migrations'"):

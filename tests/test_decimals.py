@@ -227,8 +227,8 @@ def test_a_form_that_there_is_not_is_refused(form):
 
 
 def test_a_form_that_a_profile_misspells_is_refused(monkeypatch):
-    monkeypatch.setenv("LEDGERFRAMES_DECIMALS", "flaot")
-    with pytest.raises(lf.errors.ConfigurationError, match="decimals='flaot'"):
+    monkeypatch.setenv("LEDGERFRAMES_DECIMALS", "flaot")  # codespell:ignore flaot
+    with pytest.raises(lf.errors.ConfigurationError, match="decimals='flaot'"):  # codespell:ignore flaot
         lf.connect(scan_url="http://127.0.0.1:9/api/scan")
 
 

@@ -119,7 +119,7 @@ def test_a_shell_gets_its_width_and_names_the_columns_that_have_no_room(frame):
     lines = lf.show(frame).text(30).splitlines()
 
     assert lines[:3] == ["party        amount", "alice  4,870,624.05", "bob      857,580.13"]
-    assert lines[-1] == "not shown for want of room: update_id"
+    assert lines[-1] == "no room for: update_id"
     assert max(map(len, lines[:5])) <= 30
 
 
@@ -146,7 +146,7 @@ def test_tables_and_descriptions_are_shown_whole_and_are_frames():
     meaning = described.meaning[described.column == "record_month"].iloc[0]
     assert meaning in described._repr_html_()
     assert " ".join(meaning.split()[:4]) in repr(described)
-    assert repr(described).endswith("not shown for want of room: source")
+    assert repr(described).endswith("no room for: source")
     assert isinstance(listed, pd.DataFrame)
     assert type(described[described.nullable]) is pd.DataFrame
     assert max(map(len, repr(described).splitlines())) <= 80

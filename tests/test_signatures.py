@@ -56,8 +56,8 @@ def test_a_misspelt_keyword_is_a_type_error_that_names_it(name):
     with pytest.raises(TypeError, match="nonesuch"):
         function(*[None] * len(needed), nonesuch=1)
     if "limit" in inspect.signature(function).parameters:
-        with pytest.raises(TypeError, match=r"'limt'; did you mean 'limit'\?"):
-            function(*[None] * len(needed), limt=1)
+        with pytest.raises(TypeError, match=r"'limt'; did you mean 'limit'\?"):  # codespell:ignore limt
+            function(*[None] * len(needed), limt=1)  # codespell:ignore limt
 
 
 def expanded(overload):

@@ -72,7 +72,7 @@ class EventFormat(Struct, frozen=True, kw_only=True):
 
     Attributes:
         filters_by_party: by party id, what is shown of what the party sees.
-        filters_for_any_party: what is shown of what any party sees, which takes the right to read as any party.
+        filters_for_any_party: what is shown of what any party sees, which requires the right to read as any party.
         verbose: add labels and types to values.
     """
 
@@ -98,7 +98,7 @@ def whole_format(parties: Sequence[str] | None, *, interfaces: Sequence[str] = (
     """The format that leaves nothing out: every template, creations and exercises, values with their types.
 
     Args:
-        parties: whose view; None is any party's, which takes the right to read as any party.
+        parties: whose view; None is any party's, which requires the right to read as any party.
         interfaces: interfaces whose views of the contracts are to be added, as `InterfaceFilter` names them.
     """
     views = [InterfaceFilter(interface, include_interface_view=True) for interface in interfaces]

@@ -183,7 +183,7 @@ class LedgerPageCalls(Calls):
         Args:
             requesting_parties: whose events to show: every template, creations and exercises.
             transaction_format: which events to show, and how; not together with `requesting_parties`. Its event format
-                holds for reassignments, too. Without either, whatever any party sees is shown, which takes the right
+                holds for reassignments, too. Without either, whatever any party sees is shown, which requires the right
                 to read as any party.
             begin_exclusive: only updates after this offset; None or 0 begins where the participant's history does.
             end_inclusive: only updates up to this offset.
@@ -230,7 +230,7 @@ class LedgerPageCalls(Calls):
         Args:
             requesting_parties: whose contracts to show, of every template.
             event_format: which contracts to show, and how; not together with `requesting_parties`. Without either,
-                every party's are shown, which takes the right to read as any party.
+                every party's are shown, which requires the right to read as any party.
             at_offset: the offset; the participant's newest without it. At 0 nothing is active.
             page_size: the most entries to return; the participant chooses without it, and refuses too large ones.
             page_token: the `next_page_token` of the page before; None or empty is the first page.

@@ -60,7 +60,7 @@ class LookUpCalls(Calls):
             update_id: the transaction's id.
             requesting_parties: whose events to show: every template, creations and exercises.
             transaction_format: which events to show, and how; not together with `requesting_parties`. Without
-                either, whatever any party sees is shown, which takes the right to read as any party.
+                either, whatever any party sees is shown, which requires the right to read as any party.
 
         Raises:
             NotFoundError: the participant does not know the transaction.

@@ -232,8 +232,8 @@ def load_holdings_summary(
             out.
 
     Raises:
-        InputError: an argument breaks a rule, there is no scan to find the migration id, or the scan, asked for want
-            of a validator, serves neither route.
+        InputError: an argument breaks a rule, there is no scan to find the migration id, or the scan, asked as there
+            is no validator, serves neither route.
         NotFoundError: there is no such snapshot.
 
     Example:

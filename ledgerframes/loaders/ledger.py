@@ -56,8 +56,8 @@ def load_ledger_transaction(
         update_id: the update's id.
         hash: the transaction's hash instead, as `transaction_hash` has it or as it was signed; participants of Canton
             3.6 and later know those of transactions that an external party signed.
-        parties: whose view; events that none of them sees are left out. None is any party's view, which takes the
-            right to read as any party; with a token that has fewer rights, name the parties it may read as.
+        parties: whose view; events that none of them sees are left out. None is any party's view, which requires
+            the right to read as any party; with a token that has fewer rights, name the parties it may read as.
         interfaces: interfaces, such as `"#package-name:Module:Entity"`, whose views of the created contracts are to
             be computed, for `interface_views`.
 

@@ -53,8 +53,8 @@ def load_ledger_contracts(
 
     Args:
         net: the network; its ledger interface is asked, with a token.
-        parties: whose contracts: those that one of them signs or observes. None is everybody's, which takes the right
-            to read as any party.
+        parties: whose contracts: those that one of them signs or observes. None means all parties, which requires
+            the right to read as any party.
         at: the offset after whose update the contracts were active; that of the newest update by default.
         interfaces: interfaces, such as `"#package-name:Module:Entity"`, whose views of the contracts are to be
             computed, for `interface_views`.

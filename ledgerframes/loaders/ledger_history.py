@@ -66,8 +66,8 @@ def load_ledger_history(
 
     Args:
         net: the network; its ledger interface is asked, with a token.
-        parties: whose view; events that none of them sees are left out. None is any party's view, which takes the
-            right to read as any party.
+        parties: whose view; events that none of them sees are left out. None is any party's view, which requires
+            the right to read as any party.
         start: the offset of the first update, inclusive; by default where the participant's history begins, which a
             participant may have pruned.
         end: the offset before which the load ends; one after the newest by default.

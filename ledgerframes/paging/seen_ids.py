@@ -18,7 +18,7 @@ _RECENT: Final = 4_096
 
 
 class _Seen:
-    """Hashes: those of late in a set, the others in a few sorted arrays, each at least twice as long as the next."""
+    """Recent hashes in a set, older ones in a few sorted arrays, each at least twice as long as the next."""
 
     def __init__(self) -> None:
         self._recent: set[int] = set()

@@ -126,10 +126,10 @@ def create_file(url: str, options: Mapping[str, str], name: str, content: bytes)
     """Store a new file of a lake.
 
     Raises:
-        StoreError: it is there already, or the storage refused.
+        StoreError: it already exists, or the storage refused.
     """
     if read_file(url, options, name) is not None:
-        raise StoreError(f"{url}: {name} is there already: another writer changed the store at the same time")
+        raise StoreError(f"{url}: {name} already exists: another writer changed the store at the same time")
     with plain_errors(url, "be written"):
         put_file(url, options, name, content)
 

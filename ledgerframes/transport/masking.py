@@ -30,7 +30,7 @@ LOUD: Final = tuple(
 
 
 class Mask:
-    """Knows the tokens sent of late and replaces them, and their long parts, in any text.
+    """Remembers recently sent tokens and masks them, and their long parts, in any text.
 
     Tokens of fewer than four characters are left alone: masking them would make every message unreadable.
     """

@@ -43,7 +43,7 @@ def completed(program, surroundings, tmp_path):
         (("export", "lake", "out", "--format", "x"), ["xlsx"]),
         (("export", "lake", "out", "--layout", "h"), ["hive"]),
         (("plot", "burn", "lake", "--theme", "d"), ["dark"]),
-        (("report", "lake", "--sections", "bu"), ["burn"]),
+        (("report", "lake", "--sections", "bu"), ["burn"]),  # codespell:ignore bu
         (("sync", "lake", "--failover", "n"), ["network"]),
         (("sync", "lake", "--tables", "licenses,inst"), ["licenses,instruments"]),
         (("model", "mint"), ["mint_burn"]),

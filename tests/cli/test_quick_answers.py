@@ -44,7 +44,7 @@ def test_a_chart_takes_its_options_and_leaves_what_is_there(command, lake, tmp_p
         (("plot", "reassignment-flows", "LAKE", "--theme", "pink"), "--theme 'pink'"),
         (("plot", "reassignment-flows", "nowhere"), "is not a lake yet"),
         (("rewards", "LAKE", "--by", "kin"), "did you mean 'kind'?"),
-        (("load", "evnts", "-o", "out"), "did you mean 'events'?"),
+        (("load", "evnts", "-o", "out"), "did you mean 'events'?"),  # codespell:ignore evnts
         (("report",), "name the lake, once"),
         (("compute", "vots", "LAKE"), "'vots' is not a table that events give; did you mean 'votes'?"),
         (("export", "LAKE", "out", "--for", "powerbi"), "--for='powerbi' is not valid: give 'bi'"),

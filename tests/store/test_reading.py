@@ -148,8 +148,8 @@ def test_a_worker_elsewhere_finds_a_lake_that_was_opened_by_a_relative_path(net,
     [
         (lambda store: store.load("event"), "did you mean 'events'"),
         (lambda store: store.load("ledger_events"), "does not keep"),
-        (lambda store: store.load("events", columns=["choise"]), "did you mean 'choice'"),
-        (lambda store: store.load("events", where={"choise": 1}), "did you mean 'choice'"),
+        (lambda store: store.load("events", columns=["choise"]), "did you mean 'choice'"),  # codespell:ignore choise
+        (lambda store: store.load("events", where={"choise": 1}), "did you mean 'choice'"),  # codespell:ignore choise
         (lambda store: store.load("events", where="choice = 1"), "store.sql"),
         (lambda store: store.load("events", where=[("choice", "~", "x")]), "where="),
         (lambda store: store.load("events", as_="csv"), "as_='csv'"),

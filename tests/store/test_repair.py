@@ -1,4 +1,4 @@
-"""`repair` takes out what is damaged, lost or unsound; readers never see a wrong row, and a sync makes it whole."""
+"""`repair` removes what is damaged, lost or unsound; readers never see a wrong row, and a sync makes it whole."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""Pictures that a reader can zoom into, with all that they need inside of the page; the report's sections call it."""
+"""Charts that a reader can zoom into, with everything they need inside the page; the report's sections call it."""
 
 from __future__ import annotations
 

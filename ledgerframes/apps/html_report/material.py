@@ -172,7 +172,7 @@ class Material:
         """What computed tables are computed from: the store, or a history."""
         if self.opening is not None:
             return self.whole
-        # The same updates are a history that begins with the period, for want of an earlier one without a gap.
+        # The same updates are a history that begins with the period, as there is no earlier one without a gap.
         return self.store if self._models_read_store and self.whole.updates is not self.updates else self.whole
 
     @cached_property

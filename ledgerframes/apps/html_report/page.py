@@ -1,4 +1,4 @@
-"""The page itself: text, tables and pictures as HTML that needs nothing else; whatever comes in is escaped here."""
+"""The page itself: text, tables and charts as HTML that needs nothing else; all input is escaped here."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def picture(draw: Callable[..., Any], words: str) -> str:
         axes = draw()
         light, size, place = _vectors(axes.figure), axes.figure.get_size_inches(), axes.get_position()
     with _look("dark"):
-        # All is where it is in the light one: to find out where takes most of the time.
+        # All is where it is in the light one: finding out where takes most of the time.
         dark = _vectors(draw(ax=plt.figure(figsize=size).add_axes(place)).figure)
     return (
         f"<figure><picture><source media='screen and (prefers-color-scheme: dark)' srcset='{dark}'>"

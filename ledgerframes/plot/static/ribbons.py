@@ -38,7 +38,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Alluvial:
-    """The whole picture in a square of side 1."""
+    """The whole chart in a square of side 1."""
 
     sources: tuple[Node, ...]
     targets: tuple[Node, ...]

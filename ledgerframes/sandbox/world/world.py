@@ -212,7 +212,7 @@ def page_of(updates: Iterable[Update]) -> bytes:
 
 
 def _insert(history: list[Update], update: Update) -> None:
-    # A slower synchronizer's update may be recorded before one that is there already.
+    # A slower synchronizer's update may be recorded before one that is already there.
     if history and update < history[-1]:
         insort(history, update)
     else:

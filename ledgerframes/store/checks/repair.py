@@ -1,4 +1,4 @@
-"""`repair`: takes out of a store what is damaged, lost or unsound, so that the next sync reads it again.
+"""`repair`: removes from a store what is damaged, lost or unsound, so that the next sync reads it again.
 
 What is taken out of a history is taken out of all its tables and of what it covers, in one commit of the root. So a
 kill leaves a store as it was, and it can be repaired again.

@@ -176,7 +176,7 @@ def _extremes(column: pa.ChunkedArray) -> dict[str, Any]:
 
 
 def put_file(url: str, options: Mapping[str, str], path: str, data: bytes) -> None:
-    """Store a new file of a table; one that is there already is an error, for some state of the table names it.
+    """Store a new file of a table; one that already exists is an error, for some state of the table names it.
 
     Args:
         url: the table's folder or object-store URL.

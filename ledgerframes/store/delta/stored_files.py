@@ -78,7 +78,7 @@ class Damage:
     def __str__(self) -> str:
         where = f", which holds {_span(self.file.interval)}," if self.file.interval else ""
         return (
-            f"{self.table}: the file {self.file.path}{where} is damaged: {self.why}. store.repair() takes it out, and"
+            f"{self.table}: the file {self.file.path}{where} is damaged: {self.why}. store.repair() removes it, and"
             " the next sync reads its rows again"
         )
 

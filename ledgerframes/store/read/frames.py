@@ -18,7 +18,7 @@ def coverage_frame(slots: Slots) -> pd.DataFrame:
     """One row per covered interval."""
     rows = list(_rows(slots))
     begin = slots.begin
-    lates = [begin.late if begin is not None and slot[:2] == begin[:2] else None for slot in rows]
+    latest = [begin.late if begin is not None and slot[:2] == begin[:2] else None for slot in rows]
     return pd.DataFrame(
         {
             "migration_id": pd.Series([slot.migration_id for slot in rows], dtype="int64"),
@@ -26,7 +26,7 @@ def coverage_frame(slots: Slots) -> pd.DataFrame:
             "up_to": _times([None if slot.hi >= CLOSED else slot.hi for slot in rows]),
             "settled": _times([slot.settled if slot.settled > slot.lo else None for slot in rows]),
             "from_beginning": pd.Series([_begins(slot, slots.begin) for slot in rows], dtype="boolean"),
-            "begins_late": _times([late.micros if late is not None else None for late in lates]),
+            "begins_late": _times([late.micros if late is not None else None for late in latest]),
             "to_end": pd.Series([slot.hi >= CLOSED for slot in rows], dtype=bool),
         }
     )
