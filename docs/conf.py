@@ -59,7 +59,7 @@ def _command_line(_app: Any) -> None:
 
 
 def _notebooks(_app: Any) -> None:
-    """Write each notebook as a page, with the outputs that it is stored with and its pictures beside it."""
+    """Write each notebook as a page, with the outputs that it is stored with and its images next to it."""
     from nbconvert import MarkdownExporter
 
     here = Path(__file__).parent

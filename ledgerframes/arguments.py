@@ -196,7 +196,7 @@ def names(value: Any, name: str) -> tuple[str, ...]:
         name: the argument's name, for the message.
 
     Returns:
-        The texts in the caller's order; whether there may be none or the same one twice is the caller's to say.
+        The texts in the caller's order; the caller checks for empty lists and duplicates.
 
     Raises:
         InputError: it is a single text, a mapping, not iterable, or holds something else than texts.

@@ -69,7 +69,7 @@ def sandbox(
 
     Returns:
         A connected network, with a token of the user `validator_operator` if one is needed; a context manager, or
-        alive until the interpreter ends. Its handle is `net.sandbox`; `net.sandbox.token(user)` gives another user's
+        alive until the interpreter ends. Its handle is `net.sandbox`; `net.sandbox.token(user)` returns another user's
         token.
 
     Raises:

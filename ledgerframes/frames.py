@@ -195,10 +195,10 @@ def hold_amounts(frame: pd.DataFrame, columns: Sequence[str], decimals: Decimals
 def _check_columns(frame: Any, needed: Sequence[str], *, name: str, giver: str) -> None:
     names = frame.column_names if isinstance(frame, pa.Table) else getattr(frame, "columns", None)
     if names is None or not (isinstance(frame, pa.Table | pd.DataFrame) or hasattr(frame, "to_arrow")):
-        raise InputError(f"{name} is {type(frame).__name__}, not a frame; {giver} gives one")
+        raise InputError(f"{name} is {type(frame).__name__}, not a frame; {giver} returns one")
     missing = [column for column in needed if column not in list(names)]
     if missing:
-        raise InputError(f"{name} has no column(s) {', '.join(missing)}; {giver} gives them")
+        raise InputError(f"{name} has no column(s) {', '.join(missing)}; {giver} returns them")
 
 
 def _check_times(frame: Any, table: Table, needed: Sequence[str], name: str) -> None:

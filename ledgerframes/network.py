@@ -197,7 +197,7 @@ def connect(
         registry_url: base URL of the token registry, at the host's root; a list has one for each issuer, and
             `load_instruments` asks them all.
         ledger_url: base URL of the participant's ledger interface.
-        token: bearer token for ledger and validator, as text or as a function that returns it. What a function returned
+        token: bearer token for ledger and validator, as text or as a function that returns it. A function's token
             is kept until shortly before its `exp`, or for a minute where it has none; after a 401 it is called again.
         token_oauth: instead, OAuth2 client credentials: `{"issuer": URL, "client_id": …, "secret_env": VARIABLE,
             "audience": …}`; `secret_file` in place of `secret_env`, `token_url` in place of `issuer`, and `scope` if
@@ -216,7 +216,7 @@ def connect(
         deadline: seconds for one attempt as a whole.
         max_answer_bytes: the largest answer taken, in bytes after decompression.
         ledger_carrier: the header that carries the ledger's token: `"bearer"` or `"websocket"`.
-        ca_file: certificates (PEM) of a private authority, trusted beside the usual ones.
+        ca_file: certificates (PEM) of a private authority, trusted in addition to the usual ones.
         insecure_http: True sends tokens over plain http beyond this machine too, for a participant inside a cluster or
             a compose network. Anyone on the way can read them; an `InsecureHttpWarning` says so.
         personal: True keeps personal data, the contact points of validators' operators, in what is loaded, expanded

@@ -1,4 +1,4 @@
-"""`record` and `replay`: a network that keeps every answer in a folder, and one that gives them back without a network.
+"""`record` and `replay`: a network that keeps every answer in a folder, and one that replays them without a network.
 
 A file is named by the digest of method, URL and body, and by how often that request had been sent. Tokens are in none:
 they are not part of a prepared request, and are masked in answers.

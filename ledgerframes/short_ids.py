@@ -19,7 +19,7 @@ def short_names(identifiers: Iterable[str], *, level: int = NORMAL, aliased: boo
     Args:
         identifiers: those that stand in one chart or table.
         level: how long a label should be, as an index into `LEVELS`: characters of name and of fingerprint.
-        aliased: False for a table, which has the aliases in a column beside.
+        aliased: False for a table, which has the aliases in a column of their own.
     """
     known = sorted(set(identifiers))
     hints = {name: plain_text((aliased and alias_of(name)) or name.partition(_MARK)[0] or name) for name in known}

@@ -62,7 +62,7 @@ class Shown:
         return self.text(shutil.get_terminal_size().columns)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        # A notebook keeps the text beside the page that it shows: not all of the frame.
+        # A notebook keeps the text together with the page that it shows: not all of the frame.
         return {"text/html": self._repr_html_(), "text/plain": self.text(_BESIDE)}
 
     def text(self, width: int) -> str:
@@ -109,7 +109,7 @@ class Shown:
 def show(frame: Any, *, rows: int = 20) -> Shown:
     """Show a frame to be read: ids as their hints, amounts with two decimals, the widest columns last.
 
-    Beside a column of parties of whom some have an alias or a label stands a column `label`; where there are several,
+    A column of parties some of which have an alias or a label is followed by a column `label`; if there are several,
     each has its own, such as `sender_label`. A column that has one value in all rows goes to the caption. In a
     notebook the whole id is under the pointer, and is what is copied. A shell gets lines of the terminal's width, a
     pipe the whole frame.
@@ -196,14 +196,14 @@ def cell(value: Any, column: str, ids: Mapping[str, str], *, whole: bool = False
 
 
 class Labelled(NamedTuple):
-    """A frame with columns of labels, and which column each of them stands beside."""
+    """A frame with columns of labels, and which column each of them follows."""
 
     frame: pd.DataFrame
     beside: Mapping[Any, Any]
 
 
 def labelled(frame: pd.DataFrame, rows: int) -> Labelled:
-    """The frame with a column of labels beside each column in whose first rows an id has an alias."""
+    """The frame with a column of labels after each column in whose first rows an id has an alias."""
     known = all_aliases()
     texts = [name for name in frame.columns if known and isinstance(name, str)]
     named = [name for name in texts if not known.keys().isdisjoint(ids_in(frame[name].head(rows)))]
@@ -272,7 +272,7 @@ def _amount(value: Decimal) -> str:
 
 
 def _arranged(frame: pd.DataFrame, beside: Mapping[Any, Any]) -> tuple[dict[str, Any], list[Any], set[Any]]:
-    """Columns of one value, the others with the widest last and labels beside their ids, and which are numbers."""
+    """Columns of one value, the others with the widest last and labels next to their ids, and which are numbers."""
     constant = {}
     for name in frame.columns if len(frame) >= _CONSTANT else ():
         values = {said(value, whole=True) for value in frame[name].head(1_000)}

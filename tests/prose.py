@@ -3,8 +3,6 @@
 `python -m tests.prose [FILE …]` prints each place with a better word, and ends with 1 if there is one.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import sys
@@ -24,6 +22,10 @@ BETTER = {
     r"takes the right": "requires the right",
     r"for want of": "without, or set … to",
     r"of late": "recently",
+    r"beside": "next to, or in addition to",
+    r"(hold|held) against each other": "compare",
+    r"(answers?|bytes|requests|rows) a (second|server|table)": "… per …",
+    r"belongs? into": "belongs in",
 }
 FENCED = re.compile(r"^ *```.*?^ *```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 
@@ -34,10 +36,8 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
     if path.suffix == ".py":
         nodes = [node for node in ast.walk(ast.parse(content)) if isinstance(node, ast.Constant)]
         yield from ((node.lineno, node.value) for node in nodes if isinstance(node.value, str) and " " in node.value)
-    elif path.suffix == ".sql":
-        yield 1, re.sub(r"^(?!\s*--).*$", "", content, flags=re.MULTILINE)
     else:
-        yield 1, content
+        yield 1, re.sub(r"^(?!\s*--).*$", "", content, flags=re.MULTILINE) if path.suffix == ".sql" else content
 
 
 def main(files: list[str]) -> int:

@@ -65,8 +65,8 @@ def export(
     finishes the move before it does anything else.
 
     Args:
-        data: a `History`, a `Store`, or by table name what gives its rows: an Arrow table, dataset, reader or record
-            batches, a DataFrame of pandas or polars, or a callable that gives one of these when the table's turn comes.
+        data: a `History`, a `Store`, or by table name the source of its rows: an Arrow table, dataset, reader or record
+            batches, a DataFrame of pandas or polars, or a callable that returns one when the table's turn comes.
             Amounts that pandas holds as floats are written as DOUBLE, rounded, with one warning.
         path: a folder, or a file whose ending names the format: `.xlsx`, or of a single table `.parquet` or `.csv`.
         tables: which; of a history its three tables by default, of a store all that it has. Computed tables that a
@@ -76,7 +76,7 @@ def export(
             what the ending of `path` says, and Parquet for a folder.
         profile: "bi" has no nested columns (lists as JSON), an amount as a number under its own name (the nearest
             double) and exact as text in `NAME_exact`, times in UTC without zone. A workbook is always so, and has
-            times exact in `NAME_text`, since its own are of milliseconds.
+            times exact in `NAME_text`, since its own have milliseconds.
         layout: one file per table, or "hive": tables of the history in folders `migration_id=…/record_month=…`, which
             then are those two columns; Parquet only.
         times: "ms" takes the microseconds off, toward the past.
@@ -119,7 +119,7 @@ def export(
 
 
 def _sources(data: Any, wanted: list[str] | None, history: Callable[[], Any]) -> Mapping[str, Source]:
-    """What gives the rows of each table; computed ones are of `history`, which shares the steps that several need.
+    """The source of the rows of each table; computed ones come from `history`, which shares steps that several need.
 
     Raises:
         InputError: there is no such table, or `data` is nothing that has tables.

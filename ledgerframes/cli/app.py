@@ -206,12 +206,12 @@ def sandbox(
 
 
 def _refuse_beside(context: typer.Context, option: str, others: tuple[str, ...], *, because: str) -> None:
-    """Refuse options that would mean nothing beside another one."""
+    """Refuse options that do not apply together with another one."""
     for other in others:
         source = context.get_parameter_source(other)
         if source is not None and source.name == "COMMANDLINE":
             typed = other.replace("_", "-")
-            raise InputError(f"--{typed} means nothing beside --{option}: {because}; leave it out")
+            raise InputError(f"--{typed} does not apply together with --{option}: {because}; leave it out")
 
 
 def _keep(handle: Any, file: Path) -> None:

@@ -145,7 +145,7 @@ def _call(table: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The table's loader and its arguments, checked by the loader's own signature.
 
     Raises:
-        InputError: an option means nothing to this table, or one that it needs is missing.
+        InputError: an option does not apply to this table, or one that it needs is missing.
     """
     import ledgerframes
 
@@ -158,7 +158,7 @@ def _call(table: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
             needed.add(name)
     for name in given:
         if name not in known or (name == "columns" and table in _SEVERAL):
-            raise InputError(f"{_option(name)} means nothing to {table}; see: ledgerframes load --help")
+            raise InputError(f"{_option(name)} does not apply to {table}; see: ledgerframes load --help")
     for name in sorted(needed - set(given)):
         raise InputError(f"{table} needs {_option(name)}")
     return loader, given

@@ -44,7 +44,7 @@ def _network(*names: str, **more: Any) -> Any:
 
 _FAILOVER = '"network": where the given scans fail, ask those that they list. "given": only the given ones.'
 _SCAN = "Base URL of a scan, such as https://HOST/api/scan; several are tried in turn."
-_CA_FILE = "Certificates (PEM) of a private authority, trusted beside the usual."
+_CA_FILE = "Certificates (PEM) of a private authority, trusted in addition to the usual ones."
 _HTTP = "Send a token over plain http too, on a private network."
 _START = "Inclusive, UTC: 2026-01-30, 2026-01-30T06:00, MIGRATION@TIME, or begin."
 _LAST = 'Instead of --start: "30min", "1h", "7 days" back from the newest update.'
@@ -54,7 +54,7 @@ ScanUrl = Annotated[list[str] | None, _network(help=_SCAN)]
 ValidatorUrl = Annotated[list[str] | None, _network(help="Base URL of a validator: https://HOST/api/validator.")]
 RegistryUrl = Annotated[list[str] | None, _network(help="Base URL of a token registry: https://HOST.")]
 LedgerUrl = Annotated[list[str] | None, _network(help="Base URL of a participant's ledger interface.")]
-Rate = Annotated[float | None, _network(help="Most requests a second and host.")]
+Rate = Annotated[float | None, _network(help="Requests per second and host, at most.")]
 CaFile = Annotated[str | None, _network(help=_CA_FILE)]
 InsecureHttp = Annotated[bool, _network("--insecure-http", help=_HTTP)]
 Failover = Annotated[str | None, _network(help=_FAILOVER, autocompletion=listed(("network", "given")))]

@@ -1,4 +1,4 @@
-"""The commands that hold things against each other: `check`, `repair`, `verify`, `cross-check`; exit code 1 for no."""
+"""Commands that compare: `check`, `repair`, `verify`, `cross-check`; exit code 1 if something differs."""
 
 from __future__ import annotations
 

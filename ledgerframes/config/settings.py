@@ -98,9 +98,9 @@ class Settings:
     """Everything a `Transport` needs to know; checked when made, and shown without its tokens.
 
     Args:
-        scan_url: base URLs of the scan interface, in the order of preference; likewise validator and ledger.
+        scan_url: base URLs of the scan interface, in the order of preference; validator and ledger have their own.
         registry_url: base URLs of token registries, one for each issuer, none of which answers for another.
-        scan_token: a token for the scan interface, text or a function; likewise the other three.
+        scan_token: a token for the scan interface, text or a function; the other three have their own.
         rate: requests per second and host; loopback is never held back. `burst` may be sent at once.
         parallel: requests to one host under way at the same time.
         attempts: how often a safe request is tried in all.
@@ -110,7 +110,7 @@ class Settings:
         deadline: seconds for one attempt as a whole.
         max_answer_bytes: the largest answer taken, in bytes after decompression.
         ledger_carrier: the header that carries the ledger's token (contract: Authentication).
-        ca_file: certificates (PEM) of a private authority, trusted beside the usual ones. The usual ones are the
+        ca_file: certificates (PEM) of a private authority, trusted in addition to the usual ones, which are the
             public authorities, or those that `SSL_CERT_FILE`, `REQUESTS_CA_BUNDLE` or `SSL_CERT_DIR` name.
         personal: keep personal data: the contact points that operators of validators gave. Without it, licenses,
             `expand`, exports and reports leave them out; docs/howto/personal-data.md says where they remain.

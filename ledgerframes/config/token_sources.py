@@ -100,7 +100,7 @@ class KeptToken:
     """A token that is fetched when it is needed, and kept until shortly before it expires; called at each request.
 
     Args:
-        fetch: gets a token, and for how many seconds it is valid, where that is known beside the token itself.
+        fetch: gets a token, and for how many seconds it is valid, where it is known without reading the token.
         now: seconds since 1970.
     """
 

@@ -143,7 +143,7 @@ class _Parts:
         if _is_null(item.get("verdict")):
             for name in ("traffic_summary", "app_activity_records"):
                 if not _is_null(item.get(name)):
-                    raise origin.error(name, "it stands beside no verdict, so there is no request that it belongs to")
+                    raise origin.error(name, "it comes without a verdict, so there is no request that it belongs to")
             return
         values = (cursor.migration_id, cursor.micros, month_of(cursor.micros), update_id)
         place: dict[str, Any] = dict(zip(_PLACE, values, strict=True))

@@ -80,7 +80,7 @@ def decode_page(
     except (DecodeError, pa.ArrowException):
         batches = None
     if batches is None:
-        # By the Python path alone, which puts the reason into words.
+        # Fall back to the Python decoder for its error message.
         return history.decode_page(page.body, endpoint=endpoint, tables=tables, rows=rows)
     return HistoryBatch(batches)
 

@@ -1,7 +1,7 @@
 """Decodes the items of any table but the history's; every column declares where its value is in the item.
 
 Values are read by kind, as leniently as real servers vary: whole numbers also as text, amounts as text or number,
-times with 0 to 9 digits. What no column holds is kept in `extra`.
+times with 0 to 9 digits. Members without a column are kept in `extra`.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ def _without(raw: Raw, steps: Sequence[str]) -> Raw:
 def _whole(raw: Raw) -> int:
     text = bytes(raw).decode()
     text = _string.decode(raw) if text.startswith('"') else text
-    # Whole numbers inside payloads are text (`"81324"`), those beside them JSON numbers.
+    # Whole numbers inside payloads are text (`"81324"`), those next to them JSON numbers.
     if not _WHOLE.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
         raise ValueError("not a whole number of 64 bits")
     return int(text)

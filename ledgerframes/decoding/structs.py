@@ -1,6 +1,6 @@
 """Typed Structs for scan's update items in the contract's canonical form; they refuse any other form.
 
-What fits these Structs becomes columns as it is; what does not is made to fit by `canonical`, which keeps the
+Members that fit these Structs become columns as they are; the others are made to fit by `lenient`, which keeps the
 difference. Payloads stay raw bytes. Class variables say what a kind of event does not have, so that a column can be
 read off all events alike.
 """

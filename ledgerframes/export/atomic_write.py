@@ -41,7 +41,7 @@ def writing(place: str | os.PathLike[str]) -> Iterator[None]:
 
 
 class Staging:
-    """A hidden folder beside the final places; what is in it is moved there by `commit`, or else forgotten.
+    """A hidden folder next to the final places; its files are moved there by `commit`, or else forgotten.
 
     A move that an earlier, killed run had begun is finished at the start; anything else that it left is removed.
     """

@@ -78,7 +78,7 @@ class Companion:
     """Files and folders that belong to an export and are written with it, whole or not at all.
 
     Attributes:
-        names: what they are called beside the tables.
+        names: what they are called among the tables.
         write: writes them, once all tables are written, at the places that it is given by these names.
         end: called however the export ends.
     """
@@ -104,7 +104,7 @@ def export_tables(
 ) -> ExportReport:
     """Write tables to files; `lf.export` is the public function and says what the arguments mean.
 
-    A companion's files are written beside the tables.
+    A companion's files are written next to the tables.
 
     Raises:
         InputError: an argument, a name or a column that cannot be exported, a place that is taken or cannot be written.

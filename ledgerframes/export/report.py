@@ -37,7 +37,7 @@ class ExportReport(Result):
     Attributes:
         target: the folder, or the workbook.
         format: "parquet", "csv" or "xlsx".
-        tables: one entry a table, in the order asked for.
+        tables: one entry per table, in the requested order.
         bytes: of all files.
         seconds: wall time.
     """

@@ -1,4 +1,4 @@
-"""Where an export's rows come from: anything that gives Arrow batches, opened when its turn comes."""
+"""Where an export's rows come from: anything that returns Arrow batches, opened when its turn comes."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def open_source(name: str, source: Source, *, personal: bool | None = True) -> O
     Args:
         name: the table; the columns of a table of the catalogue get their declared texts.
         source: an Arrow table, dataset, reader or batches, anything with `__arrow_c_stream__` (a DataFrame of
-            pandas or polars, say), or a callable that gives one of these.
+            pandas or polars, say), or a callable that returns one of these.
         personal: whether personal data is kept; None asks the source, which says so if it was loaded to be kept.
 
     Raises:
-        InputError: the source gives no Arrow batches, none at all without saying their schema, or batches that differ.
+        InputError: the source returns no Arrow batches, none at all and no schema, or batches that differ.
     """
     given = source() if callable(source) and not hasattr(source, "__arrow_c_stream__") else source
     schema, batches = _read(name, given)
@@ -120,10 +120,10 @@ def _read(name: str, given: Batches) -> tuple[pa.Schema, Iterator[pa.RecordBatch
     first = next(batches, None)
     if first is None:
         if name not in CATALOGUE:
-            raise InputError(f"the source of {name!r} gives no batch, so its columns are unknown; give an empty one")
+            raise InputError(f"the source of {name!r} returns no batch, so its columns are unknown; give an empty one")
         return CATALOGUE[name].schema, iter(())
     if not isinstance(first, pa.RecordBatch):
-        raise InputError(f"the source of {name!r} gives {type(first).__name__}; give Arrow record batches")
+        raise InputError(f"the source of {name!r} returns {type(first).__name__}; give Arrow record batches")
     return first.schema, chain([first], batches)
 
 

@@ -1,4 +1,4 @@
-"""A workbook with a sheet a table, written row by row in constant memory; `exporting` calls it."""
+"""A workbook with a sheet per table, written row by row in constant memory; `exporting` calls it."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ class Update:
 class EventItem:
     """One item of the event history: an update, a verdict, or both; a reassignment has no verdict.
 
-    What mediators say is as the server sent it; `load_verdicts` reads it into tables.
+    The verdict is as the server sent it; `load_verdicts` reads it into tables.
 
     Attributes:
         update: None where the request was rejected or is wholly private.

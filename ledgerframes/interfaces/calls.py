@@ -98,7 +98,7 @@ def declared_call(calls: Calls, name: str) -> Callable[..., Call[Any]]:
 
 
 class Calls:
-    """Base of the four interfaces: each call sends its request and gives the value of the answer.
+    """Base of the four interfaces: each call sends its request and returns the value of the answer.
 
     Args:
         sender: the way to send, or the connection for the usual one.

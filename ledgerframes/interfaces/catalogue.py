@@ -61,7 +61,7 @@ CALLS: Final = (
     Served(registry.ALLOCATION_FACTORY, "registry.allocation_factory"),
 )
 
-#: Further endpoints of the same servers, beside the contract's.
+#: Further endpoints of the same servers, in addition to the contract's.
 NEIGHBOURS: Final = (
     Served(scan_snapshots.SNAPSHOT_TIME, "scan.snapshot_time"),
     Served(scan_snapshots.ACTIVE_CONTRACTS, "scan.active_contracts"),

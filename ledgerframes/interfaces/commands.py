@@ -187,7 +187,7 @@ def deduplication_json(period: DeduplicationPeriod, name: str) -> dict[str, Any]
     """A deduplication period as the ledger interface writes it.
 
     Raises:
-        InputError: it is of another type, or a member is out of its range.
+        InputError: it has another type, or a member is out of its range.
     """
     checked = fits(period, DeduplicationPeriod, name)
     if isinstance(checked, DeduplicationOffset):

@@ -216,7 +216,7 @@ class HistorySession:
                 f"{self._source.history.endpoint}: {server} does not have updates that another scan showed after"
                 f" {self._reader.last}; it lags behind. Try later, or name more scans in scan_url"
             )
-        _log.warning("%s showed updates that it no longer gives; the read ends with them", server)
+        _log.warning("%s showed updates that it no longer returns; the read ends with them", server)
         return self._with_held(showing)
 
     def check_pruned(self) -> None:

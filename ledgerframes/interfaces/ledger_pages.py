@@ -1,6 +1,6 @@
 """The ledger's calls that return pages: updates and active contracts by offset; `LedgerCalls` inherits them.
 
-Offsets number the updates of one participant, and a page token is of use only to the participant that gave it.
+Offsets number the updates of one participant, and a page token is valid only at the participant that issued it.
 """
 
 from __future__ import annotations

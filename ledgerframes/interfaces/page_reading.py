@@ -26,7 +26,7 @@ class HistoryPage:
     Attributes:
         content: the page as the compiled decoder has taken it apart, or as sent where it has not.
         glimpse: cursor and id of every item, the last of which is where the next page begins.
-        history: which history it is of.
+        history: which history it belongs to.
         unplaced: items without a place, and why, where they were to be left out.
     """
 

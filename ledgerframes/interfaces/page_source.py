@@ -77,7 +77,7 @@ class ScanPages:
         return answer
 
     def _failed(self, error: RequestError, server: str | tuple[str, ...] | None) -> str | None:
-        """Which server an error is of; None where that cannot be known."""
+        """Which server an error comes from; None where that cannot be known."""
         if isinstance(error, StatusError):
             return error.server
         asked = (server,) if isinstance(server, str) else server or self.servers

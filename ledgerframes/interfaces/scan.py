@@ -222,7 +222,7 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
             answer = self._sender.send(call.request, read=call.read, server=server)
             yield answer
             server, token = answer.server, answer.value.next_page_token
-            # A server that has not yet written all of the range gives the same token with an empty page: ask later.
+            # A server that has not yet written all of the range returns the same token with an empty page: ask later.
             if token is None or not answer.value.object_refs:
                 return
             urls = {ref.url for ref in answer.value.object_refs}

@@ -45,7 +45,7 @@ def _passed_on(request: Request, read: Callable[[bytes], Any]) -> tuple[Request,
     path = _PREFIX + request.path.removeprefix("/v0")
     method = "GET" if endpoint == scan_now.ROUNDS else endpoint.method
     own = Endpoint(interface="validator", method=method, path=_PREFIX + endpoint.path.removeprefix("/v0"))
-    if endpoint == scan_now.ROUNDS:  # the proxy gives all rounds, so it takes no list of those that are known
+    if endpoint == scan_now.ROUNDS:  # the proxy returns all rounds, so it takes no list of those that are known
         return Request(own, path, request.query), lambda body: read(_by_contract(body))
     return replace(request, endpoint=own, path=path), read
 
@@ -63,7 +63,7 @@ _round: Final = msgspec.json.Decoder(_Round)
 
 
 def _by_contract(body: bytes) -> bytes:
-    """Rounds as scan gives them: by contract id, where the proxy lists them."""
+    """Rounds as scan returns them: by contract id, where the proxy lists them."""
     lists = _lists.decode(body)
     rounds = {name: {_round.decode(item).contract.contract_id: item for item in items} for name, items in lists.items()}
     return msgspec.json.encode(rounds | {"time_to_live_in_microseconds": None})

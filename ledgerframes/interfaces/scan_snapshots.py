@@ -1,4 +1,4 @@
-"""Scan's calls beside the contract's six: snapshots of the active contracts, and `call` for any other read.
+"""Scan's calls in addition to the contract's six: snapshots of the active contracts, and `call` for any other read.
 
 `Scan` inherits them; the shapes are those of scan's published interface file.
 """

@@ -47,7 +47,7 @@ _kind: Final = msgspec.json.Decoder(_Kind)
 
 
 def needing_snapshots() -> AbstractContextManager[None]:
-    """Turn "unknown route" into an error that says what else gives the active contracts."""
+    """Turn "unknown route" into an error that names the other source of active contracts."""
     instead = 'load the history from start="begin" and use lf.active_contracts'
     versions = (routes.ACTIVE_CONTRACTS, routes.ACTIVE_CONTRACTS_V1, routes.ACTIVE_CONTRACTS_V0)
     return needing(*versions, routes.SNAPSHOT_TIME, instead=instead)
@@ -150,7 +150,7 @@ def load_active_contracts(
 @loader(
     COINS,
     needs=(routes.COINS, routes.COINS_V1, routes.COINS_V0, routes.SNAPSHOT_TIME),
-    instead="load_active_contracts with parties= gives whole contracts, load_holdings_summary their sums",
+    instead="load_active_contracts with parties= returns whole contracts, load_holdings_summary their sums",
 )
 def load_coins(load: TableLoad, owners: Iterable[str], *, at: Bound | None = None, page_size: int = 1000) -> Any:
     """Load the coins of some parties at a snapshot: one row per coin contract, locked ones too.

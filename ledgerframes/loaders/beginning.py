@@ -121,7 +121,7 @@ def _carried(item: bytes) -> Raw | None:
 
 
 def known_by(history: PagedHistory, page: HistoryPage) -> frozenset[str]:
-    """What a page tells of its network: its synchronizers, and the DSO's party; their names end in a fingerprint."""
+    """The network that a page shows: its synchronizers, and the DSO's party; their names end in a fingerprint."""
     found: set[str] = set()
     for item in range(len(page)):
         try:

@@ -144,8 +144,8 @@ def cross_check(
         differences: how many differences to keep.
 
     Returns:
-        Counts, and the first differences with where they are. What one server has beyond the other's last update is
-        not compared: it may just lag. Nor is what one of them lacks because it prunes: `lacks` and `pruned` name it,
+        Counts, and the first differences with where they are. Updates after the other server's last one are
+        not compared: it may just lag. Nor are those that one of them has pruned: `lacks` and `pruned` name it,
         and the sides do not agree if a `start` before that was given.
 
     Raises:
@@ -244,7 +244,7 @@ def compare(
     left, right = (_groups(side) for side in (ours, theirs))
     mine, other = next(left, None), next(right, None)
     while mine is not None or other is not None:
-        # What one side has beyond the other's end proves nothing: the other may only lag.
+        # Updates beyond the other side's end prove nothing: the other may only lag.
         if (mine is None or other is None) and not whole:
             break
         place = min(group[0] for group in (mine, other) if group is not None)

@@ -69,7 +69,7 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
 
     Raises:
         InputError: the request names no part, and the history is longer than `unbounded`.
-        RequestError: the servers gave no answer; likewise DecodeError and PagingError: answers that cannot be used.
+        RequestError: the servers gave no answer; DecodeError and PagingError: answers that cannot be used.
     """
     if request.bounds[2] is not None:
         request = request.counting_from(newest_time(net.scan))
@@ -326,7 +326,7 @@ class _Load:
             PagingError: the server returns no update of the first page.
         """
         first = self._first_page
-        # Pages that overlap have shown all along that they are of one history.
+        # Pages that overlap have shown all along that they belong to one history.
         if first is None or not self.reader.leapt:
             return
         request = self.source.page_request(first.asked.after, min(first.asked.page_size, _REPEATED))

@@ -56,7 +56,7 @@ def summary_server(net: Network) -> Validator | Scan:
 
 
 class Parts:
-    """The answers for parts of a list of parties, all of the snapshot and round that the first one is of."""
+    """The answers for parts of a list of parties, all of the snapshot and round of the first one."""
 
     def __init__(self, load: TableLoad, asked: dict[str, Any], as_of_round: int | None) -> None:
         self._net = load.net
@@ -86,7 +86,7 @@ class Parts:
     def said(self) -> str:
         """How old the snapshot is, in words."""
         return (
-            f"the newest snapshot up to {format_timestamp(self._wanted)} is of {format_timestamp(self._record_time)},"
+            f"the newest snapshot up to {format_timestamp(self._wanted)} is from {format_timestamp(self._record_time)},"
             f" {self.age // DAY} days before"
         )
 
@@ -122,7 +122,9 @@ class Parts:
             self._pin(*place)
         # Sums over different snapshots would count a transferred coin twice, or not at all.
         elif self._place != place:
-            raise self._broken(f"parts of the party list are of different snapshots or rounds: {self._place}, {place}")
+            raise self._broken(
+                f"parts of the party list belong to different snapshots or rounds: {self._place}, {place}"
+            )
         for item in items_of(members, "summaries", _ENDPOINT):
             with reading(_ENDPOINT, table=HOLDINGS_SUMMARY.name):
                 party = _party.decode(item).party_id
@@ -142,7 +144,7 @@ class Parts:
     def _pin(self, micros: int, number: int | None) -> None:
         """Ask for the rest at the time and round of the first answer: the newest snapshot may change meanwhile."""
         if micros > self._wanted or (micros < self._wanted and self._asked["record_time_match"] == "exact"):
-            raise self._broken(f"the answer is of {format_timestamp(micros)}, asked was {self._asked['record_time']}")
+            raise self._broken(f"the answer is from {format_timestamp(micros)}, asked was {self._asked['record_time']}")
         self._place, self._round = (micros, number), number
         if micros != self._wanted:
             self._asked = self._asked | {"record_time": format_timestamp(micros), "record_time_match": "exact"}

@@ -134,7 +134,7 @@ class _Reader:
     def _take(self, page: LedgerContractsPage) -> None:
         if page.active_at_offset != self.offset:
             raise PagingError(
-                f"{_ENDPOINT}: the page is of the snapshot at offset {page.active_at_offset}, not {self.offset}:"
+                f"{_ENDPOINT}: the page belongs to the snapshot at offset {page.active_at_offset}, not {self.offset}:"
                 " contracts would be lost or come twice"
             )
         batch = _read_contracts(page.contracts)

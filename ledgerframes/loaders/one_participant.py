@@ -57,7 +57,7 @@ class OneParticipant:
     _failed: set[str] = field(default_factory=set)
 
     def run(self, read: Callable[[Ledger, int], None], restart: Callable[[], None]) -> None:
-        """Read with the first participant that gives everything.
+        """Read with the first participant that returns everything.
 
         Args:
             read: reads with an interface that asks one participant only; its newest offset is the other argument.

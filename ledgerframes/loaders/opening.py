@@ -67,7 +67,7 @@ def digest_of(ids: pa.ChunkedArray) -> str:
 def proof(
     contracts: pa.Table, *, templates: Iterable[str] | None, parties: Iterable[str] | None, snapshot: bool = False
 ) -> dict[str, Any]:
-    """What the provenance of contracts says, beside their cursor, so that they can be an opening.
+    """What the provenance of contracts says, in addition to their cursor, so that they can be an opening.
 
     Args:
         contracts: with the column contract_id; without it they cannot be one.

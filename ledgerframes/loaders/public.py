@@ -1,4 +1,4 @@
-"""The loaders as `lf.NAME`; type checkers read the generated stub beside this file, which has what `as_` returns."""
+"""The loaders as `lf.NAME`; type checkers read the generated stub next to this file, which has what `as_` returns."""
 
 # ruff: noqa: F401 - only names are kept here
 

@@ -1,5 +1,5 @@
 -- One row per day in UTC and provider of an application whose rewards were created or ended on it, or through which coin was
--- paid on it. What it burns is the fees of these payments, and what it paid itself for traffic and preapprovals.
+-- paid on it. It burns the fees of these payments, and its own payments for traffic and preapprovals.
 with
 flowed as (
   select

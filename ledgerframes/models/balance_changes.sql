@@ -4,7 +4,7 @@ with
 every as (
   select
     owner, amount, rate_per_round as rate, created_round, locked, expires_at_round,
-    -- What began before the events is there from the first time on.
+    -- Coins from before the events are there from the first time on.
     case when recorded_at is null then 0 else started.place end as begins,
     ended.place as ends
   from coin_history

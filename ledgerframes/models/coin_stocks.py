@@ -48,7 +48,7 @@ def _check_times(engine: Engine, asked: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _check_size(engine: Engine, asked: Mapping[str, Any]) -> None:
-    """Refuse balances of too many owners at too many times likewise."""
+    """Refuse balances of too many owners at too many times, too."""
     size = _check_times(engine, asked)
     if size["times"] * size["owners"] > _MOST_ROWS:
         every = f"every={shown(asked['every'])} is not valid"

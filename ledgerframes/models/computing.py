@@ -1,4 +1,4 @@
-"""Computes tables from a caller's history by their models, and gives them in the caller's form."""
+"""Computes tables from a caller's history by their models, and returns them in the caller's form."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ def computed(
         unknown: models that list templates and choices that the table does not know.
         check: refuses what would be too much.
         edges: the model of what began before the range and of what is open at its end.
-        kind: of these, the kind that the table is of.
+        kind: of these, the kind of the table.
         notes: what else the provenance says of the rows.
 
     Raises:
         InputError: an argument is not valid, columns are missing, or a sum has more digits than an amount can have.
     """
-    # Kept rows are of all that a lake has, from ledger begin where that matters.
+    # Kept rows cover all that a lake has, from ledger begin where that matters.
     kept = _kept(inputs, table) if until is None and dict(variables or {}) in ({}, {"begun": True}) else None
     if kept is not None:
         return _shaped(*kept, table, inputs, as_=as_, decimals=decimals)
@@ -194,7 +194,9 @@ def _computed(engine: Engine, inputs: Inputs, table: Table, compute: Callable[[]
     except duckdb.OutOfMemoryException as error:
         raise MemoryError(str(error)) from error
     except duckdb.OutOfRangeException as error:
-        raise InputError(f"{table.name} needs more than 38 digits ({error}); leave out what is no real coin") from error
+        raise InputError(
+            f"{table.name} needs more than 38 digits ({error}); leave out rows that are not real coin"
+        ) from error
     except duckdb.Error:
         inputs.read_again()
         raise

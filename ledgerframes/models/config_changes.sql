@@ -1,5 +1,5 @@
 -- One row per member of the coin's or the network's configuration that a contract of the rules has otherwise than the
--- one before. A list's items are told by their place.
+-- one before. A list's items are identified by their place.
 with
 members as (
   select rules, state, leaf.fullkey[3:] as member, leaf.value ->> '$' as value

@@ -115,7 +115,7 @@ def whole_history(
     """Read a history that is whole: from ledger begin or an opening, without a gap, all of its tables as far.
 
     Raises:
-        InputError: `reassignments` is given beside a history that has them, or their ranges differ.
+        InputError: `reassignments` is given in addition to a history that has them, or their ranges differ.
         PartialResultError: the provenance does not prove that nothing is missing.
     """
     if reassignments is not None and (isinstance(events, History) or not len(columns_of(events))):

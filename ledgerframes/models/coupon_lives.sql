@@ -58,7 +58,7 @@ joined as (
   from usable_coupons as terms
   full join ends using (contract_id)
 ),
--- Coupons that expire together are of one round.
+-- Coupons that expire together belong to one round.
 together as (
   select ended_below, max(round) as round
   from joined

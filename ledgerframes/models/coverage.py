@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _OPENING: Final = (
     'give the whole history (start="begin"), or opening= with the contracts active before it, as'
-    ' active_contracts gives them, or opening="nothing" if you know that there were none'
+    ' active_contracts returns them, or opening="nothing" if you know that there were none'
 )
 
 
@@ -28,7 +28,7 @@ def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) 
         PartialResultError: it is incomplete, begins later, or does not say.
     """
     if not hasattr(frame, "column_names") and not hasattr(frame, "columns"):
-        raise InputError(f"{name} is {type(frame).__name__}, not a frame; lf.load_{name} gives one")
+        raise InputError(f"{name} is {type(frame).__name__}, not a frame; lf.load_{name} returns one")
     if isinstance(opening, str) and opening != "nothing":
         raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
     attrs = attrs_of(frame)
@@ -56,7 +56,7 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
         at: the moment that is asked for; up to there both may reach.
 
     Raises:
-        InputError: their ranges differ, one reaches further, or they are of different states of a store.
+        InputError: their ranges differ, one reaches further, or they come from different states of a store.
     """
     one, other = attrs_of(events), attrs_of(reassignments)
     if not one or not other:

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _FILES: Final = files("ledgerframes.models")
-#: What the caller gives: a history, or other tables.
+#: Inputs from the caller: a history, or other tables.
 INPUTS: Final = ("events", "reassignments", "opening", "updates", "verdicts", *SNAPSHOTS_READ)
 #: How much memory models take, such as `4GB`; the rest goes to disk.
 VARIABLE: Final = "LEDGERFRAMES_MEMORY_LIMIT"
-#: Without it: half of the machine's memory, and beside frames so much that all is one and a half times the frames.
+#: Without it: half of the machine's memory, and with frames so much that all is one and a half times the frames.
 HALF: Final = "50%"
-_BESIDE: Final = 330_000_000
+_ADDED_BY_MODELS: Final = 330_000_000
 _LEAST: Final = 256_000_000
 
 
@@ -129,7 +129,7 @@ class Engine:
     """A connection over one history, in which each step is computed once however many models need it.
 
     Args:
-        inputs: for each input, what gives its columns by their names. A model can be given likewise, with its rows.
+        inputs: for each input, what gives its columns by their names. A model can be given, too, with its rows.
         until: the moment up to which the history counts: a cursor, or microseconds in every migration.
 
     Raises:
@@ -156,7 +156,7 @@ class Engine:
             self._connection.close()
             self._database.keep()
             return
-        # After an error it may be damaged, or still be busy: that is no news beside the error.
+        # After an error it may be damaged, or still be busy: that is no news then.
         for close in (self._connection.close, self._database.close):
             with suppress(duckdb.Error):
                 close()
@@ -264,7 +264,7 @@ class Engine:
         return self._run(lambda query: self._connection.sql(query).to_arrow_table(), query)
 
     def _run(self, call: Callable[[str], T], statement: str) -> T:
-        """Run a statement; what does not fit beside the frames may take as much memory as if there were none."""
+        """Run a statement; what does not fit next to the frames may take as much memory as if there were none."""
         import duckdb
 
         try:
@@ -300,7 +300,7 @@ class Engine:
         self._held[name] = getattr(give, "size", rows.nbytes) if isinstance(rows, pa.Table) else None
         if VARIABLE not in os.environ:
             sizes = [size for size in self._held.values() if size is not None]
-            of_frames = f"{max(sum(sizes) // 2 - _BESIDE, _LEAST)}B"
+            of_frames = f"{max(sum(sizes) // 2 - _ADDED_BY_MODELS, _LEAST)}B"
             self._database.limit(of_frames if len(sizes) == len(self._held) else HALF)
 
 

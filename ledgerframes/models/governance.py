@@ -158,7 +158,7 @@ def featured_app_history(
 ) -> Any:
     """List the featured app rights over time: granted, given another weight, withdrawn or cancelled, by which vote.
 
-    Governance decides on each. A change of the weight ends a right and begins another one. What was `earned` is of
+    Governance decides on each. A change of the weight ends a right and begins another one. `earned` counts
     coupons that the app's work made while it had the right, whoever their beneficiary is and whenever they were
     claimed, as far as the events or `opening` show them; `lf.app_daily` has what each party claimed by day.
 

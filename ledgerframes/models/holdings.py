@@ -97,12 +97,12 @@ def holdings_from_events(
         if unread:
             name, member = unread[0]["template_name"], unread[0]["member"]
             raise InputError(
-                f"events: a contract of {name} has no {member} that can be read; its holdings cannot be told"
+                f"events: a contract of {name} has no {member} that can be read; its holdings cannot be computed"
             )
         # Without coins no fee depends on the round.
         rounds = engine.rows("open_round_numbers")["round"]
         if asked_round is None and rounds.null_count == len(rounds) and engine.rows("held_coin_terms").num_rows:
-            raise InputError("as_of_round is needed: no mining round is open at that moment")
+            raise InputError("pass as_of_round=: no mining round is open at that time")
 
     holdings: pd.DataFrame = computed_table(
         HOLDINGS_FROM_EVENTS, inputs, as_="pandas", decimals=decimals, until=moment, variables=variables, check=check
@@ -159,7 +159,7 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
             if ours is not None and theirs is not None and ours != theirs:
                 rows.append((party, name, ours, theirs, _EXACT.subtract(ours, theirs)))
     reconciled = pd.DataFrame(rows, columns=["party_id", "amount", "computed", "served", "difference"])
-    # Said beside an empty result, so that "no difference" is not taken for "all compared".
+    # Said together with an empty result, so that "no difference" is not taken for "all compared".
     reconciled.attrs["decimals"] = "exact"
     reconciled.attrs["not_served"] = [name for name in AMOUNTS if name not in stated]
     return reconciled

@@ -51,7 +51,7 @@ class Inputs:
         given: the same as the caller gave it.
         engine: what has computed tables of this history, and computes more of them.
         opened_by: what loads the opening that the table needs.
-        beside: the provenance of what is given beside the history.
+        verdict_attrs: the provenance of verdicts given in addition to the history.
         rows_only: whether a caller wants the rows of tables and what was not understood, and nothing else of them.
     """
 
@@ -63,7 +63,7 @@ class Inputs:
     given: Any = None
     engine: Engine | None = None
     opened_by: Loader = "load_opening"
-    beside: Mapping[str, Any] = field(default_factory=dict)
+    verdict_attrs: Mapping[str, Any] = field(default_factory=dict)
     rows_only: bool = False
 
     def read_again(self) -> None:
@@ -84,7 +84,7 @@ def inputs_of(
     Args:
         events: a frame of events, of the ledger interface too, a `History`, a `Store`, the path of a Parquet file or
             folder of events, or `Inputs`.
-        reassignments: a frame of them, beside one of events.
+        reassignments: a frame of them, in addition to one of events.
         opening: an `Opening`, a frame of contracts that says what it is, `"nothing"`, or None.
         opened_by: what loads the opening that the table needs.
 
@@ -102,7 +102,7 @@ def inputs_of(
         gives[EVENTS.name] = _given(events, EVENTS)
     else:
         raise InputError(f"events={shown(events)} is not valid: {_GIVER}")
-    gives |= {table.name: _given(events, table, beside=True) for table in (UPDATES, REASSIGNMENTS)}
+    gives |= {table.name: _given(events, table, additional=True) for table in (UPDATES, REASSIGNMENTS)}
     if reassignments is not None:
         gives[REASSIGNMENTS.name] = _Frame(reassignments, REASSIGNMENTS)
     proof = _proof(events, EVENTS)
@@ -120,7 +120,7 @@ def inputs_of(
 
 
 def inputs_of_verdicts(inputs: Inputs, verdicts: Any) -> Inputs:
-    """A history with verdicts beside it.
+    """A history together with verdicts.
 
     Args:
         inputs: the history.
@@ -131,7 +131,7 @@ def inputs_of_verdicts(inputs: Inputs, verdicts: Any) -> Inputs:
     """
     given = getattr(verdicts, VERDICTS.name, verdicts)
     both = {**inputs.gives, VERDICTS.name: _given(given, VERDICTS)}
-    return replace(inputs, gives=both, beside=attrs_of(_proof(given, VERDICTS)), engine=None)
+    return replace(inputs, gives=both, verdict_attrs=attrs_of(_proof(given, VERDICTS)), engine=None)
 
 
 def inputs_of_table(rows: Any, table: Table) -> Inputs:
@@ -150,7 +150,7 @@ def inputs_of_table(rows: Any, table: Table) -> Inputs:
 
 
 def is_store(given: Any) -> bool:
-    """Whether a caller gives a store, which is not imported here: it computes tables itself."""
+    """Whether a caller passes a store, which is not imported here: it computes tables itself."""
     return hasattr(given, "load") and hasattr(given, "coverage")
 
 
@@ -158,8 +158,8 @@ def _store(given: Any) -> Any:
     return given if is_store(given) else None
 
 
-def _given(given: Any, table: Table, *, beside: bool = False) -> Give:
-    """What gives a table of a history, a store, a path or a frame; one that is beside it has no rows if not there."""
+def _given(given: Any, table: Table, *, additional: bool = False) -> Give:
+    """Reads a table of a history, a store, a path or a frame; an additional one that is missing has no rows."""
     if isinstance(given, History) and table.name in History._fields:
         frame = getattr(given, table.name)
         return _empty(table) if frame is None else _Frame(frame, table)
@@ -167,8 +167,8 @@ def _given(given: Any, table: Table, *, beside: bool = False) -> Give:
         return _stored(given, table)
     if isinstance(given, str | Path):
         saved = Path(given) / f"{table.name}.parquet"  # of History.save, or of an export
-        return _empty(table) if beside and not saved.exists() else _files(saved if saved.exists() else given, table)
-    return _empty(table) if beside else _Frame(given, table)
+        return _empty(table) if additional and not saved.exists() else _files(saved if saved.exists() else given, table)
+    return _empty(table) if additional else _Frame(given, table)
 
 
 def _proof(given: Any, table: Table) -> Any:

@@ -1,4 +1,4 @@
-"""Events of the ledger interface in the columns of scan's events, so that models read one's own ledger likewise."""
+"""Events of the ledger interface in the columns of scan's events, so that models read one's own ledger, too."""
 
 from __future__ import annotations
 

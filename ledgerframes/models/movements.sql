@@ -1,5 +1,5 @@
--- One row per entry in a party's account of coin: what an update brought it or took from it, and why. What a payment takes
--- in and gives back is one entry. Mints and burns are those of `mint_burn`; a lock or unlock changes only what is locked,
+-- One row per entry in a party's account of coin: what an update brought it or took from it, and why. A payment's inputs
+-- and change are one entry. Mints and burns are those of `mint_burn`; a lock or unlock changes only what is locked,
 -- a merge nothing. Where coin changed and nothing says why, the entry is unknown; so is an ended coin whose create is not
 -- known, of which nobody states whose it was.
 with
@@ -102,7 +102,7 @@ every as (
   from compared
   where entries = 0 and rest = 0 and locked_change = 0
   union all by name
-  -- Beside an ended coin of which nothing is known, what is not explained may be that coin.
+  -- Where nothing is known of an ended coin, the unexplained rest may be that coin.
   select
     update_id, migration_id, record_time, party, 'unknown' as kind, rest as amount, 0::decimal(38, 10) as locked_change
   from compared

@@ -51,15 +51,15 @@ def _days(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
     return _range(inputs, asked) | {"every_us": DAY, "new_known": nothing_before(inputs, asked)}
 
 
-def _beside(inputs: Inputs, asked: Mapping[str, Any]) -> Inputs:
-    """The same history with the verdicts beside it."""
+def _with_verdicts(inputs: Inputs, asked: Mapping[str, Any]) -> Inputs:
+    """The same history together with the verdicts."""
     return inputs if asked["verdicts"] is None else inputs_of_verdicts(inputs, asked["verdicts"])
 
 
 def _verdict_days(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
     """What days need, and where the verdicts begin and end; up to the newest one they are as new as the events."""
-    begin, end = begin_of(inputs.beside), end_of(inputs.beside)
-    newest = inputs.beside.get("end") is None
+    begin, end = begin_of(inputs.verdict_attrs), end_of(inputs.verdict_attrs)
+    newest = inputs.verdict_attrs.get("end") is None
     low = {"verdicts_low": None if begin is None else begin[1]}
     return _days(inputs, asked) | low | {"verdicts_high": None if end is None or newest else end.micros + 1}
 
@@ -138,7 +138,7 @@ def _ended(engine: Engine, _: pa.Table) -> dict[str, int]:
 def validator_liveness(
     events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
-    """Tell for each validator for which rounds it reported that it is alive, and for how many it is silent.
+    """For each validator, the rounds it reported in and how long it has been silent.
 
     A license is created again at every change; the latest counts. Whoever is silent all through a range has no event in
     it, so the range has to begin at ledger begin, or `opening` has to have the licenses that there were. A license that
@@ -164,7 +164,7 @@ def validator_liveness(
     """
 
 
-@of_model(NETWORK_DAILY, settings=_verdict_days, unknown=MOVERS, edges="coin_edges", beside=_beside)
+@of_model(NETWORK_DAILY, settings=_verdict_days, unknown=MOVERS, edges="coin_edges", with_more=_with_verdicts)
 def network_daily(
     events: Any, *, verdicts: Any = None, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:

@@ -69,7 +69,7 @@ flowed as (
   from reward_flows
   group by all
 ),
--- What the ledger keeps private shows as a verdict alone.
+-- Private transactions show as verdicts alone.
 decided as (
   select
     utc_day(record_time) as date,

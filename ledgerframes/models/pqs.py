@@ -49,7 +49,7 @@ def events_from_pqs(creates: Any, exercises: Any, *, from_beginning: bool = Fals
         event that is not among the exercises, and `archived_unseen` counts these.
 
     Raises:
-        InputError: these are no frames of PQS, columns are missing, or the ids of events are not (offset, node).
+        InputError: these are not frames of PQS, columns are missing, or the ids of events are not (offset, node).
 
     Example:
         >>> import pandas as pd, ledgerframes as lf

@@ -1,4 +1,4 @@
-"""Tables of models as `lf.NAME`; type checkers read the generated stub beside this file for what `as_` returns."""
+"""Tables of models as `lf.NAME`; type checkers read the generated stub next to this file for what `as_` returns."""
 
 # ruff: noqa: F401 - only names are kept here
 

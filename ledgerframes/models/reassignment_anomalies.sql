@@ -4,7 +4,7 @@ with
 legs as (
   select
     *,
-    -- Without an unassign id the legs of a contract are told by the counter.
+    -- Without an unassign id the legs of a contract are matched by the counter.
     coalesce(unassign_id, contract_id || ' ' || reassignment_counter) as pair
   from reassignments
 ),

@@ -62,7 +62,7 @@ def issuance(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: 
 
     A round allows the coin per year times its tick over 365 days. The development fund has its share of all; validators
     and applications have theirs of what that leaves, and super validators the rest. Coupons mint it until the round
-    closes; then they expire, which makes no coin. `minted`, `expired` and `open` are of the round's own coupons,
+    closes; then they expire, which makes no coin. `minted`, `expired` and `open` count the round's own coupons,
     whenever that happened. `allowed` less these three is what nobody can claim, as caps leave a part of a pool, or
     nobody earns it, and the development fund's share, which is minted later and by no round. Where applications are
     rewarded by traffic, their coupons state coin, so `allowed_featured_app` and `allowed_unfeatured_app` are 0.
@@ -92,7 +92,7 @@ def issuance(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: 
 
 @of_model(REWARDS, unknown=["unknown_rewards"], edges="reward_edges", notes=_reward_checks)
 def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
-    """List the reward coupons: of whom, what they are worth, and whether they were claimed or expired.
+    """List reward coupons with their owner, value and outcome.
 
     A coupon states a weight, not coin: its amount is the weight times what its round issues per weight of its kind,
     rounded half even to 10 places, as the ledger does.

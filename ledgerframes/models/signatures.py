@@ -61,7 +61,7 @@ def of_model(
     kind: str | None = None,
     settings: Callable[[Inputs, Mapping[str, Any]], Mapping[str, Any]] | None = None,
     check: Callable[[Engine, Mapping[str, Any]], object] | None = None,
-    beside: Callable[[Inputs, Mapping[str, Any]], Inputs] | None = None,
+    with_more: Callable[[Inputs, Mapping[str, Any]], Inputs] | None = None,
     notes: Callable[[Engine, pa.Table], Mapping[str, Any]] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a table that the model of its name computes from a history; its function is a signature and its meaning.
@@ -72,9 +72,9 @@ def of_model(
         unknown: see `computed`, as for the others.
         edges: likewise.
         kind: likewise.
-        settings: what the model reads, beside `at`, `every` and `parties`, of a history and the arguments.
+        settings: what the model reads, in addition to `at`, `every` and `parties`, of a history and the arguments.
         check: refuses what would be too much, by the arguments.
-        beside: adds to the history what else the caller gives.
+        with_more: adds to the history what else the caller gives.
         notes: see `computed`.
     """
 
@@ -89,7 +89,7 @@ def of_model(
             asked = given.arguments
             opening, until = asked.get("opening"), bound(asked.get("at"), "at")
             inputs = inputs_of(asked["events"], opening=opening)
-            inputs = inputs if beside is None else beside(inputs, asked)
+            inputs = inputs if with_more is None else with_more(inputs, asked)
             own = {} if settings is None else settings(inputs, asked)
             if whole:
                 check_whole(inputs.proof, name="events", opening=opening)

@@ -1,6 +1,6 @@
 -- One row per day in UTC and validator that has a license at its end: the rounds that it reported for on the day, what it was
 -- paid, and what it paid for traffic. A license is created again at every report, and counts the rounds that were missed
--- before it. What a validator claims it is paid, whoever's coupon it was.
+-- before it. A validator is paid what it claims, whoever's coupon it was.
 with
 last as (select max(record_time) as time from events),
 reports as (

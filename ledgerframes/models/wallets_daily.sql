@@ -64,7 +64,7 @@ changed as (
   from changes
   group by all
 ),
--- One whose time has run out is of no use, though it stays until somebody ends it.
+-- One whose time has run out is useless, though it stays until somebody ends it.
 moments as (
   select date, least((date + 1)::timestamp at time zone 'UTC', last.time) as moment
   from history_days

@@ -28,7 +28,7 @@ from ledgerframes.objects.sources import StoredObject
 from ledgerframes.transport import Stop
 from ledgerframes.write_aside import written_aside
 
-#: A list of digests beside the objects, in the form of `sha256sum`.
+#: A list of digests next to the objects, in the form of `sha256sum`.
 DIGESTS: Final = "SHA256SUMS"
 _LINE: Final = re.compile(r"([0-9a-fA-F]{64}) [ *](.+)", re.ASCII)
 _CHUNK: Final = 8 * 2**20
@@ -84,7 +84,7 @@ class FolderObjects:
         return opened
 
     def first_line(self, stored: StoredObject) -> bytes | None:
-        """The first item of an object, of which little more is read; None where it has none.
+        """The object's first item, without reading the rest; None if it is empty.
 
         Raises:
             DecodeError: it is gone or cannot be read.

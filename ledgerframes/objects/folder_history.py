@@ -1,6 +1,6 @@
 """`FolderHistory`: pages of the update history from the objects of a folder; `FolderWay` answers requests from it.
 
-What may be assumed of a folder is what may be assumed of a server (see `paging.proofs`): that it holds everything up
+A folder keeps the promise of a server (see `paging.proofs`): it holds everything up
 to its newest item less `settle`. So nothing proves the end of its last segment, and nothing beyond its newest item.
 """
 
@@ -128,7 +128,7 @@ class FolderHistory:
         return _NOTHING if page is None else page.raw
 
     def _take(self, after: Cursor) -> _Reader:
-        """A reader that gives what follows a cursor: one that is near it, or a new one."""
+        """A reader of what follows a cursor: one that is near it, or a new one."""
         first = self._object_at(after)
         with self._change:
             near = [one for one in self._readers if one.at >= first and one.inner.can_give(after)]

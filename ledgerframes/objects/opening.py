@@ -36,7 +36,7 @@ def open_objects(
     """Open a folder of objects of updates as a network: its history is read from them, without a server; young.
 
     Objects are the files that scans hand out (`net.scan.download_object`). They lie in folders of segments, as their
-    names say, or flat, as a browser saves them. A file `SHA256SUMS` beside them
+    names say, or flat, as a browser saves them. A file `SHA256SUMS` next to them
     lists their digests, which are checked.
 
     Everything that reads the history of updates takes it: `load_history`, `Store.sync`, `cross_check`,

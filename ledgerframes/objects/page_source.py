@@ -1,6 +1,6 @@
 """`ObjectPages`: pages of the update history from objects where there are some, and else from servers; syncs read it.
 
-What may be assumed of objects, beside what is assumed of servers (see `paging.proofs`): an object that a scan lists
+Objects keep one more promise than servers (see `paging.proofs`): an object that a scan lists
 holds every update of its segment that lies more than `settle` before the segment's end. The scan had shown something
 after the segment when it wrote the end of it, so this is the servers' own rule, made when the object was written. The
 rest of a segment comes from pages, so that every segment begins and ends with updates that both have shown.
@@ -195,7 +195,7 @@ class ObjectIndex:
             self._older.clear()
 
     def _reader(self, after: Cursor) -> SegmentReader | None:
-        """A reader that gives what follows a cursor: one that is near it, or a new one."""
+        """A reader of what follows a cursor: one that is near it, or a new one."""
         segment = self._segment(after)
         if segment is None:
             return None
@@ -230,7 +230,7 @@ class ObjectIndex:
 
 @dataclass(frozen=True)
 class ObjectPages:
-    """A source of pages that gives what objects hold from them.
+    """A source of pages that reads from objects what they hold.
 
     Attributes:
         inner: the servers.
@@ -348,7 +348,7 @@ class ObjectPages:
         return bool(chain) and not self.index.broken and chain[-1].up_to >= needed
 
     def _first_left(self, place: Cursor | None, size: int) -> Answer[HistoryPage]:
-        """The first items that a server has; fewer where it gives no more at once."""
+        """The first items that a server has; fewer where it returns no more at once."""
 
         def fewer(_request: Request, error: RequestError) -> Request | None:
             nonlocal size

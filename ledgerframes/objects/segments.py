@@ -44,7 +44,7 @@ class Segment:
 
 
 def segments_of(objects: Iterable[StoredObject]) -> list[Segment]:
-    """The segments of which every object is there, as far as their numbers tell, in order."""
+    """The complete segments, judging by object numbers, in order."""
     ordered = sorted(objects, key=lambda stored: stored.name)
     segments = []
     for (after, up_to), group in groupby(ordered, key=lambda stored: (stored.name.after, stored.name.up_to)):
@@ -56,7 +56,7 @@ def segments_of(objects: Iterable[StoredObject]) -> list[Segment]:
 
 @dataclass
 class SegmentReader:
-    """Gives pages of one segment; each begins in the page before or after it, never before it.
+    """Returns pages of one segment; each begins in the page before or after it, never before it.
 
     Attributes:
         source: where the objects are.

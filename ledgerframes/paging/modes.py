@@ -146,7 +146,7 @@ class Reading:
         return taken
 
     def _has_more(self, page: Page) -> bool:
-        """Whether a page without the group ends before it, or inside it: late updates have filled the page."""
+        """Whether a page ended before reaching the held-back group, or inside it, because late updates filled it."""
         if not page or self.cursor is None:
             return False
         first, last = page.glimpse.cursors[0], page.glimpse.cursors[-1]

@@ -103,7 +103,7 @@ class Proofs:
     def lose(self, server: str) -> None:
         """Note that a server shows less than before: from now on only a page of it proves anything about itself.
 
-        What it sent before is doubtful, pages that were asked for since are not.
+        Its earlier pages are doubtful, pages that were asked for since are not.
         """
         with self._lock:
             new = server not in self._broken

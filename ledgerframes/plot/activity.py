@@ -159,14 +159,14 @@ def transfers(x: Any, *, top: int | None = None, _ax: Any = None) -> Content:
     """Draw which parties paid (left) and which they paid (right).
 
     The width of a ribbon is the sum of its transfers, its colour that of the sender; parties have the same order on
-    both sides, those with the largest sums first. What a party pays to itself is left out and counted in the
+    both sides, those with the largest sums first. A party's payments to itself are left out and counted in the
     subtitle, as are transfers whose amount is null. A party that the events do not state is called unknown.
 
     Args:
         x: one row per output, from `transfers`; of `token_transfers`, choose one instrument and one step; or a History
             or Store.
-        top: how many parties to show by name; the others are combined. As many as the height has room for, up to 14,
-            by default.
+        top: how many parties to show by name; the others are combined. Defaults to as many as fit, at
+            most 14.
 
     Example:
         >>> import ledgerframes as lf

@@ -88,7 +88,7 @@ class EventLine:
 
     Attributes:
         at: microseconds since 1970 in UTC.
-        label: what is written beside it; empty where an earlier one has the label of both.
+        label: what is written next to it; empty where an earlier one has the label of both.
         whole: what happened then, in full.
     """
 
@@ -247,7 +247,7 @@ class Matrix(Titled):
 
     @property
     def sides(self) -> tuple[list[str], list[str]]:
-        """What is written beside the rows and under the columns."""
+        """The words next to the rows and under the columns."""
         rows = [self.labels[name] for name in self.names]
         return rows, list(self.columns) or rows
 

@@ -122,7 +122,7 @@ def _check(backend: object, ax: object, title: object) -> None:
     one_of(backend, "backend", ("matplotlib", "plotly"))
     if title is not None and not isinstance(title, str):
         raise InputError(f"title={title!r} is not valid: give text, or leave it out")
-    if find_spec("matplotlib") is None:  # plotly's colours are of its settings, too
+    if find_spec("matplotlib") is None:  # plotly's colours belong to its settings, too
         raise ConfigurationError("charts need matplotlib, which is not installed; run: pip install matplotlib")
     if backend == "plotly":
         if ax is not None:

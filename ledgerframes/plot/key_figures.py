@@ -54,7 +54,7 @@ def app_shares(x: Any, *, every: str | None = None, top: int = 6) -> Content:
         return Nothing(title, f"no application claimed rewards in this range{left_out}")
     times, claimed, apps = times[there], claimed[there], apps[there]
     sums = pd.Series(claimed).groupby(apps.to_numpy()).sum()
-    # The rows are of days, so no interval is shorter.
+    # Rows are per day, so no interval is shorter.
     of_days = "1D" if np.ptp(times) < _MOST_BINS * DAY else None
     ranking, cut = ranked(sums, top), bins(times, every=every or of_days, most=_MOST_BINS, begins=begins(frame))
     table = cut.sums(times, ranking.codes(apps), len(ranking.names), claimed)

@@ -125,7 +125,7 @@ def luminance(colour: RGB) -> float:
 
 
 def _page() -> Tones:
-    """What a transparent figure lies on; only the text colour tells about it."""
+    """What a transparent figure lies on; only the text colour depends on it."""
     from matplotlib import rcParams
     from matplotlib.colors import to_rgb
 

@@ -39,8 +39,8 @@ def reassignment_flows(x: Any, *, top: int | None = None, _ax: Any = None) -> Co
 
     Args:
         x: one row per reassignment, from `reassignment_flows`, or counts from `flow_matrix`; or a History or Store.
-        top: how many synchronizers to show by name; the others are combined. As many as the height has room for,
-            up to 20, by default.
+        top: how many synchronizers to show by name; the others are combined. Defaults to as many as
+            fit, at most 20.
 
     Example:
         >>> import ledgerframes as lf

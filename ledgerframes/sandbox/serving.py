@@ -39,7 +39,7 @@ logger = logging.getLogger("ledgerframes.sandbox")
 def serve(app: App, *, port: int = 0, faults: Faults | None = None, latency: float = 0.0) -> Served:
     """Serve an ASGI app on 127.0.0.1 until it is stopped or the program ends; return once it accepts requests.
 
-    It has its own thread and event loop, so it runs beside the loop of a notebook. The app's lifespan
+    It has its own thread and event loop, so it runs next to the loop of a notebook. The app's lifespan
     events are not sent.
 
     Args:

@@ -99,7 +99,7 @@ def _read(source: Path) -> Journal:
         content = json.loads(source.read_bytes())
         written = content["format"]
     except (OSError, ValueError, RecursionError, LookupError, TypeError) as error:
-        raise WorldFileError(f"{str(source)!r} is no world file; choose a file that save() wrote") from error
+        raise WorldFileError(f"{str(source)!r} is not a world file; choose a file that save() wrote") from error
     if written != FORMAT:
         raise WorldFileError(
             f"{str(source)!r} has format {written}, this release reads {FORMAT}; make the ledger again"

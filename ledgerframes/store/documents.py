@@ -15,7 +15,7 @@ _FOLDER: Final = "_coverage"
 
 @dataclass(frozen=True)
 class Documents:
-    """The files of a lake beside its tables.
+    """The files of a lake other than its tables.
 
     Attributes:
         url: the lake's folder or object-store URL.

@@ -62,7 +62,7 @@ class HistoryTables:
 
     @property
     def places(self) -> dict[str, Place]:
-        """Where rows go, by table, for processes that store them beside this one."""
+        """Where rows go, by table, for processes that store them alongside this one."""
         return {name: Place(name, table.url, PARTITIONS, table.strips()) for name, table in self.tables.items()}
 
     def prepare(self, network: str, known_by: Collection[str]) -> None:

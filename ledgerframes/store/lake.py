@@ -32,7 +32,7 @@ from ledgerframes.store.table_sets import HISTORY, TableSet, set_of
 from ledgerframes.store.view import View
 
 _log = logging.getLogger("ledgerframes.store")
-#: Documents are numbered by microseconds, and none is of before 2001.
+#: Documents are numbered by microseconds, and none is from before 2001.
 _FIRST: Final = 1_000_000_000_000_000
 
 
@@ -80,7 +80,7 @@ class Lake:
         self.documents = Documents(self._base, self.options)
 
     def table(self, name: str, listing: Listing | None = None) -> DeltaStoreTable:
-        """One table, not read yet; `Root.own` gives it as the document names it."""
+        """One table, not read yet; `Root.own` returns it as the document names it."""
         return DeltaStoreTable(
             declared(name),
             f"{self._base}/{name}",
@@ -132,7 +132,7 @@ class Lake:
         """Write `lake.json` again if it is lost or damaged; whether it was.
 
         Raises:
-            StoreError: the tables are of another format.
+            StoreError: the tables have another format.
         """
         content = self.documents.lake_file()
         try:
@@ -201,7 +201,7 @@ class Lake:
 
         Args:
             as_of: the number of a document, a sync id, or a time: the last sync that had ended by then.
-            names: the tables wanted beside those of the update history, each with its set; all by default.
+            names: the tables wanted in addition to those of the update history, each with its set; all by default.
             strict: refuse tables of which something is lost.
 
         Raises:

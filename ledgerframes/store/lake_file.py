@@ -1,4 +1,4 @@
-"""`LakeFile`: what a lake's `lake.json` says, and the other files beside its tables; `Lake` reads and writes them.
+"""`LakeFile`: what a lake's `lake.json` says, and its other files, apart from tables; `Lake` reads and writes them.
 
 The document of coverage names every table but `updates`, whose log names the document. That log cannot tell that it
 lost entries, or that it is gone as a whole: each of these is a valid older state. So every writer ends by noting here

@@ -30,9 +30,9 @@ def open_store(
         verify: how every file is checked that is read: `"pages"` checks the footer, and the pages that are needed
             against their checksums; `"files"` checks all bytes against a digest, which reads whole files where a few
             columns would do.
-        personal: False makes a lake without personal data: the contact points of validators' operators are taken out
-            of what is synced, `extra` lists them row by row, and `rebuild_items` refuses its history. A lake stays as
-            it was created, whoever syncs it; leave `personal` out to take it as it is.
+        personal: False makes a lake without personal data: the contact points of validators' operators are removed
+            from what is synced, `extra` lists them row by row, and `rebuild_items` refuses its history. The choice is
+            permanent; omit `personal` to keep whatever the lake was created with.
 
     Returns:
         The store. Its tables appear with the first `sync`.

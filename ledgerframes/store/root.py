@@ -79,7 +79,7 @@ class Root:
         return self
 
     def own(self, name: str) -> DeltaStoreTable:
-        """A table in the state that the document names; every call gives the same one.
+        """A table in the state that the document names; every call returns the same one.
 
         Raises:
             StoreError: something of it is lost, or it cannot be opened.
@@ -108,7 +108,7 @@ class Root:
     def _own_losses(self, *, thoroughly: bool = False) -> list[Loss]:
         """What was lost of `updates`; one that has gone on since, as under a sync that was killed, is opened again."""
         left, table = self._left, self.table
-        if left.version < 0:  # beside a document it is never missing
+        if left.version < 0:  # where there is a document, it is never missing
             left = Named(0) if not table.exists and self._lake.documents.numbers() else left
         elif (table.version or 0) > left.version:
             if not thoroughly:

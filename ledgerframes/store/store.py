@@ -84,7 +84,7 @@ class Store:
         derive: Iterable[str] | None = None,
         source: Literal["auto", "pages", "objects"] = "pages",
     ) -> SyncReport:
-        """Bring the store up to date: read what is missing of a range, also what an interrupted sync left out.
+        """Bring the store up to date: fetch whatever a range lacks, including what an interrupted sync left behind.
 
         Rows and coverage are one commit, so no row is lost or stored twice however a sync ends (contract: POST
         /v2/updates).
@@ -144,7 +144,7 @@ class Store:
 
     @suggesting
     def derive(self, tables: Iterable[str] | None = None) -> DeriveReport:
-        """Compute tables from the stored events and keep them beside these, up to where rows are final.
+        """Compute tables from the stored events and keep them next to these, up to where rows are final.
 
         Only what is new is read: contracts that began earlier are carried over. Rows and how far the table is computed
         are one commit, so no row is lost or stored twice however this ends. After rows were added to, or taken out of,
@@ -153,7 +153,7 @@ class Store:
         Args:
             tables: `round_history`, `rewards`, `transfers`, `token_transfers`, `traffic_purchases`,
                 `mint_burn`, `coin_history` and `supply_per_round`; by default those that the store has.
-                What a table is computed with is computed, too.
+                Tables that they are computed from are computed, too.
 
         Returns:
             What was computed. `store.load("rewards")`, `sql` and `export` read the tables; `settled` in the provenance
@@ -278,7 +278,7 @@ class Store:
                 those states. Without it nothing is removed.
 
         Returns:
-            What `tables()` returns afterwards.
+            The frame that `tables()` returns afterwards.
 
         Raises:
             StoreError: a sync runs on the store, or it cannot be written.

@@ -11,7 +11,7 @@ from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY, INSTRUMENTS
 from ledgerframes.tables.table import Column, Table
 
 _LOADED_AT: Final = Column("loaded_at", TIME, "When the snapshot was taken; null for a single load.", True)
-#: What models read beside a history; a lake's tables say when each of their snapshots was loaded.
+#: Tables that models read in addition to a history; a lake's tables say when each of their snapshots was loaded.
 SNAPSHOTS_READ: Final = {
     "licenses": replace(LICENSES, columns=(*LICENSES.having().columns, _LOADED_AT)),
     "instruments": replace(INSTRUMENTS, columns=(*INSTRUMENTS.columns, _LOADED_AT)),

@@ -23,7 +23,7 @@ def _maybe(name: str, kind: object, meaning: str, source: str, **more: str) -> C
 
 LEDGER_TRANSACTIONS: Final = Table(
     "ledger_transactions",
-    "One row: a transaction, transaction tree or reassignment as the participant tells it.",
+    "One row: a transaction, transaction tree or reassignment as the participant reports it.",
     _ENDPOINTS,
     ("update_id",),
     (
@@ -137,7 +137,7 @@ LEDGER_CONTRACTS: Final = Table(
             "synchronizer_id", TEXT, "Where it is active; null while a reassignment is under way.", "/synchronizerId"
         ),
         _maybe("reassignment_counter", INT64, "How often it was reassigned.", "/reassignmentCounter"),
-        _maybe("workflow_id", TEXT, "Workflow id of the update that created or assigned it.", "workflowId beside it"),
+        _maybe("workflow_id", TEXT, "Workflow id of the update that created or assigned it.", "workflowId next to it"),
         _maybe("offset", INT64, "Offset of the update that created or assigned it, on this participant.", "/offset"),
         _maybe("node_id", INT64, "Number of the creation in that update.", "/nodeId"),
         Column("template_id", TEXT, "Template as package hash, module and entity.", source="/templateId"),

@@ -31,7 +31,7 @@ ROUNDS: Final = Table(
         Column(
             "amulet_price_usd",
             AMOUNT,
-            "Price of the coin in the round; told while it is open.",
+            "Price of the coin in the round; reported while it is open.",
             True,
             "USD per coin",
             "/contract/payload/amuletPrice",

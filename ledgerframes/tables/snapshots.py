@@ -75,7 +75,7 @@ INSTRUMENTS: Final = Table(
         Column("instrument_id", TEXT, "Unique id given by the admin.", source="/id"),
         Column("name", TEXT, "Display name, not necessarily unique.", source="/name"),
         Column("symbol", TEXT, "Symbol, not necessarily unique.", source="/symbol"),
-        Column("total_supply", AMOUNT, "Total supply, where the registry tells.", True, "instrument", "/totalSupply"),
+        Column("total_supply", AMOUNT, "Total supply, if the registry states it.", True, "instrument", "/totalSupply"),
         Column("total_supply_as_of", TIME, "When the total supply was computed.", True, source="/totalSupplyAsOf"),
         Column(
             "decimals", INT64, "Digits after the point that wallets show, 0 to 10.", unit="digits", source="/decimals"

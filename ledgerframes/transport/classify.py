@@ -171,7 +171,7 @@ def judge_body(
 def _is_doubtful(problem: Exception) -> bool:
     """Whether the body may be damaged, rather than be whole with one member that breaks the contract.
 
-    msgspec names the path of a member or an item, and no path where the body as a whole is of the wrong type.
+    msgspec names the path of a member or an item, and no path where the body as a whole has the wrong type.
     """
     return not isinstance(problem, msgspec.ValidationError) or " - at `" not in str(problem)
 
@@ -272,7 +272,7 @@ def _advice(received: Received, detail: str, request: Request, server: str, *, u
 
 
 def _challenge(headers: Mapping[str, str], mask: Masking) -> str:
-    """What a server says about the token beside its refusal (RFC 6750): that it expired, for example."""
+    """What a server says about the token when it refuses it (RFC 6750): that it expired, for example."""
     text = mask(headers.get("www-authenticate", ""))[:CHALLENGE]
     parameters = {match[1].lower(): match[2] or match[3] or "" for match in _PARAMETER.finditer(text)}
     return parameters.get("error_description") or parameters.get("error") or ""

@@ -1,7 +1,7 @@
 """Connections of urllib3 whose waits end with the attempt, and that are given up where more arrived than the answer.
 
-A socket's own time-out begins again with each byte that drips in, so the waits here look at the attempt. What a server
-sends behind an answer would be taken for the next one, also where it waits within TLS and the socket shows nothing.
+A socket's own time-out begins again with each byte that drips in, so the waits here look at the attempt. Data that a
+server sends behind an answer would be taken for the next one, also if it waits within TLS and the socket shows nothing.
 """
 
 from __future__ import annotations

@@ -211,7 +211,7 @@ class Http:
         Args:
             prepared: what to send.
             credential: the token, if there is one.
-            seconds: how long it may take; a body for a sink may take what `SLOWEST` allows beside.
+            seconds: how long it may take; a body for a sink may take what `SLOWEST` allows in addition.
             stop: ends it.
             sink: takes the body of a success as it arrives, whatever its size; it is then not in what is returned.
             extensions: what else the transport is told; see `recording`.

@@ -121,7 +121,7 @@ class Sink(Protocol):
     """Takes a body that is too large for memory."""
 
     def begin(self, length: int | None) -> None:
-        """A body begins, in place of what came before.
+        """Start a new body; discard what was received so far.
 
         Args:
             length: how many bytes it has, where the server says so.

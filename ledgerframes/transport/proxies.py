@@ -57,7 +57,7 @@ class Proxy:
         return Failure(f"no connection to the proxy {self.shown} that {self.variable} names{why}", advice=advice)
 
     def refused(self, why: str) -> Failure:
-        """What to say where it answers, but does not let the connection through."""
+        """The outcome when the proxy refuses the connection."""
         why = self._masked(why)
         reason = f"the proxy {self.shown} that {self.variable} names refused: {why or 'it did not say why'}"
         if why.startswith("407"):
@@ -69,7 +69,7 @@ class Proxy:
         return Failure(reason)
 
     def _masked(self, why: str) -> str:
-        """What it said, without the password if it sends that back."""
+        """Its reply, without the password if it sends that back."""
         if self.user is None:
             return why
         for secret in (base64.b64encode(b":".join(self.user)), self.user[1]):

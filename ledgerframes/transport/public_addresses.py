@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-#: Gives the addresses of a host name.
+#: Returns the addresses of a host name.
 Lookup = Callable[[str], Iterable[str]]
 
 # RFC 6052: an IPv4 address behind a translator stands in the last 32 bits.
@@ -24,7 +24,7 @@ _PRIVATE_NAMES: Final = (".localhost", ".local", ".internal", ".home.arpa")
 
 
 def addresses_of(host: str) -> list[str]:
-    """The addresses that the system's resolver gives for a name.
+    """The addresses that the system's resolver returns for a name.
 
     Raises:
         OSError: there are none.
@@ -40,7 +40,7 @@ def why_not_public(url: str, lookup: Lookup = addresses_of) -> str | None:
 
     Args:
         url: a base URL.
-        lookup: gives the addresses of a name.
+        lookup: returns the addresses of a name.
     """
     parts = urlsplit(url)
     host = (parts.hostname or "").rstrip(".")

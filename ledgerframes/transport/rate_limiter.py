@@ -54,7 +54,7 @@ class RateLimiter:
             self._places.release()
 
     def _reserve(self) -> float:
-        """Take one token, which may be a future one, and say how long until it is there."""
+        """Reserve a token and return the seconds until it is available."""
         with self._lock:
             now = self._clock.monotonic()
             # Below zero it is a debt: each thread reserves its own later instant, and none has to look again.

@@ -24,7 +24,7 @@ Attempt = Callable[[Request, str, float], Received | Failure]
 
 log = logging.getLogger("ledgerframes.transport")
 
-#: How often a server is tried that has never answered and cannot be connected to.
+#: Attempts at a server that was never reachable.
 KNOCKS: Final = 2
 
 

@@ -130,7 +130,7 @@ class PageSizes:
             self._manageable[server] = size // 2, self.clock.monotonic() + _HOUR
 
     def learn(self, server: str, maximum: int) -> None:
-        """A server named the largest page that it gives; logged once per network."""
+        """A server named the largest page that it returns; logged once per network."""
         if maximum < self.largest.get(server, maximum + 1):
             self.largest[server] = maximum
-            log.info("%s gives %d updates per page at most and is asked for no more", source_of(server), maximum)
+            log.info("%s returns at most %d updates per page and is asked for no more", source_of(server), maximum)

@@ -14,7 +14,7 @@ class Stats:
     Attributes:
         requests: requests sent, each attempt counted.
         bytes: bytes received in bodies, after decompression.
-        retries: attempts made because one before had failed.
+        retries: attempts after a failed one.
         waits_seconds: time spent waiting for the rate, for a free place and between attempts, over all threads.
         statuses: answers by HTTP status; 0 counts requests that got none.
     """

@@ -42,7 +42,7 @@ class SystemClock:
 
 
 class Stop:
-    """Whether an operation is to end; once set it stays so. Any thread may set it.
+    """A cancellation flag; once set, it stays set. Any thread may set it.
 
     Args:
         above: what also ends this operation: that of the operation it is a part of, that of the connection.
@@ -67,7 +67,7 @@ class Stop:
         return self._told or any(stop.is_set() for stop in self._above)
 
     def check(self) -> None:
-        """Continue, or not.
+        """Raise if the operation was stopped.
 
         Raises:
             StoppedError: the operation was stopped.

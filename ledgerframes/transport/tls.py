@@ -1,7 +1,7 @@
-"""Whom TLS trusts, and what to do about a certificate that is not taken; the wire calls it.
+"""Trusted certificates, and what to tell the user when one is rejected; the wire calls it.
 
 Certificates are always checked. The public authorities are those of certifi; `SSL_CERT_FILE`, `REQUESTS_CA_BUNDLE` or
-`SSL_CERT_DIR` name others in their place, `ca_file=` a private one beside them.
+`SSL_CERT_DIR` name others in their place, `ca_file=` a private one in addition.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def trusted(ca_file: str | None, environ: Mapping[str, str] = os.environ) -> ssl
     """What connections are checked by.
 
     Args:
-        ca_file: certificates to trust beside the usual ones.
+        ca_file: certificates to trust in addition to the usual ones.
         environ: the variables, which may name others in place of the usual ones.
 
     Raises:
@@ -54,7 +54,7 @@ def trusted(ca_file: str | None, environ: Mapping[str, str] = os.environ) -> ssl
     else:
         context = ssl.create_default_context(cafile=check_ca_file(environ[name], name))
     if ca_file is not None:
-        # Beside the public authorities, so that one connection can reach both kinds of server.
+        # In addition to the public authorities, so that one connection can reach both kinds of server.
         context.load_verify_locations(check_ca_file(ca_file, "ca_file"))
     return context
 

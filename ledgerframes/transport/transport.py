@@ -48,7 +48,7 @@ class Transport:
         settings: where the servers are and how to talk to them.
         clock: what waits and budgets go by.
         transport: what sends, in place of urllib3; closed with this.
-        list_scans: gives the base URLs of further scans, asked where the settings' scans fail, and without a token;
+        list_scans: returns the base URLs of further scans, asked where the settings' scans fail, and without a token;
             called before the first request to a scan.
 
     Attributes:

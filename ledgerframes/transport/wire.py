@@ -49,7 +49,7 @@ class Wire(httpx.BaseTransport):
     """Sends requests to any server, by the proxy that the environment names for it. Threads and forks may share one.
 
     Args:
-        settings: whom to trust beside the usual authorities, and how long connections may take.
+        settings: certificates to trust in addition to the usual ones, and how long connections may take.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -251,7 +251,7 @@ def _told(error: Exception, *, opening: bool) -> httpx.TransportError:
         return httpx.ConnectError(f"the host's name is not valid: {error}")
     if isinstance(error, NewConnectionError) or (opening and isinstance(error, SSLError | ProxyError)):
         return httpx.ConnectError(words)
-    if isinstance(error, ConnectTimeoutError):  # what comes before is of this kind, too
+    if isinstance(error, ConnectTimeoutError):  # earlier failures have this kind, too
         return httpx.ConnectTimeout(words)
     if isinstance(error, ReadTimeoutError):
         return httpx.ReadTimeout(words)

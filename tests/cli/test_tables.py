@@ -47,12 +47,12 @@ def test_tables_and_columns_are_listed(command):
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("load licenses -o x.csv --party a::b", "--party means nothing to licenses"),
+        ("load licenses -o x.csv --party a::b", "--party does not apply to licenses"),
         ("load holdings_summary -o x.csv", "holdings_summary needs --party"),
         ("load coins -o x.csv", "coins needs --owner"),
-        ("load licenses -o x.csv --template a:B:C", "--template means nothing to licenses"),
+        ("load licenses -o x.csv --template a:B:C", "--template does not apply to licenses"),
         ("load history -o x.csv", "several tables"),
-        ("load history -o x --columns a", "--columns means nothing to history"),
+        ("load history -o x --columns a", "--columns does not apply to history"),
         ("describe license", "did you mean 'licenses'"),
         ("load licenses -o x.csv --columns nonsense", "no column"),
     ],

@@ -228,7 +228,7 @@ SAME = {
     "no table": ({}, "names no table"),
     "a number": ({"t": 3}, "is int"),
     "numbers": ({"t": [3]}, "gives int"),
-    "no batch": ({"t": []}, "gives no batch"),
+    "no batch": ({"t": []}, "returns no batch"),
     "batches that differ": ({"t": [ONE.to_batches()[0], pa.record_batch({"a": [1]})]}, "cast them all"),
 }
 

@@ -61,7 +61,7 @@ class Participant:
         if self.dies_at and len(self.asked) >= self.dies_at:
             return text("gone", 503)
         if len(self.asked) == self.refuses_at or not self.knows(body.get("pageToken")):
-            cause = "pageToken is of another participant"
+            cause = "pageToken belongs to another participant"
             return json_of({"code": "INVALID_ARGUMENT", "cause": cause, "context": {}, "errorCategory": 8}, 400)
         made = self.updates(body) if path.endswith("get-updates-page") else self.contracts(body)
         if self.spoil is not None:

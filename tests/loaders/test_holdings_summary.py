@@ -114,7 +114,7 @@ def test_all_parts_of_a_split_list_are_of_the_first_ones_snapshot():
 def test_parts_of_different_snapshots_are_an_error():
     with (
         serving(most=1, strays=True) as (net, _),
-        pytest.raises(lf.errors.DecodeError, match="of different snapshots or rounds"),
+        pytest.raises(lf.errors.DecodeError, match="different snapshots or rounds"),
     ):
         load(net, PARTIES[:3], match="exact", record_time=f"{DAY}03:00:00Z")
 
@@ -164,7 +164,7 @@ def test_the_snapshots_own_time_is_shown_where_the_server_states_it():
 
 def test_a_snapshot_months_older_than_asked_is_a_warning():
     with serving() as (net, _):
-        with pytest.warns(SnapshotWarning, match="up to 2026-04-01.* is of 2026-01-30T03.* 60 days before"):
+        with pytest.warns(SnapshotWarning, match="up to 2026-04-01.* is from 2026-01-30T03.* 60 days before"):
             load(net, record_time="2026-04-01")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -175,7 +175,7 @@ def test_a_snapshot_months_older_than_asked_is_a_warning():
 def test_an_answer_of_a_later_snapshot_than_asked_is_an_error(match):
     with (
         serving(late=True) as (net, _),
-        pytest.raises(lf.errors.DecodeError, match=r"answer is of 2026-01-30T03.*01:00"),
+        pytest.raises(lf.errors.DecodeError, match=r"answer is from 2026-01-30T03.*01:00"),
     ):
         load(net, record_time=f"{DAY}01:00:00Z", match=match)
 

@@ -222,7 +222,7 @@ def test_the_parts_of_a_summary_are_of_the_first_one_s_snapshot():
 
 def test_parts_of_another_snapshot_are_an_error():
     reply, _ = summaries(own_time=False)
-    wrong = pytest.raises(lf.errors.DecodeError, match="parts of the party list are of different snapshots")
+    wrong = pytest.raises(lf.errors.DecodeError, match="parts of the party list belong to different snapshots")
     with HostileServer(reply) as server, asking(server) as net, wrong:
         lf.load_holdings_summary(net, PARTIES, record_time="2026-01-30T08:00:00Z", migration_id=4)
 

@@ -237,7 +237,7 @@ BROKEN = {
         "a occurs twice",
     ),
     "a round of text": (alone(verdict(1), app_activity_records={"round_number": "x", "records": []}), "round_number"),
-    "activity without a verdict": (reassigned(1) | {"app_activity_records": {"round_number": 1}}, "beside no verdict"),
+    "activity without a verdict": (reassigned(1) | {"app_activity_records": {"round_number": 1}}, "without a verdict"),
     "two different cursors": ({**reassigned(2), "verdict": verdict(3)}, "has no cursor"),
 }  # fmt: skip
 

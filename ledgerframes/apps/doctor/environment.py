@@ -104,7 +104,7 @@ def examine_settings(net: Network) -> Iterator[Finding]:
         yield _certificates(settings.ca_file)
     if away:
         yield Finding(
-            HERE, "rate", "ok", f"{settings.rate:g} requests a second and host, {settings.parallel} at a time"
+            HERE, "rate", "ok", f"{settings.rate:g} requests per second and host, {settings.parallel} at a time"
         )
 
 
@@ -123,7 +123,7 @@ def _proxies(away: Sequence[str]) -> Iterator[Finding]:
 
 
 def _certificates(ca_file: str | None) -> Finding:
-    """Whom TLS trusts, and whether the files that say so can be read."""
+    """The certificates that TLS trusts, and whether their files can be read."""
     try:
         trusted(ca_file)
     except ConfigurationError as error:

@@ -12,7 +12,7 @@ from ledgerframes.config.settings import INTERFACES
 from ledgerframes.errors import ConfigurationError
 
 _SERVERS: Final = 10  # requests after which no further server is examined
-_COMPARED: Final = 3  # scans held against each other
+_COMPARED: Final = 3  # scans that are compared
 _UNUSABLE: Final = frozenset({("proxies", "fail"), ("certificates", "fail")})
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def doctor(net: Network, *, store: str | os.PathLike[str] | None = None, progres
         A `Diagnosis`: true if nothing fails; `to_frame()`, `to_json()`; no token is in it.
 
     Raises:
-        InputError: `store` is not a path, or `progress` not True, False or None. What fails at a server is part of the
+        InputError: `store` is not a path, or `progress` not True, False or None. A server's failure is part of the
             result instead.
 
     Example:

@@ -26,7 +26,7 @@ QUIET: Final = 600  # seconds without an update that a ledger in use does not ha
 
 
 def examine_history(net: Network, scans: Sequence[str]) -> Iterator[Finding]:
-    """List the migrations (about ten requests in all) and hold the scans against each other (two requests each).
+    """List the migrations (about ten requests in all) and compare the scans (two requests each).
 
     Args:
         net: the network.
@@ -71,7 +71,7 @@ def _begins(extent: Extent) -> Finding:
 
 def _newest(newest: Cursor) -> Finding:
     behind = datetime.now(UTC).timestamp() - newest.micros / 1e6
-    said = f"the newest update is of {format_timestamp(newest.micros)}, {duration(behind)} ago"
+    said = f"the newest update is from {format_timestamp(newest.micros)}, {duration(behind)} ago"
     if behind < -QUIET:
         return Finding(SUBJECT, "newest", "warn", f"{said} (in the future)", "set this machine's clock")
     if behind > QUIET:

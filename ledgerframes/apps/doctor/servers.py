@@ -75,7 +75,7 @@ def examine_server(net: Network, interface: Interface, server: str) -> Iterator[
         yield from _failed(error, subject, interface, server)
         return
     said = f"answered in {answer.seconds * 1000:.0f} ms"
-    slow = f"it takes {answer.seconds:.1f} s an answer; a further {interface}_url= may be nearer"
+    slow = f"answers take {answer.seconds:.1f} s; another server ({interface}_url=) may be closer"
     yield Finding(subject, "reached", "warn" if answer.seconds > SLOW else "ok", said, slow * (answer.seconds > SLOW))
     if member not in answer.value:
         yield _no_such_server(subject, interface, f"its answer has no member {member!r}")
@@ -155,7 +155,7 @@ def _clock(answer: Answer[dict[str, msgspec.Raw]], subject: str) -> Iterator[Fin
     try:
         there = parsedate_to_datetime(answer.headers["date"])
     except (KeyError, ValueError):
-        yield Finding(subject, "clock", "unknown", "it does not say its time")
+        yield Finding(subject, "clock", "unknown", "it sends no Date header")
         return
     apart = (datetime.now(UTC) - there).total_seconds() - answer.seconds / 2 - 0.5
     if abs(apart) <= SKEW:

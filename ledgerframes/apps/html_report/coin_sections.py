@@ -27,9 +27,9 @@ Make = Callable[[Material], Section]
 
 
 def titled(title: str) -> Callable[[Callable[[Material], list[str] | str]], Make]:
-    """A section of a title, from a function that gives its parts, or a sentence that says why there are none.
+    """A titled section, from a function that returns its parts, or a sentence that says why there are none.
 
-    Where the section cannot be made for a range, it has the reason.
+    If it cannot be built for a range, it says why.
     """
 
     def decorated(made: Callable[[Material], list[str] | str]) -> Make:

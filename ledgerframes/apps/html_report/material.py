@@ -70,7 +70,7 @@ class Material:
     """What a report is made of.
 
     Attributes:
-        updates: the frame of the period, as a store or a loader gives it; likewise `events` and `reassignments`.
+        updates: the frame of the period, as a store or a loader returns it; the same for `events` and `reassignments`.
         store: the store, where there is one: it knows coverage, snapshots and what came before the period.
         as_of: the state it is read in.
         period: the part of record time that the report is about.
@@ -120,7 +120,7 @@ class Material:
     def whole(self) -> History[Any]:
         """The history up to the end of the period: with an opening from the period before on, else as far as known.
 
-        What coupons are worth, who holds what and the supply depend on what came before the period. Where models read
+        The worth of coupons, holdings and the supply depend on what came before the period. Where models read
         the store themselves, updates have only their times, and events only who acted, from the period before on.
         """
         if self.store is None or self.period.start is None:

@@ -25,7 +25,7 @@ def key_figures(material: Material) -> list[str] | str:
     """Days of the network, shares of applications, the scorecard of validators, and whether parties come back."""
     days = material.of("network_daily", "time")
     if days.empty:
-        return "No day begins in this range. Take a longer range: key figures are of days in UTC."
+        return "No day begins in this range. Take a longer range: key figures are per day in UTC."
     apps = material.of("app_daily", "time")
     parts = [table(days[[*_DAYS, "whole"]].iloc[::-1], "The latest days: updates, parties, and coin in CC", most=10)]
     if (apps["rewards_claimed"] > 0).any():

@@ -97,7 +97,7 @@ def text(words: str, *, quiet: bool = False) -> str:
 
 
 def table(frame: pd.DataFrame, caption: str = "", *, most: int = _MOST_ROWS) -> str:
-    """A frame as a table, its first rows at most, with labels beside ids."""
+    """A frame as a table, its first rows at most, with labels next to ids."""
     frame = labelled(frame, most).frame
     numbers = {name for name in frame.columns if is_number(frame[name])}
     ids = ids_of(frame, most)

@@ -47,7 +47,7 @@ def report(
     overwrite: bool = False,
     interactive: bool = False,
 ) -> Path:
-    """Write one HTML page: what happened, in figures, then tables and charts, and last where it all comes from.
+    """Write a one-page HTML report: key figures, tables, charts and data lineage.
 
     The page needs no other file and no network, follows the reader's light or dark theme, and can be printed. Figures
     of a store are compared with the period of the same length before, where the store knows it.

@@ -72,7 +72,7 @@ def _built() -> tuple[ModuleType | None, Choice | None]:
         why = "the compiled decoder was not built" if isinstance(error, ModuleNotFoundError) else str(error)
         return None, Choice(PYTHON, why, "install it again where there is a C++ compiler, for several times the speed")
     folder = Path(__file__).parent
-    # In a checkout the sources stand beside the module, and may have changed since.
+    # In a checkout the sources stand next to the module, and may have changed since.
     if not sources(folder) or digest(folder) == module.SOURCES:
         return module, None
     stale = Choice(PYTHON, "the compiled decoder was built from other sources", "run `make setup`")

@@ -147,7 +147,7 @@ def load_from_objects(
     net = load.net
     if not net.is_remote:
         raise InputError(
-            "source='objects': an opened folder gives the history of updates alone. What to do: connect to a scan, or"
+            "source='objects': an opened folder has the history of updates alone. What to do: connect to a scan, or"
             " load the history of the folder and use lf.active_contracts"
         )
     snapshot, migration_id = _snapshot_of(net, at)
@@ -165,14 +165,14 @@ def load_from_objects(
     table = pa.Table.from_batches(rows.batches, schema=load.table.schema)
     time = format_timestamp(snapshot.micros)
     if migration_id is None:
-        _log.info("the migration of the snapshot of %s cannot be told", time)
+        _log.info("the migration of the snapshot of %s is not known", time)
         return load.frame(table, at=time, **held_by(table))
     cursor = Cursor(migration_id, snapshot.micros)
     return load.frame(table, cursor=cursor, at=f"({migration_id}, {time})", **held_by(table))
 
 
 def _snapshot_of(net: Network, at: Bound | None) -> tuple[SnapshotObjects, int | None]:
-    """The newest snapshot that has objects at or before a moment, and its migration where that can be told."""
+    """The newest snapshot that has objects at or before a moment, and its migration where it is known."""
     moment, scan = bound(at, "at"), net.scan
     if not isinstance(moment, Cursor):
         snapshot = newest_snapshot(scan, LATEST if moment is None else moment)
@@ -188,7 +188,7 @@ def _snapshot_of(net: Network, at: Bound | None) -> tuple[SnapshotObjects, int |
             return snapshot, moment.migration_id
         if moment.migration_id in migrations:
             raise InputError(
-                f"at={at!r}: the objects of {format_timestamp(snapshot.micros)} are of one of the migrations"
+                f"at={at!r}: the objects of {format_timestamp(snapshot.micros)} belong to one of the migrations"
                 f" {', '.join(map(str, migrations))}, and nothing says of which; give a time alone, or source='pages'"
             )
         micros = snapshot.micros - 1  # of another migration, whose record times overlap

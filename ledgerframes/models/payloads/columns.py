@@ -18,7 +18,7 @@ from ledgerframes.decoding.members import members_of
 from ledgerframes.errors import InputError, visible
 from ledgerframes.models.payloads.parts import in_parts
 
-# In blocks, because the raw values of a whole history would be in memory beside its text.
+# In blocks, because the raw values of a whole history would be in memory together with its text.
 _BLOCK_ROWS: Final = 25_000
 _BLOCK_BYTES: Final = 1 << 27
 _NAMELESS: Final = '""'  # how a path shows a member whose name is empty

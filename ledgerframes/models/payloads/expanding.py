@@ -59,7 +59,7 @@ def expand(
     Args:
         events: events from `load_events` or a store.
         template: `Module:Entity`.
-        fields: dotted paths to keep, in this order; all by default. A path to a record gives its JSON.
+        fields: dotted paths to keep, in this order; all by default. A path to a record returns its JSON.
         choice: expand the exercises of this choice instead of the creates.
         of: `"create"`, `"argument"` or `"result"`: the creates, or the arguments or the results of `choice`; by
             default the arguments if `choice` is given, else the creates.
@@ -165,7 +165,7 @@ def record_fields(
 ) -> dict[str, pa.ChunkedArray]:
     """The typed values of each path of a column of JSON records.
 
-    A record can be wanted beside its own members; it is read apart from them, as JSON.
+    A record can be wanted in addition to its own members; it is read apart from them, as JSON.
     """
     reads: list[Sequence[str] | None] = [None]
     if wanted is not None:

@@ -24,7 +24,7 @@ def typed(cells: pa.ChunkedArray, *, infer: bool = True) -> pa.ChunkedArray:
     """Give JSON values the narrowest type that holds all of them exactly.
 
     Text of decimals with a point becomes decimal128(38, 10), text of whole numbers int64, ISO-8601 text in UTC of up
-    to six digits a timestamp, other text stays text; unquoted numbers and booleans likewise. Lists, objects and
+    to six digits a timestamp, other text stays text; so do unquoted numbers and booleans. Lists, objects and
     mixtures stay JSON text.
 
     Args:
@@ -41,7 +41,7 @@ def typed(cells: pa.ChunkedArray, *, infer: bool = True) -> pa.ChunkedArray:
     if pc.all(quoted).as_py():
         text = _unquoted(cells)
         return _narrowed(text) if infer else text
-    # Texts beside numbers: one type would change one of them.
+    # Texts among numbers: one type would change one of them.
     if pc.any(quoted).as_py():
         return cells
     if pc.all(pc.is_in(there, pa.array(["true", "false"]))).as_py():

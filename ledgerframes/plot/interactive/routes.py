@@ -20,7 +20,7 @@ _ODD: Final = 0.2  # how strong ribbons are that are not completed
 
 
 def flows(made: Figure, content: Flows, tones: Tones) -> None:
-    """Ribbons from the left to the right, with sizes beside the names and a heading over each side."""
+    """Ribbons from the left to the right, with sizes next to the names and a heading over each side."""
     from plotly.graph_objects import Sankey
 
     labels, sides = content.labels[0], (content.sizes(0), content.sizes(1))

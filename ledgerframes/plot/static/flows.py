@@ -122,7 +122,7 @@ def _labels(ax: Axes, nodes: tuple[Node, ...], sign: int, names: Mapping[str, st
 
 
 def _place(ax: Axes, side: _Side, edge: float, head: str, box: tuple[float, float]) -> None:
-    """Put each label beside its node, moved just enough to be read, with a line to a node it had to leave."""
+    """Put each label next to its node, moved just enough to be read, with a line to a node it had to leave."""
     width, height = box
     tones = inside(ax)
     line = max(text_size(side.counts)[1], text_size(side.names)[1]) * 1.12 / height

@@ -85,7 +85,7 @@ def finish(ax: Axes, title: str, subtitle: str, keys: Sequence[Key], size: float
 
 
 def _fit(ax: Axes) -> None:
-    """Shorten a label that is longer than the axis beside it: to its first words, else to nothing."""
+    """Shorten a label that is longer than the axis next to it: to its first words, else to nothing."""
     label, room = ax.yaxis.label, 1.1 * ax.get_window_extent().height * 72 / figure_of(ax).dpi
     for words in (label.get_text().partition(",")[0], ""):
         if _height(label) > room:
@@ -113,7 +113,7 @@ def plain(ax: Axes, size: float, *, grid: str | None = "y") -> None:
 def measured(ax: Axes) -> tuple[float, float]:
     """Width and height in points that can be counted on, after the figure's layout has settled.
 
-    A layout engine may narrow the axes again when their neighbours are drawn, so beside neighbours less counts.
+    A layout engine may narrow the axes again when their neighbours are drawn, so next to neighbours less counts.
     """
     paper = figure_of(ax)
     if paper.get_layout_engine() is not None and paper.stale:

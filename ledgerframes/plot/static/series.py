@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MARKED: Final = 25  # lines of fewer values have a marker at each
 _SHAPES: Final = ("o", "s", "^", "D", "v", "P", "X")
 _FEW: Final = 5  # from so many lines on, shapes tell them apart too
-_NARROW: Final = 260.0  # points: no room for names beside the lines
+_NARROW: Final = 260.0  # points: no room for names next to the lines
 
 
 def bar_key(hue: str, words: str) -> Key:
@@ -113,7 +113,7 @@ def _places_of(content: Steps) -> tuple[float, float]:
 
 
 def _ends(ax: Axes, content: Steps, ends: list[tuple[float, str, str, float]], size: float) -> list[Key]:
-    """What the lines are: words at their right ends, or a legend where there is no room beside them."""
+    """What the lines are: words at their right ends, or a legend where there is no room next to them."""
     from matplotlib.lines import Line2D
 
     tones = inside(ax)
@@ -136,7 +136,7 @@ def _ends(ax: Axes, content: Steps, ends: list[tuple[float, str, str, float]], s
 
 
 def _name_ends(ax: Axes, ends: list[tuple[float, str, str, float]], size: float) -> None:
-    """Names beside the right ends, in their colours, moved apart as little as it takes."""
+    """Names next to the right ends, in their colours, moved apart as little as it takes."""
     line = 1.15 * size
     names = _names(ax, ends, line, size)
     settle(ax)

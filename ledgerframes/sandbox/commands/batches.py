@@ -112,7 +112,7 @@ def _create(
 
 def _template(sim: Simulation, reference: str) -> Template:
     if not REFERENCE.fullmatch(reference):
-        raise invalid(f"templateId {reference!r} is no package reference, module and entity")
+        raise invalid(f"templateId {reference!r} is not a package reference, module and entity")
     template = sim.packages.named(reference)
     if template is None:
         raise errors.no_template(reference)

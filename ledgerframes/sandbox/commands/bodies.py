@@ -171,7 +171,7 @@ def read_reassignments(wrapped: list[WrappedCommand]) -> list[UnassignCommand] |
     """The commands of a reassignment: all unassign or all assign, on one way.
 
     Raises:
-        UnreadableError: one is no variant with its value.
+        UnreadableError: one is not a variant with its value.
         LedgerError: one is the variant without meaning, they differ, or source and target are the same.
     """
     # The variant is part of the protocol, and there is nothing to carry out.
@@ -180,7 +180,7 @@ def read_reassignments(wrapped: list[WrappedCommand]) -> list[UnassignCommand] |
     read = [_variant(_unwrapped(command.command), _REASSIGNMENTS) for command in wrapped]
     ways = {(type(command), command.source, command.target) for command in read}
     if len(ways) > 1:
-        raise invalid("the commands of one reassignment are of one kind, from one source to one target")
+        raise invalid("the commands of one reassignment have one kind, from one source to one target")
     subject = read[0].contract_id if isinstance(read[0], UnassignCommand) else read[0].reassignment_id
     if read[0].source == read[0].target:
         raise invalid(f"Cannot reassign {subject}: source and target synchronizer are the same")
@@ -191,7 +191,7 @@ def read_period(variants: dict[str, dict[str, Any]] | None) -> Period:
     """A deduplication period; the variant `Empty` leaves it to the participant.
 
     Raises:
-        UnreadableError: it is no variant with its value.
+        UnreadableError: it is not a variant with its value.
     """
     if variants is None or variants.keys() == {"Empty"}:
         return Period()

@@ -174,7 +174,7 @@ def _matcher(variants: dict[str, dict[str, Any]]) -> Matcher:
     reference = value.get(_MEMBERS[name])
     parts = REFERENCE.fullmatch(reference) if isinstance(reference, str) else None
     if parts is None:
-        raise invalid(f"{_MEMBERS[name]} {reference!r} is no package reference, module and entity")
+        raise invalid(f"{_MEMBERS[name]} {reference!r} is not a package reference, module and entity")
     if name == "TemplateFilter":
         return Matcher(template_id=parts[0], with_blob=with_blob)
     return Matcher(interface=parts[3], view=parts[0] if value.get("includeInterfaceView") else "", with_blob=with_blob)

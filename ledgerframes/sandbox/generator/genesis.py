@@ -129,7 +129,7 @@ def _bootstrap_terms(dso: str, founder: str, *, governance: Any, coin: Any, name
 
 
 def _first_model(value: Any) -> Any:
-    """A record without the members that its model got later; the bootstrap is of the first one."""
+    """A record without the members that its model got later; the bootstrap belongs to the first one."""
     if isinstance(value, list):
         return [_first_model(one) for one in value]
     if isinstance(value, dict):

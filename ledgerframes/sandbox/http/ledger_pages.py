@@ -182,7 +182,7 @@ class LedgerPages:
         """Where a token leads; None where there is none.
 
         Raises:
-            LedgerError: it is of another participant or another request (400).
+            LedgerError: it belongs to another participant or another request (400).
         """
         if not token:
             return None
@@ -192,9 +192,9 @@ class LedgerPages:
         except ValueError as error:
             raise invalid("pageToken is malformed") from error
         if participant != self.participant:
-            raise invalid("pageToken is of another participant")
+            raise invalid("pageToken belongs to another participant")
         if of != signature:
-            raise invalid("pageToken is of another request: offsets, format and order must stay the same")
+            raise invalid("pageToken belongs to another request: offsets, format and order must stay the same")
         return number
 
 

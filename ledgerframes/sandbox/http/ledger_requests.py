@@ -40,7 +40,7 @@ async def read_body(request: Request, kind: type[T]) -> T:
     """The request's body.
 
     Raises:
-        UnreadableError: it is no JSON of that shape.
+        UnreadableError: it is not JSON of that shape.
     """
     try:
         return msgspec.json.decode(await request.body(), type=kind)

@@ -95,7 +95,7 @@ class PackageRoutes:
             raise LedgerError("KNOWN_PACKAGE_VERSION", str(error), kind=_CONFLICTING, resource=about) from error
 
     async def _archive(self, request: Request) -> Dar:
-        """The request's archive; checked beside the event loop, for it may take a while."""
+        """The request's archive; checked outside the event loop, because it may take a while."""
         kind = request.headers.get("Content-Type", BINARY).partition(";")[0].strip().lower()
         if kind != BINARY:
             raise LedgerError("UNSUPPORTED_MEDIA_TYPE", f"A DAR is sent as {BINARY}, not {kind}", kind=_WRONG_TYPE)

@@ -1,4 +1,4 @@
-"""Scan's routes beside the contract's six calls; the server adds them to its scan."""
+"""Scan's routes in addition to the contract's six calls; the server adds them to its scan."""
 
 from __future__ import annotations
 

@@ -101,7 +101,9 @@ def _check_annotations(annotations: Mapping[str, str]) -> None:
     for key, value in annotations.items():
         prefix, slash, name = key.rpartition("/")
         if slash and not (len(prefix) <= PREFIX_MAXIMUM and _SUBDOMAIN.fullmatch(prefix)):
-            raise _unreadable(f"the prefix of annotation key {key[:80]!r} is no DNS subdomain of up to 253 characters")
+            raise _unreadable(
+                f"the prefix of annotation key {key[:80]!r} is not a DNS subdomain of up to 253 characters"
+            )
         if not _NAME.fullmatch(name):
             raise _unreadable(
                 f"the name of annotation key {key[:80]!r} is not 1 to 63 of letters, digits, '.', '-', '_'"

@@ -1,6 +1,6 @@
 """Reads DAR archives the way a participant must before it trusts one; the package routes call it.
 
-A DAR is a zip whose manifest names one main package and every package beside it. Nothing is unpacked to disk, and an
+A DAR is a zip whose manifest names one main package and every other package in it. Nothing is unpacked to disk, and an
 archive that says, or turns out, to be far larger unpacked than packed is refused.
 """
 
@@ -69,8 +69,8 @@ def read_dar(content: bytes) -> Dar:
     """Check an archive and read its packages.
 
     Raises:
-        ArchiveError: it is no zip, its manifest is missing or wrong, a package it names is not there, or it is too
-            large unpacked.
+        ArchiveError: it is not a zip file, its manifest is missing or wrong, a package it names is missing, or it is
+            too large unpacked.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -140,7 +140,7 @@ def _headers(manifest: bytes) -> dict[str, str]:
     for line in main_section:
         match = _HEADER.fullmatch(line)
         if match is None:
-            raise ArchiveError(f"{MANIFEST} has the line {line[:80]!r}, which is no header")
+            raise ArchiveError(f"{MANIFEST} has the line {line[:80]!r}, which is not a header")
         name = match[1].decode().lower()
         if name in headers:
             raise ArchiveError(f"{MANIFEST} has the header {match[1].decode()} twice")

@@ -24,7 +24,7 @@ class Instrument:
     Attributes:
         supply: total supply as decimal text; None where nobody has counted it. The coin's is counted when asked for.
         pause: why and until when it is paused; None where it is not.
-        old_style: it is told with the members of the oldest release only.
+        old_style: it is reported with the members of the oldest release only.
     """
 
     id: str

@@ -43,7 +43,7 @@ def snapshot_at(world: World, migration_id: int, record_time: int, *, exact: boo
 
 
 def _after_commands(world: World, migration_id: int) -> list[int]:
-    """The snapshots taken after commands; all commands are of the newest migration."""
+    """The snapshots taken after commands; all commands belong to the newest migration."""
     return world.after_commands if world.updates and world.updates[-1].migration_id == migration_id else []
 
 

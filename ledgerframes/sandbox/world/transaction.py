@@ -60,7 +60,7 @@ class Transaction:
     ) -> Contract:
         """Create a contract, as a root or under an exercise.
 
-        Without a template id it is of its package's newest version; without an id it gets a random one.
+        Without a template id it belongs to its package's newest version; without an id it gets a random one.
         """
         contract = Contract(
             contract_id or self.sim.contract_id(),

@@ -1,7 +1,7 @@
 """What mediators decided in a simulated ledger: the verdict of every transaction, and requests that were rejected.
 
 Everything follows from the history alone: a verdict is a function of the update that it belongs to, and a rejected
-request lies one microsecond after the update that it is made up beside. So verdicts grow with the ledger and need no
+request lies one microsecond after the update next to which it is invented. So verdicts grow with the ledger and need no
 state of their own. Reassignments have none.
 """
 
@@ -17,7 +17,7 @@ from typing import Any, Final
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.world import Update
 
-#: One transaction of this many has a rejected request beside it.
+#: One transaction of this many has a rejected request next to it.
 _REJECTED: Final = 6
 _ACCEPTED: Final = "VERDICT_RESULT_ACCEPTED"
 _REFUSED: Final = "VERDICT_RESULT_REJECTED"
@@ -28,7 +28,7 @@ class Event:
     """One item of the event history, in the server's order.
 
     Attributes:
-        update: the update whose verdict it is, or that a rejected request is made up beside.
+        update: the update whose verdict it is, or next to which a rejected request is invented.
         rejected: whether it is a rejected request, which carries no update.
         carried: the update as the scan shows it, as JSON; null where it shows none.
     """
@@ -96,7 +96,7 @@ def _acceptance(event: Event, item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rejection(event: Event, item: dict[str, Any]) -> dict[str, Any]:
-    """The verdict of a request like the one that became the update beside it; a counter-party did not confirm."""
+    """The verdict of a request like the one that became the update next to it; a counter-party did not confirm."""
     events = item.get("events_by_id") or {}
     party = next((party for event in events.values() for party in _actors(event)), "nobody::1220")
     view = {

@@ -1,1 +1,1 @@
-"""Tables that a store computes from its events and keeps beside them."""
+"""Tables that a store computes from its events and keeps next to them."""

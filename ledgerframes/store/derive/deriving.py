@@ -1,6 +1,6 @@
 """`derive_tables`: brings computed tables up to what is final in a store; `Store.derive` and a sync call it.
 
-The history is gone through in chunks. What a chunk does to all tables, and how far they are computed by then, is one
+The history is processed in chunks. A chunk's changes to all tables, and how far they are computed by then, are one
 commit of the root. Where the history changed below what is computed, a table is computed again.
 """
 
@@ -83,7 +83,7 @@ def derive_tables(lake: Lake, wanted: Sequence[str]) -> DeriveReport:
 
     Args:
         lake: the store.
-        wanted: names of tables, with those that they are computed with, as `derivable` gives them.
+        wanted: names of tables, with those that they are computed with, as `derivable` returns them.
 
     Raises:
         StoreError: there is no history, a newer version computed a table, or the store cannot be written.

@@ -53,7 +53,7 @@ class Basis:
 def _without_gap(
     covered: Sequence[Interval], settled: Sequence[Interval], ended: frozenset[int]
 ) -> tuple[Interval, ...]:
-    """What is final of each migration, up to the first gap in what is covered."""
+    """The settled part of each migration, up to the first gap in coverage."""
     joined: list[Interval] = []
     for interval in covered:
         last = joined[-1].migration_id if joined else None

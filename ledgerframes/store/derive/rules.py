@@ -1,7 +1,7 @@
 """How each table is continued from a place in the history, and what it needs of the past; `deriving` calls it.
 
 A rule has two parts. The rows of a chunk depend on its events and on the contracts that they name; the model computes
-them. What these rows change depends on the rows that the table has.
+them. Their changes depend on the rows that the table has.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def changed(name: str, inputs: Inputs, opened: Opened) -> Change:
     Args:
         name: of the table.
         inputs: events and legs of the chunk, with the contracts that they name and that began earlier.
-        opened: gives rows of the tables, as they are before it.
+        opened: returns rows of the tables, as they are before it.
     """
     rule = RULES[name]
     rows = rule.function(inputs, as_="arrow", **({"opening": inputs.given} if rule.opening else {}))

@@ -23,7 +23,7 @@ _INPUTS: Final = {
 
 
 def gives_of(view: View, *, allow_partial: bool) -> dict[str, Give]:
-    """What gives each input of models; a table that the store does not have has no rows.
+    """The source of each input of models; a table that the store does not have has no rows.
 
     Args:
         view: the store's state.

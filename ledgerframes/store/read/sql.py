@@ -44,7 +44,7 @@ def ask(
 
     Args:
         query: one SELECT in DuckDB's SQL.
-        dataset: gives the rows of a table by its name.
+        dataset: returns the rows of a table by its name.
         tables: all that a query can name: tables that a store can have, and models, which have none.
         stored: those that it has.
         as_: the form of the result.

@@ -114,7 +114,7 @@ class Star:
         return counts
 
     def sources(self) -> dict[str, Callable[[], pa.RecordBatchReader]]:
-        """What gives the rows of each table when its turn comes."""
+        """The source of the rows of each table when its turn comes."""
         return {name: partial(self._reader, name) for name in self.names}
 
     @cached_property

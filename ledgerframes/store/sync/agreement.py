@@ -2,7 +2,7 @@
 
 A held update is missing on a server only if it lies where the server has shown everything: at or before its newest
 item less `settle`. Otherwise the server lags. Updates that only the server has are late ones above what is settled;
-below it they contradict the store. A server that lacks an update is of another network, or was restored: a fork.
+below it they contradict the store. A server that lacks an update belongs to another network, or was restored: a fork.
 """
 
 from __future__ import annotations
@@ -309,7 +309,7 @@ class Agreement:
         return (self.history.network or "").partition("/")[2]
 
     def _knows(self, ids: Sequence[str]) -> bool:
-        """Whether any of some updates is of the store's network: its first one, or one that is stored or rejected."""
+        """Whether any of some updates belongs to the store's network: its first one, a stored or a rejected one."""
         return self._name in ids or not set(ids).isdisjoint(self.rejected) or self.history.holds(ids)
 
     def confirm(self, server: str, first: Cursor | None) -> bool:
@@ -330,7 +330,7 @@ class Agreement:
         except StoppedError:
             return False
         except (RequestError, PagingError, DecodeError) as error:
-            _log.warning("%s could not be asked whether it still is of the same network: %s", server, error)
+            _log.warning("%s could not be asked whether it still belongs to the same network: %s", server, error)
             return False
         ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
         if self._name in ids or (ids and self.history.holds(ids)):

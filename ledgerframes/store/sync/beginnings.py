@@ -1,4 +1,4 @@
-"""`Beginnings`: where the history of each server begins and what network it is of; a sync asks as often as it claims.
+"""`Beginnings`: where each server's history begins and which network it belongs to; a sync asks as often as it claims.
 
 A scan may prune: what it shows first then is not where the ledger begins, and moves on while it is read. It takes away
 and never brings back, so what a server still shows had not been pruned when it gave an earlier page. That is the

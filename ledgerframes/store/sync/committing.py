@@ -64,7 +64,7 @@ class Committer:
         commits: how many commits were made.
         seconds: time spent committing.
         seen: the templates of the events committed, each with a choice, or None for creates.
-        cpu_seconds: processor time of the committing thread; writing Parquet has threads of its own beside it.
+        cpu_seconds: processor time of the committing thread; writing Parquet has threads of its own in addition.
     """
 
     history: HistoryTables
@@ -102,7 +102,7 @@ class Committer:
         elif self.clock() - self._since >= _SECONDS:
             self._hand_over()
         elif self._bytes > FIRST and self._committing:
-            # Two large commits at once would take a gigabyte: so much is collected beside one, and no more.
+            # Two large commits at once would take a gigabyte: so much is collected during one, and no more.
             self._jobs.wait()
             self._committing = False
 

@@ -19,7 +19,7 @@ class Finality:
     """Decides what of the fetched rows is final; record times by the key of their shard.
 
     Attributes:
-        agreement: asks servers again which network they are of.
+        agreement: asks servers again which network they belong to.
         held: what was stored before where this sync reads.
         first: the cursor of the network's first update, where this sync makes the store.
     """
@@ -66,13 +66,13 @@ class Finality:
         return Advance(fetched.key, fetched.read, settled, fetched.exhausted)
 
     def confirm(self, pages: list[Decoded]) -> list[Decoded]:
-        """Pages about to be committed, once the servers that sent them have shown again which network they are of.
+        """Pages about to be committed, once the servers that sent them have shown again which network they belong to.
 
         Behind one URL another network may answer from some request on. What came from a server that cannot be asked,
         or has shown less since, is committed, but is not final: the next sync compares it and reads it again.
 
         Raises:
-            StoreError: a server is of another network by now; none of these pages may be committed.
+            StoreError: a server belongs to another network by now; none of these pages may be committed.
         """
         # Asked in a fixed order, so that a simulation of the same seed sends the same requests.
         senders, self._senders = sorted(self._senders.items()), {}

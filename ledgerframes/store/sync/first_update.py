@@ -77,7 +77,7 @@ def first_update(servers: AgreedServers, beginnings: Beginnings) -> First | None
 
 
 def _tell_apart(servers: AgreedServers, proofs: Proofs, one: tuple[str, Glimpse], other: tuple[str, Glimpse]) -> None:
-    """Two servers begin differently: one has shown only a little yet, or has pruned, or they are of two networks."""
+    """Two servers begin differently: one has shown only a little yet, or has pruned, or they belong to two networks."""
     (first, _), (second, _) = one, other
     # A server that prunes is compared where it begins.
     begin = max(one[1].cursors[0], other[1].cursors[0])

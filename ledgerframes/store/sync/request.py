@@ -37,7 +37,7 @@ SOURCES: Final = ("auto", "pages", "objects")
 class SyncRequest:
     """What one sync is asked to do; a field without a description is the keyword of the same name of `Store.sync`.
 
-    `dataclasses.replace(request)` gives the same request as of now: `now` and `last` are counted again.
+    `dataclasses.replace(request)` returns the same request as of now: `now` and `last` are counted again.
 
     Attributes:
         overlap: how long after the first item of a migration the one before may get more, in microseconds.

@@ -173,7 +173,7 @@ def find_top(interval: Interval, probe: Probe, *, workers: int, each: Each, scal
     Args:
         interval: there is an item at its `lo`.
         probe: asks for one item.
-        workers: how many probes at once, as far as more are of use.
+        workers: how many probes at once, as far as more are useful.
         each: makes calls at once.
         scale: about how many microseconds a page spans.
 
