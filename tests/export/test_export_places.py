@@ -227,7 +227,7 @@ SAME = {
     "bytes": ({"t": pa.table({"a": [b"x"]})}, "of type binary"),
     "no table": ({}, "names no table"),
     "a number": ({"t": 3}, "is int"),
-    "numbers": ({"t": [3]}, "gives int"),
+    "numbers": ({"t": [3]}, "returns int"),
     "no batch": ({"t": []}, "returns no batch"),
     "batches that differ": ({"t": [ONE.to_batches()[0], pa.record_batch({"a": [1]})]}, "cast them all"),
 }
