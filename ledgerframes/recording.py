@@ -26,7 +26,7 @@ from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.network import Network
 from ledgerframes.transport.http import DamagedError, Refused, collect
 from ledgerframes.transport.outcome import ERROR_BODY, Failure
-from ledgerframes.transport.wire import Wire
+from ledgerframes.transport.wire import HttpTransport
 from ledgerframes.write_aside import written_aside
 
 FORMAT: Final = 1
@@ -71,7 +71,7 @@ def record(folder: str | os.PathLike[str], net: Network) -> Network:
     place = Path(path(folder, "folder"))
     settings = net.settings
     _begin(place, {f"{interface}_url": list(getattr(settings, f"{interface}_url")) for interface in INTERFACES})
-    return Network(settings, transport=Recorder(place, net.transport.shared() or Wire(settings)))
+    return Network(settings, transport=Recorder(place, net.transport.shared() or HttpTransport(settings)))
 
 
 def replay(folder: str | os.PathLike[str]) -> Network:

@@ -191,7 +191,7 @@ def cell(value: Any, column: str, ids: Mapping[str, str], *, whole: bool = False
         return Cell(f"{value * 1e4:.2g} bp" if 0 < abs(value) < 0.001 else f"{value:.1%}")
     if isinstance(value, str) and value in ids:
         return Cell(ids[value], value)
-    words = said(value, whole=whole)
+    words = cell_text(value, whole=whole)
     return Cell(words, value if isinstance(value, str) and words != value else "")
 
 
@@ -235,12 +235,12 @@ def is_number(column: pd.Series) -> bool:
     return pd.api.types.is_numeric_dtype(column) or any(isinstance(value, Decimal) for value in column.head(5))
 
 
-def said(value: Any, *, whole: bool = False) -> str:
+def cell_text(value: Any, *, whole: bool = False) -> str:
     """A cell's text: times to the second, days as days, names as people shorten them, nothing for what is missing."""
     if isinstance(value, tuple | list):
-        return ", ".join(said(one, whole=whole) for one in value)
+        return ", ".join(cell_text(one, whole=whole) for one in value)
     if isinstance(value, dict):
-        return ", ".join(f"{name} {said(member)}" for name, member in list(value.items())[:6])
+        return ", ".join(f"{name} {cell_text(member)}" for name, member in list(value.items())[:6])
     if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value):
         return ""
     if isinstance(value, bool | np.bool_):
@@ -275,12 +275,12 @@ def _arranged(frame: pd.DataFrame, beside: Mapping[Any, Any]) -> tuple[dict[str,
     """Columns of one value, the others with the widest last and labels next to their ids, and which are numbers."""
     constant = {}
     for name in frame.columns if len(frame) >= _CONSTANT else ():
-        values = {said(value, whole=True) for value in frame[name].head(1_000)}
-        if len(values) == 1 and said(frame[name].iloc[-1], whole=True) in values:
+        values = {cell_text(value, whole=True) for value in frame[name].head(1_000)}
+        if len(values) == 1 and cell_text(frame[name].iloc[-1], whole=True) in values:
             constant[name] = frame[name].iloc[0]
     varied = [name for name in frame.columns if name not in constant]
     numbers = {name for name in varied if is_number(frame[name])}
-    wide = {name: max((len(said(value)) for value in frame[name].head(50)), default=0) for name in varied}
+    wide = {name: max((len(cell_text(value)) for value in frame[name].head(50)), default=0) for name in varied}
     order = {name: _place(frame[name], str(name), number=name in numbers) for name in varied}
     key = {name: (order[name], max(wide[name], _NARROW)) for name in varied}
     key |= {label: key[name] for label, name in beside.items() if name in key}

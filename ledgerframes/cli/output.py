@@ -32,7 +32,7 @@ _SHORT: Final = 24  # longest cell that is wrapped only as a last resort
 
 #: Names and values, column by column.
 Columns = Sequence[tuple[str, Sequence[Any]]]
-Shown = Sequence[tuple[str, Sequence[str]]]
+TextColumns = Sequence[tuple[str, Sequence[str]]]
 #: What a command returns that prints a table.
 Rows = Any
 
@@ -173,7 +173,7 @@ def _text(value: Any) -> str:
     return _cell(value)
 
 
-def _lines(shown: Shown, right: Sequence[bool], *, rule: str) -> str:
+def _lines(shown: TextColumns, right: Sequence[bool], *, rule: str) -> str:
     """One line per row, with two blanks between columns."""
     from rich.cells import cell_len
 
@@ -186,13 +186,13 @@ def _lines(shown: Shown, right: Sequence[bool], *, rule: str) -> str:
     return "\n".join([head, *([rule * (sum(_widths(shown, 2)) - 2)] if rule else []), *rows])
 
 
-def _widths(shown: Shown, gap: int) -> list[int]:
+def _widths(shown: TextColumns, gap: int) -> list[int]:
     from rich.cells import cell_len
 
     return [max(map(cell_len, (name, *cells))) + gap for name, cells in shown]
 
 
-def _wrapped(shown: Shown, right: Sequence[bool], width: int) -> str:
+def _wrapped(shown: TextColumns, right: Sequence[bool], width: int) -> str:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -210,7 +210,7 @@ def _wrapped(shown: Shown, right: Sequence[bool], width: int) -> str:
     return "\n".join(line.rstrip() for line in text.get().splitlines())
 
 
-def _lists(shown: Shown) -> str:
+def _lists(shown: TextColumns) -> str:
     wide = max(len(name) for name, _ in shown)
     rows = zip(*(cells for _, cells in shown), strict=True)
     names = [name.ljust(wide) for name, _ in shown]

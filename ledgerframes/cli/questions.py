@@ -85,13 +85,13 @@ def rewards(
 
     Example: ledgerframes rewards lake --by provider --last 7d
     """
-    from ledgerframes.apps.html_report.report import stored_material
+    from ledgerframes.apps.html_report.report import stored_report_data
     from ledgerframes.arguments import choice
 
     choice(by, "--by", _BY)
-    material = stored_material(existing(store), **part)
-    opt.say_range(material.updates, part["last"])
-    coupons = material.rewards_then
+    report_data = stored_report_data(existing(store), **part)
+    opt.say_range(report_data.updates, part["last"])
+    coupons = report_data.rewards_then
     claimed = coupons["amount"].where(coupons["outcome"] == "claimed")
     with localcontext(prec=60):
         sums = (

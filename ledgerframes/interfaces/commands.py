@@ -18,8 +18,8 @@ from ledgerframes.interfaces.rules import (
     Text,
     each,
     fits,
-    given,
     unless_none,
+    without_none,
     wrapped,
 )
 
@@ -243,7 +243,7 @@ def reassignment_json(
     Raises:
         InputError: a rule of the contract is broken.
     """
-    return given(
+    return without_none(
         commands=[{"command": wrapped(one)} for one in each(commands, "commands", kind=ReassignmentCommand, least=1)],
         commandId=fits(command_id, LedgerString, "command_id"),
         submitter=fits(submitter, PartyId, "submitter"),

@@ -42,8 +42,8 @@ from ledgerframes.interfaces.rules import (
     UserId,
     each,
     fits,
-    given,
     unless_none,
+    without_none,
 )
 from ledgerframes.interfaces.users import Right, User, UsersPage, new_rights, new_user, read_created, read_users
 from ledgerframes.paging.tokens import follow_tokens
@@ -213,7 +213,7 @@ class Ledger(LookUpCalls, LedgerPageCalls):
         """
         preference = each(package_id_selection_preference, "package_id_selection_preference", kind=Text)
         keys = each(prefetch_contract_keys, "prefetch_contract_keys", kind=PrefetchContractKey)
-        body = given(
+        body = without_none(
             commands=commands_json(commands, "commands"),
             commandId=fits(command_id, LedgerString, "command_id"),
             actAs=each(act_as, "act_as", kind=PartyId, least=1),
@@ -260,7 +260,7 @@ class Ledger(LookUpCalls, LedgerPageCalls):
         Raises:
             ConflictError: there is a user of this id.
         """
-        body = given(user=new_user(user), rights=new_rights(rights) or None)
+        body = without_none(user=new_user(user), rights=new_rights(rights) or None)
         return Call(CREATE_USER.request(json=body), read_created)
 
     @sends

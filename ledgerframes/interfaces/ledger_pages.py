@@ -33,7 +33,7 @@ from ledgerframes.interfaces.ledger_answers import (
     read_active_contract,
     read_bare_update,
 )
-from ledgerframes.interfaces.rules import Count64, Positive32, fits, given, unless_none
+from ledgerframes.interfaces.rules import Count64, Positive32, fits, unless_none, without_none
 from ledgerframes.transport.request import Endpoint
 
 LEDGER_END: Final = Endpoint(interface="ledger", method="GET", path="/v2/state/ledger-end")
@@ -202,7 +202,7 @@ class LedgerPageCalls(Calls):
         end = unless_none(end_inclusive, Count64, "end_inclusive")
         if begin is not None and end is not None and begin > end:
             raise InputError(f"begin_exclusive={begin} is after end_inclusive={end}; give a range from old to new")
-        body = given(
+        body = without_none(
             updateFormat=update_format_json(shown_events),
             beginOffsetExclusive=begin,
             endOffsetInclusive=end,
@@ -241,7 +241,7 @@ class LedgerPageCalls(Calls):
         """
         if event_format is None or requesting_parties is not None:
             event_format = format_of(requesting_parties, event_format, "event_format").event_format
-        body = given(
+        body = without_none(
             eventFormat=event_format_json(event_format, "event_format"),
             activeAtOffset=unless_none(at_offset, Count64, "at_offset"),
             maxPageSize=unless_none(page_size, Positive32, "page_size"),

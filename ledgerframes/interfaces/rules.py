@@ -134,7 +134,7 @@ def writable(value: Any, name: str) -> None:
     _search(value, name, name, 0)
 
 
-def given(**members: Any) -> dict[str, Any]:
+def without_none(**members: Any) -> dict[str, Any]:
     """The members of a JSON object, without those that are None."""
     return {name: value for name, value in members.items() if value is not None}
 

@@ -17,7 +17,7 @@ from ledgerframes.arguments import choice, shown
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
-from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits, given, writable
+from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits, without_none, writable
 from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch, snapshot_of_holdings, summary_call
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint
@@ -158,7 +158,7 @@ class SnapshotCalls(Calls):
         Raises:
             NotFoundError: there is no such snapshot, or the scan serves none of the routes.
         """
-        body = given(
+        body = without_none(
             **_snapshot(record_time, migration_id, after, page_size),
             templates=None if templates is None else template_names(templates),
             party_ids=None if parties is None else each(parties, "parties", kind=PartyId, least=1),
@@ -190,7 +190,7 @@ class SnapshotCalls(Calls):
         Raises:
             NotFoundError: there is no such snapshot, or the scan serves none of the routes.
         """
-        body = given(
+        body = without_none(
             **_snapshot(record_time, migration_id, after, page_size),
             owner_party_ids=each(owners, "owners", kind=PartyId, least=1),
         )

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
-from ledgerframes.interfaces.rules import PartyId, Text, UserId, each, fits, given, unless_none, wrapped
+from ledgerframes.interfaces.rules import PartyId, Text, UserId, each, fits, unless_none, without_none, wrapped
 
 ANNOTATIONS_BYTES: Final = 256 * 1024
 PREFIX_LENGTH: Final = 253
@@ -94,7 +94,7 @@ def new_user(user: User) -> dict[str, Any]:
             f"user.metadata.resource_version={shown(metadata.resource_version)}; leave it out: the server sets it"
         )
     check_annotations(metadata.annotations or {}, "user.metadata.annotations")
-    return given(
+    return without_none(
         id=fits(user.id, UserId, "user.id"),
         primaryParty=unless_none(user.primary_party, str, "user.primary_party"),
         isDeactivated=unless_none(user.is_deactivated, bool, "user.is_deactivated"),

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from ledgerframes.interfaces.answers import Contract, ContractWithState, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
-from ledgerframes.interfaces.rules import Count64, PartyId, each, fits, given, unless_none
+from ledgerframes.interfaces.rules import Count64, PartyId, each, fits, unless_none, without_none
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint
 
@@ -84,7 +84,7 @@ def snapshot_of_holdings(
         InputError: an argument breaks a rule.
     """
     match: str = fits(record_time_match, _Match, "record_time_match")
-    return given(
+    return without_none(
         migration_id=fits(migration_id, Count64, "migration_id"),
         record_time=format_timestamp(to_micros(record_time, "record_time")),
         # Left out where it is the server's default.
@@ -101,7 +101,7 @@ def summary_call(
     Raises:
         InputError: `as_of_round` is not a round.
     """
-    at_round = given(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
+    at_round = without_none(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
     request = summary.request(json=asked | at_round)
     return Call(request, reads(HoldingsSummaries), alternatives=(newer.request(json=asked),))
 

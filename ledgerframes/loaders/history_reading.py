@@ -204,7 +204,7 @@ class _Load:
         chosen = [(page.page.content, page.chosen) for page in pages]
         for name, batch in self._request.history.decode_pages(chosen, tables=kept.keys()).batches.items():
             only = self._request.only if name == "events" else None
-            self._batches[name].append((batch if only is None else only.kept(batch)).select(list(kept[name])))
+            self._batches[name].append((batch if only is None else only.selected(batch)).select(list(kept[name])))
         self._last = pages[-1].page.glimpse.cursors[pages[-1].rows[-1]]
 
     def _count(self, page: PageRows) -> None:

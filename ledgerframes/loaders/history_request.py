@@ -59,7 +59,7 @@ class EventChoice:
         given = {"template": self.template, "party": self.party, "choice": self.choice}
         return {"only": {key: list(value) for key, value in given.items() if value is not None}}
 
-    def kept(self, events: pa.RecordBatch) -> pa.RecordBatch:
+    def selected(self, events: pa.RecordBatch) -> pa.RecordBatch:
         """The events of a page that are wanted."""
         mask = pa.array([True]).take(pa.array([0] * len(events), pa.int64()))
         for column, wanted in (("template_name", self.template), ("choice", self.choice)):

@@ -18,7 +18,7 @@ from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.package_store import Stored
 from ledgerframes.sandbox.world.templates import COIN_RULES, TOKEN_RULES
 from ledgerframes.sandbox.world.tokens import DAY, Issuer
-from ledgerframes.sandbox.world.views import View
+from ledgerframes.sandbox.world.views import ServerView
 from ledgerframes.sandbox.world.world import World
 from ledgerframes.sandbox.world_file import load as load_world
 from ledgerframes.sandbox.world_file import save as save_world
@@ -65,7 +65,7 @@ def start(
 def _serve(world: World, how: Serving, issuer: Issuer) -> Sandbox:
     from ledgerframes.sandbox.http.app import app_of
 
-    view = View(world, pruning=how.pruning)
+    view = ServerView(world, pruning=how.pruning)
     app = app_of(view, Access(world.accounts, issuer, how.nobody), release=how.release)
     return Sandbox(view, serve(app, port=how.port, faults=how.faults, latency=how.latency), how, issuer=issuer)
 
@@ -79,7 +79,7 @@ class Sandbox:
 
     def __init__(
         self,
-        view: View,
+        view: ServerView,
         served: Served,
         how: Serving,
         *,

@@ -47,7 +47,7 @@ class _Running(threading.local):
 RUNNING: Final = _Running()
 
 
-class Bounded(HTTPConnection):
+class TimedConnection(HTTPConnection):
     """A connection whose waits end with the attempt, and that is used again only if nothing is left to be read."""
 
     stray = False
@@ -87,7 +87,7 @@ class Bounded(HTTPConnection):
         def opening() -> None:
             RUNNING.attempt = attempt
             try:
-                super(Bounded, self).connect()
+                super(TimedConnection, self).connect()
             except TimeoutError as error:
                 raise ConnectTimeoutError(self, _NO_CONNECTION) from error
 
@@ -100,15 +100,15 @@ class Bounded(HTTPConnection):
         raise ConnectTimeoutError(self, _NO_CONNECTION)
 
 
-class Secure(Bounded, HTTPSConnection):
+class TimedTlsConnection(TimedConnection, HTTPSConnection):
     """The same over TLS."""
 
 
 def bounded(pool: type[HTTPConnectionPool]) -> Any:
     """A kind of pool whose connections are bounded."""
-    own: Any = Secure if pool is HTTPSConnectionPool else Bounded
+    own: Any = TimedTlsConnection if pool is HTTPSConnectionPool else TimedConnection
     if pool.ConnectionCls not in (HTTPConnection, HTTPSConnection):  # of SOCKS
-        own = type("BoundedSocks", (Bounded, pool.ConnectionCls), {})
+        own = type("BoundedSocks", (TimedConnection, pool.ConnectionCls), {})
     return type(pool.__name__, (pool,), {"ConnectionCls": own, "QueueCls": _Resting})
 
 
@@ -116,17 +116,17 @@ class _Resting:
     """What a pool keeps its connections in: a stack without the lock that a signal's handler could leave held."""
 
     def __init__(self, size: int) -> None:
-        self._kept: deque[Bounded | None] = deque()
+        self._kept: deque[TimedConnection | None] = deque()
         self._size = size
 
-    def get(self, block: bool = False, timeout: float | None = None) -> Bounded | None:  # noqa: ARG002, FBT001, FBT002
+    def get(self, block: bool = False, timeout: float | None = None) -> TimedConnection | None:  # noqa: ARG002, FBT001, FBT002
         """The connection used last; never waits."""
         try:
             return self._kept.pop()
         except IndexError:
             raise queue.Empty from None
 
-    def put(self, item: Bounded | None, block: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002
+    def put(self, item: TimedConnection | None, block: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002
         """Keep one."""
         if len(self._kept) >= self._size:
             raise queue.Full
@@ -147,7 +147,7 @@ def _pending(sock: Any) -> bool:
 class _Answer(HTTPResponse):
     """An answer that is read within its attempt."""
 
-    def __init__(self, sock: socket.socket, *arguments: Any, connection: Bounded, **options: Any) -> None:
+    def __init__(self, sock: socket.socket, *arguments: Any, connection: TimedConnection, **options: Any) -> None:
         super().__init__(sock, *arguments, **options)
         self._arriving = _Arriving(sock, connection, self.fp)
         self.fp = _Reader(self._arriving)
@@ -183,7 +183,7 @@ class _Reader(io.BufferedReader):
 class _Arriving(io.RawIOBase):
     """What arrives on a socket, until the attempt is over."""
 
-    def __init__(self, sock: socket.socket, connection: Bounded, opened: io.BufferedReader) -> None:
+    def __init__(self, sock: socket.socket, connection: TimedConnection, opened: io.BufferedReader) -> None:
         super().__init__()
         self._sock = sock
         self._open = opened  # keeps the socket open where the connection is closed before the answer is read

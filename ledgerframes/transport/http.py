@@ -17,10 +17,10 @@ from ledgerframes.transport.outcome import (
     LONGEST_LENGTH,
     SLOWEST,
     Attempt,
+    BodySink,
     Credential,
     Failure,
     Received,
-    Sink,
 )
 from ledgerframes.transport.request import Prepared
 from ledgerframes.transport.stopping import Stop
@@ -88,7 +88,7 @@ def collect(pieces: Iterable[bytes], *, encoding: str, limit: int) -> bytes:
     return whole
 
 
-def pour(pieces: Iterable[bytes], sink: Sink, *, encoding: str, announced: str) -> None:
+def pour(pieces: Iterable[bytes], sink: BodySink, *, encoding: str, announced: str) -> None:
     """Give a body to a sink, piece by piece.
 
     Args:
@@ -203,7 +203,7 @@ class Http:
         *,
         seconds: float,
         stop: Stop,
-        sink: Sink | None = None,
+        sink: BodySink | None = None,
         extensions: dict[str, object] | None = None,
     ) -> Received | Failure:
         """One attempt, over after the given seconds at the latest; what a server does never raises an exception.
@@ -241,7 +241,7 @@ class Http:
         prepared: Prepared,
         credential: Credential | None,
         attempt: Attempt,
-        sink: Sink | None,
+        sink: BodySink | None,
         extensions: dict[str, object],
     ) -> Received | Failure:
         headers = {**prepared.headers, **(credential.header() if credential else {})}
@@ -287,7 +287,7 @@ class Http:
             )  # fmt: skip
         return Received(answer.status_code, headers, body)
 
-    def _pour(self, answer: httpx.Response, attempt: Attempt, sink: Sink) -> Received | Failure:
+    def _pour(self, answer: httpx.Response, attempt: Attempt, sink: BodySink) -> Received | Failure:
         """Give the body of a success to a sink; each byte that arrives prolongs the attempt."""
         headers = dict(answer.headers.items())
         encoding = headers.get("content-encoding", "").strip().lower()

@@ -117,7 +117,7 @@ class Attempt:
         return self.left() <= 0 or self.stop.is_set()
 
 
-class Sink(Protocol):
+class BodySink(Protocol):
     """Takes a body that is too large for memory."""
 
     def begin(self, length: int | None) -> None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ledgerframes.config.settings import Interface
 from ledgerframes.transport.classify import Answer
-from ledgerframes.transport.outcome import Sink
+from ledgerframes.transport.outcome import BodySink
 from ledgerframes.transport.request import Prepared, Request
 from ledgerframes.transport.retrying import Revise
 from ledgerframes.transport.stopping import Stop
@@ -69,7 +69,7 @@ class Sender:
         """As `Transport.prepare`."""
         return self.transport.prepare(request if self.passed_on is None else self.passed_on(request, bytes)[0])
 
-    def download(self, url: str, sink: Sink) -> None:
+    def download(self, url: str, sink: BodySink) -> None:
         """As `Transport.download`."""
         self.transport.download(url, sink, stop=self.stop)
 

@@ -20,7 +20,7 @@ from ledgerframes.signals import held_back
 from ledgerframes.transport.classify import Answer
 from ledgerframes.transport.downloads import DOWNLOAD, why_refused
 from ledgerframes.transport.masking import MASK, Mask
-from ledgerframes.transport.outcome import Credential, Failure, Received, Sink
+from ledgerframes.transport.outcome import BodySink, Credential, Failure, Received
 from ledgerframes.transport.rate_limiter import RateLimiter
 from ledgerframes.transport.request import Endpoint, Prepared, Request
 from ledgerframes.transport.retrying import Exchange, Revise
@@ -66,7 +66,7 @@ class Transport:
         transport: httpx.BaseTransport | None = None,
         list_scans: Callable[[], tuple[str, ...]] | None = None,
     ) -> None:
-        from ledgerframes.transport.wire import Wire
+        from ledgerframes.transport.wire import HttpTransport
 
         self.settings = settings
         self.clock = clock or SystemClock()
@@ -74,7 +74,7 @@ class Transport:
         self.page_sizes = PageSizes(clock=self.clock)
         self._agent = f"ledgerframes/{__version__}"
         self._given = transport
-        self._wire = transport or Wire(settings)
+        self._wire = transport or HttpTransport(settings)
         self._list_scans = list_scans
         self._listed: tuple[str, ...] | None = () if list_scans is None else None
         self._closed = False
@@ -199,7 +199,7 @@ class Transport:
         with held_back(ending.set) if safe else nullcontext():
             return exchange.run(self._chosen(request.endpoint, server))
 
-    def download(self, url: str, sink: Sink, *, stop: Stop | None = None) -> None:
+    def download(self, url: str, sink: BodySink, *, stop: Stop | None = None) -> None:
         """Fetch a file that a scan refers to; the limit on answers does not apply, and no other host gets a token.
 
         Args:
@@ -268,7 +268,7 @@ class Transport:
 
     def _once(
         self, request: Request, prepared: Prepared, secret: Secret | None, seconds: float, stop: Stop,
-        sink: Sink | None = None,
+        sink: BodySink | None = None,
     ) -> Received | Failure:  # fmt: skip
         """Send what is prepared, when the host's rate limiter allows it, and count it."""
         # A command is not broken off: whether it was carried out could not be known.

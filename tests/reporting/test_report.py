@@ -11,9 +11,9 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.apps.html_report.coin_sections import concentration
 from ledgerframes.apps.html_report.headlines import Figure, figures, known_total
-from ledgerframes.apps.html_report.material import Material, Period
 from ledgerframes.apps.html_report.page import Section, page, table
-from ledgerframes.apps.html_report.report import stored_material
+from ledgerframes.apps.html_report.report import stored_report_data
+from ledgerframes.apps.html_report.report_data import Period, ReportData
 from ledgerframes.apps.html_report.sections import SECTIONS, _releases, licenses
 from ledgerframes.number_format import amount_text
 from tests.rigs.servers import simulated
@@ -153,8 +153,8 @@ def test_the_same_from_a_shell(command, filled, tmp_path):
 
 def test_validators_of_a_part_of_the_history_stand_on_the_rounds_of_their_first_coupons(filled, net):
     late = lf.load_history(net, start=(1, "0001-01-01"), progress=False)
-    material = Material(late.updates, late.events, late.reassignments, store=filled)
-    assert "Validators by the round of their first coupon" in "".join(licenses(material).parts)
+    report_data = ReportData(late.updates, late.events, late.reassignments, store=filled)
+    assert "Validators by the round of their first coupon" in "".join(licenses(report_data).parts)
 
 
 @pytest.mark.long
@@ -274,12 +274,12 @@ def test_the_first_screen_compares_a_period_with_the_one_before(filled, tmp_path
 
 def test_a_period_reads_what_was_active_before_it_and_nothing_older(filled, monkeypatch):
     middle = filled.load("updates").record_time.quantile(0.7)
-    period = stored_material(filled, middle)
+    period = stored_report_data(filled, middle)
     assert period.opening.rows
     assert len(period.whole.updates) < len(filled.load("updates"))
-    monkeypatch.setattr(Material, "opening", None)
+    monkeypatch.setattr(ReportData, "opening", None)
     with localcontext(prec=60):
-        assert figures(period) == figures(stored_material(filled, middle))
+        assert figures(period) == figures(stored_report_data(filled, middle))
 
 
 def test_a_period_has_a_scorecard_of_validators_though_not_who_came_back(tmp_path):
@@ -412,7 +412,7 @@ def synced(tmp_path_factory):
 
 
 def words_of(section, **options):
-    return re.sub(r"<[^>]*>", " ", "".join(SECTIONS[section](Material(*options["data"], options.get("store"))).parts))
+    return re.sub(r"<[^>]*>", " ", "".join(SECTIONS[section](ReportData(*options["data"], options.get("store"))).parts))
 
 
 def history_of(store):
@@ -453,8 +453,8 @@ def test_an_assignment_may_have_its_unassignment_before_the_range(synced):
 def test_validators_are_those_of_the_history_where_no_snapshot_is_stored(synced):
     growth = lf.license_growth(synced.load("events"))
 
-    figures = re.sub(r"<[^>]*>", " ", "".join(SECTIONS["summary"](Material(*history_of(synced), synced)).parts))
-    section = "".join(SECTIONS["licenses"](Material(*history_of(synced), synced)).parts)
+    figures = re.sub(r"<[^>]*>", " ", "".join(SECTIONS["summary"](ReportData(*history_of(synced), synced)).parts))
+    section = "".join(SECTIONS["licenses"](ReportData(*history_of(synced), synced)).parts)
 
     assert re.search(rf"Validators\s+{growth.validators.iloc[-1]}\s+with a license", figures)
     assert "<img alt='Validators over time'" in section
@@ -466,7 +466,7 @@ def test_rewards_are_drawn_by_what_became_of_them(synced):
     claimed = coupons.amount[coupons.outcome == "claimed"].sum()
     assert 0 < claimed < coupons.amount.sum()
 
-    section = "".join(SECTIONS["rewards"](Material(*history_of(synced), synced)).parts)
+    section = "".join(SECTIONS["rewards"](ReportData(*history_of(synced), synced)).parts)
 
     assert "only claimed ones were paid" in section
     assert f"{amount_text(claimed)} CC claimed" in lf.plot.rewards.__wrapped__(synced).subtitle

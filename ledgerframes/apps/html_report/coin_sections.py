@@ -11,8 +11,8 @@ import pandas as pd
 
 from ledgerframes import plot
 from ledgerframes.apps.html_report.headlines import edges, known_total, total
-from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import Section, table, text
+from ledgerframes.apps.html_report.report_data import ReportData
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.number_format import amount_text, plural
 from ledgerframes.plot.coin import words_of_kind
@@ -23,22 +23,22 @@ _HOLDERS: Final = 12
 _FEW: Final = 3  # holders, of which no concentration is said
 #: Names that a sentence lists.
 _NAMED: Final = 5
-Make = Callable[[Material], Section]
+Make = Callable[[ReportData], Section]
 
 
-def titled(title: str) -> Callable[[Callable[[Material], list[str] | str]], Make]:
+def titled(title: str) -> Callable[[Callable[[ReportData], list[str] | str]], Make]:
     """A titled section, from a function that returns its parts, or a sentence that says why there are none.
 
     If it cannot be built for a range, it says why.
     """
 
-    def decorated(made: Callable[[Material], list[str] | str]) -> Make:
+    def decorated(made: Callable[[ReportData], list[str] | str]) -> Make:
         @wraps(made)
-        def section(material: Material) -> Section:
+        def section(report_data: ReportData) -> Section:
             try:
                 # Sums of amounts have more digits than Python keeps by default.
                 with localcontext(prec=60):
-                    parts = made(material)
+                    parts = made(report_data)
             except (PartialResultError, InputError) as error:
                 parts = f"This cannot be shown for this range: {error}"
             return Section(title, [text(parts, quiet=True)] if isinstance(parts, str) else parts)
@@ -49,26 +49,26 @@ def titled(title: str) -> Callable[[Callable[[Material], list[str] | str]], Make
 
 
 @titled("Balances")
-def balances(material: Material) -> list[str] | str:
+def balances(report_data: ReportData) -> list[str] | str:
     """What the largest holders held over time."""
-    events = material.events if len(material.events) else material.whole.events
+    events = report_data.events if len(report_data.events) else report_data.whole.events
     try:
-        known = largest_balances(material.models, events["record_time"], _HOLDERS, opening=material.opening)
+        known = largest_balances(report_data.models, events["record_time"], _HOLDERS, opening=report_data.opening)
     except PartialResultError as error:
         return f"Balances cannot be computed from this range, since {_FROM_BEGIN}. {error}"
     if not known.attrs["holders"]:
         return "Nobody holds coin in this range."
-    over_time = known if material.period.start is None else known[known["time"] >= material.period.start]
+    over_time = known if report_data.period.start is None else known[known["time"] >= report_data.period.start]
     return [
         text("Unlocked and locked coin; notional holding fees are not taken off.", quiet=True),
-        material.chart(plot.balances, over_time, "What the largest holders hold over time"),
+        report_data.chart(plot.balances, over_time, "What the largest holders hold over time"),
     ]
 
 
 @titled("Transfers")
-def transfers(material: Material) -> list[str] | str:
+def transfers(report_data: ReportData) -> list[str] | str:
     """Who paid whom."""
-    rows = material.of("transfers")
+    rows = report_data.of("transfers")
     others = rows[rows["sender"] != rows["receiver"]]
     if others.empty:
         return "No party paid coin to another in this range. Take a longer range: transfers are read from events."
@@ -77,16 +77,16 @@ def transfers(material: Material) -> list[str] | str:
     )
     pairs = named.groupby(["sender", "receiver"], as_index=False).agg({"transfers": "sum", "amount": total})
     return [
-        material.chart(plot.transfers, rows, "Which parties paid which"),
+        report_data.chart(plot.transfers, rows, "Which parties paid which"),
         table(largest(pairs, "amount"), "The largest sums, in CC", most=15),
         *_not_understood(rows),
     ]
 
 
 @titled("Rewards")
-def rewards(material: Material) -> list[str] | str:
+def rewards(report_data: ReportData) -> list[str] | str:
     """Which rewards were earned, and what became of them."""
-    rows = material.of("reward_flows")
+    rows = report_data.of("reward_flows")
     if rows.empty:
         return "No reward was created or ended in this range. Take a longer range: rewards are read from events."
     worth = list(zip(rows["amount"], rows["amount_usd"], strict=True))
@@ -97,21 +97,21 @@ def rewards(material: Material) -> list[str] | str:
     )
     title = "Rewards by the time at which they were created, claimed or expired; only claimed ones were paid"
     return [
-        material.chart(plot.rewards, rows, "Rewards over time, by what became of them"),
+        report_data.chart(plot.rewards, rows, "Rewards over time, by what became of them"),
         table(largest(of_each, "amount"), title),
-        *edges(material.table("rewards"), "coupons"),
+        *edges(report_data.table("rewards"), "coupons"),
         *_not_understood(rows),
     ]
 
 
 @titled("Coin supply")
-def coin_supply(material: Material) -> list[str] | str:
+def coin_supply(report_data: ReportData) -> list[str] | str:
     """What each round minted and burned, and the supply after it."""
-    whole = material.table("supply_per_round")
-    rows = whole if material.period.start is None else material.period.of(whole, "opened_at")
+    whole = report_data.table("supply_per_round")
+    rows = whole if report_data.period.start is None else report_data.period.of(whole, "opened_at")
     if rows.empty:
         return "No update of a known round mints or burns coin in this range. Take a longer range, with its rounds."
-    parts = [material.chart(plot.coin_supply, rows, "Coin minted and burned per round, and the supply after it")]
+    parts = [report_data.chart(plot.coin_supply, rows, "Coin minted and burned per round, and the supply after it")]
     if rows["total"].isna().all():
         parts.append(text(f"The supply after each round is not known: for that {_FROM_BEGIN[5:]}.", quiet=True))
     columns = ["round", "opened_at", "minted", "burned", "net_change", "unexplained", "total"]
@@ -122,15 +122,15 @@ def coin_supply(material: Material) -> list[str] | str:
 
 
 @titled("Coin burned")
-def burn(material: Material) -> list[str] | str:
+def burn(report_data: ReportData) -> list[str] | str:
     """What coin was burned for."""
-    rows = material.of("mint_burn")
+    rows = report_data.of("mint_burn")
     causes = [name for name in rows.columns if name.startswith("burned_")]
     sums = pd.DataFrame({"cause": [name[7:] for name in causes], "coin": [total(rows[name]) for name in causes]})
     if not any(sums["coin"]):
         return "No update burns coin in this range. Take a longer range: traffic, names, fees and expiries burn coin."
     return [
-        material.chart(plot.burn, rows, "Coin burned over time, by cause"),
+        report_data.chart(plot.burn, rows, "Coin burned over time, by cause"),
         table(largest(sums, "coin"), "Coin burned by cause"),
         *_not_understood(rows),
     ]

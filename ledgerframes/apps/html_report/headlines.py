@@ -11,15 +11,15 @@ from typing import Any, Final
 
 import pandas as pd
 
-from ledgerframes.apps.html_report.material import Material, Period
 from ledgerframes.apps.html_report.page import Section, escape, text
+from ledgerframes.apps.html_report.report_data import Period, ReportData
 from ledgerframes.errors import InputError, LedgerframesError
 from ledgerframes.number_format import amount_text, count_text, plural
 
 Amount = int | Decimal | None
 #: A figure, and what it is worth in USD where that is something and known.
 Worth = tuple[Amount, Decimal | None]
-Measure = Callable[[Material, Period], Worth]
+Measure = Callable[[ReportData, Period], Worth]
 
 
 @dataclass(frozen=True)
@@ -71,25 +71,25 @@ def begins_late(attrs: Mapping[str, Any]) -> list[str]:
     return [text(line, quiet=True)] if begins else []
 
 
-def summary(material: Material) -> Section:
+def summary(report_data: ReportData) -> Section:
     """What happened, in figures."""
-    if material.updates.empty:
+    if report_data.updates.empty:
         return Section("What happened", [text("There is no update in this range.", quiet=True)])
-    first, last = material.updates["record_time"].min(), material.updates["record_time"].max()
+    first, last = report_data.updates["record_time"].min(), report_data.updates["record_time"].max()
     words = f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC"
-    before = material.before
+    before = report_data.before
     if before is not None and before.start is not None:
         words += f", compared with the same length of time before, from {before.start:%Y-%m-%d %H:%M}"
     with localcontext(prec=60):
-        cards = "".join(map(_card, figures(material)))
-        across = _across(material)
-    parts = [text(words, quiet=True), *begins_late(material.updates.attrs), f"<div class='figures'>{cards}</div>"]
+        cards = "".join(map(_card, figures(report_data)))
+        across = _across(report_data)
+    parts = [text(words, quiet=True), *begins_late(report_data.updates.attrs), f"<div class='figures'>{cards}</div>"]
     return Section("What happened", [*parts, *across])
 
 
-def _across(material: Material) -> list[str]:
+def _across(report_data: ReportData) -> list[str]:
     """What lies across the ends of the range: of reassignments, coupons and coins."""
-    legs = material.flows["edge"].value_counts()
+    legs = report_data.flows["edge"].value_counts()
     under_way, begun = (int(legs.get(end, 0)) for end in ("end", "start"))
     parts = []
     if under_way:
@@ -99,7 +99,7 @@ def _across(material: Material) -> list[str]:
         parts.append(text(f"{plural(begun, 'reassignment')} may have begun before what is known."))
     for name, things in (("rewards", "coupons"), ("supply_per_round", "coins")):
         with suppress(LedgerframesError):  # their sections have the reason
-            parts += edges(material.table(name), things)
+            parts += edges(report_data.table(name), things)
     return parts
 
 
@@ -117,54 +117,54 @@ def edges(rows: pd.DataFrame, things: str) -> list[str]:
     return [text(words, quiet=True), *([text(lost)] if before["without_create"] else [])]
 
 
-def figures(material: Material) -> list[Figure]:
+def figures(report_data: ReportData) -> list[Figure]:
     """The headline figures of a period."""
     made: list[Figure] = []
     for name, unit, measure in _MEASURES:
-        value, usd = _known(measure, material, material.period)
-        before = None if material.before is None else _known(measure, material, material.before)[0]
+        value, usd = _known(measure, report_data, report_data.period)
+        before = None if report_data.before is None else _known(measure, report_data, report_data.before)[0]
         made.append(Figure(name, unit, value, before, usd))
-    return [*made, *_states(material)]
+    return [*made, *_states(report_data)]
 
 
-def _known(measure: Measure, material: Material, period: Period) -> Worth:
+def _known(measure: Measure, report_data: ReportData, period: Period) -> Worth:
     try:
-        return measure(material, period)
+        return measure(report_data, period)
     except LedgerframesError:
         return None, None
 
 
-def _updates(material: Material, period: Period) -> Worth:
-    return len(period.of(material.whole.updates, "record_time")), None
+def _updates(report_data: ReportData, period: Period) -> Worth:
+    return len(period.of(report_data.whole.updates, "record_time")), None
 
 
-def _reassigned(material: Material, period: Period) -> Worth:
-    return len(period.of(material.flows, "moment")), None
+def _reassigned(report_data: ReportData, period: Period) -> Worth:
+    return len(period.of(report_data.flows, "moment")), None
 
 
-def _acting(material: Material, period: Period) -> Worth:
-    parties = period.of(material.whole.events, "record_time")["acting_parties"].dropna()
+def _acting(report_data: ReportData, period: Period) -> Worth:
+    parties = period.of(report_data.whole.events, "record_time")["acting_parties"].dropna()
     return len(set().union(*parties)) if len(parties) else 0, None
 
 
-def _paid(material: Material, period: Period) -> Worth:
-    rows = period.of(material.table("transfers"), "record_time")
+def _paid(report_data: ReportData, period: Period) -> Worth:
+    rows = period.of(report_data.table("transfers"), "record_time")
     others = rows[rows["sender"] != rows["receiver"]]
     return total(others["amount"]), known_total(others["amount"], others["amount_usd"])
 
 
-def _changed(material: Material, period: Period, beginning: str) -> Worth:
+def _changed(report_data: ReportData, period: Period, beginning: str) -> Worth:
     """The sum of the columns of `mint_burn` that begin so, in USD with each update at the price of its round."""
-    rows = period.of(material.table("mint_burn"), "record_time")
+    rows = period.of(report_data.table("mint_burn"), "record_time")
     names = [name for name in rows.columns if name.startswith(beginning)]
     coin = [total(row) for row in rows[names].itertuples(index=False)]
     prices = zip(coin, rows["amulet_price_usd"], strict=True)
     return total(coin), known_total(coin, [one * price if price is not None else None for one, price in prices])
 
 
-def _unexplained(material: Material, period: Period) -> Worth:
+def _unexplained(report_data: ReportData, period: Period) -> Worth:
     """What neither minting nor burning explains, as this version understands them; None if some of it is not known."""
-    changes = period.of(material.table("mint_burn"), "record_time")["unexplained"]
+    changes = period.of(report_data.table("mint_burn"), "record_time")["unexplained"]
     return None if changes.isna().any() else total(changes), None
 
 
@@ -178,14 +178,14 @@ _MEASURES: Final[tuple[tuple[str, str, Measure], ...]] = (
 )
 
 
-def _states(material: Material) -> list[Figure]:
+def _states(report_data: ReportData) -> list[Figure]:
     """What there was at the end of the period, against its beginning."""
     states: list[Figure] = []
     try:
-        rows = material.table("supply_per_round")
+        rows = report_data.table("supply_per_round")
         known = rows[rows["total"].notna() & rows["opened_at"].notna()]
-        until = Period(None, material.period.end).of(known, "opened_at")
-        start = material.period.start
+        until = Period(None, report_data.period.end).of(known, "opened_at")
+        start = report_data.period.start
         earlier = Period(None, start).of(known, "opened_at") if start is not None else until.iloc[:0]
         value = until["total"].iloc[-1] if len(until) else None
         price = until["amulet_price_usd"].iloc[-1] if len(until) else None
@@ -193,17 +193,19 @@ def _states(material: Material) -> list[Figure]:
         states.append(Figure("Supply", "CC", value, earlier["total"].iloc[-1] if len(earlier) else None, usd))
     except InputError:
         states.append(Figure("Supply", "CC", None))
-    explained = Figure("Unexplained", "CC of the change of supply", _known(_unexplained, material, material.period)[0])
-    return [*states, explained, _validators(material)]
+    explained = Figure(
+        "Unexplained", "CC of the change of supply", _known(_unexplained, report_data, report_data.period)[0]
+    )
+    return [*states, explained, _validators(report_data)]
 
 
-def _validators(material: Material) -> Figure:
+def _validators(report_data: ReportData) -> Figure:
     """How many validators have a license, by the newest snapshot, or by the history where it begins with the ledger."""
-    licenses = material.snapshot("licenses")
+    licenses = report_data.snapshot("licenses")
     if licenses is not None:
         newest = licenses[licenses["loaded_at"] == licenses["loaded_at"].max()]
         return Figure("Validators", f"with a license,\n{as_of(newest)}", int(newest["validator"].nunique()))
-    growth = material.validators
+    growth = report_data.validators
     return Figure("Validators", "with a license", None if growth is None else int(growth["new"].sum()))
 
 

@@ -8,8 +8,8 @@ import pandas as pd
 
 from ledgerframes import plot
 from ledgerframes.apps.html_report.coin_sections import titled
-from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.page import table, text
+from ledgerframes.apps.html_report.report_data import ReportData
 from ledgerframes.errors import PartialResultError
 from ledgerframes.number_format import plural
 from ledgerframes.plot.event_lines import TAG
@@ -21,55 +21,55 @@ _CHANGES: Final = ["record_time", "rules", "member", "before", "after"]
 
 
 @titled("Key figures")
-def key_figures(material: Material) -> list[str] | str:
+def key_figures(report_data: ReportData) -> list[str] | str:
     """Days of the network, shares of applications, the scorecard of validators, and whether parties come back."""
-    days = material.of("network_daily", "time")
+    days = report_data.of("network_daily", "time")
     if days.empty:
         return "No day begins in this range. Take a longer range: key figures are per day in UTC."
-    apps = material.of("app_daily", "time")
+    apps = report_data.of("app_daily", "time")
     parts = [table(days[[*_DAYS, "whole"]].iloc[::-1], "The latest days: updates, parties, and coin in CC", most=10)]
     if (apps["rewards_claimed"] > 0).any():
-        parts.append(material.chart(plot.app_shares, apps, "The share of each application in the rewards claimed"))
+        parts.append(report_data.chart(plot.app_shares, apps, "The share of each application in the rewards claimed"))
     for add in (_validators, _weeks):
         try:
-            parts += add(material)
+            parts += add(report_data)
         except PartialResultError as error:
             parts.append(text(f"{_OF[add]} cannot be computed from this range: {error}", quiet=True))
     return parts
 
 
-def _validators(material: Material) -> list[str]:
-    days = material.of("validator_daily", "time")
+def _validators(report_data: ReportData) -> list[str]:
+    days = report_data.of("validator_daily", "time")
     words = "What validators were paid, and what they paid for traffic"
-    return [material.chart(plot.validator_scorecard, days, words)] if len(days) else []
+    return [report_data.chart(plot.validator_scorecard, days, words)] if len(days) else []
 
 
-def _weeks(material: Material) -> list[str]:
-    weeks = material.table("retention")
+def _weeks(report_data: ReportData) -> list[str]:
+    weeks = report_data.table("retention")
     words = "How many parties of each week came back in later ones"
-    return [material.chart(plot.retention, weeks, words)] if (weeks["weeks_after"] > 0).any() else []
+    return [report_data.chart(plot.retention, weeks, words)] if (weeks["weeks_after"] > 0).any() else []
 
 
 _OF: Final = {_validators: "The scorecard of validators", _weeks: "Whether parties come back"}
 
 
 @titled("Governance")
-def governance(material: Material) -> list[str] | str:
+def governance(report_data: ReportData) -> list[str] | str:
     """What super validators decided: votes, their price votes, and what changed in the configuration."""
-    votes, prices = material.table("votes"), material.of("price_votes")
-    opened, changes = material.period.of(votes, "opened_at"), material.of("config_changes")
-    here = votes.index.isin([*opened.index, *material.period.of(votes, "completed_at").index])
+    votes, prices = report_data.table("votes"), report_data.of("price_votes")
+    opened, changes = report_data.period.of(votes, "opened_at"), report_data.of("config_changes")
+    here = votes.index.isin([*opened.index, *report_data.period.of(votes, "completed_at").index])
     rows = votes[here | (votes["outcome"] == "open").to_numpy()]
     if rows.empty and prices.empty and changes.empty:
         return "Nothing was put to the vote in this range, and no price vote was cast. Take a longer range."
     parts = [text(_outcomes(rows))]
     if len(opened):
-        parts.append(material.chart(plot.votes, opened, "Votes that were opened over time, by what became of them"))
+        parts.append(report_data.chart(plot.votes, opened, "Votes that were opened over time, by what became of them"))
     if len(rows):
         latest = rows[_VOTES].iloc[::-1].assign(action=rows["action"].str.replace(TAG, "", regex=True))
         parts.append(table(latest.rename(columns=_HEADS), "The latest votes", most=15))
     if prices["median_usd"].notna().any():
-        parts.append(material.chart(plot.price_votes, prices, "The votes for the price of the coin over time"))
+        parts.append(report_data.chart(plot.price_votes, prices, "The votes for the price of the coin over time"))
     if len(changes):
         parts.append(table(changes[_CHANGES].iloc[::-1], "What changed in the configuration", most=15))
     return parts

@@ -121,10 +121,10 @@ def picture(draw: Callable[..., Any], words: str) -> str:
     """
     import matplotlib.pyplot as plt
 
-    with _look("light"):
+    with _themed("light"):
         axes = draw()
         light, size, place = _vectors(axes.figure), axes.figure.get_size_inches(), axes.get_position()
-    with _look("dark"):
+    with _themed("dark"):
         # All is where it is in the light one: finding out where takes most of the time.
         dark = _vectors(draw(ax=plt.figure(figsize=size).add_axes(place)).figure)
     return (
@@ -134,7 +134,7 @@ def picture(draw: Callable[..., Any], words: str) -> str:
 
 
 @contextmanager
-def _look(theme: Literal["light", "dark"]) -> Iterator[None]:
+def _themed(theme: Literal["light", "dark"]) -> Iterator[None]:
     """Letters as paths look alike wherever the page is read; without a salt two equal charts would differ."""
     from matplotlib import rc_context
 

@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 
 from ledgerframes.apps.html_report.charts import scripts, scripts_megabytes
-from ledgerframes.apps.html_report.material import Material, Period
 from ledgerframes.apps.html_report.page import page
+from ledgerframes.apps.html_report.report_data import Period, ReportData
 from ledgerframes.apps.html_report.sections import SECTIONS
 from ledgerframes.arguments import duration, flag, names, suggesting
 from ledgerframes.arguments import path as read_path
@@ -101,7 +101,7 @@ def report(
         with writing(target):
             _check(target, overwrite=overwrite)
         if isinstance(data, Store):
-            material = stored_material(data, start, end, last, as_of, allow_partial=allow_partial)
+            report_data = stored_report_data(data, start, end, last, as_of, allow_partial=allow_partial)
         else:
             if start is not None or end is not None or as_of is not None or last is not None:
                 raise InputError(
@@ -109,15 +109,15 @@ def report(
                     " out"
                 )
             one, two, three = (_pandas(frame, name) for frame, name in zip(data, _TABLES, strict=True))
-            material = Material(one, two, three)
+            report_data = ReportData(one, two, three)
         made = f"made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by ledgerframes {__version__}"
         head, foot = scripts() if interactive else ("", "")
         made += f", interactive, with plotly.js ({scripts_megabytes():.1f} MB) inside" if interactive else ""
-        material, parts = replace(material, interactive=interactive), []
-        with material.opened:
+        report_data, parts = replace(report_data, interactive=interactive), []
+        with report_data.opened:
             for name in chosen:
                 stop.check()
-                parts.append(SECTIONS[name](material))
+                parts.append(SECTIONS[name](report_data))
         stop.check()
         write_text(target, page(title, made, parts, head=head, foot=foot), overwrite=overwrite)
     return target
@@ -126,7 +126,7 @@ def report(
 _TABLES = ("updates", "events", "reassignments")
 
 
-def stored_material(
+def stored_report_data(
     store: Store,
     start: Bound | None = None,
     end: Bound | None = None,
@@ -134,7 +134,7 @@ def stored_material(
     as_of: Any = None,
     *,
     allow_partial: bool = False,
-) -> Material:
+) -> ReportData:
     """What a store holds of the range, and what its period is."""
     options: dict[str, Any] = {"end": end, "last": last, "as_of": as_of, "allow_partial": allow_partial}
     updates, events, reassignments = (store.load(name, start=start, **options) for name in _TABLES)
@@ -143,7 +143,7 @@ def stored_material(
             duration(last, "last", bare=False), unit="us"
         )
     since, until = (_moment(bound(value, name)) for value, name in ((_later(start), "start"), (end, "end")))
-    return Material(updates, events, reassignments, store, as_of, Period(since, until), end)
+    return ReportData(updates, events, reassignments, store, as_of, Period(since, until), end)
 
 
 def _later(start: Bound | None) -> Bound | None:

@@ -19,9 +19,9 @@ from ledgerframes.apps.html_report.coin_sections import (
     transfers,
 )
 from ledgerframes.apps.html_report.headlines import as_of, begins_late, summary
-from ledgerframes.apps.html_report.material import Material
 from ledgerframes.apps.html_report.network_sections import governance, key_figures
 from ledgerframes.apps.html_report.page import Section, table, text
+from ledgerframes.apps.html_report.report_data import ReportData
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.models.holdings import holdings_from_events
 from ledgerframes.models.licenses import instrument_supply, license_versions
@@ -33,82 +33,82 @@ _NONE_REASSIGNED: Final = "No contract was reassigned in this range."
 
 
 @titled("Where this comes from")
-def provenance(material: Material) -> list[str]:
+def provenance(report_data: ReportData) -> list[str]:
     """Where all of it comes from."""
-    attrs = material.updates.attrs
+    attrs = report_data.updates.attrs
     known = {name: attrs[name] for name in ("source", "range", "complete", "version") if name in attrs}
-    counts = {name: len(getattr(material, name)) for name in ("updates", "events", "reassignments")}
+    counts = {name: len(getattr(report_data, name)) for name in ("updates", "events", "reassignments")}
     rows = pd.DataFrame([*known.items(), *counts.items()], columns=["what", "value"]).astype("str")
     parts = [*begins_late(attrs), table(rows)]
-    if material.store is not None:
-        covered = material.store.coverage(as_of=material.as_of)
-        runs = material.store.syncs()[["sync_id", "finished_at", "complete", "requests"]]
+    if report_data.store is not None:
+        covered = report_data.store.coverage(as_of=report_data.as_of)
+        runs = report_data.store.syncs()[["sync_id", "finished_at", "complete", "requests"]]
         parts.append(table(covered, "What the store covers, in record time (UTC)"))
         parts.append(table(runs.iloc[::-1], "The latest syncs", most=5))
     return parts
 
 
 @titled("Updates")
-def activity(material: Material) -> list[str] | str:
+def activity(report_data: ReportData) -> list[str] | str:
     """How busy the ledger was."""
-    updates = material.updates
+    updates = report_data.updates
     if updates.empty:
         return "There is no update in this range."
     counts = pd.crosstab(updates["migration_id"], updates["kind"]).reset_index().rename_axis(columns=None)
-    drawn = material.chart(plot.updates, updates, "Updates over time, by kind")
+    drawn = report_data.chart(plot.updates, updates, "Updates over time, by kind")
     return [drawn, table(counts, "Updates by migration and kind")]
 
 
 @titled("Reassignments")
-def flows(material: Material) -> list[str] | str:
+def flows(report_data: ReportData) -> list[str] | str:
     """How contracts moved between synchronizers."""
-    joined = material.period.of(material.flows, "moment")
+    joined = report_data.period.of(report_data.flows, "moment")
     if joined.empty:
         return _NONE_REASSIGNED
     return [
-        material.chart(plot.reassignment_flows, joined, "Reassignments from each synchronizer to each other"),
+        report_data.chart(plot.reassignment_flows, joined, "Reassignments from each synchronizer to each other"),
         table(_counted(joined["status"], "status"), "Reassignments by status"),
         table(flow_matrix(joined).sort_values("count", ascending=False), "From synchronizer to synchronizer"),
-        material.chart(plot.in_flight, joined, "How long reassignments were on their way"),
+        report_data.chart(plot.in_flight, joined, "How long reassignments were on their way"),
     ]
 
 
 @titled("Anomalies")
-def anomalies(material: Material) -> list[str] | str:
+def anomalies(report_data: ReportData) -> list[str] | str:
     """What does not occur on a sound ledger, and what repairs leave behind: what `reassignment_anomalies` lists."""
-    if material.reassignments.empty:
+    if report_data.reassignments.empty:
         return _NONE_REASSIGNED
-    odd = material.period.of(reassignment_anomalies(material.legs), "record_time")
+    odd = report_data.period.of(reassignment_anomalies(report_data.legs), "record_time")
     if odd.empty:
-        legs = len(material.period.of(material.reassignments, "record_time"))
+        legs = len(report_data.period.of(report_data.reassignments, "record_time"))
         return f"No contradictions in {plural(legs, 'leg')} of reassignments."
     parts = [
         table(_counted(odd["anomaly"], "anomaly"), "Legs by anomaly"),
         table(odd[["anomaly", "contract_id", "record_time", "detail"]], "The first"),
     ]
-    if material.legs.attrs.get("from_beginning") is not True:
+    if report_data.legs.attrs.get("from_beginning") is not True:
         words = "The history here begins later than the ledger, so an unassignment may lie before it."
         parts.append(text(words, quiet=True))
     return parts
 
 
 @titled("Templates")
-def templates(material: Material) -> list[str] | str:
+def templates(report_data: ReportData) -> list[str] | str:
     """Which contracts there are."""
-    if material.events.empty:
+    if report_data.events.empty:
         return "There is no event in this range."
     columns = ["template_name", "package_names", "creates", "exercises", "consuming", "choices"]
-    return [table(largest(template_catalogue(material.events)[columns], "creates"), "By number of creates", most=15)]
+    return [table(largest(template_catalogue(report_data.events)[columns], "creates"), "By number of creates", most=15)]
 
 
 @titled("Holdings")
-def holdings(material: Material) -> list[str] | str:
+def holdings(report_data: ReportData) -> list[str] | str:
     """Who holds how much coin, and the notional fees."""
     try:
-        balances = holdings_from_events(material.source, opening=material.opening, decimals="exact")
+        balances = holdings_from_events(report_data.source, opening=report_data.opening, decimals="exact")
         origin = "Worked out from the history alone, to the last digit."
     except (PartialResultError, InputError) as error:
-        snapshot = material.snapshot("holdings_summary")
+        snapshot = report_data.snapshot("holdings_summary")
         if snapshot is None:
             advice = "or sync snapshots: store.sync(net, tables=['holdings_summary'], parties=[...])"
             return f"Holdings cannot be derived from this range: {error}; {advice}."
@@ -122,24 +122,26 @@ def holdings(material: Material) -> list[str] | str:
     words = f"{origin} Fees are notional: they are charged when a contract expires, not on transfers."
     return [
         text(words, quiet=True),
-        material.chart(plot.holdings, balances, "Holdings by party"),
+        report_data.chart(plot.holdings, balances, "Holdings by party"),
         text(concentration(balances["total_coin_holdings"])),
         table(by_size[columns], "The largest holders", most=15),
     ]
 
 
 @titled("Validators")
-def licenses(material: Material) -> list[str] | str:
+def licenses(report_data: ReportData) -> list[str] | str:
     """Validators over time, or over the rounds of their first coupons, and what they run."""
-    snapshot, growth = material.snapshot("licenses"), material.validators
+    snapshot, growth = report_data.snapshot("licenses"), report_data.validators
     advice = "No snapshot of licenses is stored; add them: store.sync(net, tables=['licenses'])."
     if snapshot is None:
         if growth is None or growth.empty:
             return advice
         words = f"Validators that received a license, from the history. {advice[:-1]} for the releases that they run."
-        return [material.chart(plot.validators, growth, "Validators over time"), text(words, quiet=True)]
+        return [report_data.chart(plot.validators, growth, "Validators over time"), text(words, quiet=True)]
     rows, words = (growth, "over time") if growth is not None else (snapshot, "by the round of their first coupon")
-    drawn = [material.chart(plot.validators, rows, f"Validators {words}")] if growth is None or len(growth) > 1 else []
+    drawn = (
+        [report_data.chart(plot.validators, rows, f"Validators {words}")] if growth is None or len(growth) > 1 else []
+    )
     said = text(f"From the stored licenses, {as_of(snapshot)}.", quiet=True)
     return [said, *drawn, table(_releases(snapshot), "Releases they run")]
 
@@ -161,9 +163,9 @@ def _release_key(release: object) -> tuple[int, ...]:
 
 
 @titled("Instruments")
-def supply(material: Material) -> list[str] | str:
+def supply(report_data: ReportData) -> list[str] | str:
     """Instruments and their supply."""
-    snapshot = material.snapshot("instruments")
+    snapshot = report_data.snapshot("instruments")
     if snapshot is None:
         return "No snapshot of instruments is stored; add them: store.sync(net, tables=['instruments'])."
     latest = instrument_supply(snapshot).drop_duplicates(["instrument_admin", "instrument_id"], keep="last")
@@ -176,7 +178,7 @@ def _counted(values: pd.Series, name: str) -> pd.DataFrame:
 
 
 #: The parts, in the order of the page.
-SECTIONS: Final[dict[str, Callable[[Material], Section]]] = {
+SECTIONS: Final[dict[str, Callable[[ReportData], Section]]] = {
     "summary": summary,
     "activity": activity,
     "flows": flows,

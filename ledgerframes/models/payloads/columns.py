@@ -16,7 +16,7 @@ from msgspec import Raw
 
 from ledgerframes.decoding.members import members_of
 from ledgerframes.errors import InputError, visible
-from ledgerframes.models.payloads.parts import in_parts
+from ledgerframes.models.payloads.parts import map_chunks
 
 # In blocks, because the raw values of a whole history would be in memory together with its text.
 _BLOCK_ROWS: Final = 25_000
@@ -76,7 +76,7 @@ def leaves(payloads: pa.ChunkedArray, wanted: Sequence[str] | None) -> Leaves:
             # Without `wanted` each block is split by the members of those before it.
             if wanted is None:
                 return _read(payloads, None, whole)
-            return _merged(in_parts(lambda part: _read(part, wanted, whole), payloads), whole)
+            return _merged(map_chunks(lambda part: _read(part, wanted, whole), payloads), whole)
         except _MixedError as mixed:
             # Earlier blocks are split at this path already, so all of them are read again.
             whole.add(str(mixed))

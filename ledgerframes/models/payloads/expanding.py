@@ -20,7 +20,7 @@ from ledgerframes.errors import InputError
 from ledgerframes.frames import Decimals, attrs_of, check_shape, shape, shape_like, to_arrow
 from ledgerframes.models.payloads.columns import is_record, leaves
 from ledgerframes.models.payloads.declared import as_declared, declared_kinds
-from ledgerframes.models.payloads.parts import at_once, in_parts
+from ledgerframes.models.payloads.parts import map_chunks, run_parallel
 from ledgerframes.models.payloads.types import typed
 from ledgerframes.tables.history import EVENTS
 from ledgerframes.tables.kinds import BOOL, TEXT
@@ -103,7 +103,7 @@ def expand(
     chosen = _chosen(rows, template, choice, known=bool(declared))
     if not personal:
         position = chosen.column_names.index("payload")
-        stripped = [part.chunks for part in in_parts(without_personal, chosen["payload"])]
+        stripped = [part.chunks for part in map_chunks(without_personal, chosen["payload"])]
         chosen = chosen.set_column(position, "payload", pa.chunked_array(chain.from_iterable(stripped), pa.string()))
     records = is_record(chosen["payload"])
     others = pc.any(pc.invert(records)).as_py()
@@ -173,7 +173,7 @@ def record_fields(
         reads = [[path for path in wanted if path not in records], *([path] for path in records)]
     read = [leaves(payloads, paths) for paths in reads if paths != []]
     cells = {path: columns.column(path) for columns in read for path in columns.columns}
-    values = at_once([partial(typed, column, infer=infer) for column in cells.values()], len(payloads))
+    values = run_parallel([partial(typed, column, infer=infer) for column in cells.values()], len(payloads))
     return dict(zip(cells, values, strict=True))
 
 
@@ -188,7 +188,7 @@ def _chosen(rows: pa.Table, template: str, choice: str | None, *, known: bool) -
         raise InputError(f"template={template!r}: no event here has it{hint} lf.template_catalogue(events) lists them")
     if choice is None:
         creates = pc.and_(of_template, pc.equal(rows["event_type"], "created_event"))
-        return pa.concat_tables(in_parts(pa.Table.filter, rows.select([*_IDENTITY, _REST]), creates))
+        return pa.concat_tables(map_chunks(pa.Table.filter, rows.select([*_IDENTITY, _REST]), creates))
     of_choice = rows.filter(pc.and_kleene(of_template, pc.equal(rows["choice"], choice)))
     if rows.num_rows and not known and not of_choice.num_rows:
         there = ", ".join(sorted(pc.unique(rows["choice"].filter(of_template)).drop_null().to_pylist())) or "none"

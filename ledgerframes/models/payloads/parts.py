@@ -15,12 +15,12 @@ _LEAST: Final = 10_000  # rows of a part; with fewer, to wake a thread takes as 
 _THREAD: Final = "ledgerframes-part"
 
 
-def at_once(calls: Sequence[Callable[[], T]], rows: int) -> list[T]:
+def run_parallel(calls: Sequence[Callable[[], T]], rows: int) -> list[T]:
     """What calls return, in their order; one per core runs at a time, unless they are for few rows."""
     return together(calls, _THREAD, at_once=pa.cpu_count()) if rows > _LEAST else [call() for call in calls]
 
 
-def in_parts(call: Callable[..., T], *columns: Any) -> list[T]:
+def map_chunks(call: Callable[..., T], *columns: Any) -> list[T]:
     """What a call returns for each part of the rows, in their order; for few rows there is one part.
 
     Args:

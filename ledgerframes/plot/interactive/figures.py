@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ledgerframes.plot.contents import Bars, Content, Flows, Matrix, Nothing, Panels, Stack, Steps
 from ledgerframes.plot.interactive.routes import flows, matrix
 from ledgerframes.plot.interactive.traces import bars, stack, steps
-from ledgerframes.plot.interactive.words import axis_title, colour, said
+from ledgerframes.plot.interactive.words import axis_title, colour, escaped
 from ledgerframes.plot.palette import Tones, mixed, of_settings
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def _figure(title: str, subtitle: str, tones: Tones, height: int) -> Figure:
     from ledgerframes.plot.interactive.local_figure import LocalFigure
 
     count = -(-len(subtitle) // _WRAP) or 1  # of lines, which are about equally long
-    lines = [said(line) for line in textwrap.wrap(subtitle, min(_WRAP, len(subtitle) // count + _WORD))]
-    words = f"<b>{said(title)}</b>" + "".join(
+    lines = [escaped(line) for line in textwrap.wrap(subtitle, min(_WRAP, len(subtitle) // count + _WORD))]
+    words = f"<b>{escaped(title)}</b>" + "".join(
         f"<br><span style='font-size:12px;color:{tones.quiet}'>{line}</span>" for line in lines
     )
     made = LocalFigure()
@@ -82,7 +82,7 @@ def _nothing(made: Figure, content: Nothing, tones: Tones) -> None:
     made.update_xaxes(visible=False)
     made.update_yaxes(visible=False)
     made.add_annotation(
-        text=said(content.why), x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, name="nothing",
+        text=escaped(content.why), x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, name="nothing",
         font={"size": 14, "color": tones.quiet},
     )  # fmt: skip
 
@@ -93,7 +93,7 @@ def _panels(made: Figure, content: Panels, tones: Tones) -> None:
     room = 0.36 if shared else 0.6  # axes of their own have words below them
     made.set_subplots(
         rows=rows, cols=content.columns, shared_xaxes=shared, vertical_spacing=min(room / 3, room / rows),
-        subplot_titles=[said(panel.title) for panel in content.panels],
+        subplot_titles=[escaped(panel.title) for panel in content.panels],
     )  # fmt: skip
     style_axes(made, tones)
     for note, number in zip(made.layout.annotations, range(len(content.panels)), strict=False):

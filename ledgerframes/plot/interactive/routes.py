@@ -8,7 +8,7 @@ import numpy as np
 
 from ledgerframes.number_format import amount_text, count_text, plural
 from ledgerframes.plot.contents import Flows, Matrix, Ribbon
-from ledgerframes.plot.interactive.words import axis_title, colour, hover, said, with_unit
+from ledgerframes.plot.interactive.words import axis_title, colour, escaped, hover, with_unit
 from ledgerframes.plot.palette import Tones, heat_colours, mixed
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def flows(made: Figure, content: Flows, tones: Tones) -> None:
         Sankey(
             arrangement="snap", textfont={"color": tones.text, "size": 12},
             node={
-                "label": [f"{said(labels[name])}  {_size(size, content.unit)}" for name, size, _, _ in nodes],
+                "label": [f"{escaped(labels[name])}  {_size(size, content.unit)}" for name, size, _, _ in nodes],
                 "color": [tones.hue(content.hues[name]) for name, _, _, _ in nodes],
                 "customdata": [hover(labels[name], name, f"{with_unit(size, content.unit)} {words} here")
                                for name, size, words, _ in nodes],
@@ -45,13 +45,13 @@ def flows(made: Figure, content: Flows, tones: Tones) -> None:
     )  # fmt: skip
     for x, anchor, words in zip((0, 1), ("left", "right"), content.heads, strict=True):
         made.add_annotation(
-            x=x, y=1, xref="paper", yref="paper", xanchor=anchor, yanchor="bottom", text=f"<i>{said(words)}</i>",
+            x=x, y=1, xref="paper", yref="paper", xanchor=anchor, yanchor="bottom", text=f"<i>{escaped(words)}</i>",
             showarrow=False, font={"color": tones.quiet}, name="head",
         )  # fmt: skip
     odd = [f"{status} {count_text(count)}" for status, count in content.statuses.items() if status != "completed"]
     if odd:
         made.add_annotation(
-            x=0.5, y=0, xref="paper", yref="paper", yanchor="top", text=said("pale: " + ", ".join(odd)),
+            x=0.5, y=0, xref="paper", yref="paper", yanchor="top", text=escaped("pale: " + ", ".join(odd)),
             showarrow=False, font={"color": tones.quiet}, name="status",
         )  # fmt: skip
 
@@ -119,7 +119,7 @@ def matrix(made: Figure, content: Matrix, tones: Tones) -> None:
 
 
 def _ticks(labels: list[str]) -> dict[str, Any]:
-    return {"tickvals": list(range(len(labels))), "ticktext": list(map(said, labels)), "showgrid": False}
+    return {"tickvals": list(range(len(labels))), "ticktext": list(map(escaped, labels)), "showgrid": False}
 
 
 def _cell(content: Matrix, row: int, column: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ledgerframes.number_format import amount_text, duration_text
 from ledgerframes.plot.contents import Axis, Bars, Series, Stack, Steps
-from ledgerframes.plot.interactive.words import along, amounts, axis_title, colour, hover, said, with_unit
+from ledgerframes.plot.interactive.words import along, amounts, axis_title, colour, escaped, hover, with_unit
 from ledgerframes.plot.palette import Tones, mixed
 from ledgerframes.plot.time_bins import moment_words
 
@@ -39,7 +39,7 @@ def stack(made: Figure, content: Stack, tones: Tones, *, place: Place | None = N
         made.add_trace(
             Bar(
                 x=along(content.x, starts[there]), y=series.values[there], width=wide[there],
-                offset=None if content.x.scale == "duration" else 0, name=said(series.key), hoverinfo="text",
+                offset=None if content.x.scale == "duration" else 0, name=escaped(series.key), hoverinfo="text",
                 hovertext=[hover(series.label, series.name, content.spans[at],
                                  _value(content.y, series.values[at])) for at in there],
                 marker={"color": hue, "line": {"width": 0},
@@ -77,7 +77,7 @@ def steps(made: Figure, content: Steps, tones: Tones, *, place: Place | None = N
         made.add_trace(
             Scatter(
                 x=along(content.x, x), y=y, hovertext=words, hoverinfo="text", legendrank=rank, zorder=-rank,
-                mode="lines+markers" if marked else "lines", name=said(series.key),
+                mode="lines+markers" if marked else "lines", name=escaped(series.key),
                 line={"color": hue, "width": 2, "shape": "hv"}, fill="tozeroy" if filled else None,
                 fillcolor=colour(mixed(hue, tones.ground, 0.16)),
                 marker={"size": 6, "symbol": _SHAPES[rank % len(_SHAPES)] if len(content.series) >= _FEW else "circle",
@@ -141,7 +141,7 @@ def _mark(made: Figure, content: Stack | Steps, tones: Tones) -> None:
         made.add_vline(x=at, line={"color": tones.text, "width": 1.1, "dash": ("solid", "dash")[number % 2]})
         place = np.log10(at) if content.x.scale == "duration" else at  # of a logarithmic axis, for words alone
         made.add_annotation(
-            x=place, y=1, yref="paper", text=said(words), showarrow=False, font={"color": tones.text},
+            x=place, y=1, yref="paper", text=escaped(words), showarrow=False, font={"color": tones.text},
             xanchor=("right", "left")[number % 2], yanchor="bottom", name="mark",
         )  # fmt: skip
 
@@ -155,9 +155,9 @@ def _event_lines(made: Figure, content: Stack | Steps, tones: Tones, place: Plac
         if line.label and place in {None, _ALONE}:
             side = "left" if line.at - start < _EDGE * (end - start) else "right"
             made.add_annotation(
-                x=at, y=1, yref="y domain", text=said(line.label), textangle=-90, showarrow=False, xanchor=side,
+                x=at, y=1, yref="y domain", text=escaped(line.label), textangle=-90, showarrow=False, xanchor=side,
                 yanchor="top", font={"color": tones.text, "size": 10}, bgcolor=colour(tones.ground, 0.75), name="event",
-                hovertext="<br>".join([f"{moment_words(line.at)} UTC", *map(said, line.whole)]),
+                hovertext="<br>".join([f"{moment_words(line.at)} UTC", *map(escaped, line.whole)]),
             )  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def bars(made: Figure, content: Bars, tones: Tones) -> None:
     for series in content.series:
         made.add_trace(
             Bar(
-                y=rows, x=series.values, orientation="h", hoverinfo="text", name=said(series.key),
+                y=rows, x=series.values, orientation="h", hoverinfo="text", name=escaped(series.key),
                 hovertext=[hover(label, name, with_unit(value, content.x.unit), series.label) for label, name, value
                            in zip(content.labels[0], content.names, series.values.tolist(), strict=True)],
                 marker={"color": tones.hue(series.hue), "line": {"width": 0},
@@ -186,7 +186,7 @@ def bars(made: Figure, content: Bars, tones: Tones) -> None:
     for row, total in enumerate(content.totals):
         left = content.leftward[row]
         made.add_annotation(
-            x=max(down[row], low) if left else min(up[row], high), y=row, text=said(total), showarrow=False,
+            x=max(down[row], low) if left else min(up[row], high), y=row, text=escaped(total), showarrow=False,
             xanchor="right" if left else "left", font={"color": tones.text, "size": 11}, name="total",
         )  # fmt: skip
     made.update_layout(showlegend=len(content.series) > 1, barmode="relative", bargap=0.28)
@@ -199,5 +199,5 @@ def bars(made: Figure, content: Bars, tones: Tones) -> None:
     )
     made.update_yaxes(
         showgrid=False, zeroline=False, range=[len(rows) - 0.4, -0.6], tickvals=rows,
-        ticktext=list(map(said, content.labels[0])),
+        ticktext=list(map(escaped, content.labels[0])),
     )  # fmt: skip

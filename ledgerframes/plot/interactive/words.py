@@ -18,7 +18,7 @@ _DECIMALS: Final = 10  # of an amount
 _PREFIXES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
-def said(text: str) -> str:
+def escaped(text: str) -> str:
     """Text that plotly shows as it is: it reads a part of HTML, and ids and names come from a ledger."""
     return html.escape(visible(text), quote=False)
 
@@ -26,7 +26,7 @@ def said(text: str) -> str:
 def hover(label: str, name: str | None, *lines: str) -> str:
     """What is shown under the pointer: the label, the whole id where the label is not it, and the lines."""
     whole = [] if name is None or "::" not in name or name == label else [name]
-    return "<br>".join([f"<b>{said(label)}</b>", *map(said, whole), *(said(line) for line in lines if line)])
+    return "<br>".join([f"<b>{escaped(label)}</b>", *map(escaped, whole), *(escaped(line) for line in lines if line)])
 
 
 def exact(value: float) -> str:
@@ -76,4 +76,4 @@ def colour(given: str | RGB, alpha: float = 1.0) -> str:
 
 def axis_title(text: str) -> dict[str, Any]:
     """The label of an axis."""
-    return {"text": said(text), "font": {"size": 12}}
+    return {"text": escaped(text), "font": {"size": 12}}

@@ -60,12 +60,12 @@ def _status_keys(found: Mapping[str, int], tones: Tones) -> list[Key]:
     if set(found) <= {COMPLETED}:
         return []
     return [
-        (Patch(**_look(status, tones.rest, tones, strength=0.75)), f"{status}  {count_text(count)}")
+        (Patch(**_style(status, tones.rest, tones, strength=0.75)), f"{status}  {count_text(count)}")
         for status, count in found.items()
     ]
 
 
-def _look(status: str, hue: str, tones: Tones, *, strength: float) -> dict[str, Any]:
+def _style(status: str, hue: str, tones: Tones, *, strength: float) -> dict[str, Any]:
     """Properties of a patch: in flight is outlined, repaired is hatched, others are dotted."""
     strong = mixed(hue, tones.text, 0.8)
     if status == COMPLETED:
@@ -157,7 +157,7 @@ def _fill(band: Band, hue: str, tones: Tones, height: float) -> dict[str, Any]:
     strength = 0.42 if hue == tones.rest else 0.64
     if band.ribbon.status != COMPLETED and band.width * height < 2.5:
         return {"facecolor": mixed(hue, tones.ground, strength * 0.4), "linewidth": 0}
-    return _look(band.ribbon.status, hue, tones, strength=strength)
+    return _style(band.ribbon.status, hue, tones, strength=strength)
 
 
 def _band(band: Band, edges: tuple[float, float], patch: dict[str, Any]) -> PathPatch:

@@ -201,7 +201,7 @@ class _Generator:
             self._scheduled += 1
             return [self._due()]
         places = self._places(room)
-        return [self._something(place, crossing=crossing, alone=len(places) == 1) for place in places]
+        return [self._next_update(place, crossing=crossing, alone=len(places) == 1) for place in places]
 
     def _mean_gap(self) -> float:
         """The mean time between what people do, so that the history ends when it should."""
@@ -232,7 +232,7 @@ class _Generator:
         self._duty_at = None
         duty = duties.urgent(self.sim) or duties.next_duty(self.sim)
         if duty is None:
-            return self._something(self.sim.main, crossing=False, alone=True)
+            return self._next_update(self.sim.main, crossing=False, alone=True)
         return self._transaction(self.sim.main, duty)
 
     def _places(self, room: int) -> list[str]:
@@ -241,7 +241,7 @@ class _Generator:
             return self.rng.sample(everywhere, self.rng.randint(2, min(room, len(everywhere))))
         return self.rng.choices(everywhere, cum_weights=self._synchronizer_weights)
 
-    def _something(self, place: str, *, crossing: bool, alone: bool) -> Update:
+    def _next_update(self, place: str, *, crossing: bool, alone: bool) -> Update:
         on_main = place == self.sim.main
         duty = duties.urgent(self.sim) if on_main else None
         if duty is not None:

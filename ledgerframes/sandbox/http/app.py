@@ -25,7 +25,7 @@ from ledgerframes.sandbox.http.scan_neighbours import neighbours
 from ledgerframes.sandbox.http.scan_objects import ObjectRoutes
 from ledgerframes.sandbox.http.validator import Validator
 from ledgerframes.sandbox.world.templates import TOKEN_RULES
-from ledgerframes.sandbox.world.views import View
+from ledgerframes.sandbox.world.views import ServerView
 
 #: Where the registry of another issuer than the coin's is served.
 ISSUER: Final = "/harbor"
@@ -34,18 +34,18 @@ _USUAL: Final = Limits()
 
 
 def app_of(
-    view: View,
-    gate: Access,
+    view: ServerView,
+    access: Access,
     *,
     release: str,
     limits: Limits = _USUAL,
-    objects: Callable[[View], ObjectRoutes] = ObjectRoutes,
+    objects: Callable[[ServerView], ObjectRoutes] = ObjectRoutes,
 ) -> Starlette:
     """The app of one server.
 
     Args:
         view: what its scan shows of the world.
-        gate: who is let in to validator and ledger.
+        access: who is let in to validator and ledger.
         release: which routes and answers there are.
         limits: what it refuses more of; before release 0.8 lists in requests had no limit.
         objects: the routes of the history in bulk.
@@ -53,9 +53,9 @@ def app_of(
     world, newest = view.world, has_newest_members(release)
     limits = limits if newest else replace(limits, items=None)
     every: dict[str, list[BaseRoute]] = {
-        "scan": [*Scan(view, limits).routes(), *objects(view).routes(), *neighbours(view, gate, limits)],
-        "validator": Validator(view, gate, limits).routes(),
-        "ledger": [*LedgerRoutes(Ledger(world, newest), gate).routes(), *PackageRoutes(world, gate).routes()],
+        "scan": [*Scan(view, limits).routes(), *objects(view).routes(), *neighbours(view, access, limits)],
+        "validator": Validator(view, access, limits).routes(),
+        "ledger": [*LedgerRoutes(Ledger(world, newest), access).routes(), *PackageRoutes(world, access).routes()],
         "registry": Registry(world).routes(),
     }
     prefixes = {interface: "" if interface == "registry" else f"/api/{interface}" for interface in every}

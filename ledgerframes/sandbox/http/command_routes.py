@@ -45,7 +45,7 @@ class CommandRoutes:
     """The handlers of one participant's commands."""
 
     ledger: Ledger
-    gate: Access
+    access: Access
 
     def routes(self) -> list[BaseRoute]:
         """The routes, without the interface's prefix."""
@@ -58,7 +58,7 @@ class CommandRoutes:
 
     async def submit_reassignment(self, request: Request) -> Response:
         """POST /v2/commands/async/submit-reassignment: what becomes of it shows in the history, and in the log."""
-        user = caller(self.gate, request)
+        user = caller(self.access, request)
         order, write, _ = await _reassignment(user, request)
         world = self.ledger.world
         with world.lock:
@@ -72,7 +72,7 @@ class CommandRoutes:
 
     async def wait_for_reassignment(self, request: Request) -> Response:
         """POST /v2/commands/submit-and-wait-for-reassignment: events come back only where a format asks for them."""
-        user = caller(self.gate, request)
+        user = caller(self.access, request)
         order, write, body = await _reassignment(user, request)
         chosen = None if body.event_format is None else allowed(user, body.event_format)
         with self.ledger.world.lock:
@@ -81,7 +81,7 @@ class CommandRoutes:
 
     async def wait_for_tree(self, request: Request) -> Response:
         """POST /v2/commands/submit-and-wait-for-transaction-tree: what acting and reading parties see comes back."""
-        user = caller(self.gate, request)
+        user = caller(self.access, request)
         body = await read_body(request, SubmitCommands)
         order, batch = _batch(_user_id(user, body.user_id), body, await request.body())
         _check_rights(user, act_as=body.act_as, read_as=body.read_as)

@@ -59,7 +59,7 @@ class LedgerPages:
     """
 
     ledger: Ledger
-    gate: Access
+    access: Access
     participant: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def routes(self) -> list[BaseRoute]:
@@ -72,7 +72,7 @@ class LedgerPages:
 
     async def end(self, request: Request) -> Response:
         """GET /v2/state/ledger-end."""
-        caller(self.gate, request)
+        caller(self.access, request)
         world = self.ledger.world
         with world.lock:
             answer: dict[str, Any] = {"offset": world.last_offset}
@@ -82,7 +82,7 @@ class LedgerPages:
 
     async def updates(self, request: Request) -> Response:
         """POST /v2/updates/get-updates-page."""
-        user = caller(self.gate, request)
+        user = caller(self.access, request)
         body = await read_body(request, UpdatesPage)
         size = _size(body.max_page_size)
         with self.ledger.world.lock:
@@ -110,7 +110,7 @@ class LedgerPages:
 
     async def contracts(self, request: Request) -> Response:
         """POST /v2/state/active-contracts-page."""
-        user = caller(self.gate, request)
+        user = caller(self.access, request)
         body = await read_body(request, ContractsPage)
         size = _size(body.max_page_size)
         chosen = allowed(user, body.event_format)
@@ -131,9 +131,9 @@ class LedgerPages:
     ) -> tuple[int, int, list[dict[str, Any]]]:
         """The offsets between which a page lies, and its updates."""
         shown: list[dict[str, Any]] = []
-        look = self._look(user, body)
+        render_update = self._renderer(user, body)
         for offset, update_id in enumerate(self.ledger.world.recorded(begin, end), begin + 1):
-            update = look(update_id)
+            update = render_update(update_id)
             if update is None:
                 continue
             shown.append({"update": update})
@@ -145,10 +145,10 @@ class LedgerPages:
         self, user: User, body: UpdatesPage, begin: int, end: int, size: int
     ) -> tuple[int, int, list[dict[str, Any]]]:
         shown: list[dict[str, Any]] = []
-        look = self._look(user, body)
+        render_update = self._renderer(user, body)
         ids = self.ledger.world.recorded(begin, end)
         for offset, update_id in zip(range(end, begin, -1), reversed(ids), strict=True):
-            update = look(update_id)
+            update = render_update(update_id)
             if update is None:
                 continue
             shown.append({"update": update})
@@ -156,7 +156,7 @@ class LedgerPages:
                 return offset - 1, end, shown
         return begin, end, shown
 
-    def _look(self, user: User, body: UpdatesPage) -> Any:
+    def _renderer(self, user: User, body: UpdatesPage) -> Any:
         """Shows an update in the form that is wanted, or None."""
         wanted = body.update_format
         whole, moves = wanted.include_transactions, wanted.include_reassignments
@@ -164,7 +164,7 @@ class LedgerPages:
         of_moves: Selection | None = allowed(user, moves) if moves else None
         effects = whole is not None and whole.transaction_shape == LEDGER_EFFECTS
 
-        def look(update_id: str) -> dict[str, Any] | None:
+        def render_update(update_id: str) -> dict[str, Any] | None:
             if of_transactions is not None:
                 shown = self.ledger.transaction(update_id, of_transactions, effects=effects)
                 if shown is not None:
@@ -173,7 +173,7 @@ class LedgerPages:
             shown = None if of_moves is None else self.ledger.reassignment(update_id, of_moves)
             return None if shown is None else {"Reassignment": {"value": shown}}
 
-        return look
+        return render_update
 
     def _token(self, place: int, signature: str) -> str:
         return base64.urlsafe_b64encode(f"{self.participant}:{signature}:{place}".encode()).decode()

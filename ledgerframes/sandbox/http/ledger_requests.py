@@ -24,14 +24,14 @@ class UpdateFormat(Struct, rename="camel"):
     include_reassignments: EventFormat | None = None
 
 
-def caller(gate: Access, request: Request) -> User:
+def caller(access: Access, request: Request) -> User:
     """The user a request comes from.
 
     Raises:
         LedgerError: there is no valid token (401), or its user is unknown or deactivated (403).
     """
     try:
-        return gate.user(request.headers, websocket=True)
+        return access.user(request.headers, websocket=True)
     except AccessError as error:
         raise denied(error) from error
 

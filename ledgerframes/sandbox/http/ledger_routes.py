@@ -58,11 +58,11 @@ class LedgerRoutes:
     """The handlers of one participant."""
 
     ledger: Ledger
-    gate: Access
+    access: Access
 
     def routes(self) -> list[BaseRoute]:
         """The routes of every release, without the interface's prefix."""
-        pages = LedgerPages(self.ledger, self.gate)
+        pages = LedgerPages(self.ledger, self.access)
         return [
             *pages.routes(),
             Route("/v2/updates/update-by-id", self.update_by_id, methods=["POST"]),
@@ -70,7 +70,7 @@ class LedgerRoutes:
             Route("/v2/updates/transaction-by-id", self.transaction_by_id, methods=["POST"]),
             Route("/v2/users", self.users, methods=["GET"]),
             Route("/v2/users", self.create_user, methods=["POST"]),
-            *CommandRoutes(self.ledger, self.gate).routes(),
+            *CommandRoutes(self.ledger, self.access).routes(),
         ]
 
     async def users(self, request: Request) -> Response:
@@ -99,7 +99,7 @@ class LedgerRoutes:
 
     async def transaction_by_id(self, request: Request) -> Response:
         """POST /v2/updates/transaction-by-id."""
-        user = caller(self.gate, request)
+        user = caller(self.access, request)
         body = await read_body(request, TransactionById)
         if body.requesting_parties and body.transaction_format:
             raise invalid("Both requestingParties and transactionFormat are set; use transactionFormat only")
@@ -113,13 +113,13 @@ class LedgerRoutes:
 
     async def update_by_id(self, request: Request) -> Response:
         """POST /v2/updates/update-by-id; topology events are never found."""
-        user = caller(self.gate, request)
+        user = caller(self.access, request)
         body = await read_body(request, UpdateById)
         return self._update(user, body.update_id, body.update_format, asked=body.update_id)
 
     async def update_by_hash(self, request: Request) -> Response:
         """POST /v2/updates/update-by-hash: a transaction by its `transactionHash`; reassignments have none."""
-        user = caller(self.gate, request)
+        user = caller(self.access, request)
         body = await read_body(request, UpdateByHash)
         with self.ledger.world.lock:
             updates = list(self.ledger.world.ledger_updates)
@@ -140,7 +140,7 @@ class LedgerRoutes:
         return json_answer(encode({"update": {kind: {"value": update}}}))
 
     def _manager(self, request: Request) -> User:
-        user = caller(self.gate, request)
+        user = caller(self.access, request)
         if not user.is_admin():
             raise denied(AccessError(403, "the user does not manage the participant"))
         return user

@@ -39,7 +39,7 @@ class PackageRoutes:
     """
 
     world: World
-    gate: Access
+    access: Access
     archive_maximum: int = ARCHIVE_MAXIMUM
 
     def routes(self) -> list[BaseRoute]:
@@ -71,7 +71,7 @@ class PackageRoutes:
 
     def _check_caller(self, request: Request) -> None:
         try:
-            user = self.gate.user(request.headers, websocket=True)
+            user = self.access.user(request.headers, websocket=True)
         except AccessError as error:
             raise denied(error) from error
         if not user.is_admin():

@@ -25,7 +25,7 @@ from ledgerframes.sandbox.http.responses import (
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.templates import NAME_RULES
 from ledgerframes.sandbox.world.timestamps import Cursor
-from ledgerframes.sandbox.world.views import View
+from ledgerframes.sandbox.world.views import ServerView
 from ledgerframes.sandbox.world.world import Update, page_of
 
 LICENSE_MAXIMUM: Final = 1_000
@@ -35,7 +35,7 @@ LICENSE_MAXIMUM: Final = 1_000
 class Scan:
     """The handlers of one scan server."""
 
-    view: View
+    view: ServerView
     limits: Limits
 
     def routes(self) -> list[BaseRoute]:

@@ -14,7 +14,7 @@ from ledgerframes.sandbox.http.scan import carries_types, read_page_request
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.verdicts import Event, events_of
-from ledgerframes.sandbox.world.views import View
+from ledgerframes.sandbox.world.views import ServerView
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class EventRoutes:
         view: what it shows of its world.
     """
 
-    view: View
+    view: ServerView
     limits: Limits
 
     def routes(self) -> list[BaseRoute]:

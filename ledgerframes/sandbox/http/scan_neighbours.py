@@ -14,7 +14,7 @@ from ledgerframes.sandbox.http.scan_now import CurrentRoutes
 from ledgerframes.sandbox.http.scan_snapshots import SnapshotRoutes
 from ledgerframes.sandbox.http.scan_votes import VoteRoutes
 from ledgerframes.sandbox.http.validator import Validator
-from ledgerframes.sandbox.world.views import View
+from ledgerframes.sandbox.world.views import ServerView
 
 
 class _Summaries(Validator):
@@ -24,15 +24,15 @@ class _Summaries(Validator):
         return None
 
 
-def neighbours(view: View, gate: Access, limits: Limits) -> list[BaseRoute]:
+def neighbours(view: ServerView, access: Access, limits: Limits) -> list[BaseRoute]:
     """The routes of one scan server in every release, without the interface's prefix.
 
     Args:
         view: what the server shows of its world.
-        gate: the validator's gate; scan serves its summaries too, but without a token.
+        access: the validator's access; scan serves its summaries too, but without a token.
         limits: what it refuses more of.
     """
-    summaries = _Summaries(view, gate, limits)
+    summaries = _Summaries(view, access, limits)
     return [
         *SnapshotRoutes(view, limits).routes(),
         Route("/v0/holdings/summary", summaries.holdings_with_fees, methods=["POST"]),

@@ -20,7 +20,7 @@ from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.active_set import Active, active_at
 from ledgerframes.sandbox.world.objects import OBJECT_ITEMS, Segment, compressed, segments, sha256, sorted_members
 from ledgerframes.sandbox.world.snapshots import instants
-from ledgerframes.sandbox.world.views import View
+from ledgerframes.sandbox.world.views import ServerView
 
 MAXIMUM: Final = 1_000
 COMPACT: Final = "compact_json"
@@ -36,7 +36,7 @@ class ObjectRoutes:
         view: what it shows of its world.
     """
 
-    view: View
+    view: ServerView
     _written: dict[int, list[Segment]] = field(default_factory=dict)  # by their length
     _objects: OrderedDict[Any, bytes] = field(default_factory=OrderedDict)
 

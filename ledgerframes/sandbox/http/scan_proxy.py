@@ -19,7 +19,7 @@ from ledgerframes.sandbox.http.responses import INT64, Limits, RefusalError, enc
 from ledgerframes.sandbox.http.scan import Scan
 from ledgerframes.sandbox.http.scan_now import CurrentRoutes, with_state
 from ledgerframes.sandbox.world.templates import COIN_RULES, ISSUING_ROUND, UNCLAIMED_FUND_COUPON
-from ledgerframes.sandbox.world.views import View
+from ledgerframes.sandbox.world.views import ServerView
 
 _BASE = "/v0/scan-proxy"
 
@@ -33,7 +33,7 @@ class ScanProxy:
         check: refuses a caller without a valid token.
     """
 
-    view: View
+    view: ServerView
     check: Callable[[Request], Any]
     limits: Limits
 

@@ -30,7 +30,7 @@ from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.active_set import Active, active_at
 from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
 from ledgerframes.sandbox.world.timestamps import Cursor
-from ledgerframes.sandbox.world.views import View
+from ledgerframes.sandbox.world.views import ServerView
 
 _KEPT: Final = 4
 _COINS: Final = frozenset(f"{template.package_name}:{template.entity}" for template in (COIN, LOCKED_COIN))
@@ -69,7 +69,7 @@ _read_coins: Final = msgspec.json.Decoder(CoinsRequest).decode
 class SnapshotRoutes:
     """The handlers of one scan server."""
 
-    view: View
+    view: ServerView
     limits: Limits
     _sets: dict[tuple[Cursor, int], list[Active]] = field(default_factory=dict)
 

@@ -32,7 +32,7 @@ from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.holdings import summarize
 from ledgerframes.sandbox.world.preapprovals import preapproval_of
 from ledgerframes.sandbox.world.templates import NAME_RULES
-from ledgerframes.sandbox.world.views import View
+from ledgerframes.sandbox.world.views import ServerView
 from ledgerframes.sandbox.world.world import World
 
 _Int64 = Annotated[int, Meta(ge=-INT64, le=INT64 - 1)]
@@ -59,8 +59,8 @@ class Validator:
         view: what the scans behind it show.
     """
 
-    view: View
-    gate: Access
+    view: ServerView
+    access: Access
     limits: Limits
 
     @property
@@ -165,7 +165,7 @@ class Validator:
 
     def _caller(self, request: Request) -> User:
         try:
-            return self.gate.user(request.headers)
+            return self.access.user(request.headers)
         except AccessError as error:
             raise RefusalError(error.status, str(error)) from error
 

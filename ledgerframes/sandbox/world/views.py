@@ -37,7 +37,7 @@ class Pruning:
         return migration_id, newest - (self.window or 0) if self.before is None else self.before
 
 
-class View:
+class ServerView:
     """One server's view of a world.
 
     Args:

@@ -17,7 +17,7 @@ from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.commit_parts import parted
 from ledgerframes.store.delta.data_files import FileWriter, Written, put_file
 from ledgerframes.store.delta.storage_errors import plain_errors
-from ledgerframes.store.read.personal import kept
+from ledgerframes.store.read.personal import without_personal_data
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.timestamps import parse_timestamp
 
@@ -108,7 +108,7 @@ class Place:
         whole = table.schema.remove_metadata()
         own = pa.schema([column for column in whole if column.name not in self.partition_by])
         rows = pa.Table.from_batches(
-            [(kept(table, batch) if self.strips else batch).cast(whole) for batch in batches], whole
+            [(without_personal_data(table, batch) if self.strips else batch).cast(whole) for batch in batches], whole
         )
         files = []
         with plain_errors(self.url, "be written"):

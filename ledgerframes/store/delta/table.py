@@ -22,7 +22,7 @@ from ledgerframes.store.delta.listing import Listing, Named
 from ledgerframes.store.delta.new_files import NewFile, store_file
 from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile, Verify
-from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, kept
+from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, without_personal_data
 from ledgerframes.tables.table import Table
 from ledgerframes.threads import spawn, to_the_end
 
@@ -182,7 +182,7 @@ class DeltaStoreTable:
 
     def as_kept(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Rows as the table keeps them: without personal data, if it was created so."""
-        return kept(self.table, batch) if self.strips() else batch
+        return without_personal_data(self.table, batch) if self.strips() else batch
 
     def create(self) -> None:
         """Create the table, empty; one that a killed writer left is taken over, and what it holds taken back."""

@@ -46,7 +46,7 @@ def leaves_out(stored: Iterable[str | None], *, asked: bool | None, url: str) ->
     return out
 
 
-def kept(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
+def without_personal_data(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
     """Rows as a lake without personal data keeps them; each row's `extra` lists what was taken out.
 
     Raises:

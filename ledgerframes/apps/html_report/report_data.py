@@ -1,4 +1,4 @@
-"""`Material`: the frames that a report is made of, and the tables computed from them; every section reads it."""
+"""`ReportData`: the frames that a report is made of, and the tables computed from them; every section reads it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Period:
 
 
 @dataclass(frozen=True)
-class Material:
+class ReportData:
     """What a report is made of.
 
     Attributes:
