@@ -11,7 +11,7 @@ from starlette.responses import Response
 from ledgerframes.sandbox.http.responses import RefusalError
 from ledgerframes.sandbox.http.scan_objects import ObjectRoutes
 from ledgerframes.sandbox.world.objects import Segment, sha256
-from ledgerframes.sandbox.world.views import View
+from ledgerframes.sandbox.world.views import ServerView
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class ObjectFaults:
 class SpoiledObjects(ObjectRoutes):
     """The routes of a history in bulk with `faults`, which can be set at any time."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: ServerView) -> None:
         super().__init__(view)
         self.faults = ObjectFaults()
 

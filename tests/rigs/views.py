@@ -7,11 +7,11 @@ from typing import Any
 
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.timestamps import Cursor
-from ledgerframes.sandbox.world.views import View
+from ledgerframes.sandbox.world.views import ServerView
 from ledgerframes.sandbox.world.world import Update, World
 
 
-class RiggedView(View):
+class RiggedView(ServerView):
     """One server's view of a world.
 
     A late update belongs to another synchronizer than the main one and is young: it lies within `late_span` of the
