@@ -26,12 +26,15 @@ claims as (
 coupon_groups as (
   select
     payment_id, summed_as as kind, count(*) as coupons,
-    case when count(distinct round) = 1 and count(*) = count(round) then max(round) end as round
+    case when count(distinct round) = 1 and count(*) = count(round) then max(round) end as round,
+    -- Coupons of several rounds, or of a kind that no round issues, have no price but that of their payment.
+    (count(distinct round) > 1 and count(*) = count(round))
+      or coalesce(summed_as in ('development_fund', 'unclaimed_activity'), false) as of_no_round
   from claims
   group by payment_id, summed_as
 ),
 claim_rows as (
-  select sums.payment_id, sums.kind, round, coalesce(coupons, 0) as coupons, amount
+  select sums.payment_id, sums.kind, round, of_no_round, coalesce(coupons, 0) as coupons, amount
   from payment_rewards as sums
   left join coupon_groups
     on coupon_groups.payment_id = sums.payment_id and coupon_groups.kind is not distinct from sums.kind
@@ -40,7 +43,8 @@ claim_rows as (
 claimed as (
   select
     update_id, migration_id, record_time, 'claimed' as event, kind, sender as party,
-    coalesce(claim_rows.round, claims_of_round) as round, coupons, amount
+    coalesce(claim_rows.round, claims_of_round) as round, coupons, amount,
+    case when of_no_round then price end as price
   from claim_rows
   join payments on payments.event_id = payment_id
   union all by name
@@ -117,13 +121,14 @@ flows as (
 grouped as (
   select
     update_id, migration_id, record_time, event, kind, party, round,
-    sum(coupons)::bigint as coupons, sum_of_all(amount) as amount
+    sum(coupons)::bigint as coupons, sum_of_all(amount) as amount,
+    case when count(*) = count(price) and min(price) = max(price) then max(price) end as price
   from flows
   group by all
 )
 select
   update_id, migration_id, record_time, event, kind, party, grouped.round, coupons, amount,
-  coin(worth(amount, amulet_price_usd)) as amount_usd
+  coin(worth(amount, case when grouped.round is null then price else amulet_price_usd end)) as amount_usd
 from grouped
 left join round_history on round_history.round = grouped.round
 order by migration_id, record_time, update_id, event, kind, party, grouped.round

@@ -251,7 +251,9 @@ REWARD_FLOWS: Final = Table(
         Column("coupons", INT64, "Coupons that are known.", unit="coupons", source="rows of rewards"),
         Column("amount", AMOUNT, "Coin they are worth, as the ledger sums it; null where not known.", True, "coin",
                "of claims the payment's summary; of expiries the largest row takes the last places of UnclaimedReward"),
-        Column("amount_usd", AMOUNT, "The same in USD, at the price of the round; null where that is not known.", True,
-               "USD", "amount times amulet_price_usd of the round, rounded half even to 10 places"),
+        Column("amount_usd", AMOUNT, "The same in USD, at the price of the round; of a claim of several rounds, or of"
+               " none, at the price that its payment states; null where neither is known.", True, "USD",
+               "amount times amulet_price_usd of the round, else amuletPrice of the summary, rounded half even to 10"
+               " places"),
     ),
 )  # fmt: skip

@@ -143,9 +143,52 @@ def test_what_expired_is_what_the_real_page_says_became_unclaimed():
     assert len(stated) == 4
 
 
+def stated_prices(events):
+    """Of each update that mints coupons, the prices that its payments state, wherever the result holds the summary."""
+    wanted = pc.is_in(events["choice"], pa.array(["AmuletRules_Transfer", "AmuletRules_BuyMemberTraffic"]))
+    prices = {}
+    for row in events.filter(wanted).select(["update_id", "exercise_result"]).to_pylist():
+        found = json.loads(row["exercise_result"])
+        while "summary" not in found:
+            found = next(one for one in found.values() if isinstance(one, dict))
+        prices.setdefault(row["update_id"], set()).add(found["summary"]["amuletPrice"])
+    return prices
+
+
+def test_a_claim_of_several_rounds_is_at_the_price_that_its_payment_states(whole, flows):
+    prices = stated_prices(whole.events)
+    several = flows[(flows.event == "claimed") & flows["round"].isna() & flows.amount.notna()]
+
+    assert len(several) > 5
+    told = 0
+    for row in several.itertuples():
+        price, *more = prices.get(row.update_id, {None})
+        assert not more
+        if price is None:
+            assert row.amount_usd is None
+        else:
+            told += 1
+            assert row.amount_usd == round(row.amount * Decimal(price), 10)
+    assert told > 5
+
+
+def test_a_claim_of_coupons_that_are_not_known_has_no_price(whole):
+    start = whole.updates["record_time"][len(whole.updates) // 2].as_py()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        late = lf.reward_flows(whole.events.filter(pc.greater_equal(whole.events["record_time"], start)))
+    every = lf.reward_flows(whole)
+    names = ["update_id", "event", "kind", "party", "amount"]
+    both = late[late["round"].isna()].merge(every, on=names, suffixes=("", "_known"))
+    claims = both[(both.event == "claimed") & both.amount_usd.notna()]
+
+    assert len(claims) > 3
+    assert claims.amount_usd.equals(claims.amount_usd_known)
+
+
 def test_the_worth_in_usd_is_at_the_price_of_the_round(whole, flows):
     prices = lf.round_history(whole).set_index("round").amulet_price_usd
-    row = flows[flows.amount_usd.notna()].iloc[-1]
+    row = flows[flows.amount_usd.notna() & flows["round"].notna()].iloc[-1]
 
     assert row.amount_usd == round(row.amount * prices[row["round"]], 10)
     coupons = lf.rewards(whole)
