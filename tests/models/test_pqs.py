@@ -1,7 +1,9 @@
 """Events from a participant query store: from rows in their documented form, and through a Postgres if there is one."""
 
 import json
+from contextlib import closing
 from decimal import Decimal
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -142,35 +144,56 @@ def test_what_is_not_of_pqs_is_refused(history, change, said):
         lf.events_from_pqs(creates.drop(columns="payload"), NONE)
 
 
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "pqs.md"
 DOCUMENTED = """
 create type event_id as (o bigint, n integer);
+create table transactions (ix bigint, transaction_id text);
 create table c (template_fqn text, payload_type text, create_event_id event_id, created_effective_at timestamptz,
   archive_event_id event_id, contract_id text, payload jsonb, package_id text, signatories text[], observers text[],
-  transaction_id text);
+  created_at_ix bigint);
 create table e (template_fqn text, choice text, consuming boolean, exercise_event_id event_id,
   exercised_effective_at timestamptz, contract_id text, argument jsonb, result jsonb, package_id text,
-  controllers text[], last_descendant_node_id integer, transaction_id text);
+  controllers text[], last_descendant_node_id integer, exercised_at_ix bigint);
 create function creates() returns setof c as 'select * from c' language sql;
 create function exercises() returns setof e as 'select * from e' language sql;
 """
 
 
+def of_pandas(uri, queries):
+    """The frames of the page's queries, read by pandas."""
+    psycopg2 = pytest.importorskip("psycopg2", reason="needs a driver: pip install psycopg2-binary")
+    with closing(psycopg2.connect(uri)) as link:
+        return [pd.read_sql(query, link) for query in queries]
+
+
+def of_the_page(uri, queries):
+    """The frames that the page's own lines read, by ADBC."""
+    pytest.importorskip("adbc_driver_postgresql", reason="needs ADBC: pip install adbc-driver-postgresql pyarrow")
+    lines = PAGE.read_text(encoding="utf-8").partition("```text\n")[2].partition("events = ")[0]
+    names = dict(zip(["CREATES", "EXERCISES"], queries, strict=True))
+    exec(lines.replace("postgresql://reader@HOST/pqs", uri), names)
+    return names["frames"]
+
+
 @pytest.mark.filterwarnings("ignore")
-def test_rows_of_a_postgres_give_the_same(history, tmp_path):
+@pytest.mark.parametrize("read", [of_pandas, of_the_page])
+def test_rows_of_a_postgres_give_the_same(history, tmp_path, read):
     pgserver = pytest.importorskip("pgserver", reason="needs a Postgres: pip install pgserver psycopg2-binary")
     psycopg2 = pytest.importorskip("psycopg2", reason="needs a driver: pip install psycopg2-binary")
+    queries = PAGE.read_text(encoding="utf-8").partition("```sql\n")[2].partition("```")[0].split(";\n")[:2]
     server = pgserver.get_server(tmp_path / "data")
     try:
-        link = psycopg2.connect(server.get_uri())
-        with link, link.cursor() as cursor:
+        with closing(psycopg2.connect(server.get_uri())) as link, link, link.cursor() as cursor:
             cursor.execute(DOCUMENTED)
+            seen = {}
             for table, rows in zip("ce", as_pqs(history.events), strict=True):
+                place = {"c": "create", "e": "exercise"}[table]
                 for row in rows.astype(object).where(rows.notna(), None).to_dict("records"):
+                    row[f"{place}d_at_ix"] = seen.setdefault(row.pop("transaction_id"), row[f"{place}_event_id"][0])
                     marks = ", ".join("%s::event_id" if name.endswith("event_id") else "%s" for name in row)
                     cursor.execute(f"insert into {table} ({', '.join(row)}) values ({marks})", list(row.values()))
-        frames = [pd.read_sql(f"select * from {name}()", link) for name in ("creates", "exercises")]
-        found = lf.events_from_pqs(*frames, from_beginning=True)
-        link.close()
+            cursor.executemany("insert into transactions values (%s, %s)", [(ix, name) for name, ix in seen.items()])
+        found = lf.events_from_pqs(*read(server.get_uri(), queries), from_beginning=True)
     finally:
         server.cleanup()
     check(found, history)
