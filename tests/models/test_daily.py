@@ -125,6 +125,7 @@ def test_an_app_has_the_users_and_the_burn_of_its_payments(history):
     """Fees from summaries, what was paid from results, weights from coupons, each read from its JSON."""
     apps = lf.app_daily(history)
     users, burned, weights, bought = defaultdict(set), defaultdict(Decimal), defaultdict(Decimal), set()
+    worth = defaultdict(Decimal)
     for row in history.events.itertuples():
         payload, day = json.loads(row.payload), row.record_time.floor("D")
         if row.event_type == "created_event":
@@ -138,20 +139,87 @@ def test_an_app_has_the_users_and_the_burn_of_its_payments(history):
             if terms["outputs"] and row.parent_event_id not in bought:
                 fees = [*summary["outputFees"], summary["holdingFees"], summary["senderChangeFee"]]
                 burned[terms["provider"], day] += sum(map(Decimal, fees))
+                worth[terms["provider"], day] += sum(map(Decimal, fees)) * Decimal(summary["amuletPrice"])
             users[terms["provider"], day] |= {one["receiver"] for one in terms["outputs"]} - {terms["sender"]}
         elif row.choice == "AmuletRules_BuyMemberTraffic":
             bought.add(row.event_id)
             burned[payload["provider"], day] += Decimal(result["amuletPaid"])
+            worth[payload["provider"], day] += Decimal(result["amuletPaid"]) * Decimal(result["summary"]["amuletPrice"])
         elif row.choice in {"AmuletRules_CreateTransferPreapproval", "TransferPreapproval_Renew"}:
-            burned[payload.get("provider") or result["provider"], day] += Decimal(result["amuletPaid"])
+            provider, (price,) = payload.get("provider") or result["provider"], prices_in(result)
+            burned[provider, day] += Decimal(result["amuletPaid"])
+            worth[provider, day] += Decimal(result["amuletPaid"]) * price
 
     assert sum(apps.users) > 0 < sum(apps.burned)
     for row in apps.itertuples():
         who = (row.provider, row.time)
         assert (row.users, row.activity_weight) == (len(users[who]), weights[who])
         assert row.burned == burned[who], who
+        assert abs(row.burned_usd - worth[who]) < Decimal("1E-8"), who  # each payment is rounded
     assert {who for who, own in users.items() if own} <= set(zip(apps.provider, apps.time, strict=True))
     assert sum(weights.values()) == sum(apps.activity_weight)
+
+
+def prices_in(result):
+    """The prices that a result's summary states, wherever it is in it."""
+    if not isinstance(result, dict):
+        return set()
+    own = {Decimal(result["amuletPrice"])} if "amuletPrice" in result else set()
+    return own.union(*map(prices_in, result.values()))
+
+
+def created(history, template):
+    """The payload of each create of a template, with its day, by contract."""
+    rows = history.events[(history.events.event_type == "created_event") & (history.events.template_name == template)]
+    return {row.contract_id: (json.loads(row.payload), row.record_time.floor("D")) for row in rows.itertuples()}
+
+
+def test_an_app_has_the_coupons_of_its_day_and_what_they_were_worth(history):
+    """Coupons from their creates and ends, what they minted from summaries, what lapsed from weights and issuance."""
+    coupons = created(history, "Splice.Amulet:AppRewardCoupon")
+    opened, closed = (
+        {payload["round"]["number"]: payload for payload, _ in created(history, f"Splice.Round:{phase}Round").values()}
+        for phase in ("OpenMining", "ClosedMining")
+    )
+    counts, claimed, worth, expired = (defaultdict(Decimal) for _ in range(4))
+    for payload, day in coupons.values():
+        counts["created", payload.get("beneficiary") or payload["provider"], day] += 1
+    events = history.events.assign(day=history.events.record_time.dt.floor("D"))
+    rounds = defaultdict(set)
+    for row in events[events.contract_id.isin(coupons) & events.consuming.eq(True)].itertuples():  # noqa: FBT003
+        (payload, _), day = coupons[row.contract_id], row.day
+        who = payload.get("beneficiary") or payload["provider"]
+        if row.choice == "AppRewardCoupon_DsoExpire":
+            issued = closed[payload["round"]["number"]]
+            each = issued[f"issuancePer{'Featured' if payload['featured'] else 'Unfeatured'}AppRewardCoupon"]
+            counts["expired", who, day] += 1
+            expired[who, day] += Decimal(payload["amount"]) * Decimal(each)
+        else:
+            counts["claimed", who, day] += 1
+            rounds[row.parent_event_id].add(payload["round"]["number"])
+    for row in events[events.choice == "AmuletRules_Transfer"].itertuples():
+        who = json.loads(row.payload)["transfer"]["sender"], row.day
+        summary, own = json.loads(row.exercise_result)["summary"], rounds[row.event_id]
+        amount = Decimal(summary["inputAppRewardAmount"])
+        claimed[who] += amount
+        price = Decimal((opened[min(own)] if len(own) == 1 else summary)["amuletPrice"])
+        worth[who] += (amount * price).quantize(Decimal("1E-10"))
+
+    rows = lf.app_daily(history)
+
+    for row in rows.itertuples():
+        who = (row.provider, row.time)
+        found = (row.coupons_created, row.coupons_claimed, row.coupons_expired)
+        assert found == tuple(counts[kind, *who] for kind in ("created", "claimed", "expired")), who
+        assert (row.rewards_claimed, row.rewards_claimed_usd) == (claimed[who], worth[who])
+        # What expired together is rounded once.
+        assert abs(row.rewards_expired - expired[who]) < Decimal("1E-6")
+    for total, counted in (
+        ("coupons_created", "created"),
+        ("coupons_claimed", "claimed"),
+        ("coupons_expired", "expired"),
+    ):
+        assert rows[total].sum() == sum(count for (kind, *_), count in counts.items() if kind == counted) > 0
 
 
 def test_private_transactions_are_verdicts_without_an_update():
