@@ -247,6 +247,24 @@ def test_private_transactions_are_verdicts_without_an_update():
         assert lf.network_daily(history, verdicts=part)[names].isna().all(axis=None)
 
 
+def test_what_was_rejected_costs_no_transaction():
+    with lf.sandbox(updates=600) as net:
+        history = lf.load_history(net, start="begin", progress=False)
+        verdicts = lf.load_verdicts(net, start="begin", progress=False).verdicts
+    verdicts.loc[::3, ["result", "total_traffic_cost"]] = ["VERDICT_RESULT_REJECTED", 0]
+
+    days = lf.network_daily(history, verdicts=verdicts).set_index("time")
+
+    costs, rejected = defaultdict(list), defaultdict(int)
+    for row in verdicts.itertuples():
+        if row.result == "VERDICT_RESULT_ACCEPTED":
+            costs[row.record_time.floor("D")].append(row.total_traffic_cost)
+        else:
+            rejected[row.record_time.floor("D")] += 1
+    assert days.median_traffic_cost.to_dict() == {day: sorted(own)[(len(own) - 1) // 2] for day, own in costs.items()}
+    assert days.rejected_requests.to_dict() == rejected
+
+
 def test_parties_of_a_week_act_again(history):
     weeks = lf.retention(history)
     monday = acted(history, lambda time: (time - pd.Timedelta(days=time.weekday())).floor("D"))

@@ -248,6 +248,21 @@ def test_beneficiaries_are_those_of_the_coupons_of_the_time(items, events):
         assert row.beneficiaries == (tuple(sorted(named)) or None)
 
 
+def test_a_beneficiary_of_one_weight_is_not_one_of_the_next():
+    def coupon(name, to):
+        return create("Splice.Amulet:SvRewardCoupon", name, {"sv": "a::1", "beneficiary": to, "weight": "1"})
+
+    changed = archive(RULES, "d0", "DsoRules_Odd", {}, {}, rules("d1", {"a": 2}, {}))
+    items = [
+        update("g0", 0, rules("d0", {"a": 1}, {})), update("g1", 1, coupon("c0", "x::1"), coupon("c1", "y::1")),
+        update("g2", 2, changed), update("g3", 3, coupon("c2", "z::1"), coupon("c3", "y::1")),
+    ]  # fmt: skip
+
+    weights = lf.sv_weights(frame_of(items, **WHOLE))
+
+    assert known(weights, "weight", "beneficiaries") == [(1, ("x::1", "y::1")), (2, ("y::1", "z::1"))]
+
+
 @pytest.mark.parametrize("cut", [0.2, 0.45, 0.8])
 def test_a_range_has_what_it_shows_and_counts_what_began_before(items, events, cut):
     place = int(len(items) * cut)
