@@ -116,10 +116,10 @@ bench: $(READY)  ## write benchmarks to docs/figures.md, as ratios against a bas
 pages: $(READY)  ## run the pages' code blocks and write what they print beneath them; read the difference
 	$(BIN)/python -m tests.refresh_documents
 
-docs: $(READY)  ## make the stubs, the data dictionary, the table of endpoints, the README's chart, the gallery, and the site in docs/site
+docs: $(READY)  ## make the stubs, the data dictionary, the table of endpoints, the README's chart, the gallery, the cheat sheet, and the site in docs/site
 	$(BIN)/python -m tests.stubs
 	$(BIN)/ledgerframes dictionary -o data/dictionary.md --endpoints docs/reference/endpoints.md
-	cd docs && MPLBACKEND=agg ../$(BIN)/python front.py && MPLBACKEND=agg ../$(BIN)/python gallery.py
+	cd docs && MPLBACKEND=agg ../$(BIN)/python front.py && MPLBACKEND=agg ../$(BIN)/python gallery.py && ../$(BIN)/python cheat_sheet.py
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/site
 	@echo "the site is in docs/site/index.html"
 
@@ -131,4 +131,4 @@ wheel: $(READY)  ## build both wheels into dist/, compiled and pure, and try the
 
 clean:  ## remove what the other commands made
 	rm -f ledgerframes/decoding/compiled/_decoder*.so
-	rm -rf $(VENV) .venv-* dist build docs/site docs/reference/command-line.md demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* dist build docs/site docs/numbers docs/reference/command-line.md demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 import ledgerframes
+from ledgerframes.tables.derived import COMPUTED
 
 project = "ledgerframes"
 author = "the ledgerframes developers"
@@ -43,9 +47,10 @@ _STYLED = re.compile(r"<div>\s*<style scoped>.*?</style>\s*<table border=\"1\"",
 
 
 def setup(app: Any) -> None:
-    """Have the command line describe itself, and make pages of the notebooks, before anything is read."""
+    """Have the command line and the computed tables describe themselves, and make pages of the notebooks, first."""
     app.connect("builder-inited", _command_line)
     app.connect("builder-inited", _notebooks)
+    app.connect("builder-inited", _numbers)
     app.connect("source-read", _links_to_notebooks)
 
 
@@ -73,6 +78,41 @@ def _notebooks(_app: Any) -> None:
         # The style of pandas would end the HTML at its first empty line, and has borders of its own.
         text = _STYLED.sub('<div class="frame">\n<table', text)
         (target / f"{path.stem}.md").write_text(text, encoding="utf-8")
+
+
+def _numbers(_app: Any) -> None:
+    """Write a page per computed table: its meaning, what it cannot know, its columns and its SQL."""
+    target = Path(__file__).parent / "numbers"
+    target.mkdir(exist_ok=True)
+    reads = ledgerframes.models().set_index("model").reads
+    for name in sorted(COMPUTED):
+        about, _, rest = (inspect.getdoc(getattr(ledgerframes, name)) or "").partition("\n\nArgs:\n")
+        returns = inspect.cleandoc(rest.partition("\nReturns:\n")[2].partition("\n\nRaises:")[0])
+        columns = pd.DataFrame(ledgerframes.describe(name)).fillna("")
+        rows = "\n".join(
+            f"| `{one.column}` | {one.kind} | {one.unit} | {one.meaning} |" for one in columns.itertuples()
+        )
+        sql = (Path(ledgerframes.__file__).parent / "models" / f"{name}.sql").read_text(encoding="utf-8")
+        text = f"""# {name}
+
+{about}
+
+{returns}
+
+## Columns
+
+| column | kind | unit | meaning |
+|---|---|---|---|
+{rows}
+
+## SQL
+
+It reads {", ".join(f"`{one}`" for one in reads[name])}; `lf.model("{name}")` has all of them.
+
+```sql
+{sql}```
+"""
+        (target / f"{name}.md").write_text(text, encoding="utf-8")
 
 
 def _links_to_notebooks(_app: Any, name: str, source: list[str]) -> None:

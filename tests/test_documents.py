@@ -130,3 +130,10 @@ def test_an_example_in_a_docstring_is_true(path, tmp_path, monkeypatch):
 
     assert tried > 0
     assert failed == 0
+
+
+def test_the_cheat_sheet_has_two_pages_and_every_line_of_its_code(tmp_path):
+    made = [sys.executable, ROOT / "docs" / "cheat_sheet.py", tmp_path / "sheet.pdf"]
+
+    assert subprocess.run(made, check=True, capture_output=True, encoding="utf-8").stdout == "2 pages\n"
+    assert (tmp_path / "sheet.pdf").read_bytes() == (ROOT / "docs" / "cheat-sheet.pdf").read_bytes()
