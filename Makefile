@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 COMPILED := hatch_build.py $(wildcard ledgerframes/decoding/compiled/*.cpp ledgerframes/decoding/compiled/*.hpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-quick test-long test-python test-oldest test-matrix soak simulate mutants fuzz fuzz-decoders sanitize interop lint notebooks lab bench docs sample pages wheel clean
+.PHONY: help setup demo test test-quick test-long test-python test-oldest test-matrix soak simulate mutants fuzz fuzz-decoders sanitize interop lint notebooks lab bench docs sample pages wheel release clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -126,8 +126,13 @@ docs: $(READY)  ## make the stubs, the data dictionary, the table of endpoints, 
 sample: $(READY)  ## make the sample in data/
 	$(BIN)/python data/make_sample.py
 
-wheel: $(READY)  ## build both wheels into dist/, compiled and pure, and try them on each Python of PYTHONS
+wheel: $(READY)  ## build the sdist and both wheels into dist/, compiled and pure, and try them on each Python of PYTHONS
 	$(BIN)/python -m tests.wheels $(PYTHONS)
+
+release: wheel  ## build and check what would be uploaded: everything of a release but the upload itself
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[release]"
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
 
 clean:  ## remove what the other commands made
 	rm -f ledgerframes/decoding/compiled/_decoder*.so

@@ -109,7 +109,9 @@ def _numbers(_app: Any) -> None:
 
 It reads {", ".join(f"`{one}`" for one in reads[name])}; `lf.model("{name}")` has all of them.
 
-```sql
+```{{code-block}} sql
+:force:
+
 {sql}```
 """
         (target / f"{name}.md").write_text(text, encoding="utf-8")

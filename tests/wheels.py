@@ -1,4 +1,4 @@
-"""Builds both wheels, compiled and without a compiler, and tries each: `python -m tests.wheels PYTHON…`.
+"""Builds the source distribution and both wheels, compiled and not, and tries each: `python -m tests.wheels PYTHON…`.
 
 Each Python gets a fresh virtual environment, in which a wheel has to load and store the simulated ledger. A Python that
 is not installed is skipped.
@@ -55,6 +55,8 @@ def build_sdist(folder: Path) -> Path:
     python = str(environment / "bin" / "python")
     run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "hatchling", "setuptools")
     name = run(python, "-c", code).split()[-1]
+    DIST.mkdir()
+    shutil.copy(folder / name, DIST)
     with tarfile.open(folder / name) as archive:
         names = archive.getnames()
         archive.extractall(folder, filter="data")
