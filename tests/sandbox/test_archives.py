@@ -73,7 +73,7 @@ SPOILT = {
     "listed twice": (lambda: dar(said=manifest(dalfs=f"{MAIN}, {MAIN}")), "twice"),
     "empty package": (lambda: dar({MAIN: b""}), "empty"),
     "a header twice": (lambda: dar(said=manifest() + folded(f"Main-Dalf: {MAIN}")), "twice"),
-    "no header": (lambda: dar(said=manifest() + b"nonsense\r\n"), "no header"),
+    "no header": (lambda: dar(said=manifest() + b"nonsense\r\n"), "not a header"),
     "no text": (lambda: dar(said=manifest() + b"Name: \xff\r\n"), "cannot be read"),
     "another format": (lambda: dar(said=manifest(Format="jar")), "'jar'"),
     "encrypted, it says": (lambda: dar(said=manifest(Encryption="aes")), "'aes'"),

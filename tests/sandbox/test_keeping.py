@@ -184,10 +184,10 @@ def change(file, **members):
 
 WRONG = {
     "missing": (lambda file: file.unlink(), "no file"),
-    "empty": (lambda file: file.write_bytes(b""), "no world file"),
-    "no JSON": (lambda file: file.write_bytes(b"PK" * 5_000), "no world file"),
-    "cut off": (lambda file: file.write_bytes(file.read_bytes()[:500]), "no world file"),
-    "another program's": (lambda file: file.write_text("[1]"), "no world file"),
+    "empty": (lambda file: file.write_bytes(b""), "not a world file"),
+    "no JSON": (lambda file: file.write_bytes(b"PK" * 5_000), "not a world file"),
+    "cut off": (lambda file: file.write_bytes(file.read_bytes()[:500]), "not a world file"),
+    "another program's": (lambda file: file.write_text("[1]"), "not a world file"),
     "newer": (lambda file: change(file, format=99), "format 99"),
     "changed": (lambda file: change(file, asked=[7]), "checksum"),
     "of another type": (lambda file: change(file, asked=["x"]), "damaged"),
