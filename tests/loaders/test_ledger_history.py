@@ -149,7 +149,7 @@ def test_two_that_die_are_both_tried_and_never_mixed():
 
 def test_a_token_that_its_giver_refuses_is_an_error_that_says_why():
     refused = pytest.raises(
-        lf.errors.PagingError, match=r"refuses the page token.*of another participant.*one participant"
+        lf.errors.PagingError, match=r"refuses the page token.*to another participant.*one participant"
     )
     with connected(Participant(refuses_at=2), Participant("two")) as net, refused:
         lf.load_ledger_history(net, PARTY)
