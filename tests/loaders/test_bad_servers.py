@@ -161,7 +161,9 @@ def test_a_page_maximum_is_learnt_once_for_all_readers_and_is_no_warning(caplog)
     with simulated(updates=300, page_maximum=17) as base, connected(base.sandbox.scan_url) as net:
         for _ in range(3):
             lf.load_updates(net, limit=100)
-        said = [record.getMessage() for record in caplog.records if "updates per page and is asked" in record.getMessage()]
+        said = [
+            record.getMessage() for record in caplog.records if "updates per page and is asked" in record.getMessage()
+        ]
         assert len(said) == 1
         assert "17 updates per page" in said[0]
         assert net.stats.statuses[400] == 1
