@@ -243,7 +243,8 @@ class HistorySession:
         glimpse = showing.page.glimpse
         held = self._reader.held
         self._reader.flush(glimpse.cursors[-1])
-        rows = [row for row, update_id in enumerate(glimpse.update_ids) if update_id in held]
+        # A server that contradicts itself may have sent one of them twice.
+        rows = sorted(glimpse.update_ids.index(update_id) for update_id in held & {*glimpse.update_ids})
         return replace(showing, rows=rows, outcome=Outcome.BEHIND)
 
     def _unconfirmed(self, server: str) -> bool:

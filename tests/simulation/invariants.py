@@ -302,12 +302,15 @@ class Watch:
             if answer.url in said or not answer.clean or answer.size < 2:
                 continue
             there = {item.update_id for item in answer.items}
+            # A sync that asks a server for nothing but what it has first is not shown that the page is all there is.
+            first = bool(answer.items) and all(one.after is None for one in seen if one.url == answer.url)
             for update_id, item in held.items():
                 proved = item.at <= answer.newest - settle - 1  # what this sync was told of its servers
                 # What lies before all that it shows may have been pruned.
                 since = [one.items[0].place for one in seen[number:] if one.url == answer.url and one.items]
                 begun = any(place <= item.place for place in since)
-                if proved and begun and answer.spans(item.place) and update_id not in there:
+                shown = answer.spans(item.place) and not (first and item.place >= answer.items[-1].place)
+                if proved and begun and shown and update_id not in there:
                     self.say(Holds.FORKS, f"{answer.url} lacks {tell(item)}, which is stored; nobody was told")
                     return
 

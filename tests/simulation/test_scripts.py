@@ -1054,6 +1054,27 @@ SCRIPTS = {
             "sync": [2, 1, 2, 1, 1, 2, 2, 1],
         },
     ),
+    # The last group of a page was pruned before the next page: held back, it was taken twice, as a server that
+    # contradicts itself had sent it.
+    "a-pruned-group-that-was-sent-twice": Script(
+        items=(Item(0, 3 * U, "A", "f"), Item(0, 4 * U, "A", "l"), Item(1, 6 * U, "A", "o"), Item(1, 11 * U, "A", "c")),
+        faults=("catching-up", "pruned", "contradiction"),
+        choices={"contradiction": [0, 0, 2], "moves": [0, 1, 2, 0, 0, 0, 1], "prune": [0, 0, 0, 0, 0, 1, 0, 1]},
+    ),
+    # The invariants took a page of one item for all that a restored server has; the next sync asks on, and says it.
+    "a-short-first-page-of-a-fork": Script(
+        items=(Item(0, 9 * U, "A", "p"), Item(1, 6 * U, "A", "k")),
+        servers=2,
+        faults=("catching-up", "windows", "fork-all"),
+        choices={
+            "fork": [1],
+            "moves": [0, 0, 2, *([0] * 11), 2],
+            "plan": [2],
+            "window": [0, 0, 0, 3],
+        },
+        branch=(Item(0, 10 * U, "A", "px"),),
+        cut=3 * U,
+    ),
 }
 
 
