@@ -251,7 +251,7 @@ def test_a_text_that_is_not_a_time_is_said_once_with_what_to_write(text, said):
 class Full:
     """A frame that is too large for the memory there is, wherever it is looked at."""
 
-    settings = Settings(scan_url=("http://127.0.0.1:1",))  # and a network, for loaders
+    settings = Settings(scan_url=("http://127.0.0.1:1",), registry_url=("http://127.0.0.1:1",))  # a network, too
 
     def __getattr__(self, name):
         raise MemoryError
