@@ -155,7 +155,6 @@ class Settings:
             object.__setattr__(self, name, urls)
             secret = _secret(getattr(self, f"{interface}_token"), f"{interface}_token")
             object.__setattr__(self, f"{interface}_token", secret)
-        _check_issuers(self)
         for field in fields(self):
             if isinstance(field.default, int | float) and not isinstance(field.default, bool):
                 object.__setattr__(self, field.name, _number(getattr(self, field.name), field.name, field.default))
@@ -172,6 +171,7 @@ class Settings:
                 f"{clear[0]}={clear[1]!r} would carry a token or a client's secret unencrypted: use https, or no token "
                 "there; on a private network that you trust, insecure_http=True allows it"
             )
+        _check_issuers(self)
         if self.failover not in ("given", "network"):
             raise ConfigurationError(f"failover={self.failover!r} is not valid: give 'given' or 'network'")
         if self.decimals not in DECIMALS:

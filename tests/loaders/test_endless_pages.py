@@ -57,7 +57,7 @@ def endless(member, following, shown, item):
     def reply(_heard):
         number = next(pages)
         token = number + 1 if following == "next_page_token" else f"token-{number + 1}"
-        return answer({member: [item(one) for one in shown(number)], following: token})
+        return answer({member: [item(one) for one in shown(number)], following: token, "adminId": "issuer::1"})
 
     return reply
 

@@ -107,7 +107,8 @@ def frames(loaded):
     return [loaded] if hasattr(loaded, "attrs") else [frame for frame in loaded if hasattr(frame, "attrs")]
 
 
-@pytest.mark.parametrize("name", NAMES)
+# Registries are of several issuers: none of them answers for another.
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "load_instruments"])
 def test_the_source_is_the_server_that_answered(name, world, dead):
     with world.connected(dead=dead) as net:
         for frame in frames(load(name, net, world)):
