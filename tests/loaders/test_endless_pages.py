@@ -57,7 +57,8 @@ def endless(member, following, shown, item):
     def reply(_heard):
         number = next(pages)
         token = number + 1 if following == "next_page_token" else f"token-{number + 1}"
-        return answer({member: [item(one) for one in shown(number)], following: token, "adminId": "issuer::1"})
+        about = {"adminId": "issuer::1", "supportedApis": {}}  # a registry says it of itself
+        return answer({member: [item(one) for one in shown(number)], following: token, **about})
 
     return reply
 
