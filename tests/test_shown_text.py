@@ -125,7 +125,8 @@ def test_a_terminal_is_not_steered_by_an_error(monkeypatch, capsys, body):
 
 def test_a_terminal_is_not_steered_by_a_table(tmp_path, monkeypatch, capsys):
     item = {"id": EVIL, "name": EVIL, "symbol": "X", "decimals": 10, "supportedApis": {}}
-    with answering({"instruments": [item], "transactions": []}) as net:
+    about = {"adminId": EVIL, "supportedApis": {}}
+    with answering({"instruments": [item], "transactions": [], **about}) as net:
         lf.open_store(tmp_path / "lake").sync(net, tables=["instruments"])
     for more in ([], ["--json"]):
         monkeypatch.setattr(
