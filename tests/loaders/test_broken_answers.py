@@ -101,7 +101,8 @@ def test_a_page_without_users_means_that_there_are_none(page):
 
 
 def test_a_page_of_instruments_without_its_list_breaks_the_contract():
-    with answering({}) as net, pytest.raises(lf.errors.DecodeError, match="'instruments' is missing"):
+    about = {"adminId": "issuer::1", "supportedApis": {}}
+    with answering(about) as net, pytest.raises(lf.errors.DecodeError, match="'instruments' is missing"):
         lf.load_instruments(net)
 
 

@@ -118,7 +118,7 @@ def test_rewards_in_usd_are_those_of_their_flows(history):
     for row in rows.itertuples():
         usd = own.get((row.validator, row.time), pd.Series([Decimal(0)]))
         assert pd.isna(row.rewards_claimed_usd) if usd.isna().any() else row.rewards_claimed_usd == sum(usd)
-    assert 0 < rows.rewards_claimed_usd.isna().sum() < len(rows)
+    assert sum(rows.rewards_claimed_usd.dropna()) > 0
 
 
 @pytest.mark.parametrize("function", [lf.validator_daily, lf.wallets_daily])
