@@ -122,13 +122,19 @@ grouped as (
   select
     update_id, migration_id, record_time, event, kind, party, round,
     sum(coupons)::bigint as coupons, sum_of_all(amount) as amount,
-    case when count(*) = count(price) and min(price) = max(price) then max(price) end as price
+    max(price) as price, count(*) = count(price) and min(price) = max(price) as priced
   from flows
   group by all
+),
+worths as (
+  select
+    grouped.* exclude (price, priced),
+    case when grouped.round is not null then amulet_price_usd when priced then price end as price_usd
+  from grouped
+  left join round_history on round_history.round = grouped.round
 )
 select
-  update_id, migration_id, record_time, event, kind, party, grouped.round, coupons, amount,
-  coin(worth(amount, case when grouped.round is null then price else amulet_price_usd end)) as amount_usd
-from grouped
-left join round_history on round_history.round = grouped.round
-order by migration_id, record_time, update_id, event, kind, party, grouped.round
+  update_id, migration_id, record_time, event, kind, party, round, coupons, amount,
+  coin(worth(amount, price_usd)) as amount_usd
+from worths
+order by migration_id, record_time, update_id, event, kind, party, round
