@@ -47,7 +47,7 @@ ahead as (
 ),
 terms as (
   select
-    round, null::bigint as rounds, tick_us::hugeint as tick_us, amulet_to_issue_per_year, validator_percentage,
+    round, null::bigint as rounds, tick_us::bigint as tick_us, amulet_to_issue_per_year, validator_percentage,
     app_percentage, development_fund_percentage, has_fund
   from round_history
   left join issued using (round)
@@ -58,7 +58,7 @@ terms as (
       round,
       arg_min(
         {
-          rounds: begins::bigint, tick_us: ahead.tick_us, amulet_to_issue_per_year: ahead.amulet_to_issue_per_year,
+          rounds: begins::bigint, tick_us: ahead.tick_us::bigint, amulet_to_issue_per_year: ahead.amulet_to_issue_per_year,
           validator_percentage: ahead.validator_percentage, app_percentage: ahead.app_percentage,
           development_fund_percentage: ahead.development_fund_percentage, has_fund: has_fund
         },
