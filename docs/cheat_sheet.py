@@ -2,6 +2,7 @@
 
 import re
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import matplotlib as mpl
@@ -47,9 +48,10 @@ def draw(figure: Figure, sections: list[Section]) -> None:
 
 
 def main(target: Path) -> int:
-    """Write the PDF; returns how many pages it has."""
+    """Write the PDF; returns how many pages it has. Its subject says which page it was made of."""
     filled = pages()
-    with mpl.rc_context({"pdf.fonttype": 42}), PdfPages(target, metadata={"CreationDate": None}) as pdf:
+    named = {"CreationDate": None, "Subject": sha256(PAGE.read_bytes()).hexdigest()}
+    with mpl.rc_context({"pdf.fonttype": 42}), PdfPages(target, metadata=named) as pdf:
         for number, sections in enumerate(filled, 1):
             figure = Figure(figsize=SIZE)
             figure.text(LEFT, 0.96, f"ledgerframes: cheat sheet ({number} of {len(filled)})", fontsize=14)

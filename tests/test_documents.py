@@ -11,6 +11,7 @@ import io
 import re
 import subprocess
 import sys
+from hashlib import sha256
 
 import matplotlib.pyplot as plt
 import pytest
@@ -132,8 +133,11 @@ def test_an_example_in_a_docstring_is_true(path, tmp_path, monkeypatch):
     assert failed == 0
 
 
-def test_the_cheat_sheet_has_two_pages_and_every_line_of_its_code(tmp_path):
+def test_the_cheat_sheet_has_two_pages_and_the_stored_one_is_made_of_the_page_as_it_is(tmp_path):
     made = [sys.executable, ROOT / "docs" / "cheat_sheet.py", tmp_path / "sheet.pdf"]
+    page = sha256((ROOT / "docs" / "cheat-sheet.md").read_bytes()).hexdigest().encode()
 
     assert subprocess.run(made, check=True, capture_output=True, encoding="utf-8").stdout == "2 pages\n"
-    assert (tmp_path / "sheet.pdf").read_bytes() == (ROOT / "docs" / "cheat-sheet.pdf").read_bytes()
+    # The bytes of drawings differ by the versions of matplotlib and zlib.
+    for sheet in (tmp_path / "sheet.pdf", ROOT / "docs" / "cheat-sheet.pdf"):
+        assert page in sheet.read_bytes()

@@ -18,8 +18,8 @@ curves as (
 select
   template_name, choice, state, from_us,
   lead(from_us) over (partition by state order by from_us nulls first) as until_us,
-  -- From this package on the development fund has a share that a configuration need not state.
-  coalesce(list_transform(package, lambda number: coalesce(try_cast(number as bigint), -1)) >= [0, 1, 15], false) as has_fund,
+  -- From this package on the development fund has a share that a configuration need not state. Null if none is named.
+  list_transform(package, lambda number: coalesce(try_cast(number as bigint), -1)) >= [0, 1, 15] as has_fund,
   to_json(list_prepend(
     json_object('_1', json_object('microseconds', '0'), '_2', first_value), later_values))::varchar as steps
 from curves

@@ -77,6 +77,6 @@ terms as (
   where found.amulet_to_issue_per_year is not null
 )
 select * replace (
-  coalesce(development_fund_percentage, case when has_fund then 0.05 else 0 end)::decimal(38, 10)
+  coalesce(development_fund_percentage, case has_fund when true then 0.05 when false then 0 end)::decimal(38, 10)
     as development_fund_percentage)
 from terms

@@ -26,9 +26,7 @@ _SPREAD: Final = ("highest", "median", "lowest")
 
 @time_chart
 def votes(x: Any, *, every: str | None = None) -> Content:
-    """Draw the number of votes on governance that were opened in each interval, by what became of them.
-
-    It is a timeline of governance.
+    """Draw a timeline of governance: the number of votes opened in each interval, by what became of them.
 
     Args:
         x: from `votes`; or a History or Store. Votes that were opened before the events are only counted.

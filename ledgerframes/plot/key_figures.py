@@ -29,9 +29,7 @@ _ROUNDS: Final = ("rounds_reported", "rounds_missed")
 
 @time_chart
 def app_shares(x: Any, *, every: str | None = None, top: int = 6) -> Content:
-    """Draw the share of each application in the rewards that all of them claimed in each interval.
-
-    It shows their concentration.
+    """Draw the concentration of app rewards: the share of each application in what all claimed in each interval.
 
     Args:
         x: from `app_daily`; or a History or Store. Rewards that are not known are left out, and counted.
@@ -129,9 +127,9 @@ def _told(sums: pd.Series) -> str:
 
 @chart
 def retention(x: Any) -> Content:
-    """Draw a heat map with a row per week of first activity, and how many of its parties acted in each week after it.
+    """Draw a heat map of cohorts: of the parties of each week of first activity, how many acted in the weeks after it.
 
-    A row is a cohort. Of more than 20 weeks the latest are drawn.
+    Of more than 20 weeks the latest are drawn.
 
     Args:
         x: from `retention`; or a History or Store that begins with the ledger.

@@ -115,7 +115,8 @@ _AMOUNTS: Final = (
             " issues.", "total_weight_unfeatured_app times issuance_per_unfeatured_app"),
     _valued("allowed_sv", "Of it, the pool of super validators.", "allowed less the other pools"),
     _valued("allowed_development_fund", "Of it, the development fund's pool; where the configuration states no share,"
-            " 5 % from amulet package 0.1.15 of the rules on, else 0.",
+            " 5 % from amulet package 0.1.15 of the rules on, 0 before it, and null, as the pools of the others are,"
+            " where the rules are not known.",
             f"allowed times development_fund_percentage, {_SHARE}"),
     _valued("minted", "Coin minted for the round's coupons; null if one's worth is not known.",
             "sum of amount of rewards that were claimed"),

@@ -76,11 +76,19 @@ def test_the_issuance_of_super_validators_follows_from_the_configuration(sv, ver
     """20e9 x 600 s / 365 d = 380,517.503805175; less 12 % and 40 %: 182,648.401826484; / 2,647,000 = 0.0690020407."""
     assert round(Decimal(20_000_000_000) * 600 / (365 * 86_400), 2) == Decimal("380517.50")
     assert round(Decimal("380517.503805175") * Decimal("0.48") / 2_647_000, 10) == Decimal("0.0690020407")
-    events = frame_of([update("u1", 0, create("Splice.Round:OpenMiningRound", "open", opened(5))), started(sv=sv)])
+    first = create("Splice.Round:OpenMiningRound", "open", opened(5, optDevelopmentFundPercentage="0.0000000000"))
+
+    checks = lf.round_history(frame_of([update("u1", 0, first), started(sv=sv)])).attrs["checks"]["issuance_per_sv"]
+
+    assert checks == {"equal": 0, "different": 0, "unknown": 0} | {verdict: 1}
+
+
+def test_a_share_of_the_fund_that_neither_the_round_nor_any_rules_state_is_not_taken_for_0():
+    events = frame_of([update("u1", 0, create("Splice.Round:OpenMiningRound", "open", opened(5))), started()])
 
     checks = lf.round_history(events).attrs["checks"]["issuance_per_sv"]
 
-    assert checks == {"equal": 0, "different": 0, "unknown": 0} | {verdict: 1}
+    assert checks == {"equal": 0, "different": 0, "unknown": 1}
 
 
 def test_the_development_fund_takes_its_share_before_the_others():
