@@ -37,13 +37,15 @@ def spawn(call: Callable[[], T], name: str) -> Future[T]:
     try:
         thread.start()
     except RuntimeError as error:
-        # "release unlocked lock": what a signal raised has left Thread.start within its lock, and is hidden by this.
-        if error.__context__ is None or error.__context__ is handled:
-            raise
-        raise error.__context__ from None
+        raise _uncovered(error, handled) from None
     _THREADS.difference_update([other for other in tuple(_THREADS) if not other.is_alive()])
     _THREADS.add(thread)
     return future
+
+
+def _uncovered(error: RuntimeError, handled: BaseException | None) -> BaseException:
+    """What a signal raised within a lock of Python's own, which then finds itself unlocked and says only that."""
+    return error if error.__context__ is None or error.__context__ is handled else error.__context__
 
 
 def _run(call: Callable[[], T], future: Future[T]) -> None:
@@ -66,12 +68,16 @@ def _leave() -> None:
 def ended(future: Future[T], seconds: float = float("inf")) -> bool:
     """Whether a call ends within so many seconds; False also where the program itself ends."""
     end = time.monotonic() + seconds
-    while not future.done():
-        left = min(SLICE, end - time.monotonic())
-        if left <= 0 or sys.is_finalizing():  # other threads stand still then
-            return False
-        with suppress(TimeoutError):
-            future.exception(left)
+    handled = sys.exc_info()[1]
+    try:
+        while not future.done():
+            left = min(SLICE, end - time.monotonic())
+            if left <= 0 or sys.is_finalizing():  # other threads stand still then
+                return False
+            with suppress(TimeoutError):
+                future.exception(left)
+    except RuntimeError as error:
+        raise _uncovered(error, handled) from None
     return True
 
 

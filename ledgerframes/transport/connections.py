@@ -12,7 +12,6 @@ import ssl
 import threading
 import time
 from collections import deque
-from contextlib import suppress
 from email.errors import InvalidHeaderDefect, MissingHeaderBodySeparatorDefect
 from functools import partial
 from http.client import HTTPException, HTTPResponse, parse_headers
@@ -23,7 +22,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError
 from urllib3.util.ssltransport import SSLTransport
 
-from ledgerframes.threads import SLICE, spawn
+from ledgerframes.threads import SLICE, ended, spawn
 from ledgerframes.transport.outcome import Attempt
 
 if TYPE_CHECKING:
@@ -94,8 +93,8 @@ class TimedConnection(HTTPConnection):
         until = time.monotonic() + min(attempt.left(), float(self.timeout or KEEPALIVE))
         coming = spawn(opening, "ledgerframes-connect")
         while not attempt.over() and (left := until - time.monotonic()) > 0:
-            with suppress(TimeoutError):
-                return coming.result(min(SLICE, left))
+            if ended(coming, min(SLICE, left)):
+                return coming.result(0)
         coming.add_done_callback(lambda _: self.close())  # it may come about later
         raise ConnectTimeoutError(self, _NO_CONNECTION)
 

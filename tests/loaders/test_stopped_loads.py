@@ -178,9 +178,9 @@ def test_a_network_can_be_used_after_a_request_was_broken_off_at_any_instruction
     assert (ended.returncode, ended.stdout) == (0, "True\n"), ended.stderr
 
 
-STARTING = """
-import random, signal
-from ledgerframes.threads import spawn
+SIGNALLED = """
+import random, signal, time
+from ledgerframes.threads import ended, spawn
 
 class Broken(BaseException):
     pass
@@ -194,7 +194,7 @@ for _ in range(4000):
     try:
         signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.00001, 0.0002))
         for _ in range(8):
-            spawn(int, "nothing")
+            {what}
     except Broken:
         broken += 1
     finally:
@@ -204,7 +204,13 @@ print(broken > 1000)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no signal after so many microseconds")
-def test_what_a_signal_raises_while_a_thread_starts_reaches_the_caller(tmp_path):
-    command = [sys.executable, "-c", STARTING]
+@pytest.mark.parametrize(
+    "what",
+    ['spawn(int, "nothing")', 'ended(spawn(lambda: time.sleep(2e-5), "short"))'],
+    ids=["starts", "is awaited"],
+)
+def test_what_a_signal_raises_while_a_thread(what, tmp_path):
+    """It reaches the caller, and no RuntimeError of a lock that it left."""
+    command = [sys.executable, "-c", SIGNALLED.replace("{what}", what)]
     ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120, env=environment(tmp_path))
     assert (ended.returncode, ended.stdout) == (0, "True\n"), ended.stderr
