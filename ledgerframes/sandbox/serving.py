@@ -14,7 +14,7 @@ from collections import Counter
 from concurrent.futures import Future
 from email.utils import formatdate
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from ledgerframes.sandbox.fault_injection import (
     App,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import uvicorn
 
 HOST = "127.0.0.1"
+_TURNS: Final = 8
 
 logger = logging.getLogger("ledgerframes.sandbox")
 
@@ -160,6 +161,10 @@ class Served:
         )
         self._ready.set_result((loop, end))
         await end.wait()
+        # A closed server drops what it has accepted and has no connection of yet: that takes some turns of the loop.
+        loop.remove_reader(self._listener)
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
         server.close()
         # Open connections would keep `wait_closed` waiting for as long as clients keep them alive.
         self._connections.abort()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import http.client
 import socket
+import sys
 import threading
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from statistics import median
 
 import pytest
@@ -104,6 +107,33 @@ def test_stop_frees_the_port_though_connections_are_open_and_busy():
     busy.close()
     with serve(APP, port=port) as again:
         assert urllib.request.urlopen(f"{again.url}/hello/ada").read() == b'{"hello":"ada"}'
+
+
+def test_stop_leaves_no_socket_of_a_client_that_connects_meanwhile(monkeypatch):
+    left, clients = [], []
+    monkeypatch.setattr(sys, "unraisablehook", left.append)
+
+    def connect(port, begin):
+        begin.wait()
+        for _ in range(3):
+            client = socket.socket()
+            clients.append(client)
+            with suppress(OSError):
+                client.connect(("127.0.0.1", port))
+
+    for _ in range(30):
+        served, begin = serve(APP), threading.Event()
+        threads = [threading.Thread(target=connect, args=(port_of(served.url), begin)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        begin.set()
+        served.stop()
+        for thread in threads:
+            thread.join()
+        while clients:
+            clients.pop().close()
+    gc.collect()
+    assert [str(one.exc_value) for one in left] == []
 
 
 def test_stop_may_be_called_again_and_ends_the_thread():
