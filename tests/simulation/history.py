@@ -27,6 +27,7 @@ from ledgerframes.errors import (
 )
 from ledgerframes.paging.window import Window
 from ledgerframes.store.checks.check import check
+from ledgerframes.store.coverage import BEGINNING
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part, load_table
 from ledgerframes.store.stored_tables import declared
@@ -482,10 +483,18 @@ class _History:
         # Where the newest migration shows nothing that could be stored, each server is recognised by its beginning.
         nameless = not any(self.stored_as.has_row(item) or item.kind == "broken" for item in self._tail(migrations[-1]))
         # A gap that syncs of parts left ends inside a page: one more to where it ends, and the servers confirm it.
-        due += servers * nameless + (gaps + 1) * servers * bool(gaps)
+        # What was pruned at the beginning of a later migration costs the question what each server has first.
+        due += servers * nameless + gaps * servers + servers * (gaps > 0 or self._begins_late())
         # What was pruned before it was final may still come from objects that are written later: every time it is read
         # again, and each server is asked what it has first.
         return 2 * due + servers if self.script.objects and self._pruned() else due
+
+    def _begins_late(self) -> bool:
+        """Whether a migration behind the first one that is stored is covered from somewhere in it alone."""
+        begins: dict[int, int] = {}
+        for span in self.watch.covered:
+            begins.setdefault(span.migration, span.lo)
+        return any(lo > BEGINNING for migration, lo in begins.items() if migration > min(begins))
 
     def _tail(self, migration: int) -> list[Item]:
         """What a sync looks at: all that is not settled, from the last stored update on if none of it is stored."""

@@ -1075,6 +1075,18 @@ SCRIPTS = {
         branch=(Item(0, 10 * U, "A", "px"),),
         cut=3 * U,
     ),
+    # Pruned during the first sync, the beginning of a later migration stays a gap, and the invariants gave no price to
+    # the question whether anybody has it after all.
+    "a-later-migration-that-begins-late": Script(
+        items=(
+            Item(0, 2 * U, "A", "e"),
+            Item(0, 2 * U + 1, "A", "c"),
+            Item(1, 4 * U, "A", "d"),
+            Item(1, 12 * U, "A", "k"),
+        ),
+        faults=("pruned",),
+        choices={"moves": [4, 1, 1, 1, 1], "prune": [*([0] * 10), 1, 0, 1, 0, 1]},
+    ),
 }
 
 
