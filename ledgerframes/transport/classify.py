@@ -101,11 +101,14 @@ class Answer(Generic[T_co]):
 
 def judge_broken(failure: Failure, request: Request, server: str, *, mask: Masking) -> Failure:
     """No whole answer arrived."""
-    advice = f" What to do: check {request.endpoint.interface}_url= and the network, or give a further URL."
+    interface = request.endpoint.interface
+    # Another registry's URL is another issuer's, and no answer of this one.
+    further = "" if interface == "registry" else ", or give a further URL"
+    advice = f" What to do: check {interface}_url= and the network{further}."
     if not failure.elsewhere:
         advice = ""
     elif failure.advice:
-        advice = f" What to do: {failure.advice.replace('{interface}', request.endpoint.interface)}."
+        advice = f" What to do: {failure.advice.replace('{interface}', interface)}."
     elif not request.endpoint.safe:
         advice = " What to do: check whether the command was carried out before sending it again."
     reason = visible(mask(failure.reason))  # may quote a line that a server or a proxy has sent

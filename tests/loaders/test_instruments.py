@@ -188,6 +188,15 @@ def test_one_registry_that_fails_is_an_error_or_makes_the_result_incomplete():
     assert part.attrs["source"] == ", ".join(urls[1:])
 
 
+def test_a_registry_that_cannot_be_reached_is_not_replaced_by_another_issuers():
+    settings = Settings(registry_url=("http://127.0.0.1:9",), attempts=1)
+    with (
+        lf.types.Network(settings, clock=SkippingClock()) as net,
+        pytest.raises(lf.errors.NoAnswerError, match=r"check registry_url= and the network\.($|\n| )"),
+    ):
+        lf.load_instruments(net)
+
+
 def test_one_admin_under_two_addresses_is_read_once():
     answers = {INFO: (200, {"adminId": "a::1", "supportedApis": {}}), LIST: (200, {"instruments": [COIN]})}
     with registry(answers) as (one, _), registry(answers) as (other, asked):
