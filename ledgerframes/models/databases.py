@@ -51,6 +51,8 @@ class Database:
             raise
 
     def _prepare(self, macros: Sequence[str], files: Sequence[str]) -> int:
+        # Where Python is interactive DuckDB has a bar, which goes to standard output.
+        self._root.execute("set enable_progress_bar = false")
         self._root.execute(f"set allowed_paths = [{', '.join(map(literal, files))}]")
         self._root.execute("set enable_external_access = false")
         self._root.execute(";".join(macros))

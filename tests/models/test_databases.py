@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import subprocess
+import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
@@ -122,3 +124,13 @@ def test_a_fork_computes_too_and_ends(history):
     assert results.get(timeout=30) == rows
     child.join(30)
     assert child.exitcode == 0
+
+
+def test_where_python_is_interactive_nothing_goes_to_standard_output():
+    code = (
+        "from ledgerframes.models.databases import Database; one = Database([], []);"
+        "setting = \"select current_setting('enable_progress_bar')\";"
+        "print([side.execute(setting).fetchall() for side in (one._root, one.connection())]); one.close()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[[(False,)], [(False,)]]"
