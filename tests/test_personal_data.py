@@ -153,7 +153,7 @@ def test_exports_of_a_lake_leave_them_out_and_say_so(form, layout, lakes, tmp_pa
     assert "contact points left out of" in repr(lakes["sent"].export(tmp_path / "r", format=form, layout=layout))
     lakes["sent"].export(tmp_path / "kept", format="csv", personal=True)
     assert leaking(tmp_path / "kept") == ["events.csv"]
-    with pytest.raises(lf.errors.InputError, match="was made without personal data"):
+    with pytest.raises(lf.errors.InputError, match="was created without personal data"):
         lakes["stripped"].export(tmp_path / "never", personal=True)
 
 

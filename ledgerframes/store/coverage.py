@@ -1,4 +1,4 @@
-"""`Interval` and its arithmetic: what a store covers, and what of a window it lacks; the whole store uses it."""
+"""`Interval` and its arithmetic: what a store covers and what a window lacks; the whole store uses it."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Interval(NamedTuple):
 
     @property
     def after(self) -> Cursor | None:
-        """The cursor after which it is asked for; None for ledger begin."""
+        """The cursor to request it after; None for ledger begin."""
         return before(Cursor(self.migration_id, self.lo + 1))
 
 
 def lies_in(cursor: Cursor, intervals: Iterable[Interval]) -> bool:
-    """Whether a cursor lies in any of some intervals."""
+    """Whether a cursor lies in any of the intervals."""
     migration_id, micros = cursor
     return any(interval.migration_id == migration_id and interval.lo < micros <= interval.hi for interval in intervals)
 
@@ -75,7 +75,7 @@ def intersection(first: Iterable[Interval], second: Iterable[Interval]) -> tuple
 
 
 def missing(wanted: Interval, covered: Iterable[Interval]) -> tuple[Interval, ...]:
-    """What of a wanted interval is not covered, in order."""
+    """The parts of a wanted interval that are not covered, in order."""
     lacking, lo = [], wanted.lo
     for interval in intersection([wanted], covered):
         lacking.append(wanted._replace(lo=lo, hi=interval.lo))
@@ -85,13 +85,13 @@ def missing(wanted: Interval, covered: Iterable[Interval]) -> tuple[Interval, ..
 
 
 def beyond(covered: Iterable[Interval], common: Iterable[Interval]) -> tuple[Interval, ...]:
-    """What is covered, but not in common: what one table got before a crash and the others did not."""
+    """The parts covered beyond the common intervals: what one table got before a crash and the others did not."""
     shared = merged(common)
     return merged(rest for interval in merged(covered) for rest in missing(interval, shared))
 
 
 def share_of(wanted: Iterable[Interval], read: Iterable[Interval], first: int, last: int) -> float | None:
-    """Which part of some intervals was read, by time between a first and a last instant; None if there is none."""
+    """The fraction of some intervals that was read, measured in time between two instants; None if it is undefined."""
 
     def within(intervals: Iterable[Interval]) -> int:
         return sum(max(min(one.hi, last) - max(one.lo, first), 0) for one in intervals)
@@ -101,7 +101,7 @@ def share_of(wanted: Iterable[Interval], read: Iterable[Interval], first: int, l
 
 
 def wanted_in(window: Window, migration_id: int) -> Interval | None:
-    """What a window wants of one migration; an open side reaches to where the migration begins or ends."""
+    """The part of one migration that a window wants; an open side reaches to the migration's beginning or end."""
     lo, hi = BEGINNING, CLOSED
     if window.start is not None:
         if migration_id < window.start.migration_id:
@@ -121,7 +121,7 @@ def wanted_in(window: Window, migration_id: int) -> Interval | None:
 
 
 def window_of(interval: Interval) -> Window:
-    """The window that holds the cursors of an interval."""
+    """The window that contains the cursors of an interval."""
     start = Cursor(interval.migration_id, interval.lo + 1)
     if interval.hi < LATEST:
         return Window(start, Cursor(interval.migration_id, interval.hi + 1))
@@ -130,7 +130,7 @@ def window_of(interval: Interval) -> Window:
 
 
 def missing_windows(window: Window, covered: Sequence[Interval]) -> list[Window]:
-    """What of a window is not covered, the migrations that the store does not know included."""
+    """The parts of a window that are not covered, including migrations that the store does not know."""
     if not covered:
         return [window]
     ids = sorted({interval.migration_id for interval in covered})
@@ -142,7 +142,7 @@ def missing_windows(window: Window, covered: Sequence[Interval]) -> list[Window]
 
 
 def rows_of(intervals: Sequence[Interval]) -> pc.Expression:
-    """The rows that lie in some intervals, as a filter that skips partitions and files outside of them."""
+    """The rows that lie in the intervals, as a filter that skips partitions and files outside of them."""
     if not intervals:
         return pc.scalar(False)  # noqa: FBT003 - a value, not a switch
     return reduce(or_, [_rows(interval) for interval in intervals])

@@ -1,8 +1,8 @@
-"""`Document`: what a lake has, and in which state each of its tables is read; `Root` commits it.
+"""`Document`: what a lake contains, and the state in which each of its tables is read; `Root` commits it.
 
-A document is the file `_coverage/<number>.json` in the lake's root, and never changes. The log of `updates` names the
-one that holds, in the commit that adds the rows of `updates`. So rows of all tables, what histories cover, which
-snapshots are whole and how far tables are computed change in one commit.
+A document is the file `_coverage/<number>.json` in the lake's root, and never changes. The commit that adds rows to
+`updates` names the current document in the table's log. So the rows of all tables, the coverage of histories, the
+complete snapshots and the progress of computed tables change in one commit.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ledgerframes.store.table_sets import KNOWN_BY
 
 
 class Begin(NamedTuple):
-    """Where what servers had began: an interval reaches back to where the ledger begins only if that is proven.
+    """The earliest item that servers had: an interval reaches back to ledger begin only if that is proven.
 
     Attributes:
-        migration_id: of the interval that begins there, as for `lo`.
-        lo: what lies after it was there.
+        migration_id: of the interval that begins there, like `lo`.
+        lo: everything after it was available.
         proof: 2 if the ledger begins there, 1 if older items existed once, 0 if neither is known.
     """
 
@@ -38,12 +38,12 @@ class Begin(NamedTuple):
 
     @property
     def proven(self) -> bool | None:
-        """Whether the ledger begins there; None where that is not known."""
+        """Whether the ledger begins there; None if unknown."""
         return None if not self.proof else self.proof > 1
 
     @property
     def late(self) -> Cursor | None:
-        """The first item that was there, where older ones are known to have existed."""
+        """The first item that servers had, if older ones are known to have existed."""
         return Cursor(self.migration_id, self.lo + 1) if self.proven is False else None
 
 
@@ -52,9 +52,9 @@ class Advance:
     """How far one shard of a sync has been read.
 
     Attributes:
-        key: tells the shards of one sync apart.
-        interval: what is read of the shard; its `lo` stays, its `hi` grows from commit to commit.
-        settled: up to this record time its rows are final, without a break from `lo`.
+        key: identifies the shard within its sync.
+        interval: the part of the shard that was read; its `lo` stays, its `hi` grows from commit to commit.
+        settled: rows are final up to this record time, without a gap from `lo`.
         ended: whether the server had nothing after it in this migration.
         begins: where the servers' history begins, if the interval begins there.
     """
@@ -67,14 +67,14 @@ class Advance:
 
 
 class Slots(msgspec.Struct, frozen=True):
-    """What one history of a lake covers.
+    """The coverage of one history of a lake.
 
     Attributes:
-        common: the intervals that hold rows, in order; those that touch are joined.
+        common: the intervals whose rows are stored, in order; adjacent ones are joined.
         settled: those in which rows are final.
-        ended: the migrations that were read to where servers had nothing more.
-        begins: where servers had nothing older; of these the one counts where the coverage begins.
-        changes: how often final rows were added or taken out.
+        ended: the migrations that were read until servers had nothing more.
+        begins: where servers had nothing older; the one at the start of the coverage counts.
+        changes: how often final rows were added or removed.
     """
 
     common: tuple[Interval, ...] = ()
@@ -85,12 +85,12 @@ class Slots(msgspec.Struct, frozen=True):
 
     @property
     def begin(self) -> Begin | None:
-        """Where what is covered begins, if that is because servers had nothing older."""
+        """Where the coverage begins, if it begins there because servers had nothing older."""
         first = [interval[:2] for interval in self.common[:1]]
         return next((begin for begin in reversed(self.begins) if begin[:2] in first), None)
 
     def advanced(self, advances: Iterable[Advance]) -> Slots:
-        """The same after more was read; neither what is covered nor what is settled ever gets less."""
+        """The coverage after more was read; neither coverage nor settled parts ever shrink."""
         advances = list(advances)
         after = replace(
             self,
@@ -103,7 +103,7 @@ class Slots(msgspec.Struct, frozen=True):
         return replace(after, begins=(self.begins or after.begins) if begin is None else (begin,))
 
     def without(self, intervals: Iterable[Interval]) -> Slots:
-        """The same after some intervals were taken out."""
+        """The coverage after some intervals were removed."""
         gone = merged(intervals)
         common = beyond(self.common, gone)
         ends, before = ({one.migration_id: one.hi for one in parts} for parts in (common, self.common))
@@ -121,10 +121,10 @@ class Progress(msgspec.Struct, frozen=True):
 
     Attributes:
         done: the intervals of the history that it is computed from.
-        rules: the version of its rules, 0 once a repair took something out; None where nothing was computed yet.
-        changes: how often final rows of the history had been added or taken out by then.
-        begun: whether it begins at ledger begin.
-        unknown: how often something was not understood.
+        rules: the version of its rules; 0 once a repair removed rows, None while nothing is computed.
+        changes: how often final rows of the history had been added or removed by then.
+        begun: whether it starts at ledger begin.
+        unknown: how many items were not understood.
     """
 
     done: tuple[Interval, ...] = ()
@@ -138,15 +138,15 @@ class Document(msgspec.Struct, frozen=True, omit_defaults=True):
     """One state of a lake.
 
     Attributes:
-        number: its name; the later of two documents has the larger one.
-        before: the number of the document that it follows; 0 for the first.
-        version: of `updates`, whose log names the document from there on.
-        network: the first item of each history, and who takes part, by which the network is known.
+        number: its name; later documents have larger numbers.
+        before: the number of the previous document; 0 for the first.
+        version: the first version of `updates` whose log names the document.
+        network: what identifies the network: the first item of each history, and its participants.
         tables: every other table of the lake, in the state in which it is read.
-        histories: what each history covers, by its name.
+        histories: the coverage of each history, by name.
         snapshots: those of the active contracts, in the order in which they were begun.
-        following: route and token of the page that follows what is stored of an unfinished one.
-        computed: how far each computed table is, by its name.
+        following: route and token of the next page of an unfinished snapshot.
+        computed: how far each computed table is, by name.
     """
 
     number: int = 0
@@ -160,27 +160,27 @@ class Document(msgspec.Struct, frozen=True, omit_defaults=True):
     computed: dict[str, Progress] = {}
 
     def slots(self, name: str) -> Slots:
-        """What a history covers."""
+        """The coverage of a history."""
         return self.histories.get(name, Slots())
 
     def covering(self, name: str, slots: Slots) -> Document:
-        """The same where a history covers something else."""
+        """The document with another coverage for a history."""
         return replace(self, histories={**self.histories, name: slots})
 
     def having(self, snapshots: Iterable[StoredSnapshot], following: tuple[Route, Token] | None = None) -> Document:
-        """The same with other snapshots."""
+        """The document with other snapshots."""
         return replace(self, snapshots=tuple(snapshots), following=following)
 
     def computing(self, progress: Mapping[str, Progress]) -> Document:
-        """The same where some tables are computed further."""
+        """The document with more progress of some computed tables."""
         return replace(self, computed={**self.computed, **progress})
 
     def unsound(self, name: str) -> Document:
-        """The same where a computed table has to be computed again."""
+        """The document with a computed table that has to be computed again."""
         return self.computing({name: replace(self.computed.get(name, Progress()), rules=0)})
 
     def known_as(self, network: Mapping[str, str]) -> Document:
-        """The same with what the network is known by; who takes part is added to those known before."""
+        """The document with this identity of the network; participants are added to those already known."""
         parts = (known.get(KNOWN_BY, "").split() for known in (self.network, network))
         named = {**self.network, **network}
         if KNOWN_BY in named:

@@ -26,7 +26,7 @@ class Documents:
     options: Mapping[str, str]
 
     def lake_file(self) -> bytes | None:
-        """The bytes of `lake.json`; None where there is none."""
+        """The bytes of `lake.json`; None if it does not exist."""
         return read_file(self.url, self.options)
 
     def write_lake_file(self, content: bytes) -> None:
@@ -34,11 +34,11 @@ class Documents:
         write_file(self.url, self.options, content)
 
     def beside_tables(self) -> bool:
-        """Whether there are Delta tables, whoever made them."""
+        """Whether there are Delta tables, no matter who created them."""
         return has_tables(self.url, self.options)
 
     def read(self, number: int) -> Document | None:
-        """A document; None where it is lost or damaged.
+        """A document; None if it is lost or damaged.
 
         Raises:
             StoreError: the storage refused.
@@ -50,12 +50,12 @@ class Documents:
         """Store a new document.
 
         Raises:
-            StoreError: there is one of that number, or the storage refused.
+            StoreError: a document with that number exists, or the storage refused.
         """
         create_file(self.url, self.options, _path(document.number), sealed(document))
 
     def numbers(self) -> list[int]:
-        """The numbers of all documents in order, those of killed writers included."""
+        """The numbers of all documents in order, including those of killed writers."""
         stems = (name.removesuffix(".json") for name in files_in(self.url, self.options, _FOLDER))
         return sorted(int(stem) for stem in stems if stem.isdecimal())
 

@@ -1,4 +1,4 @@
-"""What a store asks of a Dask cluster before it hands work to it; syncs and `derive` call it."""
+"""The requirements of a store on a Dask cluster, checked before work is handed to it; syncs and `derive` call it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ledgerframes.errors import InputError
 
 
 def check_engine(engine: Any) -> None:
-    """Refuse what is not a cluster's client.
+    """Refuse anything that is not a cluster's client.
 
     Raises:
         InputError: it is not a `dask.distributed.Client`.
@@ -20,5 +20,5 @@ def check_engine(engine: Any) -> None:
 
 
 def worker_count(engine: Any) -> int:
-    """How many workers a cluster has, at least 1."""
+    """The number of workers of a cluster, at least 1."""
     return max(len(engine.scheduler_info(n_workers=-1)["workers"]), 1)

@@ -21,13 +21,13 @@ from ledgerframes.store.root import Root
 from ledgerframes.store.table_sets import HISTORY, KNOWN_BY, TableSet
 from ledgerframes.timestamps import EARLIEST, LATEST
 
-#: The order of writing of the update history.
+#: The tables of the update history, in the order in which they are written.
 ORDER: Final = HISTORY.order
 PARTITIONS: Final = ("migration_id", "record_month")
 
-# Every file costs a read one open and every opening of the table one log entry.
+# A read opens each file once; opening the table reads one log entry per file.
 _FILES_PER_PARTITION: Final = 100
-# Where large files alone are nearly so many, fewer small ones than this are not worth joining.
+# If large files alone come close to that number, fewer small files than this are not worth joining.
 _WORTH_JOINING: Final = 10
 _HOUR: Final = 3_600_000_000
 
@@ -36,7 +36,7 @@ class HistoryTables:
     """The tables of one set in one store, such as `updates`, `events` and `reassignments`.
 
     Args:
-        root: the root of the lake, in whose commits they change.
+        root: the root of the lake, which commits their changes.
         of: which set.
     """
 
@@ -51,18 +51,18 @@ class HistoryTables:
 
     @property
     def network(self) -> str | None:
-        """The first item of the history, as migration and id, by which it is known; None while nothing was synced."""
+        """The first item of the history, as migration and id, which names the network; None before a first sync."""
         document = self._root.document
         return document.network.get(self.of.first) if self.of.name in document.histories else None
 
     @property
     def known_by(self) -> frozenset[str]:
-        """The network's synchronizers and the party of its DSO, as its first page named them."""
+        """The network's synchronizers and the party of its DSO, as named on its first page."""
         return frozenset(self._root.document.network.get(KNOWN_BY, "").split())
 
     @property
     def places(self) -> dict[str, Place]:
-        """Where rows go, by table, for processes that store them alongside this one."""
+        """Where rows go, by table, for processes that store them in parallel with this one."""
         return {name: Place(name, table.url, PARTITIONS, table.strips()) for name, table in self.tables.items()}
 
     def prepare(self, network: str, known_by: Collection[str]) -> None:
@@ -77,16 +77,16 @@ class HistoryTables:
             self.record(self.slots)
 
     def commit(self, pages: Sequence[Decoded]) -> Counter[str]:
-        """Write the rows of pages and how far they reach, the commit of the root last.
+        """Write the rows of pages and their coverage, with the root's commit last.
 
-        Rows that a table may hold already are left out by their update ids: a late update can lie anywhere in what is
-        read again, so its record time proves nothing.
+        Rows that a table may have already are skipped by update id: a late update can lie anywhere in a range read
+        again, so its record time proves nothing.
 
         Returns:
-            How many rows were written, by table.
+            The number of rows written, by table.
 
         Raises:
-            StoreError: the storage refused, or another writer was there first; what came before stays.
+            StoreError: the storage refused, or another writer was first; earlier commits stay.
         """
         pages = sorted(pages, key=lambda page: page.span)  # neighbours in time become neighbours in the file
         places = self.places if any(page.files for page in pages) else {}
@@ -95,13 +95,13 @@ class HistoryTables:
         fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
         after = self.slots.advanced(page.advance for page in pages)
         written: Counter[str] = Counter()
-        # Otherwise the rows read again are those stored.
+        # Otherwise the rows just read are already stored.
         if after != self.slots or any(fresh.values()) or any(files.values()):
             for name, table in self.tables.items():
                 written[name] = sum(batch.num_rows for batch in fresh[name]) + sum(file.rows for file in files[name])
                 if written[name] and table is not self._root.table:
                     table.append(fresh[name], files[name])
-                    # Compacted here, because a live tail commits often and makes a file per table each time.
+                    # Compacted here because a live tail commits often and adds one file per table each time.
                     self._compact_crowded(table, fresh[name], files[name])
             root = self._root.table.name
             self.record(after, fresh.get(root, ()), files.get(root, ()))
@@ -113,7 +113,7 @@ class HistoryTables:
         return written
 
     def add(self, rows: Mapping[str, pa.RecordBatch]) -> None:
-        """Add rows of updates inside what is covered; those whose update a table has already are left out."""
+        """Add rows of updates within the coverage, skipping updates that a table already has."""
         fresh = {
             name: _without(rows[name], _stored_ids(table, pc.field("update_id").isin(rows[name]["update_id"])))
             for name, table in self.tables.items()
@@ -132,9 +132,9 @@ class HistoryTables:
         files: Sequence[NewFile] = (),
         replaced: tuple[pa.Table, Sequence[StoredFile]] | None = None,
     ) -> None:
-        """Make what the tables hold by now, and what is covered, the state that readers see; see `Root.commit`."""
+        """Commit the current rows and coverage as the state that readers see; see `Root.commit`."""
         self._root.commit(self._root.document.covering(self.of.name, slots), batches, files, replaced)
-        self.slots = slots  # who compares servers meanwhile sees no coverage before its rows
+        self.slots = slots  # so that a comparison of servers never sees coverage without rows
 
     def held(self, interval: Interval) -> dict[str, int]:
         """The updates stored in an interval, with their record times in microseconds."""
@@ -153,9 +153,9 @@ class HistoryTables:
         return len(_stored_ids(self._index, chosen)) > 0
 
     def last_held(self, migration_id: int, hi: int) -> int | None:
-        """The record time of the last update stored up to `hi`; looks close to it first."""
-        # The last update is mostly close to `hi`; a filter on an hour opens a file or two, on the migration all of
-        # them.
+        """The record time of the last update stored up to `hi`; searches close to it first."""
+        # The last update is usually close to `hi`; a filter on an hour opens a file or two, one on the migration all
+        # of them.
         for back in (_HOUR, 24 * _HOUR, 24 * 31 * _HOUR, None):
             lo = EARLIEST - 1 if back is None else max(min(hi, LATEST) - back, EARLIEST - 1)
             rows = rows_of([Interval(migration_id, lo, hi)])
@@ -167,11 +167,11 @@ class HistoryTables:
 
     @property
     def _index(self) -> DeltaStoreTable:
-        """The table by whose ids the store is compared with servers."""
+        """The table whose ids are compared with those of servers."""
         return self.tables[self.of.index]
 
     def _fresh(self, table: DeltaStoreTable, pages: Sequence[Decoded]) -> list[pa.RecordBatch]:
-        """The rows of pages that a table does not hold yet."""
+        """The rows of pages that a table does not contain yet."""
         # Rows are told apart by update id, not by time: going by time lost rows in 1 of 270 simulated histories.
         read_again = merged(interval for page in pages for interval in intersection([page.span], self.slots.common))
         stored = _ids_within(table, read_again)
@@ -180,7 +180,7 @@ class HistoryTables:
             batch = page.batches.get(table.name)
             if batch is None or not batch.num_rows:
                 continue
-            if page.span.lo < page.advance.interval.lo:  # what a server may have pruned before it is not covered
+            if page.span.lo < page.advance.interval.lo:  # a server may have pruned the part before it
                 batch = batch.filter(pc.greater(batch["record_time"].cast(pa.int64()), page.advance.interval.lo))
             if intersection([page.span], read_again):
                 batch = _without(batch, stored)
@@ -199,7 +199,7 @@ class HistoryTables:
     def _compact_crowded(
         self, table: DeltaStoreTable, batches: Sequence[pa.RecordBatch], files: Sequence[NewFile] = ()
     ) -> None:
-        """Compact the partitions that have too many files by now."""
+        """Compact the partitions that now have too many files."""
         partitions = _partitions(batches) if batches else []
         for partition in [*partitions, *(file.partition for file in files)]:
             key = (table.name, *(str(partition[name]) for name in PARTITIONS))
@@ -210,7 +210,7 @@ class HistoryTables:
 
 
 def _partitions(batches: Sequence[pa.RecordBatch]) -> list[dict[str, Any]]:
-    """The partitions that some rows belong to; a batch mostly has one, told without grouping its rows."""
+    """The partitions that some rows belong to; most batches have one, found without grouping their rows."""
     conditions = {}
     for batch in batches:
         ends = [pc.min_max(batch[name]).as_py() for name in PARTITIONS]
@@ -222,7 +222,7 @@ def _partitions(batches: Sequence[pa.RecordBatch]) -> list[dict[str, Any]]:
 
 
 def _overlapping(pages: Sequence[Decoded], span: Interval) -> list[Decoded]:
-    """Those pages with rows that overlap a span: it was read twice in one sync."""
+    """The pages whose rows overlap a span, which was therefore read twice in one sync."""
     same = (page for page in pages if page.batches and page.span.migration_id == span.migration_id)
     return [page for page in same if page.span.hi > span.lo and page.span.lo < span.hi]
 

@@ -15,7 +15,7 @@ AsOf = int | str | date | datetime
 
 
 class LoadOptions(TypedDict, total=False):
-    """The keywords of `Store.load`, for its overloads; a test keeps both equal."""
+    """The keywords of `Store.load`, for its overloads; a test keeps both in step."""
 
     columns: Iterable[str] | None
     start: Bound | None

@@ -1,4 +1,4 @@
-"""`Lake`: where a store's tables are, in which state they are read, and who may write; all of `store` uses it."""
+"""`Lake`: where a store's tables are, the state in which they are read, and who may write; all of `store` uses it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ledgerframes.store.table_sets import HISTORY, TableSet, set_of
 from ledgerframes.store.view import View
 
 _log = logging.getLogger("ledgerframes.store")
-#: Documents are numbered by microseconds, and none is from before 2001.
+#: Documents are numbered by microseconds, and none is older than 2001.
 _FIRST: Final = 1_000_000_000_000_000
 
 
@@ -42,8 +42,8 @@ class Lake:
     Args:
         url: a folder, or an object-store URL such as `s3://bucket/lake`.
         storage_options: for the object store; see deltalake's documentation.
-        verify: how much of a file a read looks at: `"pages"` or `"files"`.
-        personal: False leaves personal data out of what is stored, True keeps it, None does as the lake was created.
+        verify: how thoroughly a read checks a file: `"pages"` or `"files"`.
+        personal: False leaves personal data out, True keeps it, None follows the choice made when the lake was created.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Lake:
         self.url = os.fspath(url).rstrip("/") or "/"
         self.options = dict(storage_options or {})
         self.page_sizes: dict[str, tuple[PageSize, float]] = {}  # by server, from sync to sync
-        self.begins: dict[str, Began] = {}  # likewise
+        self.begins: dict[str, Began] = {}  # by server, from sync to sync
         self.verify: Verify = verify
         if verify not in {"pages", "files"}:
             raise InputError(f"verify={verify!r} is not valid: give 'pages' or 'files'")
@@ -72,7 +72,7 @@ class Lake:
             )
         self.folder = None if "://" in self.url else Path(self.url).absolute()
         parts = urlsplit(self.url)
-        # The location is shown in messages and in provenance, so it must hold nothing secret.
+        # The location is shown in messages and in provenance, so it must not contain a secret.
         if self.folder is None and (parts.username or parts.password):
             raise InputError("the store's URL holds a user or password; give them in storage_options")
         if self.folder is not None:
@@ -80,7 +80,7 @@ class Lake:
         self.documents = Documents(self._base, self.options)
 
     def table(self, name: str, listing: Listing | None = None) -> DeltaStoreTable:
-        """One table, not read yet; `Root.own` returns it as the document names it."""
+        """One table, not read yet; `Root.own` returns it in the state that the document names."""
         return DeltaStoreTable(
             declared(name),
             f"{self._base}/{name}",
@@ -92,10 +92,10 @@ class Lake:
         )
 
     def file(self) -> LakeFile:
-        """What `lake.json` says.
+        """The contents of `lake.json`.
 
         Raises:
-            StoreError: it is damaged, lost, or of another format.
+            StoreError: it is damaged, lost, or in another format.
         """
         return self._read_file() or LakeFile(personal=self._asked is not False)
 
@@ -123,13 +123,13 @@ class Lake:
             self._file = file
 
     def _note(self, updates: DeltaStoreTable) -> None:
-        """Note in `lake.json` how `updates` was left."""
+        """Record in `lake.json` the state in which `updates` was left."""
         file, state = self.file(), updates.state()
         if state.version >= 0 and state != file.updates:
             self._write(replace(file, updates=state))
 
     def _restore_file(self) -> bool:
-        """Write `lake.json` again if it is lost or damaged; whether it was.
+        """Write `lake.json` again if it is lost or damaged; returns whether it was.
 
         Raises:
             StoreError: the tables have another format.
@@ -159,20 +159,20 @@ class Lake:
         return str(self.folder) if self.folder is not None else self.url
 
     def keeps_personal(self) -> bool:
-        """Whether personal data is kept: as the lake was created, else as the caller said.
+        """Whether personal data is kept: as when the lake was created, else as the caller chose.
 
         Raises:
-            StoreError: it was created otherwise than the caller says.
+            StoreError: the lake was created with another choice than the caller's.
         """
         file = self._read_file()
         marks = [] if file is None else [None if file.personal else LEFT_OUT_OF_IT]
         return not leaves_out(marks, asked=self._asked, url=self.url)
 
     def root(self) -> Root:
-        """The root of the lake: the writer's own, or else in its newest state.
+        """The root of the lake: the writer's own, or else the newest state.
 
         Raises:
-            StoreError: the document that it names is lost or damaged, or something of `updates` is lost.
+            StoreError: the document that it names is lost or damaged, or part of `updates` is lost.
         """
         return self.newest() if self._root is None else self._root
 
@@ -184,12 +184,12 @@ class Lake:
         """The tables of a history, in their newest state.
 
         Raises:
-            StoreError: something of them is lost.
+            StoreError: part of them is lost.
         """
         return HistoryTables(self.root(), of)
 
     def network(self) -> dict[str, str]:
-        """By what the store knows its network; empty while nothing names it."""
+        """What identifies the store's network; empty while nothing names it."""
         return self.root().document.network
 
     def holds(self, update_ids: Sequence[str]) -> bool:
@@ -197,15 +197,15 @@ class Lake:
         return self.history().holds(update_ids)
 
     def view(self, as_of: AsOf | None = None, *, names: Iterable[str] = (), strict: bool = True) -> View:
-        """Tables, in their newest state or in an older one.
+        """The tables, in their newest state or in an older one.
 
         Args:
             as_of: the number of a document, a sync id, or a time: the last sync that had ended by then.
-            names: the tables wanted in addition to those of the update history, each with its set; all by default.
-            strict: refuse tables of which something is lost.
+            names: the tables wanted in addition to the update history, each with its set; all by default.
+            strict: refuse tables of which a part is lost.
 
         Raises:
-            StoreError: there was no such state, or something of a table is lost.
+            StoreError: there was no such state, or part of a table is lost.
         """
         wanted = [*HISTORY.shown, *names] if names else STORED
         whole = chain.from_iterable(of.shown if (of := set_of(name)) else (name,) for name in wanted)
@@ -216,7 +216,7 @@ class Lake:
         return View(tables, root.document)
 
     def _root_at(self, as_of: AsOf | None, *, strict: bool) -> Root:
-        """The root in a state that does not move on."""
+        """The root in a fixed state."""
         root = Root(self, strict=strict)
         if as_of is None:
             return root.open()
@@ -235,7 +235,7 @@ class Lake:
         return root
 
     def existing(self, as_of: AsOf | None = None, *, names: Iterable[str] = ()) -> View:
-        """The same, of a store that has to exist.
+        """The same for a store that must exist.
 
         Raises:
             StoreError: nothing was ever synced into this location.
@@ -246,7 +246,7 @@ class Lake:
         return view
 
     def raw_view(self) -> View:
-        """The tables of a store that has to exist, in their newest state, whatever of them is lost.
+        """The tables of a store that must exist, in their newest state, even if parts are lost.
 
         Raises:
             StoreError: nothing was ever synced into this location, or a log cannot be read.
@@ -262,13 +262,13 @@ class Lake:
 
     @contextmanager
     def writing(self, *, repairing: bool = False) -> Iterator[bool]:
-        """Hold the store for one writer, whose last commit names what it changed.
+        """Lock the store for one writer, whose last commit names everything that it changed.
 
         Args:
-            repairing: make `lake.json` again if it is lost, and open the root whatever of it is lost.
+            repairing: write `lake.json` again if it is lost, and open the root even if parts are lost.
 
         Yields:
-            Whether `lake.json` was made again.
+            Whether `lake.json` was written again.
 
         Raises:
             StoreError: see `_locked`.
@@ -294,7 +294,7 @@ class Lake:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Take the lock of the store; on object storage there is none, and a second writer is noticed by its commit.
+        """Take the lock of the store; object storage has none, so a second writer is noticed by its commit.
 
         Raises:
             StoreError: see `locked`.

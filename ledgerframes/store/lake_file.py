@@ -1,8 +1,8 @@
-"""`LakeFile`: what a lake's `lake.json` says, and its other files, apart from tables; `Lake` reads and writes them.
+"""`LakeFile`: the contents of a lake's `lake.json`, and access to its other files except tables; `Lake` uses them.
 
-The document of coverage names every table but `updates`, whose log names the document. That log cannot tell that it
-lost entries, or that it is gone as a whole: each of these is a valid older state. So every writer ends by noting here
-in which state it left `updates`.
+The coverage document names every table except `updates`, whose log names the document. That log cannot show that it
+lost entries, or that all of it is gone: either looks like a valid older state. So every writer ends by recording here
+the state in which it left `updates`.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ FORMAT: Final = 5
 
 
 class LakeFile(msgspec.Struct, frozen=True):
-    """What the file says.
+    """The contents of the file.
 
     Attributes:
         format: see `FORMAT`.
         personal: whether personal data is kept.
-        updates: how the last writer left `updates`.
+        updates: the state in which the last writer left `updates`.
     """
 
     format: int = FORMAT
@@ -44,19 +44,19 @@ class LakeFile(msgspec.Struct, frozen=True):
 
 
 def decoded(content: bytes, url: str) -> LakeFile:
-    """What the bytes of a file say.
+    """Decode the bytes of a file.
 
     Args:
         content: the bytes.
         url: the lake, for messages.
 
     Raises:
-        StoreError: they are damaged, or another version wrote them.
+        StoreError: they are damaged, or were written by another version.
     """
     file = unsealed(content, LakeFile)
     if file is None:
         raise StoreError(
-            f"{url}: {NAME}, which says how the lake was left, is damaged. store.repair() makes it again from the"
+            f"{url}: {NAME}, which records how the lake was left, is damaged. store.repair() makes it again from the"
             " tables that are there; or restore it from a copy"
         )
     if file.format != FORMAT:
@@ -68,7 +68,7 @@ def decoded(content: bytes, url: str) -> LakeFile:
 
 
 def read_file(url: str, options: Mapping[str, str], name: str = NAME) -> bytes | None:
-    """The bytes of `lake.json` or of another file of a lake; None where it has none.
+    """The bytes of `lake.json` or of another file of a lake; None if it does not exist.
 
     Raises:
         StoreError: the storage refused.
@@ -92,7 +92,7 @@ def read_file(url: str, options: Mapping[str, str], name: str = NAME) -> bytes |
 
 
 def write_file(url: str, options: Mapping[str, str], content: bytes) -> None:
-    """Replace the file of a lake, whole or not at all.
+    """Replace the file of a lake, completely or not at all.
 
     Raises:
         StoreError: the storage refused.
@@ -112,7 +112,7 @@ def write_file(url: str, options: Mapping[str, str], content: bytes) -> None:
 
 
 def has_tables(url: str, options: Mapping[str, str]) -> bool:
-    """Whether there are Delta tables below a location, whoever made them."""
+    """Whether there are Delta tables below a location, no matter who created them."""
     if "://" not in url:
         return any(Path(url).glob("*/_delta_log"))
     import pyarrow.fs as pa_fs

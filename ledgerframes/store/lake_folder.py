@@ -1,4 +1,4 @@
-"""`locked`, `check_folder`: the folder of a lake on this machine, and who may write into it; `Lake` calls them."""
+"""`locked`, `check_folder`: a lake's folder on this machine, and who may write to it; `Lake` calls them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Final
 from ledgerframes.errors import InputError, StoreError
 
 _LOCK: Final = ".sync.lock"
-#: What the Delta Lake library decodes, takes for a separator or stumbles over in the path of a folder.
+#: Characters in a folder's path that the Delta Lake library decodes, treats as separators or fails on.
 _MISREAD: Final = re.compile(r"%[0-9A-Fa-f]{2}|[\\\[\]^|]")
 
 
 @contextmanager
 def locked(home: Path, url: str) -> Iterator[None]:
-    """Hold the lock of a lake's folder, which is made if it is not there.
+    """Hold the lock of a lake's folder, creating the folder if necessary.
 
-    Where nothing was written, the lock's file and the folders made for it are removed again.
+    If nothing was written, the lock file and the folders created for it are removed again.
 
     Args:
         home: the folder.
@@ -56,19 +56,19 @@ def locked(home: Path, url: str) -> Iterator[None]:
                 if [path.name for path in home.iterdir()] == [_LOCK]:
                     (home / _LOCK).unlink()
     finally:
-        lock.release(force=True)  # also where a signal broke off how it was acquired
-        with suppress(OSError):  # a folder that holds anything stays
+        lock.release(force=True)  # also if a signal interrupted its acquisition
+        with suppress(OSError):  # a folder that is not empty stays
             for folder in missing:
                 folder.rmdir()
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a path that is not a folder, or that deltalake would not find or take for another one."""
+    """Refuse a path that is not a folder, or that deltalake would misread as another one."""
     misread = _MISREAD.search(folder.as_posix())
     if misread or not folder.as_posix().isprintable():
         sign = misread[0] if misread else "an unprintable character"
         raise InputError(
-            f"{str(folder)!r} holds {sign!r}, with which a Delta Lake may end in another folder; name one without it"
+            f"{str(folder)!r} contains {sign!r}, which deltalake may misread as another folder; name one without it"
         )
     try:
         is_other = folder.exists() and not folder.is_dir()

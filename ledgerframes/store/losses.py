@@ -1,4 +1,4 @@
-"""`loss_of`: whether a table is not as it was left: gone, shorter, or with other rows."""
+"""`loss_of`: whether a table differs from the state in which it was left: gone, shorter, or with other rows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ledgerframes.store.table_sets import set_of
 
 @dataclass(frozen=True)
 class Loss:
-    """A table that is not as it was left.
+    """A table that differs from the state in which it was left.
 
     Attributes:
         table: the table's name.
-        named: how it was left.
-        version: the version that its log shows; None where there is no log.
-        rows: how many rows its log shows in the state that was left; None where that state is gone.
+        named: the state in which it was left.
+        version: the last version in its log; None if there is no log.
+        rows: the rows of that state according to the log; None if that state is gone.
     """
 
     table: str
@@ -33,7 +33,7 @@ class Loss:
 
     @property
     def shorter(self) -> int:
-        """How many entries the log lacks at its end."""
+        """The number of entries missing at the end of the log."""
         return 0 if self.version is None else max(self.named.version - self.version, 0)
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ class Loss:
         else:
             what = (
                 f"entries of the log of {self.table!r} are damaged: it lists other files than it was left with, and"
-                f" {self.rows:,} rows where {self.named.rows:,} were. store.repair() takes what is in doubt out"
+                f" {self.rows:,} rows where {self.named.rows:,} were. store.repair() removes what is in doubt"
             )
         return f"{what}, {_again(self.table)}; or restore its folder from a copy"
 
@@ -57,15 +57,15 @@ def _again(name: str) -> str:
         return "and the next sync fills it"
     if name in KEPT:
         return "and the next derive computes it again"
-    return "and what was lost of it cannot be had again"
+    return "and its lost rows cannot be recovered"
 
 
 def loss_of(table: DeltaStoreTable, named: Named) -> Loss | None:
-    """What a table lacks of the state that it was left in.
+    """Compare a table with the state in which it was left; None if nothing is missing.
 
     Args:
-        table: in that state, or gone back to it by a later commit.
-        named: how it was left.
+        table: in that state, or returned to it by a later commit.
+        named: the state in which it was left.
     """
     version = table.version
     if version is None or version < named.version:

@@ -1,4 +1,4 @@
-"""`Decoded`: rows on their way into a history, in memory or in stored files; `HistoryTables` commits them."""
+"""`Decoded`: rows about to enter a history, in memory or in stored files; `HistoryTables` commits them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ledgerframes.store.delta.new_files import NewFile, Place
 
 @dataclass(frozen=True)
 class Decoded:
-    """The rows of one page by table, the interval that it covers, and how far its shard is read with it.
+    """The rows of one page by table, the interval that it covers, and the progress of its shard including it.
 
     Attributes:
-        files: rows that are stored already and that no commit has added, by table.
+        files: rows in files that are stored but not committed yet, by table.
     """
 
     batches: Mapping[str, pa.RecordBatch]
@@ -27,7 +27,7 @@ class Decoded:
 
     @property
     def bytes(self) -> int:
-        """How much memory the rows take, and how large the files are."""
+        """The memory that the rows take, plus the size of the files."""
         stored = sum(file.size for files in self.files.values() for file in files)
         held: int = sum(batch.nbytes for batch in self.batches.values())
         return stored + held
@@ -36,12 +36,12 @@ class Decoded:
 def with_rows(
     pages: Sequence[Decoded], places: Mapping[str, Place], slots: Slots
 ) -> tuple[list[Decoded], dict[str, list[NewFile]]]:
-    """Read the files that may hold rows which the store or another page has too; the others can be added as they are.
+    """Read the files whose rows the store or another page may also have; the others can be added unread.
 
     Args:
         pages: about to be committed.
         places: where the tables are.
-        slots: what is covered.
+        slots: the coverage.
 
     Returns:
         The pages, and the files that were read, by table.

@@ -27,9 +27,9 @@ def open_store(
     Args:
         path: a folder, or an object-store URL such as `s3://bucket/lake`.
         storage_options: credentials and settings of the object store, as deltalake takes them.
-        verify: how every file is checked that is read: `"pages"` checks the footer, and the pages that are needed
-            against their checksums; `"files"` checks all bytes against a digest, which reads whole files where a few
-            columns would do.
+        verify: how each file that is read is checked: `"pages"` checks the footer and the checksums of the pages that
+            are needed; `"files"` checks all bytes against a digest, which reads whole files even where a few columns
+            would do.
         personal: False makes a lake without personal data: the contact points of validators' operators are removed
             from what is synced, `extra` lists them row by row, and `rebuild_items` refuses its history. The choice is
             permanent; omit `personal` to keep whatever the lake was created with.
@@ -40,7 +40,7 @@ def open_store(
     Raises:
         InputError: the path or `verify` is not valid.
         StoreError: the path is a file, or the lake was created with another `personal`.
-        ConfigurationError: deltalake was taken out of the environment.
+        ConfigurationError: deltalake was removed from the environment.
 
     Example:
         >>> import tempfile, ledgerframes as lf

@@ -1,7 +1,7 @@
-"""`Root`: the log of `updates`, the document that it names, and the tables as that names them; `Lake` opens it.
+"""`Root`: the log of `updates`, the document it names, and the tables in the state named there; `Lake` opens it.
 
-Every change of a lake ends with one commit here. What other tables hold beyond the state that the document names is not
-there yet: readers do not look at it, and the next writer takes it back.
+Every change of a lake ends with one commit here. Rows of other tables beyond the state that the document names do not
+exist yet: readers ignore them, and the next writer takes them back.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Root:
 
     Args:
         lake: the lake.
-        writes: whether its tables are opened to be written: what a killed writer left in them is taken back.
-        strict: refuse tables of which something is lost.
+        writes: whether its tables are opened for writing, which takes back what a killed writer left in them.
+        strict: refuse tables of which a part is lost.
 
     Attributes:
         table: `updates`.
-        document: what its log names, and what is to be named by the next commit; an empty one in a new lake.
+        document: the one that the log names, with the changes of the next commit; empty in a new lake.
     """
 
     def __init__(self, lake: Lake, *, writes: bool = False, strict: bool = True) -> None:
@@ -56,9 +56,9 @@ class Root:
         """Read the newest state, or that of a version of `updates`.
 
         Raises:
-            StoreError: the document is lost or damaged, or something of `updates` is lost.
+            StoreError: the document is lost or damaged, or part of `updates` is lost.
         """
-        # Read first: a writer that ends meanwhile is no loss.
+        # Read first: a writer that ends in the meantime is no loss.
         self._left = self._lake.file().updates
         if version is None:
             self.table.refresh()
@@ -71,7 +71,7 @@ class Root:
         document = Document() if number is None else self._lake.documents.read(number)
         if document is None:
             raise StoreError(
-                f"{self.table.url}: the document {number}, which says what the lake covers, is lost or damaged."
+                f"{self.table.url}: the document {number}, which records what the lake covers, is lost or damaged."
                 " store.repair() goes back to the one before, and the next sync reads what is missing; or restore the"
                 " folder _coverage from a copy"
             )
@@ -79,10 +79,10 @@ class Root:
         return self
 
     def own(self, name: str) -> DeltaStoreTable:
-        """A table in the state that the document names; every call returns the same one.
+        """A table in the state that the document names; every call returns the same object.
 
         Raises:
-            StoreError: something of it is lost, or it cannot be opened.
+            StoreError: part of it is lost, or it cannot be opened.
         """
         if name == self.table.name:
             return self.table
@@ -100,15 +100,15 @@ class Root:
         return self._tables[name]
 
     def losses(self) -> list[Loss]:
-        """What was lost of some table since a sync, derive or repair left it; it is read from their logs alone."""
+        """The tables that lost rows since a sync, derive or repair left them, according to their logs alone."""
         named = self.document.tables
         others = (loss_of(self.own(name), state) for name, state in named.items())
         return [*self._own_losses(thoroughly=True), *(loss for loss in others if loss is not None)]
 
     def _own_losses(self, *, thoroughly: bool = False) -> list[Loss]:
-        """What was lost of `updates`; one that has gone on since, as under a sync that was killed, is opened again."""
+        """The losses of `updates`; a table that has newer versions, as under a killed sync, is opened again."""
         left, table = self._left, self.table
-        if left.version < 0:  # where there is a document, it is never missing
+        if left.version < 0:  # if there is a document, the table must exist
             left = Named(0) if not table.exists and self._lake.documents.numbers() else left
         elif (table.version or 0) > left.version:
             if not thoroughly:
@@ -118,18 +118,18 @@ class Root:
         return [] if loss is None else [loss]
 
     def making(self) -> None:
-        """A table is about to be made."""
+        """Prepare for a table that is about to be created."""
         self._lake.make_file()
 
     def changed(self, table: DeltaStoreTable) -> None:
-        """Name the state of a table with the next commit."""
+        """Name the state of a table in the next commit."""
         if table.name != self.table.name:
             state = table.state()
             with self._lock:
                 self._changed[table.name] = state
 
     def finish(self) -> None:
-        """Commit what is not named yet, if there is anything."""
+        """Commit any changes that are not named yet."""
         if self._changed or self.document != self._named:
             self.commit(self.document)
 
@@ -140,16 +140,16 @@ class Root:
         files: Sequence[NewFile] = (),
         replaced: tuple[pa.Table, Sequence[StoredFile]] | None = None,
     ) -> None:
-        """Make a document, with the tables as they are by now, the state that readers see.
+        """Commit a document with the current tables as the state that readers see.
 
         Args:
-            document: the last one with what changed.
+            document: the last one, with the changes.
             batches: rows to add to `updates`.
-            files: of further rows.
-            replaced: instead, rows to add and the files to take out.
+            files: files with further rows.
+            replaced: instead, rows to add and files to remove.
 
         Raises:
-            StoreError: another writer was there first, or the storage refused; then nothing has changed.
+            StoreError: another writer was first, or the storage refused; then nothing has changed.
         """
         if not self.table.exists:
             self.table.create()
@@ -170,11 +170,11 @@ class Root:
         else:
             self.table.change(*replaced, (), (), document.number)
         self.document = self._named = document
-        with self._lock:  # a thread that decodes may have kept a reject meanwhile
+        with self._lock:  # a decoding thread may have stored a reject meanwhile
             self._changed = {name: one for name, one in self._changed.items() if one is not changed.get(name)}
 
     def take_back(self) -> None:
-        """Take back what tables hold beyond the document, as the next writer would."""
+        """Take back rows that tables have beyond the document, as the next writer would."""
         self.document = self._named
         for name in self._changed:
             named = self.document.tables.get(name)
@@ -184,9 +184,9 @@ class Root:
 
     @property
     def names(self) -> Collection[str]:
-        """The tables of the lake, but for `updates`."""
+        """The tables of the lake, except `updates`."""
         return self.document.tables.keys()
 
     def bind(self, network: Mapping[str, str]) -> None:
-        """Say by what the network is known, with the next commit."""
+        """Set the identity of the network, for the next commit."""
         self.document = self.document.known_as(network)

@@ -1,4 +1,4 @@
-"""`Store`: a lake on disk or object storage; what `open_store` returns."""
+"""`Store`: a lake on disk or object storage, as `open_store` returns it."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ class Store:
             net: the network; a store holds one network, identified by its first update.
             start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
             end: exclusive, in the same forms as `start`.
-            last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
+            last: `"1h"`, `"7 days"` or a timedelta, back from the network's newest update; instead of `start`.
             workers: how many requests are sent at once, by default `parallel` of `connect`, 4; more than that wait.
             tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; so are
                 `verdicts`, `views` and `app_activity`; snapshots (`licenses`, `instruments`, …) are appended with their
                 time of loading. `active_contracts` is streamed: the newest snapshot before `end`, unless the store has
                 it; a sync that was stopped resumes. Without it: the history.
             parties: whose holdings or preapprovals, for snapshots that are read party by party.
-            settle: how long after its newest update a server may show an older one, for instance of a slow
+            settle: how long after its newest update a server may still add an older one, for instance of a slow
                 synchronizer. Newer rows than that are stored, and read again by the next sync.
             now: what `last` counts from; by default the newest update that the network shows.
             page_size: items per request; adapted to what the server can do.
@@ -123,7 +123,7 @@ class Store:
 
         Raises:
             InputError: an argument breaks a rule.
-            RequestError: the servers gave no answer; what was read before is kept.
+            RequestError: the servers did not answer; what was read before is kept.
             DecodeError: an answer breaks the contract; what was read before is kept.
             StoreError: the store cannot be written, another sync runs, or it holds another network.
 
@@ -148,7 +148,7 @@ class Store:
 
         Only what is new is read: contracts that began earlier are carried over. Rows and how far the table is computed
         are one commit, so no row is lost or stored twice however this ends. After rows were added to, or taken out of,
-        what was final, and by a newer version of the rules, a table is computed again.
+        what was final, and under a newer version of the rules, a table is computed again.
 
         Args:
             tables: `round_history`, `rewards`, `transfers`, `token_transfers`, `traffic_purchases`,
@@ -156,8 +156,8 @@ class Store:
                 Tables that they are computed from are computed, too.
 
         Returns:
-            What was computed. `store.load("rewards")`, `sql` and `export` read the tables; `settled` in the provenance
-            says up to where they are computed.
+            A report. `store.load("rewards")`, `sql` and `export` read the tables; `settled` in the provenance
+            shows up to where they are computed.
 
         Raises:
             InputError: a store does not keep one of the tables.
@@ -180,11 +180,11 @@ class Store:
             return derive_tables(self._lake, names)
 
     def _kept_rows(self, name: str) -> tuple[pa.Table, int] | None:
-        """What computed tables read instead of the history; see `kept_rows`."""
+        """Rows that computed tables read instead of the history; see `kept_rows`."""
         return kept_rows(self._lake, name)
 
     def _given(self, name: str, needed: set[str], listed: set[str], room: int) -> Any:
-        """What computed tables read of the history; see `Part.give`."""
+        """Input of computed tables from the history; see `Part.give`."""
         return part_of(self._lake, name).give(needed, listed, room)
 
     follow = follow
@@ -198,7 +198,7 @@ class Store:
     report = report
 
     def check(self, *, full: bool = False) -> Check:
-        """Check from the files alone that they are there, keys are unique, counts add up, and counters are sound.
+        """Check the files alone: they exist, keys are unique, counts add up, and counters are sound.
 
         Args:
             full: also hash every byte of every file and compare with what was written.
@@ -221,18 +221,18 @@ class Store:
 
     @suggesting
     def repair(self, *, unsettled: bool = False) -> RepairReport:
-        """Take out what is damaged, lost or unsound, so that the next sync reads it again by update id.
+        """Remove what is damaged, lost or unsound, so that the next sync reads it again by update id.
 
         Every file is read to its last byte. The rows of a damaged file leave the table and its coverage in one commit;
         a table whose log is lost is created again, empty. Nothing is deleted: earlier states stay for `as_of=`. A
         damaged snapshot cannot be read again; its files are taken out and reported.
 
         Args:
-            unsettled: also take out what is covered and not final yet (see `coverage`), so that the next sync reads
-                what the network says now; for servers that were restored and whose history continued differently.
+            unsettled: also remove what is covered but not final yet (see `coverage`), so that the next sync reads the
+                network's current data; for servers that were restored and whose history continued differently.
 
         Returns:
-            What was damaged, and what the next sync has to read again.
+            A report of what was damaged and what the next sync has to read again.
 
         Raises:
             StoreError: there is no store, a sync runs on it, or it cannot be written.
@@ -271,7 +271,7 @@ class Store:
 
     @suggesting
     def compact(self, *, forget_before: When | None = None) -> pd.DataFrame:
-        """Join small files; a sync does so by itself where a partition has many.
+        """Join small files; a sync does so by itself for partitions that have many.
 
         Args:
             forget_before: also remove the files that only states before this time need; `as_of=` can no longer read
@@ -318,7 +318,7 @@ class Store:
 
     @suggesting
     def coverage(self, *, table: str = "updates", as_of: AsOf | None = None) -> pd.DataFrame:
-        """Which intervals of the history the store covers: what `load` returns without a PartialResultError.
+        """The intervals of the history that the store covers, which `load` returns without a PartialResultError.
 
         Args:
             table: any table of the history, or one of `verdicts`, `views` and `app_activity`, which have their own.
@@ -350,7 +350,7 @@ class Store:
 
     @suggesting
     def plan(self, net: Network, *, start: Bound | None = None, end: Bound | None = None) -> Plan:
-        """Estimate what a sync would read, from small samples.
+        """Estimate the size of a sync from small samples.
 
         Args:
             net: the network; its scan is asked.
@@ -361,7 +361,7 @@ class Store:
             A `Plan`: updates, requests, megabytes and minutes, approximately.
 
         Raises:
-            RequestError: the servers gave no answer.
+            RequestError: the servers did not answer.
 
         Example:
             >>> import tempfile, ledgerframes as lf
@@ -375,7 +375,7 @@ class Store:
         return plan_windows(net, missing, f"what is missing of {wanted}")
 
     def syncs(self) -> pd.DataFrame:
-        """The syncs so far, the newest last: their ids, when they ended, what they added.
+        """The syncs so far, newest last, with id, end time and added rows.
 
         Returns:
             One row per sync: sync_id, finished_at, complete, rows (a dict), requests, seconds, error.

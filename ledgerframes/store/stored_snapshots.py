@@ -1,8 +1,8 @@
-"""`StoredSnapshot`: how much of a snapshot of the active contracts a lake has; syncs, reads and checks use it.
+"""`StoredSnapshot`: how much of a snapshot of active contracts is stored; syncs, reads and checks use it.
 
-A snapshot of millions of contracts takes many commits. Each adds rows, and the document of coverage that it names says
-how many there are by now and which page follows. So a sync that was killed resumes there, and readers tell whole
-snapshots from others.
+A snapshot of millions of contracts takes many commits. Each adds rows and names a coverage document that records the
+number of rows so far and the next page. So a killed sync resumes there, and readers can tell complete snapshots from
+partial ones.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class StoredSnapshot(msgspec.Struct, frozen=True):
 
     Attributes:
         cursor: its migration id and record time.
-        loaded_at: microseconds; what tells its rows from those of other snapshots.
-        rows: how many rows were stored.
+        loaded_at: microseconds; identifies its rows among those of other snapshots.
+        rows: the number of rows stored.
         state: whether these are all.
     """
 
@@ -50,23 +50,23 @@ class StoredSnapshot(msgspec.Struct, frozen=True):
 
     @property
     def own_rows(self) -> pc.Expression:
-        """Its rows among all of the table."""
+        """Its rows among all rows of the table."""
         return pc.field("loaded_at") == pa.scalar(self.loaded_at, _TIME)
 
 
 def unfinished(snapshots: Sequence[StoredSnapshot]) -> StoredSnapshot | None:
-    """The snapshot that a sync has begun and not ended; at most the newest is one."""
+    """The snapshot that a sync has begun but not finished; only the newest can be one."""
     return next((snapshot for snapshot in snapshots if snapshot.state is State.READING), None)
 
 
 def rows_of_whole(snapshots: Sequence[StoredSnapshot]) -> pc.Expression | None:
-    """The rows of whole snapshots; None where all are such."""
+    """The rows of complete snapshots; None if all are complete."""
     whole = [snapshot.loaded_at for snapshot in snapshots if snapshot.state is State.WHOLE]
     return None if len(whole) == len(snapshots) else pc.field("loaded_at").isin(pa.array(whole, _TIME))
 
 
 def as_they_are(snapshots: Sequence[StoredSnapshot], table: DeltaStoreTable) -> tuple[StoredSnapshot, ...]:
-    """The same snapshots, those damaged that lack rows."""
+    """The same snapshots, those that lack rows marked as damaged."""
     data = table.dataset()
     return tuple(
         one if data.count_rows(filter=one.own_rows) == one.rows else replace(one, state=State.DAMAGED)
@@ -75,7 +75,7 @@ def as_they_are(snapshots: Sequence[StoredSnapshot], table: DeltaStoreTable) -> 
 
 
 def files_of(table: DeltaStoreTable, snapshot: StoredSnapshot) -> list[StoredFile]:
-    """The files that hold rows of a snapshot and of no other."""
+    """The files that contain rows of this snapshot only."""
     listed: Mapping[str, Any] = {} if table.files is None else table.files.listed
     own = []
     for fragment in table.dataset().get_fragments() if listed else ():

@@ -1,4 +1,4 @@
-"""`STORED`, `declared`: which tables a lake can have, and as what it keeps them; all of `store` uses it."""
+"""`STORED`, `declared`: the tables that a lake can have, as it keeps them; all of `store` uses it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def declared(name: str) -> Table:
     """
     if name == SYNCS.name:
         return SYNCS
-    known = name if isinstance(name, str) else ""  # anything else is refused with the names that there are
+    known = name if isinstance(name, str) else ""  # anything else is refused with a list of the names
     if known in KEPT:
         return KEPT[known]
     if known in COMPUTED:

@@ -1,4 +1,4 @@
-"""`TableSet`: tables that one history fills, and that commit rows and coverage together; the whole store uses it."""
+"""`TableSet`: the tables of one history, which commit rows and coverage together; the whole store uses it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 
-#: The property by which a table knows its network: the network's first migration and update.
+#: The property that identifies a table's network: the network's first migration and update.
 NETWORK: Final = "ledgerframes.network"
 
 #: The property with the network's synchronizers and its DSO's party: a scan may prune the first update.
@@ -19,7 +19,7 @@ class TableSet:
     """The tables of one history in a store, with coverage of their own.
 
     Attributes:
-        name: what messages call it.
+        name: its name in messages.
         pages: the history that fills the tables.
         first: the property of its tables that names the first item of that history.
     """
@@ -30,7 +30,7 @@ class TableSet:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The tables in the order of writing: readers see an item only when everything that belongs to it is there."""
+        """The tables in the order of writing: readers see an item only once everything that belongs to it is stored."""
         return self.pages.tables
 
     @property
@@ -45,7 +45,7 @@ class TableSet:
 
 
 HISTORY: Final = TableSet("history", UPDATE_HISTORY, NETWORK)
-# The first event can be a rejected request, which the update history does not have: it names no network.
+# The first event can be a rejected request, which is not in the update history, so it names no network.
 VERDICTS: Final = TableSet("verdicts", EVENT_HISTORY, "ledgerframes.first_event")
 SETS: Final = (HISTORY, VERDICTS)
 

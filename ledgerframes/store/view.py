@@ -1,4 +1,4 @@
-"""`View`: the tables of a store in one state; whatever reads or checks a lake is given one."""
+"""`View`: the tables of a store in one state, for everything that reads or checks a lake."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class View:
 
     Attributes:
         tables: by name, including those that do not exist.
-        document: what it covers, and how far tables are computed.
+        document: the coverage, and the progress of computed tables.
     """
 
     tables: Mapping[str, DeltaStoreTable]
@@ -27,16 +27,16 @@ class View:
 
     @property
     def covered(self) -> tuple[Interval, ...]:
-        """What all three tables of the update history cover."""
+        """The coverage of all three tables of the update history."""
         return self.slots.common
 
     @property
     def slots(self) -> Slots:
-        """What the tables of the update history cover."""
+        """The coverage of the update history."""
         return self.slots_of(HISTORY)
 
     def slots_of(self, tables: TableSet) -> Slots:
-        """What the tables of one set cover."""
+        """The coverage of one set of tables."""
         return self.document.slots(tables.name)
 
     def has(self, tables: TableSet) -> bool:
@@ -44,17 +44,17 @@ class View:
         return set(tables.order) <= set(self.stored)
 
     def left_out(self, name: str) -> tuple[str, ...]:
-        """The personal data that a table was created without, for provenance."""
+        """The personal data that was left out when a table was created, for provenance."""
         return (LEFT_OUT,) if self.tables[name].impersonal else ()
 
     def to_show(self, *, personal: bool) -> None:
         """Refuse to show personal data that is not stored.
 
         Raises:
-            InputError: personal data is asked for, and the store was created without it.
+            InputError: personal data is requested, and the store was created without it.
         """
         if personal and any(map(self.left_out, self.versions)):
-            raise InputError("personal=True: this store was made without personal data; leave personal out")
+            raise InputError("personal=True: this store was created without personal data; leave personal out")
 
     @property
     def versions(self) -> dict[str, int]:

@@ -276,8 +276,8 @@ def test_a_sync_that_is_stopped_says_what_is_stored_and_how_to_go_on(store, monk
             with pytest.raises(KeyboardInterrupt):
                 store.sync(net, page_size=50, commit_bytes=1, workers=1, progress=False)
         stored = len(store.load("updates", allow_partial=True))
-        assert f"stopped: {stored:,} updates of it are stored" in caplog.text
-        assert "The same sync goes on from there" in caplog.text
+        assert f"stopped: {stored:,} of its updates are stored" in caplog.text
+        assert "The same sync resumes there" in caplog.text
         assert store.sync(net, progress=False).rows["updates"] == 600 - stored < 600
 
 

@@ -34,21 +34,21 @@ if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 _log = logging.getLogger("ledgerframes.store")
-#: A slow server's pages survive a kill after this many seconds at most.
+#: A slow server's pages survive a kill after at most this many seconds.
 _SECONDS: Final = 60.0
 
 
 @dataclass
 class SnapshotSync:
-    """One snapshot on its way into a store, in commits of bounded size.
+    """A snapshot being written to a store, in commits of bounded size.
 
     Attributes:
-        root: the root of the lake, in whose commits a snapshot grows.
-        table: where the rows go; it exists.
-        request: what the sync was asked to do.
+        root: the root of the lake, whose commits record the snapshot's progress.
+        table: the table that receives the rows; it exists.
+        request: the arguments of the sync.
         shown: the progress display.
-        rows: how many rows were committed.
-        sources: the servers that they came from.
+        rows: the number of rows committed.
+        sources: the servers that sent them.
     """
 
     root: Root
@@ -64,11 +64,11 @@ class SnapshotSync:
     _since: float = 0.0
 
     def run(self, net: Network) -> None:
-        """Store the newest snapshot before the end of what was asked for, unless it is stored already.
+        """Store the newest snapshot before the end of the requested range, unless it is already stored.
 
         Raises:
-            RequestError: no server gave the whole snapshot; what was read before is kept.
-            DecodeError: an answer breaks the contract; likewise.
+            RequestError: no server sent the whole snapshot; what was read before is kept.
+            DecodeError: an answer breaks the contract; what was read before is kept.
             PagingError: the pages repeat or do not end; nothing of the snapshot is kept.
             StoreError: the store cannot be written.
         """
@@ -94,7 +94,7 @@ class SnapshotSync:
             self._read(reader)
 
     def _server_of(self, begun: StoredSnapshot, cursor: Cursor, servers: Iterable[str]) -> str | None:
-        """The server that an unfinished snapshot can be resumed from; None if it has to be read again."""
+        """The server from which an unfinished snapshot can be resumed; None if it has to be read again."""
         data = self.table.dataset()
         if begun.cursor != cursor or data.count_rows(filter=begun.own_rows) != begun.rows:
             return None
@@ -102,7 +102,7 @@ class SnapshotSync:
         return next((server for server in servers if [source_of(server)] == first), None)
 
     def _begin(self, cursor: Cursor, given_up: StoredSnapshot | None) -> None:
-        """Begin a snapshot; the first commit takes the rows of the one that is given up out of the table."""
+        """Begin a snapshot; the first commit removes the rows of an abandoned one from the table."""
         now = int(self.request.clock.now() * 1_000_000)
         loaded_at = max([now, *(known.loaded_at + 1 for known in self.root.document.snapshots)])
         self._given_up = given_up
@@ -133,7 +133,7 @@ class SnapshotSync:
             self._take_back()
             raise
         except BaseException:
-            # Whole pages need not be read again, whatever ended this.
+            # Whole pages need not be read again, however the read ended.
             if self._pages:
                 with suppress(StoreError):
                     self._commit(State.READING)
@@ -141,7 +141,7 @@ class SnapshotSync:
         self._commit(State.WHOLE)
 
     def _take_back(self) -> None:
-        """Remove what is stored of a snapshot whose pages contradict each other: no sync is to resume it."""
+        """Remove the stored part of a snapshot whose pages contradict each other, so that no sync resumes it."""
         assert self._snapshot is not None
         stored = [known for known in self.root.document.snapshots if known.loaded_at == self._snapshot.loaded_at]
         for known in stored:
@@ -171,9 +171,9 @@ class SnapshotSync:
         self.shown.advance(len(items), format_timestamp(begun.cursor.micros))
 
     def _commit(self, state: State) -> None:
-        """Add the pages, and say in the same commit how far the snapshot has come."""
+        """Add the pages, and record the snapshot's progress in the same commit."""
         assert self._snapshot is not None
-        # Taken out first: a commit that failed half-way may be in the log, and must not be made a second time.
+        # Removed first: a commit that failed half-way may be in the log, and must not be repeated.
         pages, self._pages = self._pages, []
         added = sum(page.num_rows for page in pages)
         snapshot = replace(self._snapshot, rows=self._snapshot.rows + added, state=state)
@@ -188,14 +188,14 @@ class SnapshotSync:
         self.rows += added
 
     def _record(self, instead: StoredSnapshot, now: list[StoredSnapshot]) -> None:
-        """Commit how far the snapshot has come, instead of what was said of it or of one that is given up."""
+        """Commit the snapshot's progress, in place of its earlier entry or of an abandoned snapshot's."""
         document = self.root.document
         others = [known for known in document.snapshots if known.loaded_at != instead.loaded_at]
         self.root.commit(document.having([*others, *now], self._following if now else None))
 
 
 def _before_end(window: Window) -> Bound | None:
-    """The last instant before the end of a window: the snapshot has to be at or before it."""
+    """The last instant before the end of a window, which bounds the snapshot's time."""
     if window.end is not None:
         return window.end.migration_id, EPOCH + (window.end.micros - 1) * MICROSECOND
     return None if window.until is None else EPOCH + (window.until - 1) * MICROSECOND

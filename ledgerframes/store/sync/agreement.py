@@ -1,8 +1,8 @@
-"""`Agreement`: which servers agree with what a store holds, and whether they have news; a sync begins with it.
+"""`Agreement`: which servers agree with a store, and whether they have news; a sync begins with it.
 
-A held update is missing on a server only if it lies where the server has shown everything: at or before its newest
-item less `settle`. Otherwise the server lags. Updates that only the server has are late ones above what is settled;
-below it they contradict the store. A server that lacks an update belongs to another network, or was restored: a fork.
+A stored update is missing on a server only if it lies where the server has shown everything: at or before its newest
+item minus `settle`. Otherwise the server lags. Updates that only the server has are late ones above the settled part;
+within it they contradict the store. A server that lacks an update is another network's, or was restored: a fork.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Agreement:
 
     Attributes:
         servers: the servers; those that do not agree are left out.
-        history: what is stored.
-        proofs: takes note of what servers show.
-        page_size: items a request asks for.
-        rejected: the ids of updates that are kept in `rejects`.
-        rowless: the ids of items that the server asked last shows without a row of their own.
+        history: the stored history.
+        proofs: records what servers show.
+        page_size: items per request.
+        rejected: the ids of updates in `rejects`.
+        rowless: the ids of items that the last asked server shows without a row of their own.
         beginnings: where the servers' histories begin.
     """
 
@@ -63,11 +63,11 @@ class Agreement:
         return tuple(sorted({interval.migration_id for interval in self.history.slots.common}))
 
     def look(self, interval: Interval, *, every: bool) -> Look:
-        """Look at the beginning of an interval that is not final, on every server or one that has what is stored there.
+        """Compare the start of an interval that is not final, on every server or on one that has the stored part.
 
         Raises:
             StoreError: a server belongs to another network, or none agrees with the store.
-            RequestError: no server gave an answer.
+            RequestError: no server answered.
         """
         tail = tail_of(self.history, interval, self.proofs.settle, anchored=every)
         looks: list[Look] = []
@@ -87,7 +87,7 @@ class Agreement:
             if isinstance(failed, DisagreesError):
                 raise StoreError(str(failed)) from failed
             raise failed
-        # A server that is not recognised yet may be another network's: its news counts only if no other one is known.
+        # A server that is not recognised yet may belong to another network: its news count only if no other is known.
         return Look.of([look for look in looks if look.known] or looks)
 
     def _look_at(self, server: str, tail: Tail, *, fresh: bool) -> Look:
@@ -106,7 +106,7 @@ class Agreement:
         later = [cursor for cursor in shown.cursors.values() if cursor.migration_id > migration_id]
         # Whether a read would settle more: by then it has the proof of what was shown here.
         final = self.proofs.now().of(server, shown.cursors.values())
-        # A migration is closed by what a later one shows and never by a clock, which may be wrong by years.
+        # Later migrations close a migration, never a clock, which may be wrong by years.
         closed = bool(later) and final >= self.proofs.closes(migration_id, min(later)) > lo
         apart = {*self.rejected, *self.rowless}
         kept = [micros for update_id, micros in here.items() if update_id in apart]
@@ -118,12 +118,12 @@ class Agreement:
         return Look(news, bool(due), tuple(shown.cursors.values()), whole=not lacking or bool(due), ahead=ahead)
 
     def _shown(self, server: str, tail: Tail, known: SentPage | None) -> Shown:
-        """What a server shows after the beginning of a tail, page by page, until it shows something unknown.
+        """A server's items after the beginning of a tail, page by page, until it shows something unknown.
 
         Args:
-            server: which.
-            tail: what is stored.
-            known: a page that this sync has asked it for already, if that shows the beginning of the tail.
+            server: the server.
+            tail: the stored rows to compare.
+            known: a page that this sync has already fetched from it, if it shows the beginning of the tail.
         """
         shown = Shown()
         after, most, wanted = tail.after, 0, self.page_size
@@ -165,15 +165,15 @@ class Agreement:
         self.rowless |= glimpse.rowless
 
     def _compare(self, server: str, tail: Tail, here: Mapping[str, int], final: int) -> bool:
-        """Refuse a server that contradicts the store; tells whether it is known to belong to the store's network.
+        """Refuse a server that contradicts the store; returns whether it is known to belong to the store's network.
 
         Args:
-            server: which.
-            tail: what is stored.
-            here: what the server shows in the same migration.
-            final: up to this record time it has shown everything.
+            server: the server.
+            tail: the stored rows to compare.
+            here: the server's items of the same migration.
+            final: the record time up to which it has shown everything.
         """
-        # An item that is shown without the row that is stored of it is missing, too.
+        # An item shown without the row that is stored for it is missing, too.
         rows = here.keys() - self.rowless
         missing = {
             update_id: micros for update_id, micros in tail.held.items() if update_id not in rows and micros <= final
@@ -188,16 +188,16 @@ class Agreement:
             if lies_in(cursor, settled) and not self.history.holds([update_id]):
                 raise DisagreesError(
                     f"{server}: update {update_id} at {cursor} lies where the store is final, and is not in it: the"
-                    " server showed it later than settle= allows, or its history went on differently. Compare with"
+                    " server showed it later than settle= allows, or its history continued differently. Compare with"
                     " store.verify, and sync into a new store with a longer settle="
                 )
         return known
 
     def _recognise(self, server: str, *, certain: bool) -> bool:
-        """Whether a server shows that it belongs to the store's network, by any of its first updates.
+        """Whether any of a server's first updates shows that it belongs to the store's network.
 
         Args:
-            server: which.
+            server: the server.
             certain: whether it lacks an update that is stored.
 
         Raises:
@@ -208,31 +208,31 @@ class Agreement:
         ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
         if not ids:
             return False
-        settled = self.history.slots.settled  # before the rows are looked at: a commit may be under way
+        settled = self.history.slots.settled  # before rows are compared, as a commit may be under way
         known = self._knows(ids)
         rows = [cursor for update_id, cursor in zip(ids, cursors, strict=True) if update_id not in self.rowless]
         if not known and any(lies_in(cursor, settled) for cursor in rows):
-            # Where the store is settled it has every update, so a server that begins there with unknown ones is
-            # another's.
+            # The settled part of the store has every update, so a server that begins there with unknown ones belongs to
+            # another network.
             raise another_network(server, ids[0], self._name)
-        # What lies before the first item of all is not missing: the page itself says that it is not there any more.
+        # Updates before the very first item are not missing: the page itself shows that they are gone.
         pages = [FirstPage(cursors[0]._replace(micros=cursors[0].micros - 1), page.glimpse, proof, whole=False)]
         known = known or self._shows_name(server, pages) or self._shows_parties(server, page)
         if certain and not known:
             raise another_network(server, ids[0], self._name)
-        # Also where nothing is known: after a fork below the first update a server shows nothing that is stored.
+        # Also if nothing is known: after a fork below its first update, a server shows nothing that is stored.
         for after, glimpse, proof, whole in pages:
             last = Cursor(CLOSED, CLOSED) if whole else glimpse.cursors[-1]
             self._compare_between(server, glimpse.update_ids, after, last, proof.of(server, glimpse.cursors))
         return known
 
     def first_items(self, server: str, *, insist: bool = False, recognised: bool = False) -> HistoryPage:
-        """What a server shows first; where its history begins is known afterwards.
+        """A server's first items; afterwards it is known where its history begins.
 
         Args:
-            server: which.
-            insist: whether to ask again where it sends no page.
-            recognised: refuse one of another network here; otherwise the caller finds out.
+            server: the server.
+            insist: whether to ask again if it sends no page.
+            recognised: refuse a server of another network here; otherwise the caller does.
 
         Raises:
             StoreError: it lacks an update that is stored between them.
@@ -252,7 +252,7 @@ class Agreement:
         return page
 
     def _shows_parties(self, server: str, page: HistoryPage) -> bool:
-        """Whether a server that has pruned all that is stored names the network's synchronizers or its DSO.
+        """Whether a server that has pruned everything stored names the network's synchronizers or its DSO.
 
         Raises:
             StoreError: it names another DSO.
@@ -264,24 +264,24 @@ class Agreement:
         return bool(ours & theirs)
 
     def due(self, server: str, migration_id: int, lacking: Mapping[str, int]) -> dict[str, int]:
-        """Those of some stored updates that a server has to show: it may have pruned what lies before its first item.
+        """The stored updates that a server must show; it may have pruned those before its first item.
 
         Args:
-            server: which.
-            migration_id: theirs.
-            lacking: by id, the record times of updates that it did not show.
+            server: the server.
+            migration_id: their migration.
+            lacking: the record times, by id, of updates that it did not show.
         """
-        # Asked only now: what it still has it had when it did not show these.
+        # Asked only now: what it still has, it also had when it did not show these.
         if not lacking or not len(self.first_items(server, insist=True)):
             return dict(lacking)
         begin = self.beginnings.known[server]
         return {update_id: micros for update_id, micros in lacking.items() if begin.has(migration_id, micros)}
 
     def _shows_name(self, server: str, pages: list[FirstPage]) -> bool:
-        """Whether a server shows the update that names the network; late ones that came before it may fill pages.
+        """Whether a server shows the update that names the network; late ones before it may fill pages.
 
-        None of them lies further before it than `settle`, or it was not the first one shown when it gave the name.
-        Its pages are added to `pages`. While nothing is stored, any page that names the network's parties will do.
+        Those precede it by at most `settle`; otherwise it would not have been first when it named the network. Its
+        pages are added to `pages`. While nothing is stored, any page that names the network's parties is enough.
         """
         stored = bool(self.history.slots.common)
         migration_id = int((self.history.network or "0").partition("/")[0])
@@ -305,19 +305,19 @@ class Agreement:
 
     @property
     def _name(self) -> str:
-        """The id of the update by which the store knows its network."""
+        """The id of the update that names the store's network."""
         return (self.history.network or "").partition("/")[2]
 
     def _knows(self, ids: Sequence[str]) -> bool:
-        """Whether any of some updates belongs to the store's network: its first one, a stored or a rejected one."""
+        """Whether any of these updates belongs to the store's network: its first one, a stored or a rejected one."""
         return self._name in ids or not set(ids).isdisjoint(self.rejected) or self.history.holds(ids)
 
     def confirm(self, server: str, first: Cursor | None) -> bool:
-        """Whether a server that has sent pages still belongs to the store's network; False if that cannot be known.
+        """Whether a server that sent pages still belongs to the store's network; False if that cannot be known.
 
         Args:
-            server: which.
-            first: the cursor of the network's first update, where this sync had to find it.
+            server: the server.
+            first: the cursor of the network's first update, if this sync had to find it.
 
         Raises:
             StoreError: it belongs to another network.
@@ -326,7 +326,7 @@ class Agreement:
             if first is None:
                 return self._recognise(server, certain=False)
             page = self.first_items(server, insist=True)
-        # Ctrl-C: what was read is committed all the same, but unsettled, so the next sync compares it.
+        # Ctrl-C: what was read is committed, but unsettled, so the next sync compares it.
         except StoppedError:
             return False
         except (RequestError, PagingError, DecodeError) as error:
@@ -344,11 +344,11 @@ class Agreement:
         """Refuse a server that lacks an update between two cursors.
 
         Args:
-            server: which.
-            shown: what it shows between them.
-            after: what was asked for begins after this one.
-            last: how far it is shown.
-            proven: up to this record time the server has shown everything.
+            server: the server.
+            shown: its updates between them.
+            after: the request asked for what follows this cursor.
+            last: the last cursor that it shows.
+            proven: the record time up to which the server has shown everything.
         """
         for migration_id in self.stored_migrations:
             if after.migration_id <= migration_id <= last.migration_id:
@@ -356,17 +356,17 @@ class Agreement:
                 self.refuse(server, migration_id, self.due(server, migration_id, missing))
 
     def _held_beside(self, shown: Collection[str], after: Cursor, last: Cursor, proven: int) -> dict[str, int]:
-        """What is stored of a migration after a cursor, and not among what was shown up to another one."""
+        """The stored updates of a migration between two cursors that are not among those shown."""
         end = last.micros - 1 if last.migration_id == after.migration_id else CLOSED
         final = min(end, proven)
         held = self.history.held(Interval(*after, final)) if final > after.micros else {}
         return {update_id: held[update_id] for update_id in sorted(held.keys() - ({*shown} - self.rowless))}
 
     def refuse(self, server: str, migration_id: int, missing: Mapping[str, int]) -> None:
-        """Refuse a server that lacks stored updates, if there are any.
+        """Refuse a server that lacks stored updates, if any.
 
         Raises:
-            StoreError: there are; the remedy depends on whether any of them is settled.
+            StoreError: it lacks some; the remedy depends on whether any of them is settled.
         """
         settled = self.history.slots.settled
         final = [one for one, micros in missing.items() if lies_in(Cursor(migration_id, micros), settled)]
@@ -374,13 +374,13 @@ class Agreement:
             raise lacking_updates(server, final or list(missing), final=bool(final))
 
     def recognise(self) -> bool:
-        """Leave out the servers that do not show the update by which the store knows its network.
+        """Leave out the servers that do not show the update that names the store's network.
 
         Returns:
             Whether any server shows it.
 
         Raises:
-            RequestError: no server gave an answer.
+            RequestError: no server answered.
         """
         failed: LedgerframesError | None = None
         answered = False

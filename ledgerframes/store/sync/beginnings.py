@@ -1,8 +1,8 @@
-"""`Beginnings`: where each server's history begins and which network it belongs to; a sync asks as often as it claims.
+"""`Beginnings`: where each server's history begins and which network it belongs to; a sync asks whenever it needs them.
 
-A scan may prune: what it shows first then is not where the ledger begins, and moves on while it is read. It takes away
-and never brings back, so what a server still shows had not been pruned when it gave an earlier page. That is the
-reverse of `paging.proofs`: here the proof has to come *after* the page, or lie in it.
+A scan may prune: its first item then is not where the ledger begins, and moves on while it is read. It removes items
+and never restores them, so what a server still shows was not yet pruned when it sent an earlier page. That is the
+reverse of `paging.proofs`: here the proof must come *after* the page, or lie in it.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from ledgerframes.store.sync.servers import AgreedServers, Began
 from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 _log = logging.getLogger("ledgerframes.store")
-#: How many updates are asked for to recognise a network: late ones may have come before the one that names it.
+#: Updates requested to recognise a network: late ones may precede the one that names it.
 FIRST: Final = 50
 
 
 class SentPage(NamedTuple):
-    """A page that a server was asked for.
+    """A page received from a server.
 
     Attributes:
-        page: it.
-        size: how many items it was asked for.
-        proof: what was proven before it was asked for.
+        page: the page.
+        size: the requested number of items.
+        proof: what was proven before the request.
     """
 
     page: HistoryPage
@@ -45,14 +45,14 @@ class SentPage(NamedTuple):
 
 @dataclass
 class Beginnings:
-    """What servers show first, as last asked.
+    """The first items of servers, as last asked.
 
     Attributes:
         servers: the servers.
-        proofs: takes note of what they show.
-        known: by server, where its history began when it was asked last.
-        firsts: what was ever shown first in this sync, and whether the ledger begins there.
-        oldest: the oldest item among what was shown so.
+        proofs: records what they show.
+        known: by server, where its history began when it was last asked.
+        firsts: every first item shown in this sync, and whether the ledger begins there.
+        oldest: the oldest of these items.
         pages: by server, the page with its first items, as last asked.
     """
 
@@ -65,10 +65,10 @@ class Beginnings:
     _proven: dict[str, bool | None] = field(default_factory=dict)  # by the id of a first update
 
     def ask(self, server: str, *, insist: bool = False) -> HistoryPage:
-        """The first items of a server.
+        """Fetch the first items of a server.
 
         Raises:
-            RequestError: it gave no answer.
+            RequestError: it did not answer.
         """
         proof = self.proofs.now()
         size, answer = ask(self.servers, self.proofs, None, FIRST, server, insist=insist)
@@ -78,7 +78,7 @@ class Beginnings:
         return answer.value
 
     def _warn_of_late(self, server: str, page: HistoryPage) -> None:
-        """Warn of an item that a server shows now and should have shown before, since it had shown much later ones."""
+        """Warn of an item that a server shows only now, though it had already shown much later ones."""
         earlier = self.pages.get(server)
         if earlier is None or not earlier.page.glimpse.cursors or not page.glimpse.cursors:
             return
@@ -94,13 +94,13 @@ class Beginnings:
             )
 
     def reaching(self, server: str, after: Cursor) -> SentPage | None:
-        """The page with a server's first items, if it shows what follows a cursor of the migration it begins in."""
+        """The page of a server's first items, if it shows what follows a cursor of the migration in which it begins."""
         items = self.pages.get(server)
         cursors = items.page.glimpse.cursors if items is not None else ()
         return items if cursors and cursors[-1] > after and cursors[0].migration_id == after.migration_id else None
 
     def note(self, server: str, page: HistoryPage) -> None:
-        """Take note of the first items of a server."""
+        """Record the first items of a server."""
         cursors, ids = page.glimpse.cursors, page.glimpse.update_ids
         if not cursors:
             self.known.pop(server, None)
@@ -110,7 +110,7 @@ class Beginnings:
         self.oldest = cursors[0] if self.oldest is None else min(self.oldest, cursors[0])
         first, proven, held = cursors[0], self._proven[ids[0]], self.servers.begins_after
         if held is not None and held > EARLIEST and not proven:
-            # Objects hold everything from where their names say that they begin.
+            # Objects contain everything from the time in their names.
             first = Cursor(first.migration_id, held + 1)
         self.known[server] = begin = Beginning(first, proven)
         self.firsts[first] = proven
@@ -119,20 +119,20 @@ class Beginnings:
         self.servers.lately.begins[server] = Began(begin.at, final, self.servers.lately.clock())
 
     def proof_of(self, place: Cursor) -> bool | None:
-        """Whether the ledger begins at an item; False where a server has shown an older one, None if that is not known.
+        """Whether the ledger begins at an item; False if a server has shown an older one, None if unknown.
 
-        A scan may prune between the request that finds out where it begins and the first page.
+        A scan may prune between the request that finds its beginning and the first page.
         """
         proven = self.firsts.get(place)
         return False if proven is None and self.oldest is not None and self.oldest < place else proven
 
     def before(self, place: Cursor) -> bool:
-        """Whether every server, asked in this sync or within the last hour, begins after a place."""
+        """Whether every server, as asked in this sync or the last hour, begins after a place."""
         first = self.first
         if first is None or first <= place:
             return False
-        # What is late, or of an earlier migration, may have appeared since before what a server had first; nothing
-        # appears where it had shown everything, and no migration comes before 0.
+        # Late items, and those of an earlier migration, may have appeared since before a server's first item; nothing
+        # appears where it had shown everything, and no migration precedes 0.
         final = self.proofs.closes(0, first) if first.migration_id else place.micros
         if place.migration_id < 0:
             final = NOTHING
@@ -141,38 +141,38 @@ class Beginnings:
 
     @property
     def first(self) -> Cursor | None:
-        """The first item of the server that begins first, as of this sync or the last hour; None if one is unknown."""
+        """The earliest first item of all servers, as of this sync or the last hour; None if one is unknown."""
         lately = self.servers.lately.began()
         began = {server: lately[server].at for server in self.servers.servers if server in lately}
         began |= {server: begin.at for server, begin in self.known.items()}
         return min(began.values()) if {*self.servers.servers} <= began.keys() else None
 
     def check_start(self, window: Window, stored: Sequence[Interval]) -> None:
-        """Refuse a start that lies before what is there and what is stored.
+        """Refuse a start before both the servers' and the stored beginning.
 
         Raises:
-            PartialResultError: it does.
+            PartialResultError: it is earlier.
         """
         begin = min(self.known.values(), key=lambda known: known.first, default=None)
         if begin is None or begin.late is None or not window.names_start or not window.wants_before(begin.late):
             return
         first = Cursor(stored[0].migration_id, stored[0].lo + 1) if stored else None
         if first is not None and (first <= window.start if window.start else first.micros <= (window.since or 0)):
-            return  # what is stored reaches back so far
+            return  # the store reaches back that far
         raise PartialResultError(
             f"the servers' history begins at {format_timestamp(begin.first.micros)} of migration"
-            f" {begin.first.migration_id}, after the start asked for: what was before has been pruned. Give that as"
-            " start=, or leave start= out; older updates may be had from bulk objects (source='objects')"
+            f" {begin.first.migration_id}, after the requested start: older updates have been pruned. Give that as"
+            " start=, or leave start= out; bulk objects may have older updates (source='objects')"
         )
 
     def check_shown(self, window: Window) -> None:
-        """Refuse a start that is named where no server shows anything.
+        """Refuse an explicit start if no server shows anything.
 
         Raises:
-            PartialResultError: one is.
+            PartialResultError: there is one.
         """
         if window.names_start:
             raise PartialResultError(
                 f"{source_of(self.servers.servers[0])} shows no update: nothing is recorded yet, or all is pruned, so"
-                " what there was since that start is not known. Leave start= out, or name a scan that keeps more"
+                " the history since that start is unknown. Leave start= out, or name a scan that keeps more"
             )

@@ -16,25 +16,25 @@ from ledgerframes.store.new_rows import Decoded
 from ledgerframes.store.sync.driving import Drive
 from ledgerframes.tables.history import EVENTS
 
-#: Bytes of rows in memory that make the first commit of a sync.
+#: Bytes of rows in memory that trigger the first commit of a sync.
 FIRST: Final = 64_000_000
-#: Bytes of rows that make a commit of a long sync.
-# Smaller commits make more files and log entries: after 3,000 of them one took 225 ms instead of 28. With 256 MB a
-# sync of a million updates held 822 MB of memory, with this 740.
+#: Bytes of rows that trigger a commit in a long sync.
+# Smaller commits make more files and log entries: after 3,000 of them one took 225 ms instead of 28. With 256 MB, a
+# sync of a million updates took 822 MB of memory; with this, 740.
 LARGEST: Final = 192_000_000
-# A slow server's rows become visible, and survive a kill, after a minute at most.
+# A slow server's rows become visible, and survive a kill, after at most a minute.
 _SECONDS: Final = 60.0
 
 
 @dataclass
 class CommitSize:
-    """How many bytes of rows make a commit: those that the caller names, else more with every full commit.
+    """The number of bytes of rows per commit: fixed by the caller, or growing with every full commit.
 
-    A first commit comes soon, so that a kill loses little; a long backfill makes few files. Where rows come slowly,
-    commits are made by the minute, and stay small.
+    An early first commit means that a kill loses little; a long backfill makes few files. If rows arrive slowly,
+    commits happen every minute and stay small.
 
     Attributes:
-        given: what the caller names.
+        given: the caller's size.
     """
 
     given: int | None = None
@@ -42,29 +42,29 @@ class CommitSize:
 
     @property
     def bytes(self) -> int:
-        """How many make the next commit."""
+        """The bytes that trigger the next commit."""
         return self._now if self.given is None else self.given
 
     def grow(self) -> None:
-        """Take more for the next commit: this one was full."""
+        """Allow more for the next commit: this one was full."""
         self._now = min(2 * self._now, LARGEST)
 
 
 @dataclass
 class Committer:
-    """Commits in the order of arrival, once enough rows have come or after a minute; used by one thread.
+    """Commits in order of arrival, once there are enough rows or after a minute; used by one thread.
 
     Attributes:
         history: the tables.
         drive: runs the commits.
-        size: how many bytes in memory make a commit.
+        size: how many bytes in memory trigger a commit.
         clock: seconds.
-        confirm: checks pages before they are committed; returns them with what of them is final.
+        confirm: checks pages before they are committed; returns them with their final part.
         rows: rows committed, by table.
-        commits: how many commits were made.
+        commits: the number of commits.
         seconds: time spent committing.
-        seen: the templates of the events committed, each with a choice, or None for creates.
-        cpu_seconds: processor time of the committing thread; writing Parquet has threads of its own in addition.
+        seen: the templates of the committed events, each with a choice, or None for creates.
+        cpu_seconds: processor time of the committing thread, without the threads that write Parquet.
     """
 
     history: HistoryTables
@@ -87,7 +87,7 @@ class Committer:
         self._jobs = self.drive.background("ledgerframes-commit")
 
     def add(self, page: Decoded) -> None:
-        """Take a page; commit what was collected if it is enough.
+        """Add a page, and commit the collected ones if there are enough.
 
         Raises:
             StoreError: an earlier commit failed.
@@ -102,7 +102,7 @@ class Committer:
         elif self.clock() - self._since >= _SECONDS:
             self._hand_over()
         elif self._bytes > FIRST and self._committing:
-            # Two large commits at once would take a gigabyte: so much is collected during one, and no more.
+            # Two large commits at once would take a gigabyte, so collecting during a commit stops at this size.
             self._jobs.wait()
             self._committing = False
 
@@ -119,7 +119,7 @@ class Committer:
     def _hand_over(self) -> None:
         self._committing = True
         pages, self._pages, self._bytes, self._since = self._pages, [], 0, None
-        # Confirmed before the job is queued: pages of another network must not be on their way to the log.
+        # Confirmed before the job is queued: pages of another network must not reach the log.
         self._jobs.put(partial(self._commit, self.confirm(pages)))
 
     def _commit(self, pages: list[Decoded]) -> None:

@@ -1,8 +1,8 @@
 """`ClusterFetcher` reads segments of objects on the workers of a Dask cluster; `Store.sync(engine=)` uses it.
 
-A worker reads a segment, stores its rows as files and returns their names. The calling process commits, so that nothing
-is stored twice when a worker dies and its segment is read again. What objects do not have is read by pages, in this
-process: a scan limits requests by client, so that more machines would read no faster.
+A worker reads a segment, stores its rows as files and returns their names. The calling process commits, so nothing is
+stored twice when a worker dies and its segment is read again. This process reads by pages whatever objects lack: a
+scan limits requests per client, so more machines would not be faster.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from ledgerframes.timestamps import DAY
 _log = logging.getLogger("ledgerframes.store")
 # The second task waits at the worker, so that it does not idle while a result travels.
 _TASKS_PER_WORKER: Final = 2
-#: Where less than this share of a segment is wanted, pages are quicker than its objects.
+#: If less than this share of a segment is wanted, pages are faster than its objects.
 _WORTHWHILE: Final = 8
 # The scheduler keeps the arguments of tasks, and often shows them on its dashboard.
 _NOT_SENT: Final = frozenset({"scan_token", "validator_token", "registry_token", "ledger_token"})
 
 
 def plain_settings(settings: Settings, *, workers: int) -> dict[str, Any]:
-    """Settings without tokens, each worker with its share of the request budget.
+    """Settings without tokens; each worker gets its share of the request budget.
 
     Raises:
         ConfigurationError: the scan has a token, which is not sent to workers.
@@ -51,9 +51,9 @@ def plain_settings(settings: Settings, *, workers: int) -> dict[str, Any]:
     kept = {option.name: getattr(settings, option.name) for option in fields(settings) if option.name not in _NOT_SENT}
     for name in ("validator_url", "registry_url", "ledger_url"):
         kept[name] = ()
-    # Each task would ask for the list of scans otherwise.
+    # Otherwise each task would ask for the list of scans.
     kept["failover"] = "given"
-    # The operator counts requests of all workers together, often by client address.
+    # The operator counts the requests of all workers together, often by client address.
     kept["rate"] = settings.rate / workers
     kept["burst"] = max(1, settings.burst // workers)
     kept["parallel"] = max(1, settings.parallel // workers)
@@ -62,7 +62,7 @@ def plain_settings(settings: Settings, *, workers: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Part:
-    """What a worker is to read."""
+    """The work of one task."""
 
     key: int
     interval: Interval
@@ -72,12 +72,12 @@ class _Part:
 
 @dataclass
 class ClusterFetcher:
-    """A `Fetcher` whose segments of objects are read by the workers of a cluster.
+    """A `Fetcher` that lets the workers of a cluster read segments of objects.
 
     Attributes:
         engine: the cluster's client.
-        settings: what the workers connect with.
-        local: reads what objects do not have.
+        settings: the workers' connection settings.
+        local: reads what objects lack.
         objects: the objects to read.
         places: where the workers store rows.
     """
@@ -96,19 +96,19 @@ class ClusterFetcher:
 
     @property
     def seconds(self) -> float:
-        """Time that was spent on pages; that of the workers is not measured."""
+        """Time spent on pages; that of the workers is not measured."""
         return self.local.seconds
 
     @property
     def cpu_seconds(self) -> float:
-        """Processor time of it."""
+        """Processor time spent on pages."""
         return self.local.cpu_seconds
 
     def read(self, intervals: Sequence[Interval]) -> Generator[Fetched]:
-        """Read all intervals: segments of objects first, and then by pages what they lack.
+        """Read all intervals: segments of objects first, then by pages what they lack.
 
         Raises:
-            LedgerframesError: what a worker met.
+            LedgerframesError: an error of a worker.
         """
         parts = [part for interval in intervals for part in self._parts(interval)]
         done: list[Interval] = []
@@ -125,7 +125,7 @@ class ClusterFetcher:
             yield from self.local.read(rest)
 
     def _worked(self, parts: Sequence[_Part]) -> Generator[tuple[_Part, SegmentRows]]:
-        """What the workers return, in any order."""
+        """The results of the workers, in any order."""
         from distributed import as_completed
 
         workers = worker_count(self.engine)
@@ -139,14 +139,14 @@ class ClusterFetcher:
                     part = waiting.popleft()
                     segment = (part.segment.after, part.segment.up_to)
                     task = SegmentTask(settings, segment, part.interval, settle, self.places)
-                    # `pure=False`, or Dask would give the result of an earlier task with the same arguments.
+                    # Without `pure=False`, Dask would return the result of an earlier task with the same arguments.
                     future = self.engine.submit(read_segment, task, pure=False)
                     running[future] = part
                     done.add(future)
                 future = next(done)
                 yield running.pop(future), future.result()
         finally:
-            # Otherwise tasks of a sync that has failed would still be downloading.
+            # Otherwise tasks of a failed sync would continue to download.
             self.engine.cancel(list(running))
 
     def _fetched(self, key: int, interval: Interval, breaks: int, rows: SegmentRows) -> Fetched:
@@ -157,7 +157,7 @@ class ClusterFetcher:
         )  # fmt: skip
 
     def _parts(self, interval: Interval) -> list[_Part]:
-        """The segments that an interval has, without the last `settle` of each, which they may lack."""
+        """The segments within an interval, each without its last `settle`, which may be incomplete."""
         if not self.objects.known or not self.objects.index.segments:
             return []
         probe = self.local.prober.time_after
@@ -172,9 +172,9 @@ class ClusterFetcher:
         for segment in self.objects.index.segments:
             begins = segment.after
             if own is not None and interval.lo <= BEGINNING and segment is self.objects.index.segments[0]:
-                begins = interval.lo  # there are none before
+                begins = interval.lo  # there are no earlier ones
             lo, hi = max(low, begins), min(interval.hi, segment.up_to - self.objects.index.settle - 1)
-            # Where a later migration begins is for pages to say, as its first items may appear late.
+            # Pages decide where a later migration begins, as its first items may appear late.
             unsure = interval.lo <= BEGINNING and lo <= first and begins != interval.lo
             if segment.up_to <= first or segment.after >= top or unsure:
                 continue
@@ -184,7 +184,7 @@ class ClusterFetcher:
         return parts
 
     def _first_of(self, interval: Interval) -> int | None:
-        """The record time of the first item of all objects, if it is of an interval's migration and inside of it."""
+        """The record time of the first item of all objects, if it lies in the interval."""
         page = self.objects.first(1)
         cursor = page.glimpse.cursors[0] if page is not None else None
         inside = cursor is not None and cursor.migration_id == interval.migration_id and cursor.micros > interval.lo

@@ -1,7 +1,7 @@
-"""`Drive`: runs the workers and commits of a sync, in threads or in a simulation that decides every step.
+"""`Drive`: runs a sync's workers and commits, in threads or in a simulation that decides every step.
 
-Workers and commits are written as steps. A worker is a generator that yields after every request that it sends, so
-that a drive can put anything between two requests.
+Workers and commits are written as steps. A worker is a generator that yields after every request, so that a drive can
+schedule anything between two requests.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ROOM: Final = 2
 
 
 class Idle(Enum):
-    """What a worker yields while it has nothing to do."""
+    """Yielded by a worker that has nothing to do."""
 
     IDLE = "nothing to do until another worker has taken a step"
 
@@ -36,7 +36,7 @@ class Background(Protocol):
     """Runs jobs one after the other, concurrently with the caller."""
 
     def put(self, job: Callable[[], None]) -> None:
-        """Run a job after those before it; waits while another one is running.
+        """Run a job after the earlier ones; blocks while another one is running.
 
         Raises:
             BaseException: an earlier job raised it; later jobs are not run.
@@ -58,10 +58,10 @@ class Drive(Protocol):
 
         Args:
             workers: what to run.
-            ending: called first if the run ends early, to break off what workers wait for.
+            ending: called first if the run ends early, to interrupt what workers wait for.
 
         Raises:
-            BaseException: a worker raised it; what others yielded before has been given.
+            BaseException: a worker raised it; results yielded earlier have been returned.
         """
 
     def each(self, calls: Sequence[Callable[[], T]]) -> list[T]:
@@ -71,11 +71,11 @@ class Drive(Protocol):
         """A queue for jobs that run concurrently with the workers."""
 
     def ahead(self, call: Callable[[], T], name: str) -> Future[T]:
-        """Make a call whose result is wanted later."""
+        """Start a call whose result is needed later."""
 
 
 class ThreadDrive:
-    """Threads."""
+    """Runs everything in threads."""
 
     def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
         """Run each worker in a thread of its own."""
@@ -86,7 +86,7 @@ class ThreadDrive:
                 threads.append(spawn(partial(pool.work, worker), f"ledgerframes-fetch-{number}"))
             yield from pool.results()
         except BaseException:
-            ending()  # before the threads are waited for: they may wait for a silent server
+            ending()  # before joining the threads, which may wait for a silent server
             raise
         finally:
             pool.stop(threads)
@@ -96,7 +96,7 @@ class ThreadDrive:
         return together(calls, "ledgerframes-probe")
 
     def background(self, name: str) -> Background:
-        """A thread for each."""
+        """Start a queue with one thread per job."""
         return _Jobs(name)
 
     def ahead(self, call: Callable[[], T], name: str) -> Future[T]:
@@ -105,7 +105,7 @@ class ThreadDrive:
 
 
 class OneByOne(ThreadDrive):
-    """Only the caller's thread: one worker after the other."""
+    """Runs workers one after the other in the caller's thread."""
 
     def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
         """Run each worker to its end."""
@@ -145,7 +145,7 @@ class _WorkerThreads(Generic[T]):
     def work(self, worker: Generator[T | Idle]) -> None:
         try:
             while not self._stopped:
-                # Read before the step: what another worker does in between must wake this one.
+                # Read before the step: whatever another worker does in between must wake this one.
                 before = self._steps
                 result = next(worker, None)
                 if result is None:
@@ -180,21 +180,21 @@ class _WorkerThreads(Generic[T]):
             self._change.notify_all()
 
     def _wait(self, before: int) -> None:
-        """Until another worker has taken a step since `before` was read, or for a moment."""
+        """Wait until another worker has taken a step since `before` was read, or for a moment."""
         with self._change:
             self._change.wait_for(lambda: self._stopped or self._steps != before, SLICE)
 
 
 class _Jobs:
-    """One job at a time, each in a thread."""
+    """Runs one job at a time, each in a thread."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._last: Future[None] | None = None
 
     def put(self, job: Callable[[], None]) -> None:
-        # None waits behind another one: rows would pile up in memory when the disk is slow. Coverage of a later commit
-        # builds on a failed one, whose rows are not stored.
+        # No job waits behind another: rows would pile up in memory when the disk is slow. And a later commit's coverage
+        # would build on a failed one, whose rows are not stored.
         self.wait()
         self._last = spawn(job, self._name)
 

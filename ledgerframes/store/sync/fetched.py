@@ -1,4 +1,4 @@
-"""`Fetched`: what a fetcher has read of a shard; `HistorySync` and `Finality` take it."""
+"""`Fetched`: the rows that a fetcher has read of a shard; `HistorySync` and `Finality` use it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ledgerframes.store.delta.new_files import NewFile
 
 
 class Opening(NamedTuple):
-    """A page before which something may be missing that its server has pruned, as no page before it had shown all.
+    """A page before which its server may have pruned items, as no earlier page had shown everything.
 
     Attributes:
-        server: who sent it.
+        server: its sender.
         migration_id: of the shard.
-        lo: what is to be known begins after this record time.
-        first: the record time of its first item in the migration; None where it has none.
+        lo: items after this record time are to be known.
+        first: the record time of its first item in the migration; None if it has none.
     """
 
     server: str
@@ -31,22 +31,22 @@ class Opening(NamedTuple):
 
 @dataclass(frozen=True)
 class Fetched:
-    """The rows of one or more pages of a shard, and how far the shard is read with them.
+    """The rows of one or more pages of a shard, and the progress of the shard including them.
 
     Attributes:
-        key: which shard.
-        read: the interval of the shard that is read, these pages included.
-        settled: up to this record time what was read is final.
+        key: the shard.
+        read: the interval of the shard read so far, including these pages.
+        settled: the record time up to which it is final.
         span: the interval that these pages cover.
         batches: the rows, by table; empty if none count.
-        following: the first cursor of a later migration that was seen.
-        server: who sent them, or the last of them.
-        breaks: how often that server had shown less than before when they were asked for.
+        following: the first cursor of a later migration, if seen.
+        server: the sender of the pages, or of the last one.
+        breaks: how often that server had shown less than before when the pages were requested.
         ended: whether the shard is finished.
         exhausted: whether the server had nothing more in this migration.
-        files: rows that a worker has stored, by table.
-        senders: everybody who sent them, where there may be several.
-        openings: those of the pages before which something may have been pruned.
+        files: rows in files stored by a worker, by table.
+        senders: all senders, if there may be several.
+        openings: the pages before which items may have been pruned.
     """
 
     key: int

@@ -27,9 +27,9 @@ from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.store.sync.shards import Shard, even_cuts, find_top
 
 _log = logging.getLogger("ledgerframes.store")
-# So that all workers end at about the same time; every cut costs up to a page read for nothing.
+# So that all workers end at about the same time; every cut costs up to one wasted page.
 _SHARDS_PER_WORKER: Final = 4
-_LEAST_PAGES: Final = 4  # a shard reads up to a page beyond its end, for nothing
+_LEAST_PAGES: Final = 4  # a shard reads up to a page beyond its end in vain
 
 
 class Fetcher(Protocol):
@@ -45,32 +45,32 @@ class Fetcher(Protocol):
 
     @property
     def cpu_seconds(self) -> float:
-        """Processor time of it."""
+        """Processor time of the workers."""
 
     def read(self, intervals: Sequence[Interval]) -> Generator[Fetched]:
-        """Read all intervals; results of one shard come in order, shards mixed.
+        """Read all intervals; results of one shard come in order, shards are interleaved.
 
         Raises:
-            LedgerframesError: what a worker met; the results before it have been given.
+            LedgerframesError: an error of a worker, after the results before it.
         """
 
 
 @dataclass
 class LocalFetcher:
-    """Workers of this process; a long interval is cut for them into more parts than there are workers.
+    """Workers of this process; a long interval is cut into more parts than there are workers.
 
-    They fetch, and take pages apart where the compiled decoder does that without the interpreter's lock. Columns are
-    made in the thread that consumes them.
+    They fetch, and parse pages if the compiled decoder does that without the interpreter's lock. Columns are built in
+    the thread that consumes them.
 
     Attributes:
-        source: where pages come from.
-        prober: finds out how far servers have got.
-        gathering: decodes pages, small ones together.
-        workers: how many read at once.
-        page_size: items a request asks for.
+        source: the servers that send pages.
+        prober: finds the newest items of servers.
+        gathering: decodes pages, several small ones together.
+        workers: the number of concurrent workers.
+        page_size: items per request.
         drive: runs the workers.
-        ending: called where a read ends early, to break off what workers wait for.
-        left: see `Fetcher`, as for the other two.
+        ending: called if a read ends early, to interrupt what workers wait for.
+        left: see `Fetcher`, like the other two.
         seconds: the same.
         cpu_seconds: the same.
     """
@@ -91,10 +91,10 @@ class LocalFetcher:
     _change: threading.Lock = field(default_factory=threading.Lock)
 
     def read(self, intervals: Sequence[Interval]) -> Generator[Fetched]:
-        """Read all intervals; pages of one shard come in order, shards mixed.
+        """Read all intervals; pages of one shard come in order, shards are interleaved.
 
         Raises:
-            LedgerframesError: what a worker met; the pages before it have been given.
+            LedgerframesError: an error of a worker, after the pages before it.
         """
         for interval in intervals:
             self._put(self._shard(interval, uncut=self.workers > 1))
@@ -126,7 +126,7 @@ class LocalFetcher:
             self._open -= 1
 
     def _work(self) -> Generator[tuple[Fetched, PageRows | None] | Idle]:
-        """One worker: takes shards until all are read; yields after every request."""
+        """One worker: takes shards until all are read, and yields after every request."""
         while self._open:
             shard = self._next()
             if shard is not None:
@@ -138,7 +138,7 @@ class LocalFetcher:
         session = HistorySession(self.source, shard.reader)
         more = True
         while more:
-            # Without a backlog the next page is the last, and it carries what proof there is itself.
+            # Without a backlog the next page is the last, and carries its own proof.
             sender = likely_sender(session)
             if shard.backlog and self.prober.needed(sender, shard.read_to):
                 for _ in self.prober.probes(sender, shard.cursor):
@@ -155,7 +155,7 @@ class LocalFetcher:
                 # The only server left: reading on without it is impossible.
                 if not self.source.leave_out(session.last_server, error):
                     raise
-                # What the server gave and is not final is read again, and can be reached by a rewind.
+                # Pages that are not final yet are read again, and can be reached by a rewind.
                 rest = shard.interval._replace(lo=shard.settled)
                 shard.reader = self._reader(rest)
                 session = HistorySession(self.source, shard.reader)
@@ -167,11 +167,11 @@ class LocalFetcher:
             yield fetched, page if page is not None and page.rows else None
 
     def _step(self, shard: Shard, session: HistorySession) -> tuple[Fetched, PageRows, bool]:
-        """Ask for one page, and cut what is left for other workers."""
+        """Request one page, and cut off the rest of the shard for other workers."""
         proofs = self.prober.proofs
         shard.rewind(proofs.now().of(likely_sender(session)))
         shard.trim_page()
-        # A proof made after the page was asked for proves nothing about it, so it is taken before.
+        # Taken before the request: a later proof proves nothing about the page.
         proof = proofs.now()
         mode, holds_back = shard.reader.mode, shard.reader.holding > 0
         before_it = session.last_server
@@ -180,14 +180,14 @@ class LocalFetcher:
         behind = page.outcome is Outcome.BEHIND
         if (more or not behind) and self._is_pruned(shard, page, mode):
             held = self._pruned(shard, session.end() if behind else None)
-            if held is None:  # what the page shows lies behind what is gone
+            if held is None:  # the page lies after the pruned part
                 return _progress(shard), replace(page, rows=[]), False
             page, more = held, False
         cursors = page.page.glimpse.cursors
-        # A page that lacks what was held back of the one before, from the same URL, shows less, too.
+        # A page without the group held back from the one before, from the same URL, shows less, too.
         if (behind and giver == before_it) or (not cursors and proofs.contradicts(page.server, page.asked.after)):
             proofs.lose(page.server)
-        # Only after the proof for this page was taken, so that it helps the pages to come.
+        # Only after the proof for this page was taken, so that it helps later pages.
         proofs.saw(page.server, cursors)
         # A server that lacks what another one has shown proves nothing by that page.
         final = NOTHING if page.outcome is Outcome.BEHIND else proof.of(page.server, cursors)
@@ -198,7 +198,7 @@ class LocalFetcher:
                 fetched = replace(fetched, openings=(_opening(shard, page, giver),))
                 shard.opened = (page.asked.after,)
             elif mode.cursor is not None and shard.proven < mode.cursor.micros - 1:
-                # The group that was held back joins the two, but late items before it may have been pruned meanwhile.
+                # The held-back group joins the two, but late items before it may have been pruned meanwhile.
                 opening = _opening(shard, page, giver)
                 fetched = replace(fetched, openings=(opening._replace(lo=max(opening.lo, shard.proven)),))
             shard.proven = final
@@ -207,7 +207,7 @@ class LocalFetcher:
         return fetched, page, more
 
     def _is_pruned(self, shard: Shard, page: PageRows, mode: Mode) -> bool:
-        """Whether a server that lacks what was read or held back has pruned it since: it begins later now."""
+        """Whether a server has pruned what was read or held back: its history now begins later."""
         cursors, after = page.page.glimpse.cursors, page.asked.after
         held = mode.cursor if isinstance(mode, Reading) else None
         if page.outcome is not Outcome.BEHIND:
@@ -221,7 +221,7 @@ class LocalFetcher:
         return first is not None and first > held
 
     def _pruned(self, shard: Shard, page: PageRows | None) -> PageRows | None:
-        """End a shard, with rows held back, where a server has pruned what follows; the rest becomes another one."""
+        """End a shard, with rows held back, where a server has pruned the next items; the rest becomes a new shard."""
         held = shard.reader.last
         lo = shard.read_to if page is None or held is None else held.micros
         _log.warning("%s was pruned while it was read", shard.interval._replace(lo=lo))
@@ -246,7 +246,7 @@ class LocalFetcher:
             self.cpu_seconds += cpu_seconds
 
     def _share(self, shard: Shard, page: PageRows) -> None:
-        """Cut what is left of an interval into parts for all workers, once a full page has shown that there is more."""
+        """Cut the rest of an interval into parts for all workers, once a full page shows that there is more."""
         if self.workers == 1 or not page.page.glimpse.cursors:
             return
         last = page.page.glimpse.cursors[-1]
@@ -260,14 +260,14 @@ class LocalFetcher:
             return
 
     def _cut(self, shard: Shard, seen: int) -> None:
-        """Cut a long shard evenly, after probing where its items end."""
+        """Cut a long shard evenly, after probing for its last item."""
         scale = seen - shard.first if shard.first is not None else 1
         rest = shard.interval._replace(lo=seen)
         top = find_top(rest, self.prober.time_after, workers=self.workers, each=self.drive.each, scale=scale)
         shard.top = top
         pages = shard.rest() / self.page_size
         shards = min(_SHARDS_PER_WORKER * self.workers, int(pages / _LEAST_PAGES))
-        # Too little to be worth a request of its own at every cut.
+        # Too small to be worth a request at every cut.
         if shards < 2 or top - seen < 2 * shards:
             return
         cuts = even_cuts(seen, top, shards)
@@ -286,7 +286,7 @@ def _opening(shard: Shard, page: PageRows, giver: str) -> Opening:
 
 
 def _progress(shard: Shard) -> Fetched:
-    """How far a shard is read, without a page."""
+    """The progress of a shard, without a page."""
     read = shard.interval._replace(hi=shard.read_to)
     nothing = shard.interval._replace(lo=shard.read_to, hi=shard.read_to)
     return Fetched(shard.key, read, shard.settled, nothing)

@@ -1,4 +1,4 @@
-"""`Finality`: up to where each shard of a running sync is final; `HistorySync` and the committer ask it."""
+"""`Finality`: up to where each shard of a running sync is final; `HistorySync` and the committer use it."""
 
 from __future__ import annotations
 
@@ -16,63 +16,63 @@ from ledgerframes.store.sync.held_rows import HeldRows
 
 @dataclass
 class Finality:
-    """Decides what of the fetched rows is final; record times by the key of their shard.
+    """Decides which fetched rows are final; record times by the key of their shard.
 
     Attributes:
         agreement: asks servers again which network they belong to.
-        held: what was stored before where this sync reads.
-        first: the cursor of the network's first update, where this sync makes the store.
+        held: the rows stored before this sync where it reads again.
+        first: the cursor of the network's first update, if this sync creates the store.
     """
 
     agreement: Agreement
     held: HeldRows
     first: Cursor | None = None
-    _stale: set[int] = field(default_factory=set)  # shards of which nothing more can become final
-    _final: dict[int, int] = field(default_factory=dict)  # of what was handed to the committer
-    _sure: dict[int, int] = field(default_factory=dict)  # of what came from servers that were confirmed
-    _openings: list[tuple[int, Opening]] = field(default_factory=list)  # of what is not committed, by shard
+    _stale: set[int] = field(default_factory=set)  # shards in which nothing more can become final
+    _final: dict[int, int] = field(default_factory=dict)  # of pages handed to the committer
+    _sure: dict[int, int] = field(default_factory=dict)  # of pages from confirmed servers
+    _openings: list[tuple[int, Opening]] = field(default_factory=list)  # of uncommitted pages, by shard
     _los: dict[int, int] = field(default_factory=dict)  # where shards begin
-    _lows: dict[int, tuple[int, Begin | None]] = field(default_factory=dict)  # after which a shard has all there was
-    _senders: dict[str, int] = field(default_factory=dict)  # who sent what is not committed, with their breaks by then
+    _lows: dict[int, tuple[int, Begin | None]] = field(default_factory=dict)  # after which a shard is complete
+    _senders: dict[str, int] = field(default_factory=dict)  # senders of uncommitted pages, with their breaks then
 
     def advance(self, fetched: Fetched) -> Advance | None:
-        """How far a shard is read; None if that changes nothing in the store.
+        """The progress of a shard; None if it changes nothing in the store.
 
         Raises:
-            StoreError: a server lacks a stored update where what it has shown is final.
+            StoreError: a server lacks a stored update in the part that it has shown completely.
         """
         for server in filter(None, (fetched.server, *fetched.senders)):
-            # The first count is kept: a break at any time since makes all pages since doubtful.
+            # The first count is kept: any break since then makes all later pages doubtful.
             self._senders.setdefault(server, fetched.breaks)
         self._openings += [(fetched.key, opening) for opening in fetched.openings]
         before = self._final.get(fetched.key, fetched.read.lo)
         changes = fetched.has_rows or fetched.span.lo < fetched.span.hi or fetched.settled > before or fetched.exhausted
         if not changes:
             return None
-        # A server that has shown less since makes nothing final, nor does what follows in the shard: it would join on.
+        # A server that has since shown less makes nothing final, nor the rest of the shard, which would join it.
         if self.agreement.proofs.breaks(fetched.server) > fetched.breaks:
             self._stale.add(fetched.key)
         settled = before if fetched.key in self._stale else max(before, fetched.settled)
         migration_id = fetched.read.migration_id
-        # A look at the beginning of the sync may have come before what proves this.
+        # A look at the beginning of the sync may have come before the proof of this.
         missing = self.held.lacking(migration_id, before, settled)
-        # What a page shows and nobody can read is not missing there.
+        # An item that a page shows but that cannot be decoded is not missing there.
         missing = {one: at for one, at in missing.items() if one not in self.agreement.rejected}
         if missing and not fetched.server:
-            # No page says so, only what was proven elsewhere: it is not final until a server is asked for these.
+            # No page shows it, only a proof from elsewhere: not final until a server is asked for these.
             settled, missing = before, {}
         self.agreement.refuse(fetched.server, migration_id, self.agreement.due(fetched.server, migration_id, missing))
         self._final[fetched.key] = settled
         return Advance(fetched.key, fetched.read, settled, fetched.exhausted)
 
     def confirm(self, pages: list[Decoded]) -> list[Decoded]:
-        """Pages about to be committed, once the servers that sent them have shown again which network they belong to.
+        """The pages to commit, after their senders have shown again which network they belong to.
 
-        Behind one URL another network may answer from some request on. What came from a server that cannot be asked,
-        or has shown less since, is committed, but is not final: the next sync compares it and reads it again.
+        A URL may switch to another network between requests. Pages of a server that cannot be asked, or has since shown
+        less, are committed, but not final: the next sync compares them and reads them again.
 
         Raises:
-            StoreError: a server belongs to another network by now; none of these pages may be committed.
+            StoreError: a server now belongs to another network; none of these pages may be committed.
         """
         # Asked in a fixed order, so that a simulation of the same seed sends the same requests.
         senders, self._senders = sorted(self._senders.items()), {}
@@ -89,9 +89,9 @@ class Finality:
         return [page for page in pages if page.advance.interval.lo < page.advance.interval.hi]
 
     def _open(self, key: int, opening: Opening) -> None:
-        """Decide from where on a page of a shard that overlaps none before it has all that there was.
+        """Decide from where on a page that overlaps none before it in its shard is complete.
 
-        A server that could not be asked since has made nothing final; where it began before is good enough then.
+        A server that could not be asked since has made nothing final; its earlier beginning is good enough then.
         """
         begin = self.agreement.beginnings.known.get(opening.server)
         migration_id, lo, first = opening[1:]
@@ -106,12 +106,12 @@ class Finality:
             shown = [] if first is None else [first]
             if begin is not None:
                 shown += [begin.first.micros] if begin.first.migration_id == migration_id else []
-            at = min(shown, default=CLOSED + 1)  # of a part that no server has any more nothing is known
+            at = min(shown, default=CLOSED + 1)  # nothing is known of a part that no server has any more
             proven = self.agreement.beginnings.proof_of(Cursor(migration_id, at))
             genesis = proven is True and first == at and lo <= BEGINNING  # it may have been pruned since
             low, proof = (lo, 2) if genesis else (max(lo, at - 1), int(proven is False))
-        if key in self._sure or lo > self._los.setdefault(key, lo):  # inside of its shard, or what it begins is stored
-            # A page that goes back to where the shard begins shows no more than that what was left out is not there.
+        if key in self._sure or lo > self._los.setdefault(key, lo):  # inside of its shard, or its start is stored
+            # A page at the start of the shard shows only that the part left out is gone.
             if low > max(lo, self._lows.get(key, (lo, None))[0]):
                 self._forget({key}, beyond=lo)
             return
@@ -119,14 +119,14 @@ class Finality:
         self._lows[key] = low, record
 
     def _from(self, advance: Advance) -> Advance:
-        """The part of a shard of which it is known that nothing was pruned before it was read."""
+        """The part of a shard before which nothing was pruned while it was read."""
         low, begins = self._lows.get(advance.key, (advance.interval.lo, None))
         lo = max(low, advance.interval.lo)
         settled = min(self._final.get(advance.key, advance.settled), advance.settled)
         return replace(advance, interval=advance.interval._replace(lo=lo), settled=max(settled, lo), begins=begins)
 
     def _forget(self, keys: set[int], *, beyond: int = NOTHING) -> None:
-        """Nothing of some shards that lies beyond a record time, and is not stored, becomes final."""
+        """Keep the unstored part of some shards beyond a record time from becoming final."""
         self._stale |= keys
         for key in keys:
             self._final[key] = max(self._sure.get(key, NOTHING), min(self._final.get(key, NOTHING), beyond))

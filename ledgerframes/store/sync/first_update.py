@@ -1,4 +1,4 @@
-"""`first_update`: what names the network of a store that is still empty; the first sync calls it."""
+"""`first_update`: the update that names the network of an empty store; the first sync calls it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _UNKNOWN: Final = "it does not show yet whether it belongs to the network"
 
 
 class First(NamedTuple):
-    """What names a network.
+    """The identity of a network.
 
     Attributes:
-        cursor: of the first update.
+        cursor: the cursor of the first update.
         update_id: its id.
-        known_by: the network's synchronizers and its DSO's party, by which a server is known that prunes this update.
+        known_by: the network's synchronizers and its DSO's party, which identify a server that has pruned this update.
     """
 
     cursor: Cursor
@@ -32,12 +32,12 @@ class First(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What a store keeps."""
+        """The name that a store keeps."""
         return f"{self.cursor.migration_id}/{self.update_id}"
 
 
 def first_update(servers: AgreedServers, beginnings: Beginnings) -> First | None:
-    """The first update of a history that is not stored yet, of the server that begins first; None while it is empty.
+    """The earliest first update of all servers, for a history that is not stored yet; None while it is empty.
 
     Raises:
         StoreError: the servers belong to different networks.
@@ -66,20 +66,20 @@ def first_update(servers: AgreedServers, beginnings: Beginnings) -> First | None
         raise failed
     if not pages:
         return None
-    for server in empty:  # what it shows first may be another network's
+    for server in empty:  # its first updates may be another network's
         servers.leave_out(server, _UNKNOWN)
     page = min(pages.values(), key=lambda page: page.glimpse.cursors[0])
     begin = page.glimpse.cursors[0]
-    # The order of equal times is the server's own; the least id gives the network the same name everywhere.
+    # Servers order equal times differently; the smallest id gives the network the same name everywhere.
     shown = zip(page.glimpse.cursors, page.glimpse.update_ids, strict=True)
     ties = [update_id for cursor, update_id in shown if cursor == begin]
     return First(begin, min(ties), known_by(servers.history, page))
 
 
 def _tell_apart(servers: AgreedServers, proofs: Proofs, one: tuple[str, Glimpse], other: tuple[str, Glimpse]) -> None:
-    """Two servers begin differently: one has shown only a little yet, or has pruned, or they belong to two networks."""
+    """Two servers begin differently: one has shown little yet, or has pruned, or they belong to two networks."""
     (first, _), (second, _) = one, other
-    # A server that prunes is compared where it begins.
+    # A server that prunes is compared from where it begins.
     begin = max(one[1].cursors[0], other[1].cursors[0])
     try:
         pages = {
@@ -92,7 +92,7 @@ def _tell_apart(servers: AgreedServers, proofs: Proofs, one: tuple[str, Glimpse]
         return
     for server, another in ((first, second), (second, first)):
         final = proofs.now().of(server)
-        # A page may be cut off: what lies at or behind its last cursor need not be on it.
+        # A page may be cut off: items at or after its last cursor need not be on it.
         shown = [cursor for cursor in pages[another].cursors if cursor < max(pages[server].cursors, default=cursor)]
         if any(cursor.micros <= final for cursor in shown):
             raise another_network(second, next(iter(other[1].update_ids), ""), one[1].update_ids[0])

@@ -47,17 +47,17 @@ def follow(
     Args:
         self: the store.
         net: the network.
-        every: time from the beginning of one sync to the beginning of the next.
+        every: time from the start of one sync to the start of the next.
         stop: ends it once set, after the running sync has finished.
         start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
         end: exclusive, in the same forms as `start`.
-        last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
+        last: `"1h"`, `"7 days"` or a timedelta, back from the network's newest update; instead of `start`.
         workers: how many requests are sent at once, by default `parallel` of `connect`, 4; more than that wait.
         tables: what to sync. The history is `updates`, `events` and `reassignments`, always together; so are
             `verdicts`, `views` and `app_activity`; snapshots (`licenses`, `instruments`, …) are appended with their
             time of loading. Without it: the history.
         parties: whose holdings or preapprovals, for snapshots that are read party by party.
-        settle: how long after its newest update a server may show an older one; see `sync`.
+        settle: how long after its newest update a server may still add an older one; see `sync`.
         page_size: items per request; adapted to what the server can do.
         commit_bytes: commit once the rows take this many bytes in memory, or after a minute; less takes less
             memory and makes more files. By default 64 MB at first, growing to 192 MB in a long sync.

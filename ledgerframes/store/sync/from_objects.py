@@ -1,4 +1,4 @@
-"""Where a sync keeps the objects that it reads, and how it comes by them; `sync` and workers of a cluster call it."""
+"""`objects_of`: the bulk objects of a scan and the folder they are kept in; syncs and a cluster's workers call it."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ def objects_of(
     listed: tuple[int, int] = (EARLIEST, LATEST),
     ahead: Ahead = spawn,
 ) -> Iterator[ObjectIndex]:
-    """The objects of a scan; while they are read they lie in a folder of their own, which is removed in the end.
+    """The objects of a scan; while they are read they lie in a temporary folder.
 
     Args:
         scan: the interface.
         settle: how long before its end a segment may lack updates, in microseconds.
-        stop: ends downloads.
-        kept: how many objects that were read stay for other readers.
+        stop: interrupts downloads.
+        kept: how many objects stay for other readers after they were read.
         required: refuse a scan that has no objects.
         listed: the record times, (after, up_to], whose objects are listed.
-        ahead: fetches the next object while one is read.
+        ahead: fetches the next object while another is read.
 
     Raises:
         InputError: the scan has no objects, and they are required.
-        StoreError: the folder cannot be made.
+        StoreError: the folder cannot be created.
     """
     ending = Stop(stop)
     try:
         folder = tempfile.TemporaryDirectory(prefix="ledgerframes-objects-", ignore_cleanup_errors=True)
     except OSError as error:
         raise StoreError(
-            f"no folder for objects can be made: {error.strerror or error}; set TMPDIR to another folder"
+            f"cannot create a folder for objects: {error.strerror or error}; set TMPDIR to another folder"
         ) from error
     with folder:
         source = ScanObjects(scan, KeptFiles(Path(folder.name), kept=kept)).stoppable(ending)

@@ -1,4 +1,4 @@
-"""`Gathering`: decodes fetched pages by a `PageDecoder`, several small ones of a shard together; fetchers call it."""
+"""`Gathering`: decodes fetched pages with a `PageDecoder`, several small ones of a shard together; fetchers call it."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from ledgerframes.interfaces.history import PageRows
 from ledgerframes.store.sync.fetched import Fetched
 from ledgerframes.store.sync.rejects import RejectingDecoder
 
-# Bytes of all shards, so that hundreds of workers do not hold hundreds of megabytes.
+# Bytes over all shards, so that hundreds of workers do not hold hundreds of megabytes.
 _ALTOGETHER: Final = 16_000_000
-# A slow server's pages go on after a second, so that waiting for more costs nobody anything.
+# A slow server's pages are passed on after a second, so that waiting for more does no harm.
 _SECONDS: Final = 1.0
 
-#: The rows of pages that count, by table.
+#: Decodes pages: their rows that count, by table.
 Decode = Callable[[Sequence[PageRows]], Mapping[str, pa.RecordBatch]]
 
 
 @dataclass
 class PageDecoder:
-    """Decodes pages, and measures how long that takes.
+    """Decodes pages and measures the time it takes.
 
     Attributes:
-        history: what the pages belong to.
-        rejecting: decodes bad pages item by item, where the sync goes on without broken items.
+        history: the history of the pages.
+        rejecting: decodes bad pages item by item, if the sync continues without broken items.
         seconds: time spent decoding.
-        cpu_seconds: processor time of it.
+        cpu_seconds: processor time of decoding.
     """
 
     history: PagedHistory = UPDATE_HISTORY
@@ -41,7 +41,7 @@ class PageDecoder:
     cpu_seconds: float = 0.0
 
     def __call__(self, pages: Sequence[PageRows]) -> Mapping[str, pa.RecordBatch]:
-        """The rows of pages that count, by table.
+        """Decode the rows of pages that count, by table.
 
         Raises:
             DecodeError: a page breaks the contract.
@@ -58,7 +58,7 @@ class PageDecoder:
 
 @dataclass
 class _Held:
-    """Pages of one shard that follow one another, not decoded yet."""
+    """Consecutive pages of one shard that are not decoded yet."""
 
     since: float
     bytes: int = 0
@@ -67,11 +67,11 @@ class _Held:
 
 @dataclass
 class Gathering:
-    """Pages on their way from the workers to the commits; used by one thread.
+    """Pages between the workers and the commits; used by one thread.
 
     Attributes:
         decode: decodes pages.
-        most: bytes of a shard's pages that are decoded together at most; with 0 each page is decoded by itself.
+        most: bytes of a shard's pages to decode together; 0 decodes each page by itself.
         clock: seconds.
     """
 
@@ -82,11 +82,11 @@ class Gathering:
     _bytes: int = 0
 
     def decoded(self, results: Iterable[tuple[Fetched, PageRows | None]]) -> Generator[Fetched]:
-        """What workers fetched, with its rows; that of one shard stays in order.
+        """The fetched pages with their rows; those of one shard stay in order.
 
         Raises:
-            DecodeError: a page breaks the contract; those before it have been given.
-            LedgerframesError: what `results` raises; what it gave before has been given.
+            DecodeError: a page breaks the contract; earlier ones have been returned.
+            LedgerframesError: an error raised by `results`, after its earlier pages have been returned.
         """
         try:
             for fetched, page in results:
@@ -96,7 +96,7 @@ class Gathering:
         except GeneratorExit:
             raise
         except BaseException as error:
-            # What came before an error is whole, and counts; a broken page among it came first.
+            # Pages before an error are complete and count; a broken page among them came first.
             broken = yield from self._whole()
             if broken is not None and isinstance(error, LedgerframesError) and not isinstance(error, DecodeError):
                 raise broken from error
@@ -113,7 +113,7 @@ class Gathering:
         if fetched.key in self._held:
             held = self._held[fetched.key]
             held.pages.append((fetched, page))
-        else:  # at once with its page, as a signal may come in between
+        else:  # together with its page, as a signal may interrupt
             self._held[fetched.key] = held = _Held(self.clock(), pages=[(fetched, page)])
         held.bytes += size
         self._bytes += size
@@ -129,7 +129,7 @@ class Gathering:
         return self._give(next(iter(self._held)))
 
     def _whole(self) -> Generator[Fetched, None, DecodeError | None]:
-        """All that is held, but nothing of a shard from a broken page on; returns the error of the first such page."""
+        """All held pages, without those of a shard from a broken page on; returns the error of the first such page."""
         broken = None
         while self._held:
             try:
@@ -139,7 +139,7 @@ class Gathering:
         return broken
 
     def _give(self, key: int) -> Iterator[Fetched]:
-        """The pages held of a shard, as one."""
+        """The held pages of a shard, as one."""
         held = self._held.pop(key)
         self._bytes -= held.bytes
         try:
@@ -158,11 +158,11 @@ class Gathering:
 
 
 def _joins(held: _Held, fetched: Fetched) -> bool:
-    """Whether a page follows those held without a gap, from the same server."""
+    """Whether a page continues the held ones without a gap, from the same server."""
     last = held.pages[-1][0]
     return (fetched.span.lo, fetched.server, fetched.breaks) == (last.span.hi, last.server, last.breaks)
 
 
 def _ends(fetched: Fetched) -> bool:
-    """Whether a shard, or its migration, ends with a page."""
+    """Whether a page ends its shard or its migration."""
     return fetched.ended or fetched.exhausted or fetched.following is not None

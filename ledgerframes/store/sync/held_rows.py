@@ -1,4 +1,4 @@
-"""`HeldRows`: what was stored before a sync where it reads again; a server that shows all but these rows lacks them."""
+"""`HeldRows`: the rows stored before a sync in the part that it reads again; a server that omits some lacks them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from ledgerframes.store.history_tables import HistoryTables
 
 @dataclass
 class HeldRows:
-    """The stored rows of what is not final yet, and which of them this sync was shown again so far.
+    """The stored rows that are not final yet, and which of them this sync has seen again so far.
 
     Attributes:
-        history: what is stored.
+        history: the stored history.
     """
 
     history: HistoryTables
     _of: dict[int, list[_Part]] = field(default_factory=dict)  # by migration
 
     def expect(self, intervals: Iterable[Interval], kept: Collection[str]) -> None:
-        """Take note of what is stored in some intervals that are about to be read.
+        """Record the stored rows of some intervals that are about to be read.
 
         Args:
-            intervals: which.
+            intervals: the intervals.
             kept: updates that count although a page may show them without a row: they are kept elsewhere.
         """
         for interval in intersection(intervals, self.history.slots.common):
@@ -47,7 +47,7 @@ class HeldRows:
         return any(within.start < within.stop for within in parts)
 
     def show(self, migration_id: int, times: list[int], update_ids: list[str]) -> None:
-        """Take note of updates that were read, with their record times in microseconds."""
+        """Record updates that were read, with their record times in microseconds."""
         for part in self._of.get(migration_id, ()) if times else ():
             within = part.within(min(times) - 1, max(times))
             shown = pc.is_in(part.update_ids[within], pa.array(update_ids, pa.string()))
@@ -71,8 +71,8 @@ class _Part:
 
     Attributes:
         times: their record times in microseconds.
-        update_ids: their updates.
-        shown: which of them were shown.
+        update_ids: the ids of their updates.
+        shown: which of them have been shown.
     """
 
     times: np.ndarray[Any, np.dtype[np.int64]]

@@ -45,7 +45,7 @@ from ledgerframes.timestamps import DAY, EARLIEST, LATEST, format_timestamp
 from ledgerframes.transport.stopping import Stop
 
 _log = logging.getLogger("ledgerframes.store")
-# Old test networks stand still for years; no network records a day ahead of now.
+# Old test networks may be idle for years; no network records a day ahead of now.
 _YEARS: Final = 5 * 365 * DAY
 
 
@@ -54,17 +54,17 @@ class HistorySync:
     """One sync of a history, such as that of updates.
 
     Attributes:
-        request: what to do.
-        agreement: the servers, what is stored, and whether they agree.
-        prober: finds out how far servers have got.
-        finality: decides what of the fetched rows is final.
+        request: the arguments of the sync.
+        agreement: the servers, the stored history, and whether they agree.
+        prober: finds the newest items of servers.
+        finality: decides which fetched rows are final.
         shown: progress.
-        stop: breaks off what workers wait for, once set.
+        stop: interrupts what workers wait for, once set.
         fetch: reads intervals of the history.
         decode: decodes the pages that `fetch` reads in this process.
         commit: commits rows and coverage.
-        objects: gives what servers have pruned, where there are objects.
-        sources: who sent rows, without anything secret, in order.
+        objects: the source of items that servers have pruned, if there are objects.
+        sources: the senders of rows, without anything secret, in order.
     """
 
     request: SyncRequest
@@ -82,8 +82,8 @@ class HistorySync:
     _recognised: bool = True
     _lagging: Interval | None = None  # where all servers lag behind what is stored
     _seen: set[int] = field(default_factory=set)  # migrations that looks have shown
-    _ahead: set[int] = field(default_factory=set)  # those of which looks at earlier ones have shown something new
-    _news: dict[Interval, bool] = field(default_factory=dict)  # whether a look at an interval has shown something new
+    _ahead: set[int] = field(default_factory=set)  # those with news in looks at earlier ones
+    _news: dict[Interval, bool] = field(default_factory=dict)  # whether a look at an interval has shown news
 
     def __post_init__(self) -> None:
         self.servers = self.agreement.servers
@@ -96,10 +96,10 @@ class HistorySync:
         return (*self._left, *self.fetch.left)
 
     def run(self) -> None:
-        """Read what is missing.
+        """Read everything that is missing.
 
         Raises:
-            RequestError: the servers gave no answer; what was read before stays.
+            RequestError: the servers did not answer; what was read before stays.
             DecodeError: an answer breaks the contract; what was read before stays.
             PagingError: a server's pages contradict each other; what was read before stays.
             StoreError: the storage refused, or a server belongs to another network.
@@ -111,8 +111,8 @@ class HistorySync:
         while new := sorted(known - done):
             if len(known) > MIGRATIONS:
                 raise PagingError(
-                    f"{self.servers.history.endpoint}: the servers show more than {MIGRATIONS} migrations; they make"
-                    " them up as they are asked"
+                    f"{self.servers.history.endpoint}: the servers show more than {MIGRATIONS} migrations; they invent"
+                    " them on request"
                 )
             self.prober.newest = max(known)
             intervals: list[Interval] = []
@@ -127,14 +127,14 @@ class HistorySync:
             done.update(new)
         if self.commit.commits and not self.left and (intervals := self._proven_since(known)):
             self._read(intervals)
-        # What was read since may prove that a server is not behind, but lacks what is stored.
+        # Pages read since may prove that a server does not lag, but lacks stored updates.
         if self._lagging is not None and self.commit.commits:
             self.agreement.look(self._lagging, every=True)
         self._check_clock()
         self._check_begin(begun)
 
     def _begin(self) -> set[int]:
-        """The migrations to look at, once the network is known to be the store's."""
+        """The migrations to look at, once the servers are known to belong to the store's network."""
         network = self.history.network
         if network is None:
             first = first_update(self.servers, self.agreement.beginnings)
@@ -143,7 +143,7 @@ class HistorySync:
                 return set()
             self._ask_objects()
             self.agreement.beginnings.check_start(self.request.window, self.history.slots.common)
-            # The name is in the log before any row, so a killed first sync is recognised by the next one.
+            # The name is in the log before any row, so the next sync recognises a killed first one.
             self.history.prepare(first.name, first.known_by)
             self.finality.first = first.cursor
             # All at once, so that the workers share all migrations of a first sync.
@@ -154,7 +154,7 @@ class HistorySync:
         stored = {interval.migration_id for interval in self.history.slots.common}
         if not stored:
             if not self.agreement.recognise():
-                self._left.append("no server shows the update by which the store knows its network yet")
+                self._left.append("no server shows the update that names the store's network yet")
                 return set()
             self._ask_objects()
             self.agreement.beginnings.check_start(self.request.window, self.history.slots.common)
@@ -166,12 +166,12 @@ class HistorySync:
         unstored = takewhile(lambda cursor: cursor.migration_id not in stored, self._where_it_begins())
         found = stored | later_ones | self._before(min(stored)) | {cursor.migration_id for cursor in unstored}
         found |= self._between(sorted(found))
-        # No page of a migration whose end was pruned shows the next one, of which a killed sync has stored nothing.
+        # No page of a migration whose end was pruned shows the next one, if a killed sync stored none of it.
         begin = self.agreement.beginnings.first
         return found if begin is None or begin.migration_id < min(stored) else found | {begin.migration_id}
 
     def _look(self, newest: int) -> set[int]:
-        """Look at every server where the newest stored migration ends; returns the migrations that are new."""
+        """Look at every server at the end of the newest stored migration; returns the new migrations."""
         intervals = self._missing(newest)
         settled = self.history.slots.settled
         ended = any(interval.migration_id == newest and interval.hi >= CLOSED for interval in settled)
@@ -182,14 +182,14 @@ class HistorySync:
         elif intervals:
             interval = intervals[-1]
         else:
-            self._recognised = True  # nothing is wanted there, and servers are looked at where something is
+            self._recognised = True  # nothing is wanted there; servers are compared where something is
             return set()
         look = self.agreement.look(interval, every=True)
         self._recognised = look.known
         self._news[interval] = self._adds(interval, look)
         if look.lags and not look.news:
-            self._left.append(f"{interval}: the servers lag behind what is stored, or have pruned it")
-            _log.warning("the servers lag behind the store in migration %d, or have pruned what it has", newest)
+            self._left.append(f"{interval}: the servers lag behind the store, or have pruned this part")
+            _log.warning("the servers lag behind the store in migration %d, or have pruned its rows", newest)
             self._lagging = interval
         later = {cursor.migration_id for cursor in look.cursors if cursor.migration_id > newest}
         if interval.lo >= CLOSED and not later:  # the look may have ended before
@@ -197,24 +197,24 @@ class HistorySync:
         return later
 
     def _adds(self, interval: Interval, look: Look) -> bool:
-        """Whether reading what was looked at adds something, if only that nothing more is there."""
+        """Whether reading an interval adds something, even if only that nothing more is there."""
         unread = interval.hi >= CLOSED and interval.migration_id not in self.history.slots.ended
         return look.news or (unread and not look.lags)
 
     def _holes(self, interval: Interval) -> list[Interval]:
-        """What syncs of parts left out before what is stored of an interval."""
+        """The gaps that partial syncs left before the stored part of an interval."""
         stored = [one.hi for one in self.history.slots.common if one.migration_id == interval.migration_id]
         before = interval._replace(hi=min(interval.hi, max(stored, default=interval.lo)))
         return list(missing(before, self.history.slots.common))
 
     def _before(self, first: int) -> set[int]:
-        """The migrations before the first one stored, and where servers begin, if something older may be had."""
+        """The migrations before the first stored one, and the servers' beginnings, if older items may be available."""
         begin, start = self.history.slots.begin, self.request.window.start
         whole = (begin is not None and begin.proven) or (start is not None and start.migration_id >= first)
         lacking = [one for migration_id in self.agreement.stored_migrations for one in self._missing(migration_id)]
         gaps = [gap for one in lacking for gap in (self._holes(one) if one.hi >= CLOSED else [one])]
         older = [*gaps, *([] if whole else [Interval(first - 1, BEGINNING, CLOSED)])]
-        # Only what servers show first says whether older items may be had: asked once an hour, objects at every sync.
+        # Only servers' first items show whether older ones exist: asked once an hour, objects at every sync.
         if older and not self.request.window.names_start and all(map(self._is_pruned, older)):
             self._ask_objects()
             older = [one for one in older if not self._is_pruned(one)]
@@ -229,7 +229,7 @@ class HistorySync:
         return {cursor.migration_id for cursor in takewhile(lambda cursor: cursor.migration_id < first, later)}
 
     def _between(self, known: list[int]) -> set[int]:
-        """The migrations between known ones of which nothing is stored: a sync was killed before it came to them."""
+        """The migrations between known ones that a killed sync has not read, so that nothing of them is stored."""
         found: set[int] = set()
         # Pages of one that is not closed show the next one.
         closed = {interval.migration_id for interval in self.history.slots.settled if interval.hi >= CLOSED}
@@ -243,12 +243,12 @@ class HistorySync:
         return found
 
     def _begins_apart(self) -> bool:
-        """Whether the window begins in a migration of which nothing is stored, behind the first one that is."""
+        """Whether the window begins in a migration without stored rows, after the first stored one."""
         start, stored = self.request.window.start, self.agreement.stored_migrations
         return start is not None and start.migration_id not in stored and start.migration_id > stored[0]
 
     def _where_it_begins(self) -> Iterator[Cursor]:
-        """The first cursors of the migrations from there on."""
+        """The first cursors of the migrations from the start of the window on."""
         start = self.request.window.start
         if start is not None and self._begins_apart():
             yield from migrations_after(self.servers, Cursor(start.migration_id - 1, LATEST))
@@ -264,19 +264,19 @@ class HistorySync:
         self._ask_objects()
 
     def _ask_objects(self) -> None:
-        """Look where the objects begin."""
+        """Find out where the objects begin."""
         if self.objects is not None and (page := self.objects.first(FIRST)) is not None:
             self.agreement.beginnings.note(self.objects.name, page)
 
     def _missing(self, migration_id: int) -> tuple[Interval, ...]:
-        """What of a migration is wanted and not final; apart, what lies before all that is stored or there of it."""
+        """The wanted parts of a migration that are not final, cut where the stored or available items begin."""
         wanted = wanted_in(self.request.window, migration_id)
         if wanted is None:
             return ()
         slots = self.history.slots
         lacking = missing(wanted, slots.settled)
         begin = next((one.lo for one in slots.common if one.migration_id == migration_id), BEGINNING)
-        # Servers that have pruned what lies before would have all of it read again by every sync otherwise.
+        # Otherwise every sync would read again everything before, which servers have pruned.
         before = intersection(lacking, [Interval(migration_id, BEGINNING, begin)])
         first = self.agreement.beginnings.first
         pruned = first is not None and self.agreement.beginnings.before(first._replace(micros=first.micros - 1))
@@ -286,7 +286,7 @@ class HistorySync:
         return (*before, *beyond(lacking, before))
 
     def _worth_reading(self, migration_id: int) -> list[Interval]:
-        """The missing intervals of a migration, without those where a look shows nothing new or nothing is left."""
+        """The missing intervals of a migration that are worth reading: a look shows news, or they are not pruned."""
         worth_reading: list[Interval] = []
         stored = any(interval.migration_id == migration_id for interval in self.history.slots.common)
         ends = {one.hi for one in self.history.slots.settled if one.migration_id == migration_id}
@@ -296,26 +296,26 @@ class HistorySync:
             if interval not in self._news and stored and (interval.hi >= CLOSED or interval.lo in ends):
                 look = self.agreement.look(interval, every=False)
                 self._news[interval] = self._adds(interval, look)
-                # A late update of a migration between two known ones shows here.
+                # A late update of a migration between two known ones shows up here.
                 self._seen |= {cursor.migration_id for cursor in look.cursors if cursor.migration_id > migration_id}
                 self._ahead |= look.ahead
-            # A hole is read to its end, if it becomes final; a read up to the newest item covers no more than it shows.
+            # A gap is read to its end if it becomes final; a read up to the newest item covers only what it shows.
             holes = (hole for hole in self._holes(interval) if not self._is_pruned(hole) and self._is_proven(hole))
             worth_reading += [interval] if self._news.get(interval, True) else holes
         return worth_reading
 
     def _proven_since(self, known: set[int]) -> list[Interval]:
-        """What was read before what proves that it is final, by another worker or page."""
+        """Intervals that were read before another worker or page proved that they are final."""
         intervals: list[Interval] = []
         for migration_id in sorted(known):
             for interval in self._missing(migration_id):
-                # Pages of an earlier migration may show more of a later one than was read of it.
+                # Pages of an earlier migration may show more of a later one than was read.
                 if (intervals or self._is_proven(interval)) and not self._is_pruned(interval):
                     intervals.append(interval)
         return intervals
 
     def _is_proven(self, interval: Interval) -> bool:
-        """Whether a read would make anything of an interval final, by what its server has shown."""
+        """Whether a read would make any part of an interval final, by what its server has shown."""
         place = Cursor(interval.migration_id, max(interval.lo, EARLIEST))
         return self.proofs.now().of(next(iter(self.servers.having(place)))) > place.micros
 
@@ -344,21 +344,21 @@ class HistorySync:
                         seen.add(fetched.following.migration_id)
             self.commit.finish()
         except BaseException as error:
-            # After Ctrl-C or an error the pages that were read whole are kept; the next sync resumes behind them. No
-            # commit outlives the store's lock.
+            # After Ctrl-C or an error, complete pages are kept; the next sync resumes after them. No commit outlives
+            # the store's lock.
             self._save_what_is_whole(error)
             raise
         return seen
 
     def _share(self, intervals: Iterable[Interval], reached: Iterable[Interval]) -> float | None:
-        """The part of what is wanted that was read, from where servers begin up to the newest item that they showed."""
+        """The share of the wanted intervals that was read, from the servers' beginning to their newest item shown."""
         begins = [known.first.micros for known in self.agreement.beginnings.known.values()]
         newest = self.proofs.newest
         return share_of(intervals, reached, min(begins), newest) if begins and newest is not None else None
 
     @contextmanager
     def _ending(self) -> Iterator[None]:
-        """Break off what workers wait for, when the read ends early."""
+        """Interrupt what workers wait for, if the read ends early."""
         try:
             yield
         except BaseException:
@@ -373,7 +373,7 @@ class HistorySync:
                 _log.warning("the pages read last could not be committed: %s", error)
 
     def _show(self, fetched: Fetched) -> int:
-        """Note which updates were shown, to know which of those stored were not; returns how many there are."""
+        """Record the updates shown, to find stored ones that were not; returns how many there are."""
         name, files = self.history.of.index, fetched.files.get(self.history.of.index, ())
         batches = [fetched.batches[name]] if name in fetched.batches else []
         if self.finality.held.any_in(fetched.span):

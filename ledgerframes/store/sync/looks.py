@@ -1,4 +1,4 @@
-"""`Tail`, `Shown` and `Look`: what is compared with servers, and what they showed; `Agreement` makes them."""
+"""`Tail`, `Shown` and `Look`: the stored rows to compare and what servers showed; `Agreement` makes them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ledgerframes.store.history_tables import HistoryTables
 
 @dataclass(frozen=True)
 class Tail:
-    """What is stored at the beginning of an interval: servers are compared with it.
+    """The stored rows at the beginning of an interval, for comparison with servers.
 
     Attributes:
-        interval: what is not final in the store; it is final up to its `lo`.
-        after: the cursor after which servers are asked.
+        interval: the part that is not final in the store; it is final up to its `lo`.
+        after: the cursor to ask servers after.
         held: the updates stored after it, with their record times.
-        covered: those of them that all tables cover; after a repair one table may lack what the others hold.
+        covered: those that all tables cover; after a repair one table may lack rows that the others have.
         long: whether there are too many to compare; then only those of the last record time are held here.
         anchored: whether a server has to show that it belongs to the network.
     """
@@ -36,13 +36,13 @@ class Tail:
 
 @dataclass
 class Shown:
-    """What a server shows after the beginning of a tail, page by page.
+    """A server's items after the beginning of a tail, page by page.
 
     Attributes:
         cursors: the cursors of its updates, by id.
-        whole: whether that is all it has.
-        complete_to: up to this record time it has nothing else in the tail's migration.
-        proven: what the last page was final up to.
+        whole: whether that is everything the server has.
+        complete_to: up to this record time it has no other items in the tail's migration.
+        proven: the record time up to which the last page was final.
     """
 
     cursors: dict[str, Cursor] = field(default_factory=dict)
@@ -52,32 +52,32 @@ class Shown:
     _broken: bool = False
 
     def add(self, page: Mapping[str, Cursor], proven: int, *, whole: bool) -> None:
-        """Take one more page.
+        """Add a page.
 
         Args:
             page: its cursors by update id, in order.
-            proven: up to this record time the page is final, by what was shown before it and in it.
+            proven: the record time up to which the page is final, by what was shown before it and in it.
             whole: whether the server has nothing after it.
         """
         self.cursors.update(page)
         self.whole, self.proven = whole, proven
-        # The last record time of a page that was cut off may have more updates than the page shows.
+        # The last record time of a truncated page may have more updates than the page shows.
         end = CLOSED if whole or not page else list(page.values())[-1].micros - 1
-        # What a later page proves says nothing about an earlier one: a server may catch up between the two.
+        # A later page proves nothing about an earlier one: a server may catch up between the two.
         if not self._broken:
             self.complete_to, self._broken = min(end, proven), proven < end
 
     def of(self, migration_id: int) -> Mapping[str, Cursor]:
-        """What lies in one migration."""
+        """The items of one migration."""
         return {update_id: cursor for update_id, cursor in self.cursors.items() if cursor.migration_id == migration_id}
 
     def lacking_after(self, migration_id: int, history: HistoryTables, apart: Collection[str]) -> frozenset[int]:
-        """The later migrations of which a store lacks something that is shown.
+        """The later migrations with shown items that a store lacks.
 
         Args:
             migration_id: the tail's.
-            history: what is stored.
-            apart: the ids of what has no row, or a broken one.
+            history: the stored history.
+            apart: the ids of items without a row, or with a broken one.
         """
         found: set[int] = set()
         for later in {cursor.migration_id for cursor in self.cursors.values() if cursor.migration_id > migration_id}:
@@ -89,15 +89,15 @@ class Shown:
 
 @dataclass(frozen=True)
 class Look:
-    """What servers showed at the end of what is stored.
+    """The result of comparing servers with the end of the stored history.
 
     Attributes:
-        news: whether they have something that the store lacks, or can make final what is stored.
-        lags: whether they lack something that they may still be about to show.
-        cursors: the cursors of what they showed.
+        news: whether they have items that the store lacks, or can make stored ones final.
+        lags: whether they lack items that they may still be about to show.
+        cursors: the cursors of the items shown.
         known: whether they have shown that they belong to the store's network.
-        whole: whether they still have what is stored there.
-        ahead: the later migrations of which they showed something that the store lacks.
+        whole: whether they still have the stored items there.
+        ahead: the later migrations with shown items that the store lacks.
     """
 
     news: bool
@@ -109,7 +109,7 @@ class Look:
 
     @classmethod
     def of(cls, looks: Sequence[Look]) -> Look:
-        """Several looks at one place as one."""
+        """Combine several looks at one place."""
         cursors = tuple(cursor for look in looks for cursor in look.cursors)
         ahead = frozenset[int]().union(*(look.ahead for look in looks))
         lags = all(look.lags for look in looks)
@@ -126,21 +126,21 @@ def lacking_updates(server: str, missing: Sequence[str], *, final: bool) -> Disa
         "The update lies where the store is final: sync into a new store"
         if final
         else "The update lies where the store is not final yet: store.repair(unsettled=True) (ledgerframes repair"
-        " --unsettled) takes that part out, and the next sync reads what the network says now"
+        " --unsettled) removes that part, and the next sync reads the network's current data"
     )
     return DisagreesError(
         f"{server}: update {missing[0]} is stored, and the server lacks it though it has shown later ones: it was"
-        f" restored, and its history went on differently. Name a server that agrees. {remedy}"
+        f" restored, and its history continued differently. Name a server that agrees. {remedy}"
     )
 
 
 class FirstPage(NamedTuple):
-    """A page that shows what a server has after a cursor.
+    """A page with a server's items after a cursor.
 
     Attributes:
         after: the cursor.
         glimpse: what the page shows.
-        proof: what was proven before it was asked for.
+        proof: what was proven before the request.
         whole: whether the server has nothing after it.
     """
 
@@ -151,13 +151,13 @@ class FirstPage(NamedTuple):
 
 
 def tail_of(history: HistoryTables, interval: Interval, settle: int, *, anchored: bool) -> Tail:
-    """What is stored at the beginning of an interval.
+    """The stored rows at the beginning of an interval.
 
     Args:
-        history: what is stored.
-        interval: what is not final.
+        history: the stored history.
+        interval: the part that is not final.
         settle: how late an update may appear, in microseconds.
-        anchored: with the last update before it if nothing is stored in it, so that there is something to compare.
+        anchored: include the last update before it if it contains none, so that there is something to compare.
     """
     last = history.last_held(interval.migration_id, interval.hi)
     if last is None or (last <= interval.lo and not anchored):

@@ -1,4 +1,4 @@
-"""`check_network`: whether servers contradict what a store holds; `doctor` asks it."""
+"""`check_network`: whether servers contradict a store; `doctor` calls it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ledgerframes.store.sync.servers import AgreedServers
 
 
 def check_network(source: PageSource, history: HistoryTables, settle: int) -> None:
-    """Refuse servers that contradict what a store holds.
+    """Refuse servers that contradict a store.
 
     Raises:
         StoreError: a server belongs to another network, or none agrees with the store.
-        RequestError: no server gave an answer.
+        RequestError: no server answered.
     """
     newest = max(interval.migration_id for interval in history.slots.common)
     settled = (interval.hi for interval in history.slots.settled if interval.migration_id == newest)

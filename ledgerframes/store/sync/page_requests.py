@@ -1,4 +1,4 @@
-"""`ask` asks one server for one page while servers are compared with each other and a store; `agreement` calls it."""
+"""`ask` requests one page from one server, to compare servers with each other and a store; `agreement` calls it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ledgerframes.transport.request import Request
 def ask(
     servers: AgreedServers, proofs: Proofs, after: Cursor | None, page_size: int, server: str, *, insist: bool = False
 ) -> tuple[int, Answer[HistoryPage]]:
-    """Ask a server for a page; returns the page size that was asked for in the end, and the answer.
+    """Request a page from a server; returns the page size used in the end, and the answer.
 
     Args:
         servers: the servers.
-        proofs: takes note of what is shown.
-        after: where to ask; None means the beginning of the ledger.
+        proofs: records what is shown.
+        after: the cursor to start after; None means the beginning of the ledger.
         page_size: items to ask for.
-        server: which one.
-        insist: whether to retry where it sends no page.
+        server: the server.
+        insist: whether to retry if it sends no page.
     """
     size = min([page_size, *filter(None, servers.page_sizes.limits(server))])
 
@@ -39,7 +39,7 @@ def ask(
         size = smaller
         return servers.page_request(after, size)
 
-    # The only one gets the usual retries; one that was left out meanwhile is asked itself, and nobody in its place.
+    # The only server gets the usual retries; one that was left out meanwhile is asked itself, with no substitute.
     named = None if servers.servers == (server,) else (server,) if insist else server
     try:
         answer = servers.send_page(servers.page_request(after, size), server=named, revise=revise)

@@ -1,4 +1,4 @@
-"""`Prober` finds out how far a server has got before it is read, so that its pages can be final; fetchers call it.
+"""`Prober` finds a server's newest items before it is read, so that its pages can be final; fetchers call it.
 
 Where to look is a guess, by the clock or by growing steps. What the server shows there is the proof.
 """
@@ -17,7 +17,7 @@ from ledgerframes.paging.proofs import Proofs
 from ledgerframes.timestamps import LATEST
 
 _log = logging.getLogger("ledgerframes.store")
-#: More migrations than any network has had; a server that shows more makes them up.
+#: More migrations than any network has had; a server that shows more invents them.
 MIGRATIONS: Final = 60
 
 _STEPS: Final = 12  # of factor 16, from a minute to all the years there are
@@ -31,8 +31,8 @@ class Prober:
 
     Attributes:
         source: the servers.
-        proofs: where what they show is noted.
-        now: the clock's time in microseconds: where to look first.
+        proofs: records what they show.
+        now: the clock's time in microseconds, where the search starts.
         newest: the newest migration known.
     """
 
@@ -43,14 +43,14 @@ class Prober:
     _ends: dict[str, int] = field(default_factory=dict)
 
     def needed(self, server: str, micros: int) -> bool:
-        """Whether no part of a page of a server after a record time would be final, and a probe may change that."""
+        """Whether no part of a page after a record time would be final, and a probe may change that."""
         if not self.proofs.proves_ahead(server) or self.proofs.now().of(server) > micros:
             return False
         end = self._ends.get(server)
         return end is None or micros > end + self.proofs.settle
 
     def probes(self, server: str, cursor: Cursor) -> Iterator[None]:
-        """Look as far ahead of a cursor as the server has items; yields after every request."""
+        """Search for items as far ahead of a cursor as the server has any; yields after every request."""
         # A server in step with the clock has an item after this, and one request then proves nearly everything.
         aim = self.now - self.proofs.settle - 2 * _SECOND
         beyond = cursor.micros + self.proofs.settle + 1
@@ -69,7 +69,7 @@ class Prober:
                 break
             step *= _FACTOR
         if not self.proofs.now().of(server) > cursor.micros:
-            # There is nothing so far ahead, and asking again before every page would be in vain.
+            # There is nothing that far ahead, and asking again before every page would be useless.
             self._ends[server] = cursor.micros
 
     def time_after(self, migration_id: int, micros: int) -> int | None:
@@ -94,14 +94,14 @@ def first_after(
 
     Args:
         source: the servers.
-        after: where to look; None means the beginning of the ledger.
-        proofs: takes note of what is shown.
-        server: which one; whichever the transport prefers by default.
+        after: the cursor to start after; None means the beginning of the ledger.
+        proofs: records what is shown.
+        server: the server; by default the one that the transport prefers.
 
     Raises:
         PagingError: the server ignores the cursor.
     """
-    # A named server is asked once; the only one there is gets the usual retries.
+    # A named server is asked once; the only server gets the usual retries.
     named = server if len(source.servers) > 1 else None
     answer = source.send_page(source.page_request(after, 1), server=named, revise=None)
     cursors = answer.value.glimpse.cursors
@@ -129,7 +129,7 @@ def migrations_after(source: PageSource, after: Cursor | None) -> Iterator[Curso
         after = Cursor(cursors[0].migration_id, LATEST)
     raise PagingError(
         f"{source.history.endpoint}: the server shows more than {MIGRATIONS} migrations, the last of them {after}; it"
-        " makes them up as it is asked"
+        " invents them on request"
     )
 
 

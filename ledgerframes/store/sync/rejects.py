@@ -1,4 +1,4 @@
-"""Keeps items that break the contract in the table `rejects`, and decodes the rest; a sync and `Store` call it."""
+"""Keeps items that break the contract in the table `rejects`, and decodes the rest; syncs and `Store` call it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _ID: Final = re.compile(r'"update_id"\s*:\s*"([^"\\]+)"')
 
 @dataclass
 class RejectingDecoder:
-    """Decodes pages; items that cannot be decoded go into `rejects`, whole, before the rest of their page is committed.
+    """Decodes pages; items that cannot be decoded go into `rejects`, unchanged, before their page is committed.
 
     Attributes:
         table: the table `rejects`.
-        history: what the pages belong to.
-        count: how many items were added to it.
-        ids: of the updates in `rejects`, those that come to it included: a server that shows one does not lack it.
+        history: the history of the pages.
+        count: how many items were added to `rejects`.
+        ids: the updates in `rejects`, including new ones: a server that shows one does not lack it.
     """
 
     table: DeltaStoreTable
@@ -43,7 +43,7 @@ class RejectingDecoder:
     _stored: set[str] | None = field(default=None, repr=False)
 
     def decode(self, pages: Sequence[tuple[HistoryPage, Sequence[int] | None]]) -> dict[str, pa.RecordBatch]:
-        """The rows of those items that can be decoded.
+        """Decode the items that can be decoded.
 
         Args:
             pages: pages, each with the positions of the items that count, or None for all.
@@ -56,7 +56,7 @@ class RejectingDecoder:
             return joined([HistoryBatch(self._by_item(page, rows)) for page, rows in pages]).batches
 
     def _by_item(self, page: HistoryPage, rows: Sequence[int] | None) -> dict[str, pa.RecordBatch]:
-        """The rows of a page, each item decoded by itself; those that cannot be are kept as rejects."""
+        """Decode a page item by item; items that cannot be decoded become rejects."""
         raws = self.history.raws_of(page.raw)
         good, bad = [], []
         for position in range(len(raws)) if rows is None else rows:
@@ -66,12 +66,12 @@ class RejectingDecoder:
                 bad.append((raws[position], error))
             else:
                 good.append(raws[position])
-        # Before the rest of the page is committed: its coverage says that nothing of the page is missing.
+        # Before the rest of the page is committed: its coverage means that nothing of the page is missing.
         self.reject(bad)
         return self.history.decode_items(good, endpoint=self.history.endpoint).batches
 
     def reject(self, bad: Sequence[tuple[bytes, DecodeError]]) -> None:
-        """Keep broken items, each once."""
+        """Store broken items, each once."""
         if not bad:
             return
         if self._stored is None:
@@ -95,7 +95,7 @@ class RejectingDecoder:
 
 
 def _said(raw: str) -> str:
-    """An item with its members in one order: objects have another than pages."""
+    """An item with sorted members: objects order them differently from pages."""
     try:
         read = json.loads(raw, object_pairs_hook=_sorted_pairs, parse_int=_Number, parse_float=_Number)
         return repr(read)
@@ -117,9 +117,9 @@ def _sorted_pairs(pairs: list[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
 
 
 def retry(lake: Lake) -> None:
-    """Decode the rejects again, by this version; those that can be decoded move to the history.
+    """Decode the rejects again with this version; those that can be decoded move to the history.
 
-    That they are added here and gone there is one commit.
+    One commit adds them to the history and removes them from the rejects.
     """
     with lake.writing():
         rejects = lake.root().own("rejects")

@@ -16,7 +16,7 @@ _log = logging.getLogger("ledgerframes.store")
 
 
 def follow(sync: Callable[[], SyncReport], seconds: float, stop: threading.Event) -> Iterator[SyncReport]:
-    """Run a sync every `seconds`; a fault of a server ends one sync, and the next one tries again.
+    """Run a sync every `seconds`; a server's fault ends one sync, and the next one tries again.
 
     Raises:
         LedgerframesError: no later sync would succeed: the store, the settings or the arguments are at fault.
@@ -29,7 +29,7 @@ def follow(sync: Callable[[], SyncReport], seconds: float, stop: threading.Event
             yield report
         # A StoreError is not among them: no later sync would fix the store by itself.
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
-            _log.warning("the sync ended early and is tried again in %g s: %s", seconds, error)
-        # A wait for an event is not told of a signal that another thread received.
+            _log.warning("the sync ended early; the next one starts in %g s: %s", seconds, error)
+        # A wait for an event does not notice a signal that another thread received.
         while not stop.is_set() and (left := began + seconds - time.monotonic()) > 0:
             time.sleep(min(left, SLICE))

@@ -1,4 +1,4 @@
-"""`SyncReport`: what a sync did; it is printed, kept in the store, and written as JSON."""
+"""`SyncReport`: the result of a sync; it is printed, kept in the store, and written as JSON."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ class SyncReport(Result):
         bytes: bytes received in bodies, after decompression.
         retries: attempts after a failed one.
         waits_seconds: time spent waiting for the rate limit and between attempts, over all workers.
-        stages: for fetch, decode and commit: `seconds` and `cpu_seconds`, over all threads of the stage; waiting for
-            answers counts as fetching, and so does taking pages apart by the compiled decoder. Parquet is written by
-            threads of its own, which only `seconds` shows.
+        stages: for fetch, decode and commit: `seconds` and `cpu_seconds`, over all threads of the stage; fetching
+            includes waiting for answers and parsing by the compiled decoder. Parquet is written by threads of its own,
+            which only `seconds` shows.
         decoder: which decoder read the pages: "compiled", or "python" with the reason.
         commits: how many commits were made.
-        covered: the intervals that the store covers now, in words.
-        begins_late: the time of the first update that the servers had, where older ones are known to have existed.
-        left: what was asked for and is still not covered, in words.
+        covered: the intervals that the store now covers, in words.
+        begins_late: the time of the first update that the servers had, if older ones are known to have existed.
+        left: what was requested and is still not covered, in words.
         rejected: items that could not be decoded and were added to `rejects`.
         versions: each table's version after the sync.
         sources: servers, without anything secret.
-        complete: whether everything that was asked for and that the servers have is stored.
-        error: what ended the sync early; empty if nothing did.
+        complete: whether everything that was requested and that the servers have is stored.
+        error: the error that ended the sync early; empty if there was none.
     """
 
     sync_id: str

@@ -1,6 +1,6 @@
 """`SyncRequest`: the arguments of `Store.sync` and `Store.follow`, checked when it is made; every stage reads it.
 
-It is handed on whole, so that an argument is declared in the public signatures and here, and nowhere else.
+It is passed on whole, so that an argument is declared in the public signatures and here, and nowhere else.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from ledgerframes.transport import Clock, SystemClock
 if TYPE_CHECKING:
     from ledgerframes.network import Network
 
-#: Where the update history is read from.
+#: The sources of the update history.
 SOURCES: Final = ("auto", "pages", "objects")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SyncRequest:
-    """What one sync is asked to do; a field without a description is the keyword of the same name of `Store.sync`.
+    """The arguments of one sync; a field without a description is the keyword of the same name of `Store.sync`.
 
-    `dataclasses.replace(request)` returns the same request as of now: `now` and `last` are counted again.
+    `dataclasses.replace(request)` returns the same request as of now: `now` and `last` are evaluated again.
 
     Attributes:
         overlap: how long after the first item of a migration the one before may get more, in microseconds.
         drive: runs workers and commits.
-        clock: the time of the report, and of commits.
-        now_micros: where the clock says that the history ends, in microseconds: where servers are probed first.
+        clock: the time of the report and of commits.
+        now_micros: the end of the history by the clock, in microseconds, where servers are probed first.
         window: the part of the history that `start`, `end` and `last` name.
-        counted_from: the instant that `last` counts back from, where the network's newest update says it.
+        counted_from: the instant that `last` counts back from, if it is the network's newest update.
         settle_micros: `settle` in microseconds.
 
     Raises:
@@ -133,7 +133,7 @@ class SyncRequest:
 
     @property
     def reject(self) -> bool:
-        """Whether broken items are kept in `rejects`, and the sync goes on."""
+        """Whether the sync keeps broken items in `rejects` and continues."""
         return self.on_error == "reject"
 
     def _check_engine(self) -> None:

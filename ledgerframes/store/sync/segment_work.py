@@ -1,6 +1,6 @@
 """`read_segment` reads a segment of objects on a worker of a Dask cluster; `ClusterFetcher` hands segments out.
 
-A worker stores the rows as files of the store, so that none of them travel.
+A worker writes the rows as files of the store, so that they need not be transferred.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from ledgerframes.store.delta.new_files import NewFile, Place
 from ledgerframes.store.sync.from_objects import objects_of
 from ledgerframes.transport.stopping import Stop
 
-#: Bytes of rows in memory that make files.
+#: Bytes of rows in memory that trigger writing.
 _BYTES: Final = 64_000_000
 
 
 @dataclass(frozen=True)
 class SegmentTask:
-    """What a worker is sent: plain values, no token among them.
+    """The message to a worker: plain values, without tokens.
 
     Attributes:
-        settings: what to connect with.
+        settings: the connection settings.
         segment: the record times, (after, up_to], of its objects. The worker lists them itself, as their URLs may be
-            good for a short time only, and may hold a signature.
-        interval: what to read of it.
+            short-lived and may contain a signature.
+        interval: the part of it to read.
         settle: how long before its end a segment may lack updates, in microseconds.
         places: where to store the rows.
     """
@@ -50,14 +50,14 @@ class SegmentTask:
 
 @dataclass(frozen=True)
 class SegmentRows:
-    """What a worker returns.
+    """The answer of a worker.
 
     Attributes:
-        files: the rows that were stored, by table.
+        files: the stored rows, by table.
         first: the record time of the first update.
-        last: that of the last one; nothing is known of what follows, for a segment may lack all of a migration that
+        last: that of the last one; nothing is known of what follows, as a segment may lack all of a migration that
             overlaps another one.
-        following: the first cursor of a later migration that was seen.
+        following: the first cursor of a later migration, if seen.
         failed: why the objects could not be read; then nothing is stored.
     """
 
@@ -115,11 +115,11 @@ def _read(task: SegmentTask, files: RowFiles) -> SegmentRows:
 
 @dataclass
 class RowFiles:
-    """The rows of one task on their way into files; used by one thread.
+    """The rows of one task, as they are written to files; used by one thread.
 
     Attributes:
         places: where the tables are.
-        files: what is stored, by table.
+        files: the stored files, by table.
     """
 
     places: Sequence[Place]
@@ -128,7 +128,7 @@ class RowFiles:
     _bytes: int = 0
 
     def add(self, batches: Mapping[str, pa.RecordBatch]) -> None:
-        """Take rows; store what was collected if it is enough.
+        """Add rows, and store the collected ones if there are enough.
 
         Raises:
             StoreError: the storage refused.
@@ -141,7 +141,7 @@ class RowFiles:
             self.store()
 
     def store(self) -> None:
-        """Store what was collected.
+        """Store the collected rows.
 
         Raises:
             StoreError: the storage refused.
@@ -152,6 +152,6 @@ class RowFiles:
                 self.files.setdefault(place.name, []).extend(place.store(held[place.name]))
 
     def remove(self) -> None:
-        """Remove what is stored: the task failed."""
+        """Remove the stored files: the task failed."""
         for place in self.places:
             place.remove(self.files.pop(place.name, []))

@@ -1,4 +1,4 @@
-"""`AgreedServers`: the servers of one sync, which of them are left out, and how large the pages are that they send."""
+"""`AgreedServers`: the servers of one sync, those left out, and the size of the pages that they send."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HOUR: Final = 3600.0
 
 
 class PageSize(NamedTuple):
-    """How many items and bytes a page has."""
+    """The number of items and bytes of a page."""
 
     items: int = 0
     bytes: int = 0
@@ -36,8 +36,8 @@ class Began(NamedTuple):
 
     Attributes:
         at: its first item.
-        final: up to this record time it had shown everything by then.
-        seen: when that was.
+        final: the record time up to which it had shown everything by then.
+        seen: when that was observed.
     """
 
     at: Cursor
@@ -47,15 +47,15 @@ class Began(NamedTuple):
 
 @dataclass
 class Lately:
-    """What servers did within the last hour, from sync to sync: an operator may change it at any time.
+    """Observations of servers within the last hour, kept between syncs: an operator may change a server at any time.
 
-    A page of fewer items and half the bytes than the largest one was not cut short. A server that prunes brings nothing
-    back, so what was not there before its first item is not there now.
+    A page of fewer items and half the bytes of the largest one was not cut short. A server that prunes never restores
+    items, so those missing before its first item are still missing.
 
     Attributes:
         clock: seconds.
-        known: for each server the largest page, and when it came; kept by the caller from sync to sync.
-        begins: for each server where it had nothing older; likewise.
+        known: by server, the largest page and when it came; kept by the caller between syncs.
+        begins: by server, where it had nothing older; kept likewise.
     """
 
     clock: Callable[[], float] = time.monotonic
@@ -63,7 +63,7 @@ class Lately:
     begins: dict[str, Began] = field(default_factory=dict)
 
     def note(self, server: str, page: PageSize) -> None:
-        """Note a page that a server has sent."""
+        """Record a page that a server has sent."""
         known = self.largest(server)
         if page.items >= known.items:
             self.known[server] = PageSize(page.items, max(page.bytes, known.bytes)), self.clock()
@@ -84,10 +84,10 @@ class AgreedServers:
 
     Attributes:
         source: all of them.
-        lately: how large pages the servers send, and where they began.
-        left_out: by server, why it is not asked any more in this sync.
-        begins: by server, where its history began when it was asked last; a request goes to one that has what it asks.
-        begins_after: the record time after which opened objects hold everything; None where servers answer.
+        lately: the size of the pages that servers send, and where they began.
+        left_out: by server, why it is no longer asked in this sync.
+        begins: by server, where its history began when last asked; a request goes to one that has the items.
+        begins_after: the record time after which opened objects contain everything; None for servers.
     """
 
     source: PageSource
@@ -98,7 +98,7 @@ class AgreedServers:
 
     @property
     def history(self) -> PagedHistory:
-        """Which history it is."""
+        """The history that is synced."""
         return self.source.history
 
     @property
@@ -113,8 +113,8 @@ class AgreedServers:
     def send_page(
         self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
     ) -> Answer[HistoryPage]:
-        """Ask for one page."""
-        # Without a choice the transport would go back to a server that was left out, or has pruned what is asked for.
+        """Request one page."""
+        # Without a choice the transport would return to a server that was left out, or has pruned the items.
         some = server is None and (self.left_out or self.begins or self.lately.begins)
         chosen = self.having(AskedPage.read(request.content).after) if some else server
         answer = self.source.send_page(request, server=chosen, revise=revise)
@@ -122,7 +122,7 @@ class AgreedServers:
         return answer
 
     def having(self, after: Cursor | None) -> tuple[str, ...]:
-        """The servers that still have what follows a cursor; where none does, those that begin first."""
+        """The servers that still have what follows a cursor; if none does, those that begin first."""
         servers = self.servers
         known = {server: begin.at for server, begin in self.lately.began().items()} | self.begins
         if len(servers) == 1:
@@ -135,7 +135,7 @@ class AgreedServers:
         )
 
     def can_send_more(self, server: str, page: PageSize) -> bool:
-        """Whether a server has sent so much larger a page within the last hour that this page was not cut short."""
+        """Whether a server has sent much larger pages within the last hour, so that this one was not cut short."""
         largest = self.lately.largest(server)
         # By bytes as well, because servers cap pages by either.
         return page.items < largest.items and 2 * page.bytes <= largest.bytes
@@ -146,7 +146,7 @@ class AgreedServers:
 
     @property
     def page_sizes(self) -> PageSizes:
-        """How many items may be asked of each scan at once."""
+        """The maximum number of items per request, by scan."""
         return self.source.page_sizes
 
     def stoppable(self, stop: Stop) -> AgreedServers:
@@ -154,11 +154,11 @@ class AgreedServers:
         return replace(self, source=self.source.stoppable(stop))
 
     def leniently(self) -> AgreedServers:
-        """The same, its pages read without the items that have no cursor."""
+        """The same, skipping items without a cursor when pages are read."""
         return replace(self, source=self.source.leniently())
 
     def leave_out(self, server: str, why: object) -> bool:
-        """Ask a server no more in this sync; False if it is the only one left."""
+        """Exclude a server from this sync; False if it is the only one left."""
         if self.servers == (server,):
             return False
         if server not in self.left_out:

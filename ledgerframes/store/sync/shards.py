@@ -18,38 +18,38 @@ from ledgerframes.timestamps import EARLIEST
 _ROUNDS: Final = 4
 _CLOSE_ENOUGH: Final = 8
 _FACTOR: Final = 16
-_AT_ONCE: Final = 6  # more probes do not improve the cut, and keep the workers from reading
+_AT_ONCE: Final = 6  # more probes do not improve the cut, and delay the workers
 _STEPS: Final = 12  # from a page to everything between the years 1 and 9999
 # A part costs its reader up to a page beyond its end, so less than two pages gain nothing.
 _PAGES_WORTH_SHARING: Final = 2
 # The density is an estimate, and a page that is a little too small costs another request.
 _AT_LEAST: Final = 20
 
-#: Gives the record time of the first item of a migration after a record time, or None.
+#: Returns the record time of the first item of a migration after a record time, or None.
 Probe = Callable[[int, int], int | None]
-#: Makes calls at once; their results in order.
+#: Makes calls concurrently; returns their results in order.
 Each = Callable[[Sequence[Callable[[], int | None]]], list[int | None]]
 
 
 @dataclass
 class Shard:
-    """One interval to read, by one worker; what it has not asked for yet may be cut off for another.
+    """One interval for one worker to read; the part not requested yet may be cut off for another.
 
     Attributes:
-        key: tells the shards of one sync apart.
-        interval: what to read.
-        reader: decides what to ask for next.
+        key: identifies the shard within its sync.
+        interval: the interval to read.
+        reader: decides what to request next.
         top: no item is known to lie after this record time.
-        uncut: whether it has not been probed yet how much there is.
+        uncut: whether its size has not been probed yet.
         read_to: everything up to this record time has been read.
-        settled: up to this record time it is final, without a break from where the interval begins.
-        rows: how many items were read so far.
+        settled: up to this record time it is final, without a gap from the start of the interval.
+        rows: the number of items read so far.
         first: record time of the first of them.
-        newest: the last cursor that a page has shown.
+        newest: the last cursor shown by a page.
         backlog: whether more than the next page is expected.
-        went_back: where the last rewind went back to.
-        opened: the cursor that the last page was asked after that overlaps none before it.
-        proven: up to this record time the last page had all that there was.
+        went_back: the target of the last rewind.
+        opened: the request cursor of the last page that overlaps none before it.
+        proven: up to this record time the last page was complete.
     """
 
     key: int
@@ -76,12 +76,12 @@ class Shard:
         return Cursor(self.interval.migration_id, max(self.read_to, EARLIEST))
 
     def note(self, page: PageRows) -> None:
-        """Estimate from a page how much there is."""
+        """Estimate from a page how many items are left."""
         cursors = page.page.glimpse.cursors
         if page.rows and self.first is None:
             self.first = cursors[page.rows[0]].micros
         self.rows += len(page.rows)
-        # A probe of one item is always full and says nothing.
+        # A probe of one item is always full and shows nothing.
         full = len(cursors) >= page.asked.page_size > 1
         # A page that continues where a short one ended: the server caps its pages, or is catching up.
         continues = self.newest is not None and bool(cursors) and cursors[-1] > self.newest
@@ -89,22 +89,22 @@ class Shard:
         self.newest = max(cursors[-1], self.newest or cursors[-1]) if cursors else self.newest
 
     def cover(self, page: PageRows, final: int, closing: int | None) -> Interval:
-        """Note what a page covers, and up to where that is final.
+        """Record which interval a page covers, and up to where that is final.
 
         Args:
             page: the page.
-            final: up to this record time its server is known to have shown everything before it gave the page.
-            closing: the last record time that the migration can have, if a later one has been seen.
+            final: up to this record time its server is known to have shown everything before it sent the page.
+            closing: the last possible record time of the migration, if a later one has been seen.
 
         Returns:
-            The interval that the page covers; empty (`lo` = `hi`) if it brought the read no further.
+            The interval that the page covers; empty (`lo` = `hi`) if it brought no progress.
         """
         lo = self._start(page)
         hi = max(lo, self._end(page))
         limit = self.interval.hi if closing is None else min(self.interval.hi, closing)
         if page.outcome in {Outcome.PAST, Outcome.END}:  # the server has nothing more inside the interval
             hi = max(hi, min(limit, final))
-        # Only what joins on: a final page behind one that is not final settles nothing.
+        # Only if it joins on: a final page after one that is not final settles nothing.
         if lo <= self.settled:
             self.settled = max(self.settled, min(hi, final))
         self.read_to = max(self.read_to, hi)
@@ -121,20 +121,20 @@ class Shard:
     def _end(self, page: PageRows) -> int:
         cursors = page.page.glimpse.cursors
         end = Cursor(self.interval.migration_id, self.interval.hi)
-        # The interval ends inside the page, which may go on with a later migration.
+        # The interval ends inside the page, which may continue with a later migration.
         beyond = any(cursor > end and cursor.migration_id == end.migration_id for cursor in cursors)
         if page.outcome is Outcome.PAST and beyond:
             return self.interval.hi
         return cursors[page.rows[-1]].micros if page.rows else self.interval.lo
 
     def rewind(self, final: int) -> None:
-        """Go back to where what was read is final, if what follows can become final now.
+        """Go back to where the pages read are final, if the rest can become final now.
 
         Args:
             final: up to this record time the next page will be final.
         """
-        # One page then settles what was read before its proof; otherwise the next sync would read it again.
-        # Only once to the same place: the pages may come from another server, of which less is proven.
+        # One page then settles what was read before its proof; otherwise the next sync would read it again. Only
+        # once to the same place: the pages may come from another server, of which less is proven.
         useful = self.settled < self.read_to <= final and self.settled != self.went_back
         if useful and isinstance(self.reader.mode, Reading):
             start = window_of(self.interval._replace(lo=self.settled)).start
@@ -144,13 +144,13 @@ class Shard:
                 self.reader.rewind(after)
 
     def rest(self) -> float:
-        """About how many items are left, by the density of those read."""
+        """An estimate of how many items are left, from the density of those read."""
         end = min(self.interval.hi, self.top)
         done = 0 if self.first is None else self.read_to - self.first
         return self.rows / done * max(end - self.read_to, 0) if done > 0 else 0.0
 
     def trim_page(self) -> None:
-        """Ask for little more than what is left, so that the last page holds few items of the next shard."""
+        """Request little more than what is left, so that the last page has few items of the next shard."""
         if self.first is not None and self.interval.hi <= self.top:
             self.reader.page_size = min(self.reader.page_size, int(self.rest() * 1.1) + _AT_LEAST)
 
@@ -158,23 +158,23 @@ class Shard:
         """Read no further than `hi`; returns the interval that is left over."""
         rest = self.interval._replace(lo=hi)
         self.interval = self.interval._replace(hi=hi)
-        # The cut lies beyond everything the owner has asked for, so no request under way overlaps the part cut off.
+        # The cut lies beyond everything the owner has requested, so no request under way overlaps the part cut off.
         self.reader.window = replace(self.reader.window, end=Cursor(self.interval.migration_id, hi + 1))
         return rest
 
 
 def find_top(interval: Interval, probe: Probe, *, workers: int, each: Each, scale: int) -> int:
-    """About where a migration's items end inside an interval, by two or three rounds of concurrent probes.
+    """Estimate where a migration's items end inside an interval, with two or three rounds of concurrent probes.
 
     The end may lie an hour or a thousand years away. The first rounds probe at distances that grow by a factor, until
-    nothing lies beyond one. The next ones probe at even distances between the last time that has an item after it and
-    the first that has none.
+    nothing lies beyond one. Later rounds probe at even distances between the last time with an item after it and the
+    first without one.
 
     Args:
         interval: there is an item at its `lo`.
-        probe: asks for one item.
-        workers: how many probes at once, as far as more are useful.
-        each: makes calls at once.
+        probe: requests one item.
+        workers: the number of concurrent probes, as far as more are useful.
+        each: makes calls concurrently.
         scale: about how many microseconds a page spans.
 
     Returns:
@@ -207,5 +207,5 @@ def find_top(interval: Interval, probe: Probe, *, workers: int, each: Each, scal
 
 
 def even_cuts(lo: int, top: int, shards: int) -> list[int]:
-    """Record times that cut (lo, top] into that many even shards."""
+    """Record times that cut (lo, top] into `shards` even parts."""
     return sorted({lo + (top - lo) * step // shards for step in range(1, shards)} - {lo, top})

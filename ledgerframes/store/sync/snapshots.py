@@ -1,4 +1,4 @@
-"""Snapshot tables in a store: what a loader returns, with source and time of loading; `run_sync` appends them."""
+"""Snapshot tables in a store: a loader's rows with their source and time of loading; `run_sync` appends them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ SNAPSHOTS: Final = (*_LOADERS, ACTIVE_CONTRACTS.name)
 
 
 def snapshot_table(name: str) -> Table:
-    """A snapshot table as a store keeps it: with source and time of loading, which are part of its key."""
+    """A snapshot table as a store keeps it: its key includes source and time of loading."""
     table = CATALOGUE[name].having()
     # `extra` stays the last column, as in every table.
     own = _OF_SNAPSHOT if name == ACTIVE_CONTRACTS.name else ()
@@ -84,7 +84,7 @@ def check_snapshots(names: Sequence[str], parties: Sequence[str] | None) -> None
 
 
 def network_for(net: Network, lake: Lake) -> dict[str, str]:
-    """The properties that name the network of a snapshot or of a new history; empty where no scan knows it.
+    """The properties that name the network of a snapshot or of a new history; empty if no scan is configured.
 
     Args:
         net: the network to read from.
@@ -101,12 +101,12 @@ def network_for(net: Network, lake: Lake) -> dict[str, str]:
     if known:
         page = beginnings.ask(servers.servers[0])
         ids, name = page.glimpse.update_ids, known[NETWORK].partition("/")[2]
-        # A scan that prunes shows this update no more: any stored one will do, or who takes part.
+        # A scan that prunes no longer shows this update: any stored one will do, or the participants.
         parties = known_by(servers.history, page) & {*known.get(KNOWN_BY, "").split()}
         if name not in ids and not (ids and lake.holds(ids)) and not (parties and _may_have_pruned(beginnings)):
             raise StoreError(
                 f"{net.scan.servers[0]}: this is not the network that the store was filled from: its history does not"
-                f" begin with update {name}, and nothing that is stored is among its first updates. Open another store"
+                f" begin with update {name}, and none of its first updates is stored. Open another store"
                 " for it"
             )
         return known
@@ -120,13 +120,13 @@ def _may_have_pruned(beginnings: Beginnings) -> bool:
 
 
 def load_snapshot(net: Network, name: str, parties: Sequence[str] | None) -> pa.RecordBatch:
-    """Load a table as it is now, with the columns that a store keeps."""
+    """Load the current rows of a table, with the columns that a store keeps."""
     arguments = [parties] if name in _BY_PARTY else []
     table = snapshot_table(name)
     loaded: pa.Table = _LOADERS[name](net, *arguments, as_="arrow")
     now = pa.scalar(time.time_ns() // 1000, pa.timestamp("us", "UTC"))
     given = {"loaded_at": now}
-    # Instruments say themselves which registry they are from.
+    # Instruments have their own column for the registry.
     if "source" not in loaded.column_names:
         given["source"] = pa.scalar(_source_of(loaded), pa.string())
     columns = [

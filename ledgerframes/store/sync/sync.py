@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 _log = logging.getLogger("ledgerframes.store")
-#: Names that a warning lists.
+#: The number of names listed in a warning.
 _FEW: Final = 5
 
 
@@ -57,16 +57,16 @@ def run_sync(lake: Lake, net: Network, request: SyncRequest) -> SyncReport:
     """Bring a store up to date.
 
     Raises:
-        LedgerframesError: what ended it early; the report of it is kept in the store.
+        LedgerframesError: the error that ended it early; its report is kept in the store.
     """
     with lake.writing():
         for name in lake.root().names:
-            lake.root().own(name)  # refuses a store of which something is lost, before anything is read for it
+            lake.root().own(name)  # refuses a damaged store before anything is read for it
         run = _Run(lake, net, request)
         try:
             run.carry_out()
         except BaseException as error:
-            # Also for KeyboardInterrupt: what was committed is a state of its own that as_of= can name.
+            # Also for KeyboardInterrupt: the committed rows are a state of their own that as_of= can name.
             run.note(error)
             raise
         return run.finish()
@@ -105,7 +105,7 @@ class _Run:
             )
         if request.engine is not None and self._lake.options:
             raise InputError(
-                f"source={request.source!r}: workers store the rows of objects in the store, and its storage_options"
+                f"source={request.source!r}: workers write the rows of objects to the store, and its storage_options"
                 " are not sent to them. What to do: give them the credentials in their environment and open the store"
                 " without storage_options, or leave engine= or source= out"
             )
@@ -117,7 +117,7 @@ class _Run:
                 self._objects(of, stop) as objects,
             ):
                 self._syncs.append(_history_sync(self._lake, self._net, request, shown, of, stop, objects))
-                # The wait for a cluster does not look at the flag.
+                # The wait for a cluster does not check the flag.
                 with nullcontext() if request.engine is not None else held_back(stop.set):
                     self._syncs[-1].run()
         network = network_for(self._net, self._lake) if request.snapshots else {}
@@ -126,7 +126,7 @@ class _Run:
         self._derive()
 
     def _objects(self, of: TableSet, stop: Stop) -> AbstractContextManager[ObjectIndex | None]:
-        """The objects that a sync reads; None where it reads pages alone."""
+        """The objects that a sync reads; None if it reads pages only."""
         request = self._request
         # Pages of an opened folder come from objects already.
         if request.source == "pages" or of is not HISTORY or not self._net.is_remote:
@@ -144,13 +144,13 @@ class _Run:
             self._rows |= derive_tables(self._lake, wanted).rows
 
     def _recognise(self, of: TableSet) -> None:
-        """Ask for the network before a history that the store does not have yet.
+        """Check the network before syncing a history that the store does not have yet.
 
         Raises:
             StoreError: the store was filled from another network.
         """
         root = self._lake.root()
-        # Without stored updates their comparison would not notice another network.
+        # Without stored updates, comparing them would not notice another network.
         if of.name not in root.document.histories and (of is not HISTORY or root.document.network):
             root.bind(network_for(self._net, self._lake))
 
@@ -167,7 +167,7 @@ class _Run:
             self._sources[source] = None
 
     def _ready(self, name: str, network: Mapping[str, str]) -> DeltaStoreTable:
-        """A snapshot table to append to."""
+        """Prepare a snapshot table for appending."""
         root = self._lake.root()
         root.bind(network)
         table = root.own(name)
@@ -187,7 +187,7 @@ class _Run:
                 self._sources |= sync.sources
 
     def finish(self) -> SyncReport:
-        """The report; kept in the store unless nothing changed since the sync before."""
+        """Finish the report; it is kept in the store unless nothing changed since the last sync."""
         root = self._lake.root()
         root.finish()
         report = self._filled()
@@ -197,7 +197,7 @@ class _Run:
         return report
 
     def _warn(self) -> None:
-        """Warn of what was stored and may move coin in a way that computed tables do not know."""
+        """Warn of stored events that may move coin in a way that computed tables do not know."""
         seen = {pair for sync in self._syncs for pair in sync.commit.seen}
         if seen and (unknown := unknown_movers(seen)):
             warn(
@@ -208,7 +208,7 @@ class _Run:
             )
 
     def note(self, error: BaseException) -> None:
-        """Keep a report of a sync that ended early, if the store can still be written."""
+        """Store a report of a sync that ended early, if the store can still be written."""
         text = str(error) if isinstance(error, LedgerframesError) else type(error).__name__
         try:
             root = self._lake.root()
@@ -219,7 +219,7 @@ class _Run:
             report = replace(self._filled(), complete=False, error=text)
             if isinstance(error, (KeyboardInterrupt, StoppedError)):
                 _log.warning(
-                    "the sync was stopped: %s updates of it are stored, and stay; %s. The same sync goes on from there",
+                    "the sync was stopped: %s of its updates are stored, and stay; %s. The same sync resumes there",
                     f"{report.rows.get('updates', 0):,}", f"covered: {'; '.join(report.covered) or 'nothing yet'}",
                 )  # fmt: skip
             keep(root, report, self._now())
@@ -260,7 +260,7 @@ class _Run:
 
 
 def _covered(view: View) -> tuple[str, ...]:
-    """What each history of a store covers, in words."""
+    """The coverage of each history of a store, in words."""
     return tuple(
         str(interval) if of is HISTORY else f"{of.name}: {interval}"
         for of in SETS
@@ -282,7 +282,7 @@ def _history_sync(
     stop: Stop,
     objects: ObjectIndex | None,
 ) -> HistorySync:
-    """Put the stages of a sync together."""
+    """Assemble the stages of a sync."""
     source: PageSource = net.scan.pages(of.pages)
     source = source.leniently() if request.reject else source
     lately = Lately(request.clock.monotonic, lake.page_sizes, lake.begins)
@@ -295,9 +295,9 @@ def _history_sync(
     agreement = Agreement(servers, history, proofs, request.page_size, rejected)
     finality = Finality(agreement, HeldRows(history))
     decode = PageDecoder(of.pages, RejectingDecoder(rejects, of.pages, ids=rejected) if request.reject else None)
-    # No more at once than a commit takes, which may be less than a page.
+    # At most the size of a commit, which may be less than a page.
     gathering = Gathering(decode, min(TOGETHER, request.commit_bytes or TOGETHER), request.clock.monotonic)
-    # Only rows are read from objects: which network this is, and how far it has got, servers say.
+    # Only rows are read from objects; servers show the network and its newest items.
     pages = None if objects is None else ObjectPages(servers, objects, servers.left_out, servers.begins)
     read = servers if pages is None else replace(servers, source=pages)
     local = LocalFetcher(read, prober, gathering, request.workers, request.page_size, request.drive, ending=stop.set)

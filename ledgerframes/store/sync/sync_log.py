@@ -34,7 +34,7 @@ SYNCS: Final = Table(
 
 
 def keep(root: Root, report: SyncReport, finished_at: int) -> None:
-    """Add a report to the store, and name what it left."""
+    """Add a report to the store, and name the state that it left."""
     table = root.own(SYNCS.name)
     if not table.exists:
         table.create()
@@ -50,10 +50,10 @@ def keep(root: Root, report: SyncReport, finished_at: int) -> None:
 
 
 def is_known(root: Root, report: SyncReport) -> bool:
-    """Whether the newest kept sync left the same state, as complete as this one; then this one adds nothing."""
+    """Whether the newest stored report has the same state and completeness, so that this one adds nothing."""
     rows = all_runs(root.own(SYNCS.name))
-    # One commit has named the report of that sync, and nothing else since.
-    # Otherwise a live tail without news would add a commit, and a row, every 30 seconds.
+    # Then only one commit came since, which named the report of that sync.
+    # Otherwise a live tail without news would add a commit and a row every 30 seconds.
     return (
         bool(rows) and rows[-1]["document"] == root.document.before and rows[-1]["complete"] == report.complete
         and not report.left
@@ -61,7 +61,7 @@ def is_known(root: Root, report: SyncReport) -> bool:
 
 
 def all_runs(table: DeltaStoreTable) -> list[dict[str, Any]]:
-    """The rows of the table, the oldest first; times as integer microseconds."""
+    """The rows of the table, oldest first; times as integer microseconds."""
     if not table.exists:
         return []
     with damage_named([table]):
