@@ -246,7 +246,7 @@ def test_a_lake_stays_as_it_was_made_whoever_syncs_it(ledger, keeping, tmp_path)
 def test_a_lake_as_sent_cannot_become_one_without(ledger, tmp_path):
     store = lf.open_store(tmp_path / "lake", personal=False)
     lf.open_store(tmp_path / "lake").sync(ledger, progress=False)
-    with pytest.raises(lf.errors.StoreError, match="made with personal data as it was sent"):
+    with pytest.raises(lf.errors.StoreError, match="created with personal data, which stays"):
         store.sync(ledger, progress=False)
     with pytest.raises(lf.errors.StoreError, match="sync into a new one"):
         lf.open_store(tmp_path / "lake", personal=False)

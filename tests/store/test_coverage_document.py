@@ -48,7 +48,7 @@ def test_a_lost_document_is_said_and_the_one_before_is_gone_back_to(store, net, 
     else:
         file.write_bytes(content[:-40] if harm == "cut" else content.replace(b'"ended":[', b'"ended":[1', 1))
     for call in (lambda: store.load("updates"), store.check, lambda: store.sync(net), store.coverage):
-        with pytest.raises(lf.errors.StoreError, match="says what the lake covers"):
+        with pytest.raises(lf.errors.StoreError, match="records what the lake covers"):
             call()
     store.repair()
     found = store.coverage()

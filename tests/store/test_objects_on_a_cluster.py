@@ -207,7 +207,7 @@ def test_a_worker_that_does_not_see_the_store_says_so(store, ledger, tmp_path):
     store.sync(ledger, end="2000-01-01", progress=False)
     task = task_of(store, ledger)
     (tmp_path / "lake").rename(tmp_path / "elsewhere")
-    with pytest.raises(lf.errors.StoreError, match=r"not there on a worker.*same path"):
+    with pytest.raises(lf.errors.StoreError, match=r"does not exist on a worker.*same path"):
         read_segment(task)
 
 

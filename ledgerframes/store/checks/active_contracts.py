@@ -1,4 +1,4 @@
-"""Whether the stored snapshots of the active contracts are whole, each contract once; `check` calls it."""
+"""Whether the stored snapshots of active contracts are complete, with each contract once; `check` calls it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def check_active_contracts(view: View) -> tuple[int, list[CheckFinding]]:
-    """Compare every snapshot with what the document says of it; ids are compared by hashes, so memory stays small.
+    """Compare every snapshot with its entry in the document; ids are compared by hashes, so memory stays small.
 
     Returns:
-        How many rows were checked, and what was found.
+        The number of rows checked, and the findings.
     """
     table = view.tables[ACTIVE_CONTRACTS.name]
     data = table.dataset()
@@ -33,7 +33,7 @@ def check_active_contracts(view: View) -> tuple[int, list[CheckFinding]]:
             findings += _found(table.name, snapshot, count, distinct)
         total = data.count_rows()
     if total != rows:
-        advice = "they belong to no snapshot that is known: sync into a new store"
+        advice = "they belong to no known snapshot: sync into a new store"
         findings.append(
             CheckFinding(f"{table.name}: rows of no snapshot", "error", total - rows, f"{total:,} rows", advice)
         )
@@ -41,7 +41,7 @@ def check_active_contracts(view: View) -> tuple[int, list[CheckFinding]]:
 
 
 def _counted(data: ds.Dataset, snapshot: StoredSnapshot) -> tuple[int, int]:
-    """The rows of a snapshot, and how many contracts they name."""
+    """The number of rows of a snapshot, and of distinct contracts."""
     scanner = data.scanner(
         columns=["contract_id"], filter=snapshot.own_rows, batch_size=65_536, batch_readahead=1, fragment_readahead=1
     )

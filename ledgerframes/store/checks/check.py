@@ -1,4 +1,4 @@
-"""`check`: what can be proved about a store from its files alone; `Store.check` calls it."""
+"""`check`: everything that can be proved about a store from its files alone; `Store.check` calls it."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Check(Result):
     """The result of a check; true if there is no error.
 
     Attributes:
-        store: which.
-        rows: how many rows were checked, by table.
-        findings: what was found, errors first.
+        store: its URL.
+        rows: the number of rows checked, by table.
+        findings: the findings, errors first.
     """
 
     store: str
@@ -124,7 +124,7 @@ def _grouped(faults: Iterator[Fault]) -> list[CheckFinding]:
 
 
 def _lost(lake: Lake) -> list[CheckFinding]:
-    """One finding per table that is not as it was left."""
+    """One finding per table that differs from the state in which it was left."""
     losses = Root(lake, strict=False).open().losses()
     return [
         CheckFinding(f"{loss.table}: the table is missing, or entries of its log are", "error", 1, str(loss), REPAIR)

@@ -34,7 +34,7 @@ def compact(lake: Lake, forget_before: int | None) -> None:
             return
         tables = {name: root.own(name) for name in (root.table.name, *root.names)}
         for name, table in tables.items():
-            # A snapshot under way may yet be given up, and its rows are taken out by whole files.
+            # A snapshot in progress may still be abandoned, which removes its rows by whole files.
             if name != ACTIVE_CONTRACTS.name or unfinished(root.document.snapshots) is None:
                 table.compact()
         root.finish()
@@ -56,7 +56,7 @@ def compact(lake: Lake, forget_before: int | None) -> None:
 
 
 def _forget_documents(documents: Documents, newest: Document, before: int) -> None:
-    """Remove the documents of states before a time, and those of killed writers; the chain says which are whose."""
+    """Remove the documents of states before a time, and those of killed writers, which are not in the chain."""
     kept, document = {newest.number}, newest
     while document.number >= before and (earlier := documents.read(document.before)) is not None:
         document = earlier

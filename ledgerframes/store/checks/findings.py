@@ -1,4 +1,4 @@
-"""`CheckFinding`: one thing that a check of a store found."""
+"""`CheckFinding`: one finding of a check of a store."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class CheckFinding:
-    """One thing that a check found.
+    """One finding of a check.
 
     Attributes:
         name: what is wrong.
         severity: "error", or "note" if it does no harm.
-        count: how often.
+        count: the number of cases.
         example: one case.
-        advice: what to do.
+        advice: the remedy.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """`repair`: removes from a store what is damaged, lost or unsound, so that the next sync reads it again.
 
-What is taken out of a history is taken out of all its tables and of what it covers, in one commit of the root. So a
-kill leaves a store as it was, and it can be repaired again.
+Rows are removed from all tables of a history and from its coverage in one commit of the root. So a kill leaves the
+store as it was, and it can be repaired again.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ from ledgerframes.timestamps import format_timestamp
 _log = logging.getLogger("ledgerframes.store")
 _LOG: Final = "_delta_log"
 _MILLISECOND: Final = 1_000
-#: The tables of which other rows say what is missing; `Soundness` finds that.
+#: The tables whose missing rows are named by other rows; `Soundness` finds them.
 _NAMED_BY_OTHERS: Final = frozenset({"events", "reassignments", "views"})
 
 
 @dataclass(frozen=True, repr=False)
 class RepairReport(Result):
-    """What a repair did.
+    """The result of a repair.
 
     Attributes:
-        store: which.
-        damaged: the files taken out, in words.
+        store: its URL.
+        damaged: the removed files, in words.
         remade: the tables whose log was lost, created again.
-        unsound: how many rows contradicted each other, by what was wrong.
+        unsound: the number of rows that contradicted each other, by kind of contradiction.
         stretches: the intervals that the next sync has to read again, in words.
-        lost: how many rows of snapshots, of `rejects` and of `syncs` cannot be had again, by table.
+        lost: rows of snapshots, of `rejects` and of `syncs` that cannot be recovered, by table.
         shortened: the tables whose log had lost entries, or had damaged ones, in words.
-        restored: whether `lake.json` was lost and made again: a table that was lost with it is not missed.
-        back: what was gone back to because the document of a later state was lost, in words; else empty.
+        restored: whether `lake.json` was lost and written again: a table that was lost with it is not noticed.
+        back: the older state that was restored because a later document was lost, in words; else empty.
     """
 
     store: str
@@ -76,7 +76,7 @@ class RepairReport(Result):
     back: str = ""
 
     def __str__(self) -> str:
-        lines = ["made again: lake.json, from the tables that are there"] if self.restored else []
+        lines = ["made again: lake.json, from the existing tables"] if self.restored else []
         lines += [f"gone back to {self.back}: the document of a later one is lost"] if self.back else []
         lines += [f"damaged: {file}" for file in self.damaged]
         lines += [f"made again, empty: {name}{_filled_by(name)}" for name in self.remade]
@@ -92,17 +92,17 @@ class RepairReport(Result):
 
 
 def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
-    """Take out of a store what is damaged, lost or unsound.
+    """Remove from a store what is damaged, lost or unsound.
 
     Args:
         lake: the store.
-        unsettled: also take out what is covered and not settled.
+        unsettled: also remove what is covered but not settled.
 
     Raises:
         StoreError: there is no store, a sync runs on it, or it cannot be written.
     """
     if lake.folder is not None and not lake.folder.is_dir():
-        # Taking the lock creates the folder, so a store that does not exist has to be refused before.
+        # Taking the lock creates the folder, so a store that does not exist has to be refused first.
         lake.raw_view()
     with lake.writing(repairing=True) as restored:
         _set_unreadable_logs_aside(lake)
@@ -110,7 +110,7 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
         root, back = _readable_root(lake, gone)
         before = root.document
         if not root.table.exists and not before.number:
-            lake.raw_view()  # refuses a place without a store
+            lake.raw_view()  # refuses a location without a store
         losses = root.losses()
         remade = _remade(root, [loss for loss in losses if loss.gone], gone)
         for loss in losses:
@@ -150,7 +150,7 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
 def _filled_by(name: str) -> str:
     if name in KEPT:
         return " (the next derive computes it)"
-    return "" if set_of(name) is not None else " (what it held cannot be had again)"
+    return "" if set_of(name) is not None else " (its rows cannot be recovered)"
 
 
 def _entries(loss: Loss) -> str:
@@ -177,11 +177,11 @@ def _set_unreadable_logs_aside(lake: Lake) -> None:
 
 
 def _readable_root(lake: Lake, gone: Counter[str]) -> tuple[Root, str]:
-    """The root, and in words what it went back to if the document that it names is lost: the newest that is there."""
+    """The root, and the state that it went back to if its document is lost: the newest readable one, in words."""
     root, documents, left = lake.root(), lake.documents, lake.file().updates
     table = root.table.refresh()
     newest = next((one for number in reversed(documents.numbers()) if (one := documents.read(number))), Document())
-    if table.version is None:  # what all others cover is in the newest document
+    if table.version is None:  # the newest document has the coverage of all others
         root.document = newest
         return root, ""
     last = table.version
@@ -198,14 +198,14 @@ def _readable_root(lake: Lake, gone: Counter[str]) -> tuple[Root, str]:
     if version == last:
         return root, ""
     table.restore(version)
-    root.commit(_with_snapshots_there(lake, root.document, gone))  # the log still names the one that is lost
+    root.commit(_with_snapshots_there(lake, root.document, gone))  # the log still names the lost one
     return root, f"the state of {format_timestamp(older.number)}" if older.number else "an empty lake"
 
 
 def _with_snapshots_there(lake: Lake, document: Document, gone: Counter[str]) -> Document:
-    """What an older document says, but with all that there is of tables whose rows cannot be had again.
+    """An older document, but with the newest state of tables whose rows cannot be read again.
 
-    Those of `active_contracts` belong to snapshots that the later document named; they are counted.
+    Later rows of `active_contracts` belong to snapshots that only the lost document named; they are counted.
     """
     tables = dict(document.tables)
     for name in (*SNAPSHOTS, SYNCS.name):
@@ -218,7 +218,7 @@ def _with_snapshots_there(lake: Lake, document: Document, gone: Counter[str]) ->
 
 
 def _with_history_of(older: Document, newest: Document) -> Document:
-    """What a newer document says, where `updates` has lost its newest entries: the history is as it was before."""
+    """A newer document, with the history as in an older one because `updates` lost its newest entries."""
     kept, own = dict(newest.histories), dict(newest.tables)
     kept.pop(HISTORY.name, None)
     for name in HISTORY.order:
@@ -230,7 +230,7 @@ def _with_history_of(older: Document, newest: Document) -> Document:
 
 
 def _remade(root: Root, losses: Sequence[Loss], gone: Counter[str]) -> list[str]:
-    """Make the tables that are gone again, empty; count what cannot be had again."""
+    """Create lost tables again, empty; count the rows that cannot be recovered."""
     gone_ones = {loss.table for loss in losses}
     written = [name for of in SETS for name in of.order if name in gone_ones]
     names = [*written, *sorted(gone_ones.difference(written))]
@@ -247,7 +247,7 @@ def _can_be_had_again(name: str) -> bool:
 
 
 def _mend(root: Root, loss: Loss, gone: Counter[str]) -> None:
-    """Take a table that lost entries of its log as it is; `_take_back` takes back what a history covers."""
+    """Accept a table that lost log entries as it is; `_take_back` reduces the coverage of a history."""
     name = loss.table
     table = root.own(name)
     root.changed(table)
@@ -259,10 +259,10 @@ def _mend(root: Root, loss: Loss, gone: Counter[str]) -> None:
 
 
 def _take_back(history: HistoryTables, losses: Sequence[Loss]) -> list[Damage]:
-    """Take damaged files out of a history, and all of it where a table lost entries of its log.
+    """Remove damaged files from a history, or all of its rows if a table lost entries of its log.
 
-    Nothing tells which rows are missing then, unless other tables name them. Where `updates` lost its newest entries,
-    it names an older document, which is true.
+    Nothing shows which rows are missing then, unless other tables name them. If `updates` lost its newest entries, it
+    names an older document, which is correct.
     """
     found = {name: _damages(table) for name, table in history.tables.items()}
     damages = [damage for own in found.values() for damage in own]
@@ -278,12 +278,12 @@ def _take_back(history: HistoryTables, losses: Sequence[Loss]) -> list[Damage]:
 
 
 def _is_told(loss: Loss) -> bool:
-    """Whether what a table lost is known from elsewhere."""
+    """Whether the lost rows of a table are known from elsewhere."""
     return loss.table in _NAMED_BY_OTHERS or (loss.table == HISTORY.index and loss.shorter > 0)
 
 
 def _without_damage(root: Root, gone: Counter[str]) -> list[Damage]:
-    """Take damaged files out of the tables of no history; count the rows that cannot be had again."""
+    """Remove damaged files from tables outside of histories; count the rows that cannot be recovered."""
     damages: list[Damage] = []
     for name in sorted(name for name in root.names if set_of(name) is None):
         table = root.own(name)
@@ -292,7 +292,7 @@ def _without_damage(root: Root, gone: Counter[str]) -> list[Damage]:
         if own:
             files = [damage.file for damage in own]
             table.change(table.table.schema.remove_metadata().empty_table(), files)
-            if name in KEPT:  # it is computed again, so nothing of it is lost
+            if name in KEPT:  # it is computed again, so nothing is lost
                 root.document = root.document.unsound(name)
             else:
                 gone[name] += sum(file.rows or 0 for file in files)
@@ -304,12 +304,12 @@ def _damages(table: DeltaStoreTable) -> list[Damage]:
 
 
 def _without_unsound(lake: Lake, history: HistoryTables) -> dict[str, int]:
-    """Take the record times of rows that contradict each other out of a history."""
+    """Remove the record times with contradicting rows from a history."""
     counts: dict[str, int] = {}
     intervals: set[Interval] = set()
     for fault in Soundness(lake.raw_view(), history.of).faults():
         counts[fault.name] = counts.get(fault.name, 0) + 1
-        # One record time is the least that can be read again, since paging asks by time.
+        # One record time is the smallest unit that can be read again, since paging asks by time.
         intervals.add(Interval(fault.cursor.migration_id, fault.cursor.micros - 1, fault.cursor.micros))
     _take_out(history, intervals)
     return counts
@@ -318,9 +318,9 @@ def _without_unsound(lake: Lake, history: HistoryTables) -> dict[str, int]:
 def _take_out(
     history: HistoryTables, intervals: Iterable[Interval], damaged: Mapping[str, Sequence[StoredFile]] | None = None
 ) -> None:
-    """Take intervals out of a history, coverage and rows of all tables, in one commit of the root.
+    """Remove intervals from a history, coverage and rows of all tables, in one commit of the root.
 
-    Their rows in sound files are taken out too, since the next sync will add them again.
+    Their rows in sound files are removed too, since the next sync adds them again.
     """
     gone = merged(intervals)
     if not gone:
@@ -335,7 +335,7 @@ def _take_out(
 def _change(
     table: DeltaStoreTable, gone: Sequence[Interval], damaged: Sequence[StoredFile]
 ) -> tuple[pa.Table, list[StoredFile]]:
-    """The rows to add and the files to take out, so that a table has no rows in some intervals."""
+    """The rows to add and the files to remove, so that a table has no rows in some intervals."""
     files = table.files
     assert files is not None
     bad = {file.path for file in damaged}
@@ -360,7 +360,7 @@ def _rows_beside(table: DeltaStoreTable, files: Sequence[StoredFile], gone: Sequ
 
 
 def _inside(intervals: Sequence[Interval]) -> pc.Expression:
-    """The rows of some intervals, whatever their column `record_month` says."""
+    """The rows of some intervals, whatever their column `record_month` contains."""
     time_of = pc.field("record_time").cast(pa.int64())
     return reduce(
         or_,
@@ -372,7 +372,7 @@ def _inside(intervals: Sequence[Interval]) -> pc.Expression:
 
 
 def _interval_of(file: StoredFile) -> Interval:
-    """The interval of everything that a file may hold: by its log, or else its whole migration."""
+    """The interval that a file's rows may lie in: by its log, or else its whole migration."""
     if file.interval is None:
         return Interval(int(file.partition["migration_id"]), BEGINNING, CLOSED)
     cut_off = 0 if has_digest(file.path) else _MILLISECOND  # other writers round statistics down

@@ -1,7 +1,7 @@
-"""`Soundness`: whether the tables of a history fit each other; `check` and `repair` call it.
+"""`Soundness`: whether the tables of a history are consistent with each other; `check` and `repair` call it.
 
-Its memory does not grow with the store. Rows are read in slices of record time: all rows of one update have its
-migration and record time. What has to be unique in the whole store is compared by 64-bit hashes, a batch at a time.
+Its memory does not grow with the store. Rows are read in slices of record time: all rows of one update share its
+migration and record time. Keys that must be unique in the whole store are compared by 64-bit hashes, in batches.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 REPAIR: Final = "run store.repair(), then sync: it is read again"
-#: What a sound ledger never shows, unlike repairs and lone assignments.
+#: Contradictions that a sound ledger never shows, unlike repairs and lone assignments.
 _UNSOUND: Final = (
     "counter not increasing", "counter differs", "contract differs", "target differs", "assigned twice",
     "unassigned twice",
@@ -56,13 +56,13 @@ _HASHES: Final = 20_000_000
 
 @dataclass(frozen=True)
 class Fault:
-    """One row that does not fit the others.
+    """One row that contradicts others.
 
     Attributes:
         name: what is wrong.
         update_id: the row's update.
         cursor: the update's cursor.
-        advice: what to do.
+        advice: the remedy.
     """
 
     name: str
@@ -77,10 +77,10 @@ class Soundness:
 
     Attributes:
         view: its tables.
-        of: which history.
-        rows: rows examined so far, by table.
-        most: about how many rows a slice has.
-        hashes: how many hashes are held at once.
+        of: the history.
+        rows: the number of rows examined so far, by table.
+        most: the approximate number of rows per slice.
+        hashes: the number of hashes in memory at once.
     """
 
     view: View
@@ -96,7 +96,7 @@ class Soundness:
         self._data = {name: data.filter(self._shown[name]) for name, data in self._stored.items()}
 
     def faults(self) -> Iterator[Fault]:
-        """Every row that is wrong."""
+        """Find every row that is wrong."""
         for interval in self._slices():
             data = {name: self._read(name, interval) for name in self.of.order}
             self.rows.update({name: rows.num_rows for name, rows in data.items()})
@@ -108,7 +108,7 @@ class Soundness:
             yield from self._counters()
 
     def left_over(self) -> Iterator[tuple[str, int, str]]:
-        """The rows per table that an interrupted sync left outside of what is covered: name, count, an update."""
+        """The rows that an interrupted sync left outside of the coverage: table, count and one update id."""
         for name in self.of.order:
             outside = self._stored[name].filter(~self._shown[name])
             count = outside.count_rows()
@@ -116,7 +116,7 @@ class Soundness:
                 yield name, count, outside.head(1, columns=["update_id"])["update_id"][0].as_py()
 
     def _slices(self) -> Iterator[Interval]:
-        """Intervals of covered record time that hold about as many rows as are read at once."""
+        """Intervals of covered record time with about as many rows as are read at once."""
         minutes: Counter[tuple[int, int]] = Counter()
         for name in self.of.order:
             for batch in self._batches(name, ["migration_id", "record_time"]):
@@ -167,7 +167,7 @@ class Soundness:
                 yield from self._repeated_among(twice)
 
     def _repeated_among(self, twice: set[int]) -> Iterator[Fault]:
-        """All rows of those ids that more than one row has, among the ids of some hashes."""
+        """All rows whose id occurs more than once, among the ids of some hashes."""
         rows = [
             row
             for batch in self._batches(self.of.index, list(_KEYS))
@@ -183,7 +183,7 @@ class Soundness:
     def _hashed(
         self, name: str, column: str, part: int, passes: int, columns: list[str] | None = None
     ) -> Iterator[tuple[pa.RecordBatch, np.ndarray[Any, Any]]]:
-        """Batches of those rows whose hash belongs to one of several passes, with the hashes."""
+        """Batches of the rows whose hash belongs to one of several passes, with the hashes."""
         for batch in self._batches(name, columns or [column]):
             hashes = np.fromiter(map(hash, batch[column].to_pylist()), np.int64, len(batch))
             # Each pass takes the rows of one residue, so equal ids always meet in the same pass.
@@ -219,7 +219,7 @@ def _of_verdicts(data: Mapping[str, pa.Table]) -> Iterator[Fault]:
 
 
 def _named_views(verdicts: pa.Table, views: pa.Table) -> Iterator[Fault]:
-    """Every view that a verdict has as a root, or another view inside it, has a row."""
+    """Check that every view that a verdict has as a root, or another view inside it, has a row."""
     held = set(zip(views["update_id"].to_pylist(), views["view_id"].to_pylist(), strict=True))
     named = [*_ids_in(verdicts, "root_views"), *_ids_in(views, "sub_views")]
     gone = {update_id for update_id, view_id in named if (update_id, view_id) not in held}
@@ -229,7 +229,7 @@ def _named_views(verdicts: pa.Table, views: pa.Table) -> Iterator[Fault]:
 
 
 def _ids_in(rows: pa.Table, column: str) -> Iterator[tuple[str, int]]:
-    """The view ids that a JSON column lists, each with its update; text that is no such list names none."""
+    """The view ids in a JSON column that lists them, each with its update; other text names none."""
     for update_id, text in zip(rows["update_id"].to_pylist(), rows[column].to_pylist(), strict=True):
         if text in {None, "[]"}:
             continue
@@ -249,7 +249,7 @@ def _anomalies(legs: pa.Table, names: tuple[str, ...]) -> Iterator[Fault]:
 
 
 def _event_counts(updates: pa.Table, events: pa.Table) -> Iterator[Fault]:
-    """Every transaction has as many events as it declares, and every event has an update."""
+    """Check that every transaction has as many events as it declares, and every event has an update."""
     counted = events.group_by("update_id").aggregate(
         [([], "count_all"), ("migration_id", "min"), ("record_time", "min")]
     )
@@ -262,11 +262,11 @@ def _event_counts(updates: pa.Table, events: pa.Table) -> Iterator[Fault]:
         yield _fault("events: their update is missing", _with_keys(row))
     wrong = pc.and_(pc.greater_equal(declared, 0), pc.not_equal(declared, counts))
     for row in joined.filter(wrong).to_pylist():
-        yield _fault("updates: the number of events is not what the update says", row)
+        yield _fault("updates: the number of events differs from the update's event_count", row)
 
 
 def _reassignment_rows(updates: pa.Table, legs: pa.Table) -> Iterator[Fault]:
-    """Every reassignment has a row in `reassignments`, and every such row has an update."""
+    """Check that every reassignment has a row in `reassignments`, and every such row has an update."""
     own = updates.filter(pc.not_equal(updates["kind"], "transaction"))
     yield from _without(own, legs, "updates: the reassignment's row is missing")
     yield from _without(legs, own, "reassignments: their update is missing")

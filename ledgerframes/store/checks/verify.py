@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ledgerframes.store.store import Store
 
 _UPDATES_PER_SAMPLE: Final = 50
-#: Stored updates that are in memory at once, more if they share a record time.
+#: Stored updates in memory at once; more if they share a record time.
 _TOGETHER: Final = 2_000
 
 
@@ -49,25 +49,25 @@ def verify(
     seed: int = 0,
     differences: int = 20,
 ) -> CrossCheck:
-    """Read parts of what is stored again from the network, and compare; see `cross_check`. Nothing is changed.
+    """Read parts of the stored history again from the network and compare; see `cross_check`. Nothing is changed.
 
     Args:
         self: the store.
         net: the network.
         start: see `load`, as for `end` and `last`.
         end: exclusive.
-        last: count back from where the history ends in the store.
+        last: counts back from the end of the stored history.
         sample: how many samples of about 50 updates to draw at random; None compares everything.
         seed: the same seed draws the same samples.
         differences: how many differences to keep at most.
 
     Returns:
         Counts and the first differences; `a` is the store, `b` the network. True if they agree and the store lacks
-        nothing before its end that the network shows. `lacks` names that, and what the network has pruned, which is
-        not compared.
+        nothing before its end that the network shows. `lacks` lists the missing parts, and the pruned ones, which
+        are not compared.
 
     Raises:
-        RequestError: a server gave no answer.
+        RequestError: a server did not answer.
 
     Example:
         >>> import tempfile, ledgerframes as lf
@@ -83,7 +83,7 @@ def verify(
     wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
     view = lake.existing(names=ORDER)
     part = lake_window(view, "updates", start, end, last).wanted
-    pages = having(net.scan.update_pages, part)  # of several scans those that reach back furthest
+    pages = having(net.scan.update_pages, part)  # among several scans, those that reach back furthest
     begin = beginning_of(pages)
     lacking = ", ".join(map(str, _lacking(pages, view, part)))
     lacks = [f"{lake.url} lacks {lacking}"] if lacking else []
@@ -119,7 +119,7 @@ def verify(
 
 
 def _lacking(pages: ScanPages, view: View, part: Window) -> Iterator[Interval]:
-    """What the network shows before the end of what is stored, and the store does not cover."""
+    """The intervals before the end of the store that the network shows and the store does not cover."""
     covered = view.covered
     for first in migrations_after(pages, None) if covered else ():
         migration_id = first.migration_id
@@ -134,7 +134,7 @@ def _lacking(pages: ScanPages, view: View, part: Window) -> Iterator[Interval]:
 
 
 def _impersonal(update: Canonical) -> Canonical:
-    """An update as a lake without personal data has it."""
+    """An update in the form of a lake without personal data."""
     return replace(update, members=without_members(update.members))
 
 
@@ -146,7 +146,7 @@ def _covered(view: View, part: Window) -> tuple[Interval, ...]:
 
 
 def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]:
-    """Windows drawn at random, each from one stored update to the 50th after it; those that overlap are one."""
+    """Windows drawn at random, each from one stored update to the 50th after it; overlapping ones are joined."""
     read = Part.of(view, "updates", part, allow_partial=True)
     cursors = read.load(["migration_id", "record_time"])
     if not cursors.num_rows:
@@ -160,7 +160,7 @@ def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]
         rows = rows.filter(pc.equal(rows["migration_id"], rows["migration_id"][0]))
         migration_id, times = rows["migration_id"][0].as_py(), rows["record_time"].cast(pa.int64())
         drawn.append(Interval(migration_id, times[0].as_py() - 1, times[-1].as_py()))
-    # Samples that overlap are one, so that each update is read and counted once.
+    # Overlapping samples are joined, so that each update is read and counted once.
     yield from map(window_of, merged(drawn))
 
 

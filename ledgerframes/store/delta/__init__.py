@@ -1,1 +1,1 @@
-"""One Delta table of a store: its files, checksums and commits; no other folder uses `deltalake`."""
+"""One Delta table of a store: its files, checksums and commits."""

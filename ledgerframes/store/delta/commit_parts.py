@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from deltalake import CommitProperties
     from deltalake.transaction import RemoveAction
 
-#: The name under which a log keeps the number of the document that it names.
+#: The name under which a log stores the number of its document.
 NUMBER: Final = "ledgerframes"
 _EXTREMES: Final = ("min.", "max.")
 _TIME: Final = pa.timestamp("us", "UTC")
 
 
 def holds_the_same(stored: pa.DataType, declared: pa.DataType) -> bool:
-    """Whether two types hold the same values; Delta names list elements and sizes text offsets differently."""
+    """Whether two types represent the same values; Delta names list elements and sizes text offsets differently."""
     if pa.types.is_list(declared):
         return bool(pa.types.is_list(stored) or pa.types.is_large_list(stored))
     if pa.types.is_string(declared):
@@ -34,16 +34,16 @@ def holds_the_same(stored: pa.DataType, declared: pa.DataType) -> bool:
 
 
 def properties(number: int | None = None) -> CommitProperties:
-    """What the log keeps with a commit: the number of a document; another writer's commit in between is a conflict."""
+    """The properties of a commit: the number of a document; a commit of another writer in between is a conflict."""
     from deltalake import CommitProperties, Transaction
 
-    # No retries: what another writer did since the table was read may make this commit wrong.
+    # No retries: changes by another writer since the table was read may make this commit wrong.
     transactions = [] if number is None else [Transaction(NUMBER, number)]
     return CommitProperties(app_transactions=transactions, max_commit_retries=0)
 
 
 def removed(file: StoredFile, *, changes: bool) -> RemoveAction:
-    """The log action by which a file is no longer part of the table."""
+    """The log action that removes a file from the table."""
     from deltalake.transaction import RemoveAction
 
     values: dict[str, str | None] = {name: str(value) for name, value in file.partition.items()}
@@ -53,7 +53,7 @@ def removed(file: StoredFile, *, changes: bool) -> RemoveAction:
 
 
 def parted(rows: pa.Table, names: Sequence[str]) -> Iterator[tuple[dict[str, Any], pa.Table]]:
-    """Rows by partition, in the order given; nothing where there are no rows."""
+    """The rows by partition, in the given order; empty if there are no rows."""
     if not rows.num_rows:
         return
     if not names:
@@ -68,7 +68,7 @@ def parted(rows: pa.Table, names: Sequence[str]) -> Iterator[tuple[dict[str, Any
 
 
 def _parts(batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], pa.RecordBatch]]:
-    """The rows of a batch by partition; mostly it has one, and its rows are not copied."""
+    """The rows of a batch by partition; most batches have one, and are not copied."""
     if not batch.num_rows:
         return
     ends = [pc.min_max(batch[name]).as_py() for name in names]

@@ -1,4 +1,4 @@
-"""Which files of a table are worth joining, and their rows; `delta` calls it."""
+"""The files of a table that are worth joining, and their rows; `delta` calls it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ledgerframes.tables.table import Table
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
-#: Bytes of a joined file at most; one is held in memory while it is written.
+#: Maximum bytes of a joined file; one is held in memory while it is written.
 _TARGET: Final = 64_000_000
 
 
 def is_small(file: StoredFile) -> bool:
-    """Whether a file should become part of a larger one once there are many; two others never fit one file."""
+    """Whether a file should be joined with others once there are many; two larger ones never fit one file."""
     return 2 * file.size <= _TARGET
 
 
 def groups_to_join(
     files: Iterable[StoredFile], partition: Sequence[tuple[str, str, Any]] | None
 ) -> Iterator[list[StoredFile]]:
-    """Files that become one file, in the order of time: small ones, and those whose name holds no digest yet.
+    """The groups of files to join, in order of time: small ones, and those without a digest in their name.
 
     Args:
         files: the files of a table.

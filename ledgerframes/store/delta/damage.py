@@ -12,7 +12,7 @@ from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.storage_errors import is_panic
 from ledgerframes.store.delta.table import DeltaStoreTable
 
-#: What Arrow raises when it cannot read a file.
+#: The errors that Arrow raises when it cannot read a file.
 READ_ERRORS: Final = (OSError, pa.ArrowException, StoreError)
 
 
@@ -20,7 +20,7 @@ READ_ERRORS: Final = (OSError, pa.ArrowException, StoreError)
 def damage_named(tables: Iterable[DeltaStoreTable]) -> Iterator[None]:
     """Turn an error of a read into a StoreError that names file, table, interval and remedy, if a file is damaged.
 
-    The files are examined only after an error, each to its last byte.
+    The files are examined only after an error, down to the last byte.
 
     Raises:
         StoreError: a file is damaged.

@@ -1,8 +1,8 @@
 """The Parquet files of a store: written with a checksum per page and a digest in the name, and checked when opened.
 
-The name of a file carries a digest of its bytes, so the commit that adds the file also says what has to be in it, and
-neither a checkpoint nor a shortened log loses that. Reading checks the pages that are read against their checksums
-and the footer against the name; `check(full=True)` and `verify="files"` hash whole files.
+The name of a file contains a digest of its bytes, so the commit that adds the file also records its contents, and no
+checkpoint or shortened log loses that. A read verifies the checksums of the pages that it uses, and the footer
+against the name; `check(full=True)` and `verify="files"` hash whole files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ledgerframes.timestamps import format_timestamp
 
 #: A name with 128 bits of SHA-256 over the file and the CRC-32 of its footer.
 _NAME: Final = re.compile(r"part-[0-9a-f]{16}-([0-9a-f]{32})-([0-9a-f]{8})\.zstd\.parquet$")
-# The log repeats statistics for each file and is read whole whenever a table is opened.
+# The log repeats the statistics of each file and is read completely whenever a table is opened.
 _LONGEST_STATISTIC: Final = 200
 _TAIL: Final = 8  # length of the footer and the magic bytes
 
@@ -40,7 +40,7 @@ class Written:
     Attributes:
         name: its name, digest included.
         data: its bytes.
-        statistics: what the log says of its rows, as JSON.
+        statistics: the statistics of its rows for the log, as JSON.
     """
 
     name: str
@@ -52,8 +52,8 @@ class Written:
 class FileWriter:
     """Collects rows into one Parquet file in memory.
 
-    zstd; statistics for the columns that reads are cut by, dictionaries where values repeat; rows in the order that
-    `row_order` says.
+    zstd; statistics for the columns that reads filter by, dictionaries for repeated values; rows in the order of
+    `row_order`.
 
     Attributes:
         table: the declaration.
@@ -85,7 +85,7 @@ class FileWriter:
         return int(self._sink.tell())
 
     def write(self, rows: pa.Table) -> None:
-        """Add rows, in the order of time as far as they are given so."""
+        """Add rows, in the order of time as far as they arrive in it."""
         for slab in slabs(self.table, rows):
             self._writer.write_table(slab, row_group_size=group_size(self.table))
         self._rows += rows.num_rows
@@ -93,7 +93,7 @@ class FileWriter:
             column = rows[name]
             self._nulls[name] = self._nulls.get(name, 0) + column.null_count
             kind = column.type
-            # deltalake takes a column without extremes for one between null and null, in which filters find no row.
+            # deltalake treats a column without extremes as one between null and null, in which filters find no row.
             if pa.types.is_string(kind) or pa.types.is_timestamp(kind) or pa.types.is_integer(kind):
                 extremes: dict[str, Any] = _extremes(column)
                 if extremes["min"] is not None:
@@ -104,7 +104,7 @@ class FileWriter:
         """Close the file."""
         self._writer.close()
         data = self._sink.getvalue().to_pybytes()
-        # The random part keeps two files of equal bytes apart: one may be taken out while the other stays.
+        # The random part distinguishes two files of equal bytes: one may be removed while the other stays.
         name = f"part-{uuid.uuid4().hex[:16]}-{_digest(data)}-{zlib.crc32(_footer(data)):08x}.zstd.parquet"
         return Written(name, data, json.dumps(self._statistics()))
 
@@ -124,18 +124,18 @@ class FileWriter:
 
 
 def indexed_columns(table: Table) -> Sequence[str]:
-    """The columns for which files keep their least and greatest value."""
+    """The columns whose least and greatest value the files store."""
     wanted = ("record_time", "update_id", "contract_id", "unassign_id", "party_id", "loaded_at")
     return [name for name in table.names if name in wanted] or table.names[:1]
 
 
 def has_digest(path: str) -> bool:
-    """Whether a file's name says what is in it; files of older versions do not."""
+    """Whether a file's name contains a digest; names of older versions do not."""
     return _NAME.search(path) is not None
 
 
 def is_whole(path: str, chunks: Iterable[bytes]) -> bool:
-    """Whether a file's bytes are those that its name promises; True where the name promises nothing."""
+    """Whether a file's bytes match the digest in its name; True if the name has none."""
     match = _NAME.search(path)
     if match is None:
         return True
@@ -146,13 +146,13 @@ def is_whole(path: str, chunks: Iterable[bytes]) -> bool:
 
 
 def has_own_footer(path: str, tail: bytes) -> bool:
-    """Whether the end of a file holds the footer that its name promises; True where the name promises nothing."""
+    """Whether the end of a file has the footer of the checksum in its name; True if the name has none."""
     match = _NAME.search(path)
     return match is None or f"{zlib.crc32(_footer(tail)):08x}" == match[2]
 
 
 def footer_size(tail: bytes) -> int:
-    """How many bytes at the end of a file are its footer, by its last eight bytes."""
+    """The number of bytes at the end of a file that are its footer, from its last eight bytes."""
     return int.from_bytes(tail[-_TAIL:-4], "little") + _TAIL
 
 
@@ -176,7 +176,7 @@ def _extremes(column: pa.ChunkedArray) -> dict[str, Any]:
 
 
 def put_file(url: str, options: Mapping[str, str], path: str, data: bytes) -> None:
-    """Store a new file of a table; one that already exists is an error, for some state of the table names it.
+    """Store a new file of a table; an existing one is an error, since some state of the table names it.
 
     Args:
         url: the table's folder or object-store URL.

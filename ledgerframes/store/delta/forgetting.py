@@ -1,4 +1,4 @@
-"""`forget`, `forget_log` remove what only older states of a Delta table need; `compact` calls them."""
+"""`forget`, `forget_log` remove files and log entries that only older states of a table need; `compact` calls them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _HOUR: Final = 3_600_000_000
 
 
 def forget(handle: DeltaTable, micros: int) -> None:
-    """Remove the files that only states of longer ago than this need, and make the log of those states removable.
+    """Remove the files that only states older than this need, and allow the log of those states to be removed.
 
-    The log's own setting says to keep everything, so that no other program shortens it; that is lifted until
+    The log's own setting keeps everything, so that no other program shortens it; that setting is suspended until
     `forget_log`.
 
     Args:
         handle: the table.
-        micros: how long ago, in microseconds.
+        micros: the age in microseconds.
 
     Raises:
         StoreError: the storage refused.
     """
     hours, seconds = micros // _HOUR, micros // 1_000_000
     with plain_errors(handle.table_uri, "be cleaned"):
-        # Delta refuses retentions below a week unless told otherwise; here the caller named the time.
+        # Delta refuses retentions below a week by default; here the caller chose the time.
         handle.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False)
         handle.update_incremental()
         # The clean-up obeys the table's own setting and takes no argument.
@@ -39,7 +39,7 @@ def forget(handle: DeltaTable, micros: int) -> None:
 
 
 def forget_log(handle: DeltaTable) -> None:
-    """Remove the log of what `forget` forgot; until then the state that it left can be opened.
+    """Remove the log of the states that `forget` dropped; until then the state that it left can be opened.
 
     Raises:
         StoreError: the storage refused.

@@ -1,4 +1,4 @@
-"""`Named`: the state in which a table was left; `Listing`: whom a table tells of its changes."""
+"""`Named`: the state in which a table was left; `Listing`: the recipient of a table's changes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 class Named(msgspec.Struct, frozen=True):
-    """A table in the state that it was left in.
+    """The state in which a table was left.
 
     Attributes:
         version: of the Delta table; -1 if there was none.
-        rows: how many it had, by its log.
+        rows: the number of its rows, by its log.
         files: a checksum of the list of its files.
     """
 
@@ -25,10 +25,10 @@ class Named(msgspec.Struct, frozen=True):
 
 
 class Listing(Protocol):
-    """Who keeps the list of the tables of a lake."""
+    """The owner of the list of a lake's tables."""
 
     def making(self) -> None:
-        """A table is about to be made."""
+        """Prepare for a table that is about to be created."""
 
     def changed(self, table: DeltaStoreTable) -> None:
-        """A table was made or changed."""
+        """Record that a table was created or changed."""

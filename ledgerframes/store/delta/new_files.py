@@ -1,4 +1,4 @@
-"""`NewFile`: a file of rows that is stored and not in the log yet; a table or a cluster's worker stores it."""
+"""`NewFile`: a stored file of rows that is not in the log yet; a table or a cluster's worker writes it."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class NewFile:
     Attributes:
         path: below the table.
         size: bytes.
-        partition: the values of the columns that make folders, as texts.
-        statistics: what the log is to say of its rows, as JSON.
+        partition: the values of the columns that form folders, as texts.
+        statistics: the statistics of its rows for the log, as JSON.
     """
 
     path: str
@@ -48,12 +48,12 @@ class NewFile:
 
     @property
     def rows(self) -> int:
-        """How many rows it has."""
+        """The number of its rows."""
         return int(self._said["numRecords"])
 
     @property
     def times(self) -> tuple[int, int]:
-        """The first and the last record time in it, in microseconds."""
+        """The first and last record time of its rows, in microseconds."""
         first, last = (parse_timestamp(self._said[ends]["record_time"])[0] for ends in ("minValues", "maxValues"))
         return first, last
 
@@ -72,13 +72,13 @@ class NewFile:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the rows of a table go: what a worker is told, nothing secret.
+    """Where the rows of a table go, as sent to workers, without secrets.
 
     Attributes:
         name: the table's name.
         url: its folder or object-store URL.
-        partition_by: the columns that make folders.
-        strips: whether personal data is taken out.
+        partition_by: the columns that form folders.
+        strips: whether personal data is removed.
     """
 
     name: str
@@ -87,19 +87,19 @@ class Place:
     strips: bool
 
     def check(self) -> None:
-        """Refuse to write where the table is not.
+        """Refuse to write where the table does not exist.
 
         Raises:
             StoreError: a worker does not see the store's folder.
         """
         if "://" not in self.url and not (Path(self.url) / "_delta_log").is_dir():
             raise StoreError(
-                f"{self.url!r} is not there on a worker: workers write into the store, so they need its folder under"
+                f"{self.url!r} does not exist on a worker: workers write into the store, so they need its folder under"
                 " the same path. Share it, or leave engine= or source= out"
             )
 
     def store(self, batches: Sequence[pa.RecordBatch]) -> list[NewFile]:
-        """Store rows, a file per partition.
+        """Store rows, one file per partition.
 
         Raises:
             StoreError: the storage refused.
@@ -119,11 +119,11 @@ class Place:
         return files
 
     def read(self, file: NewFile, columns: Sequence[str] | None = None) -> pa.RecordBatch:
-        """The rows of a file.
+        """Read the rows of a file.
 
         Args:
             file: one that `store` made.
-            columns: some of them, none of which makes folders; all by default.
+            columns: some of them, except those that form folders; all by default.
 
         Raises:
             StoreError: it cannot be read.
@@ -143,7 +143,7 @@ class Place:
         return pa.Table.from_arrays(arrays, names=whole.names).cast(whole).combine_chunks().to_batches()[0]
 
     def remove(self, files: Sequence[NewFile]) -> None:
-        """Remove files that no commit will add."""
+        """Remove files that will not be committed."""
         for file in files:
             if "://" in self.url:
                 _remote(self.url).delete_file(file.path)

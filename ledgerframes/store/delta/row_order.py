@@ -1,6 +1,6 @@
 """The order of rows in files: events by template within a slab of time; files, compaction and exports use it.
 
-So a short range is read without the rest of a month, and one template without the other ones.
+So a read of a short range skips the rest of a month, and a read of one template skips the others.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 _TIME: Final = pa.timestamp("us", "UTC")
-#: What events are sorted by; a table that lacks one of these is written in the order in which its rows come.
+#: The columns that events are sorted by; a table that lacks one is written in the order of arrival.
 _SORTED: Final = ("template_name", "choice")
-#: Rows of consecutive times that are sorted together: what a read of a short range decodes at least.
+#: Rows of consecutive times that are sorted together: the minimum that a read of a short range decodes.
 SLAB: Final = 50_000
-#: A fifth of a slab: what a read of a rare template decodes of it. Smaller groups make larger files.
+#: A fifth of a slab: the part that a read of a rare template decodes. Smaller groups make larger files.
 _SORTED_GROUP: Final = 10_000
-#: What a read of a short range of any other table decodes at least.
+#: The minimum that a read of a short range of any other table decodes.
 ROWS_PER_GROUP: Final = 20_000
 
 
 def sorted_by(table: Table) -> Sequence[str]:
-    """The columns that a table's rows are sorted by within a slab; each row group states their extremes."""
+    """The columns that a table's rows are sorted by within a slab; each row group stores their extremes."""
     return _SORTED if {*_SORTED} <= {*table.names} else ()
 
 
 def group_size(table: Table) -> int:
-    """How many rows make a row group of a table."""
+    """The number of rows per row group of a table."""
     return _SORTED_GROUP if sorted_by(table) else ROWS_PER_GROUP
 
 
 def slabs(table: Table, rows: pa.Table) -> Iterator[pa.Table]:
-    """The rows of a table as its files hold them, a slab at a time, so that no more than a slab is copied."""
+    """The rows of a table in the order of its files, a slab at a time, so that at most a slab is copied."""
     order = [(name, "ascending") for name in sorted_by(table)]
     if not order:
         yield rows
@@ -51,12 +51,12 @@ def slabs(table: Table, rows: pa.Table) -> Iterator[pa.Table]:
 
 
 def windows(data: ds.Dataset, rows: pc.Expression | None = None, size: int = SLAB) -> Iterator[pc.Expression]:
-    """Parts of a dataset by record time, in order, of so many rows each at most; rows of one time are not parted.
+    """Parts of a dataset by record time, in order, of `size` rows each at most; rows of one time are not split.
 
     Args:
         data: has a column `record_time`.
-        rows: which of its rows; None for all.
-        size: how many rows make a part.
+        rows: a filter; None for all rows.
+        size: the number of rows per part.
     """
     times = data.to_table(columns=["record_time"], filter=rows)["record_time"].cast(pa.int64()).to_numpy()
     times = np.sort(times)
@@ -64,7 +64,7 @@ def windows(data: ds.Dataset, rows: pc.Expression | None = None, size: int = SLA
     while start < len(times):
         end = start + size
         if end < len(times):
-            # Before the time that would be parted, or after it if it has more rows than a part.
+            # Before the time that would be split, or after it if it has more rows than a part.
             end = int(np.searchsorted(times, times[end], "left"))
             end = end if end > start else int(np.searchsorted(times, times[start], "right"))
         part = (field >= _time(times[start])) & (field <= _time(times[min(end, len(times)) - 1]))

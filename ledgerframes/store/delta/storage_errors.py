@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from ledgerframes.errors import StoreError
 
-# Errors of the storage library can hold the escape codes of terminal colours.
+# Errors of the storage library can contain the escape codes of terminal colours.
 _COLOURS: Final = re.compile("\x1b" + r"\[[0-9;]*m")
 _LONGEST: Final = 500
 
-#: The process in which deltalake first ran. Its threads belong to that process, whatever store they work for, and a
-#: fork does not carry them over; nothing but a note of the whole process can tell.
+#: The process in which deltalake first ran. Its threads belong to that process, for all stores, and a fork does not
+#: carry them over; only a process-wide note can show that.
 _started_in: list[int] = []
 
 
@@ -26,7 +26,7 @@ def plain_errors(url: str, verb: str) -> Iterator[None]:
     """Turn an error of the storage into a StoreError with location and remedy.
 
     Raises:
-        StoreError: the storage refused, another writer was there first, or this process cannot use stores.
+        StoreError: the storage refused, another writer was first, or this process cannot use stores.
     """
     from deltalake.exceptions import CommitFailedError, DeltaError
 
@@ -50,7 +50,7 @@ def refuse_after_fork(url: str) -> None:
     """Refuse a process that was forked from one in which a store was used.
 
     Raises:
-        StoreError: it was.
+        StoreError: it was forked from one.
     """
     if not _started_in:
         _started_in.append(os.getpid())
@@ -83,7 +83,7 @@ def _advice(text: str) -> str:
     if "no space" in lowered or "quota" in lowered or "os error 28" in lowered:
         return "The disk is full: free some space and run sync again; what was committed stays"
     if "nosuchbucket" in lowered:
-        return "There is no such bucket: make it, or fix the URL"
+        return "There is no such bucket: create it, or fix the URL"
     if "accessdenied" in lowered or "403 forbidden" in lowered or "signaturedoesnotmatch" in lowered:
         return "The object store refuses the credentials: check storage_options, or the variables that it reads"
     if "error sending request" in lowered or "connection refused" in lowered or "error trying to connect" in lowered:

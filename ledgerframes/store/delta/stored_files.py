@@ -1,4 +1,4 @@
-"""The files that a table's log names: opened through checks, and examined for damage; `delta` and `check` call it."""
+"""The files that a table's log names: opened with checks, and examined for damage; `delta` and `check` call it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ledgerframes.timestamps import format_timestamp
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-#: How much of a file a read looks at: the pages that it needs, or all bytes.
+#: How thoroughly a read checks a file: the pages that it needs, or all bytes.
 Verify = Literal["pages", "files"]
 
 #: The folder of a table for the files of rows that a later commit may replace.
@@ -36,9 +36,9 @@ class StoredFile:
     Attributes:
         path: below the table's folder.
         size: bytes, by the log.
-        rows: how many, by the log; None where it does not say.
-        interval: the least and greatest record time of its rows, both inclusive; None where the log does not say.
-        partition: the values that its folder stands for.
+        rows: the number of rows, by the log; None if unknown.
+        interval: the least and greatest record time of its rows, both inclusive; None if the log lacks it.
+        partition: the values of its folder.
     """
 
     path: str
@@ -58,7 +58,7 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class Damage:
-    """A file that is not what the log says.
+    """A file that differs from the log.
 
     Attributes:
         table: the table's name.
@@ -89,10 +89,10 @@ class Files:
 
     Attributes:
         table: the table's name.
-        url: where the table lies.
+        url: the location of the table.
         options: for the object store.
         handle: the table in that state.
-        verify: how much of a file a read looks at.
+        verify: how thoroughly a read checks a file.
     """
 
     table: str
@@ -105,7 +105,7 @@ class Files:
     def listed(self) -> dict[str, StoredFile]:
         """The files by path."""
         with plain_errors(self.url, "be read"):
-            # The log says size and times of every file, so none has to be opened to plan a read.
+            # The log has size and times of every file, so none has to be opened to plan a read.
             actions = pa.table(self.handle.get_add_actions(flatten=True))
         # A table whose files all lack statistics has no such columns.
         times = [name for name in ("min.record_time", "max.record_time") if name in actions.column_names]
@@ -115,10 +115,10 @@ class Files:
 
     @cached_property
     def filesystem(self) -> pa_fs.FileSystem:
-        """The files as Arrow opens them.
+        """The files as a file system for Arrow.
 
-        Those of a folder are opened by Arrow alone, after `check`: an error that a Python function raises in a thread
-        of DuckDB's can wait for a lock for ever. Those of an object store are checked when they are opened.
+        Those of a folder are opened by Arrow alone, after `check`: an error raised by a Python function in a thread of
+        DuckDB can wait for a lock forever. Those of an object store are checked when they are opened.
         """
         return self._plain if self.local else pa_fs.PyFileSystem(_Checked(self))
 
@@ -128,7 +128,7 @@ class Files:
         return "://" not in self.url
 
     def check(self, paths: Iterable[str]) -> None:
-        """Look at size and footer, or at all bytes, of files that are about to be read.
+        """Check size and footer, or all bytes, of files that are about to be read.
 
         Raises:
             StoreError: one is damaged.
@@ -146,7 +146,7 @@ class Files:
         return pa_fs.PyFileSystem(DeltaStorageHandler(self.url, dict(self.options), sizes))
 
     def opened(self, path: str) -> pa.NativeFile:
-        """A file of the table, checked.
+        """Open a file of the table, checked.
 
         Raises:
             StoreError: it is damaged.
@@ -161,11 +161,11 @@ class Files:
             raise StoreError(str(Damage(self.table, listed, why)))
 
     def harm(self, file: StoredFile, *, full: bool) -> str:
-        """What is wrong with a file, in words; empty if nothing is.
+        """Describe what is wrong with a file; empty if nothing is.
 
         Args:
-            file: which.
-            full: hash all its bytes; without it existence, size and footer are looked at.
+            file: the file.
+            full: hash all its bytes; otherwise only existence, size and footer are checked.
         """
         try:
             size = self._size(file.path)
@@ -187,7 +187,7 @@ class Files:
         return ""
 
     def unreadable(self, file: StoredFile) -> str:
-        """Why a file cannot be read to its end, in words, all pages checked; empty if it can."""
+        """Describe why a file cannot be read to its end, checking all pages; empty if it can."""
         import pyarrow.parquet as pq
 
         try:
@@ -206,10 +206,10 @@ class Files:
         return ""
 
     def damages(self, *, full: bool) -> Iterator[Damage]:
-        """What is wrong with the files of the table.
+        """Find the damaged files of the table.
 
         Args:
-            full: hash all bytes; where there is no digest, read all pages.
+            full: hash all bytes; if there is no digest, read all pages.
         """
         for file in self.listed.values():
             why = self.harm(file, full=full)
@@ -229,7 +229,7 @@ class Files:
 
 
 class _Checked(pa_fs.FileSystemHandler):  # type: ignore[misc]
-    """What Arrow asks of a file system, for files that are only read."""
+    """The part of Arrow's file system interface that reading needs."""
 
     def __init__(self, files: Files) -> None:
         self._files = files

@@ -37,18 +37,18 @@ _CHECKPOINT_EVERY: Final = 50
 
 
 class DeltaStoreTable:
-    """A table of the store, whether it exists yet or not.
+    """A table of the store, whether or not it exists yet.
 
-    Not safe for several threads at once, except where a method says so.
+    Not thread-safe, except where a method says so.
 
     Args:
         table: its declaration.
         url: folder or object-store URL.
         storage_options: for the object store.
-        partition_by: the columns that make folders.
-        verify: how much of a file a read looks at.
+        partition_by: the columns that form folders.
+        verify: how thoroughly a read checks a file.
         personal: whether personal data is kept, if the table has to be created; an existing one records it.
-        listing: who is told of its changes.
+        listing: the recipient of its changes.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class DeltaStoreTable:
 
     @property
     def handle(self) -> DeltaTable | None:
-        """The table as last read, or None where there is none."""
+        """The table as last read; None if there is none."""
         return self._handle
 
     @property
@@ -94,7 +94,7 @@ class DeltaStoreTable:
         return self._handle is not None
 
     def partition_files(self, *, small: bool = False) -> Counter[tuple[str, ...]]:
-        """How many files each partition has, or how many small ones, by the values of its columns as texts."""
+        """The number of files per partition, or of small ones, by the values of its columns as texts."""
         files = self.files
         if files is None or not self._partition_by:
             return Counter()
@@ -103,17 +103,17 @@ class DeltaStoreTable:
 
     @property
     def version(self) -> int | None:
-        """The version last read, or None where there is no table."""
+        """The version last read; None if there is no table."""
         return None if self._handle is None else self._handle.version()
 
     def as_of(self, version: int | None) -> DeltaStoreTable:
-        """The table in an older state, for reading; without a version, as if it did not exist."""
+        """Read the table in an older state; without a version, as if it did not exist."""
         self._handle = None if version is None else self._open(version)
         return self
 
     @property
     def files(self) -> Files | None:
-        """The files of the state last read, or None where there is no table."""
+        """The files of the state last read; None if there is no table."""
         if self._handle is None:
             return None
         return Files(self.name, self.url, self._options, self._handle, self._verify)
@@ -125,7 +125,7 @@ class DeltaStoreTable:
         files = self.files
         if files is None or self._handle is None:
             return ds.dataset(self.table.schema.empty_table())
-        # It calls Python and drops what a signal's handler raises there; a program that ended meanwhile would crash.
+        # It calls Python and drops what a signal's handler raises there; an exiting program would crash.
         call = partial(self._handle.to_pyarrow_dataset, filesystem=files.filesystem)
         with plain_errors(self.url, "be read"):
             stored = to_the_end(spawn(call, "ledgerframes-dataset"))
@@ -145,7 +145,7 @@ class DeltaStoreTable:
         return ds.FileSystemDataset(fragments, schema, checked, files.filesystem)
 
     def size(self) -> dict[str, Any]:
-        """Rows, files and bytes, by the log alone."""
+        """The number of rows, files and bytes, by the log alone."""
         if self._handle is None:
             return {"table": self.name, "rows": 0, "files": 0, "bytes": 0, "version": None}
         actions = pa.table(self._handle.get_add_actions(flatten=True))
@@ -158,7 +158,7 @@ class DeltaStoreTable:
         }
 
     def state(self) -> Named:
-        """The state last read; entries that were lost from the middle of the log change the list of files."""
+        """The state last read; entries lost from the middle of the log change the list of files."""
         if (files := self.files) is None:
             return Named()
         size = self.size()
@@ -175,17 +175,17 @@ class DeltaStoreTable:
         return self._handle is not None and self._handle.metadata().configuration.get(PROPERTY) == LEFT_OUT_OF_IT
 
     def strips(self) -> bool:
-        """Whether personal data is taken out of rows before they are stored."""
+        """Whether personal data is removed from rows before they are stored."""
         if self._handle is not None:
             return self.impersonal
         return self._personal is not None and not self._personal()
 
     def as_kept(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Rows as the table keeps them: without personal data, if it was created so."""
+        """The rows as the table stores them: without personal data, if it was created so."""
         return without_personal_data(self.table, batch) if self.strips() else batch
 
     def create(self) -> None:
-        """Create the table, empty; one that a killed writer left is taken over, and what it holds taken back."""
+        """Create the table, empty; a table left by a killed writer is reused, and its rows taken back."""
         from deltalake import DeltaTable
 
         if self._listing is not None:
@@ -219,11 +219,11 @@ class DeltaStoreTable:
 
         Args:
             batches: rows.
-            files: of further rows, as `Place.store` made them.
-            number: of the document that the log names from now on; a commit of another writer is then a conflict.
+            files: files with further rows, as `Place.store` made them.
+            number: the number of the document that the log names from now on; makes another writer's commit a conflict.
 
         Raises:
-            StoreError: another writer was there first, or the storage refused.
+            StoreError: another writer was first, or the storage refused.
         """
         schema = self.table.schema.remove_metadata()
         rows = pa.Table.from_batches([self.as_kept(batch).cast(schema) for batch in batches], schema)
@@ -237,17 +237,17 @@ class DeltaStoreTable:
         files: Sequence[NewFile] = (),
         number: int | None = None,
     ) -> None:
-        """Add rows and take files out in one commit.
+        """Add rows and remove files in one commit.
 
         Args:
-            rows: in the declared columns, and further ones that are stored.
-            without: files that are no longer part of the table; they stay where they are for older states.
+            rows: in the declared columns, and further stored ones.
+            without: files that are no longer part of the table; they stay in place for older states.
             changing: rows that a later commit may replace, each part in a file of its own in the folder `CHANGING`.
             files: see `append`.
-            number: likewise.
+            number: see `append`.
 
         Raises:
-            StoreError: another writer was there first, or the storage refused.
+            StoreError: another writer was first, or the storage refused.
         """
         if self._handle is None:
             raise StoreError(f"{self.url}: the table does not exist; it has to be created first")
@@ -263,7 +263,7 @@ class DeltaStoreTable:
         self._changed()
 
     def check_schema(self) -> None:
-        """Refuse a stored table that this version cannot extend without changing what is there.
+        """Refuse a stored table that this version cannot extend without changing existing rows.
 
         Raises:
             StoreError: a column has another type, or a new column cannot be null for old rows.
@@ -287,7 +287,7 @@ class DeltaStoreTable:
         """Join small files, of one partition or everywhere, and write a checkpoint.
 
         Raises:
-            StoreError: a file is damaged, or the storage refused; what came before stays.
+            StoreError: a file is damaged, or the storage refused; earlier commits stay.
         """
         files = self.files
         if self._handle is None or files is None:
@@ -300,7 +300,7 @@ class DeltaStoreTable:
                     if why:
                         raise StoreError(str(Damage(self.name, file, why)))
                 joined = self._joined(data, group)
-                # `changes=False` says that rows only moved, so programs that follow the table do not see them as new.
+                # `changes=False` marks rows as only moved, so programs that follow the table do not see them as new.
                 where = CHANGING if group[0].changes else ""
                 added = [self._put(file, group[0].partition, changes=False, folder=where) for file in joined]
                 self._commit([*added, *(removed(file, changes=False) for file in group)])
@@ -308,7 +308,7 @@ class DeltaStoreTable:
         self._changed()
 
     def restore(self, version: int) -> bool:
-        """Go back to an older state, in a commit of its own, if the table has gone on since; whether it had."""
+        """Return to an older state, in a commit of its own, if the table has newer ones; returns whether it had."""
         if self._handle is None or self._handle.version() <= version:
             return False
         with plain_errors(self.url, "be written"):
@@ -322,7 +322,7 @@ class DeltaStoreTable:
         self.change(data, [] if files is None else list(files.listed.values()))
 
     def _file_schema(self) -> pa.Schema:
-        """The columns that files hold: those declared, and those that a newer version has added."""
+        """The columns in the files: those declared, and those that a newer version has added."""
         assert self._handle is not None
         stored = pa.schema(self._handle.schema().to_arrow())
         fields = list(self.table.schema.remove_metadata())
@@ -363,9 +363,9 @@ class DeltaStoreTable:
             handle.load_as_version(version)
 
     def extend(self) -> None:
-        """Add the columns that an older version did not have, in a commit of its own.
+        """Add the columns that an older version lacked, in a commit of its own.
 
-        The Delta library takes rows only in the columns that the log knows.
+        The Delta library accepts rows only in columns that the log knows.
         """
         from deltalake import Schema
 
@@ -389,7 +389,7 @@ class DeltaStoreTable:
         from deltalake import DeltaTable
         from deltalake.exceptions import TableNotFoundError
 
-        # Opening a missing folder would be an error of the storage, and most tables of a new store are missing.
+        # Opening a missing folder would be a storage error, and most tables of a new store are missing.
         if "://" not in self.url and not (Path(self.url) / "_delta_log").is_dir():
             return None
         with plain_errors(self.url, "be read"):

@@ -15,10 +15,10 @@ from ledgerframes.store.read.reading import load_table
 from ledgerframes.store.table_sets import HISTORY
 from ledgerframes.store.view import View
 
-#: A chunk ends once it has this many events and legs; memory is bounded by it, whatever the length of the history.
+#: A chunk ends once it has this many events and legs, which bounds memory, however long the history is.
 # With payloads of 2 kB a chunk takes 200 MB; a day of a busy network has millions of events.
 EVENTS_AT_ONCE: Final = 100_000
-#: What the computed tables read of events.
+#: The columns of events that computed tables read.
 _EVENTS: Final = (
     *("update_id", "event_id", "parent_event_id", "node_index", "depth", "migration_id", "record_time"),
     "event_type",
@@ -36,7 +36,7 @@ class HistoryReader:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        # To list the files of a table costs more than to read a few rows of them.
+        # Listing the files of a table costs more than reading a few rows.
         self._data = {name: view.tables[name].dataset() for name in HISTORY.order}
 
     def rows(self, interval: Interval) -> History[Any]:
@@ -53,11 +53,11 @@ class HistoryReader:
         return bool(first.num_rows)
 
     def parts(self, wanted: Interval, done: Iterable[Sequence[Interval]]) -> Iterator[Interval]:
-        """The parts of an interval that hold rows, each small enough to be computed at once, in order.
+        """The parts of an interval that have rows, each small enough to be computed at once, in order.
 
         Args:
             wanted: an interval of one migration.
-            done: what each table is computed from; no part lies across the end of an interval of these.
+            done: what each table is computed from; no part crosses the end of one of these intervals.
         """
         ends = {part.hi for parts in done for part in parts if part.migration_id == wanted.migration_id}
         lo = wanted.lo
@@ -67,7 +67,7 @@ class HistoryReader:
                 lo = hi
 
     def _cuts(self, wanted: Interval) -> list[int]:
-        """Where the parts of an interval end: at its times, which are in memory, and not what happened at them."""
+        """Where the parts of an interval end: only its record times are held in memory, without the events."""
         with damage_named([self._view.tables[HISTORY.index]]):
             scanner = self._data[HISTORY.index].scanner(
                 {

@@ -1,4 +1,4 @@
-"""The open contracts, which are carried from chunk to chunk: those that a chunk needs, and what it changes in them."""
+"""The open contracts, carried from chunk to chunk: those that a chunk needs, and its changes to them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ledgerframes.store.derive.kept import OPEN_CONTRACTS
 from ledgerframes.store.derive.open_rows import open_rows
 from ledgerframes.store.derive.rules import Change
 
-#: What says of which round the coupons are that expire; an expiry states the id of its contract alone.
+#: The template that shows which round expiring coupons belong to; an expiry states only its contract id.
 _CLOSED_ROUND: Final = ROUNDS[-1]
 _CARRIED: Final = (
     *(*COUPONS, AMULET, LOCKED_AMULET, _CLOSED_ROUND),
     "Splice.AmuletTransferInstruction:AmuletTransferInstruction",
     PREAPPROVAL,
 )
-#: Instructions and allocations of any instrument are told by a member of their payload.
+#: Instructions and allocations of any instrument are recognised by a member of their payload.
 _STEPS: Final = r'"(transfer|allocation)"'
 _SCHEMA: Final = OPEN_CONTRACTS.schema.remove_metadata()
 
@@ -34,13 +34,13 @@ def opening_of(history: History[Any], carried: DeltaStoreTable) -> pa.Table:
 
 
 def contracts_changed(history: History[Any], opening: pa.Table) -> Change:
-    """What a part of the history changes in the table of open contracts.
+    """The changes of a part of the history to the table of open contracts.
 
     Contracts are carried from their create, or the assignment that shows them, to their end.
 
     Args:
         history: events and legs.
-        opening: those of the contracts in it that were open before.
+        opening: those of its contracts that were open before.
     """
     events, legs = history.events, history.reassignments
     parts = [

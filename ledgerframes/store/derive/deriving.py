@@ -1,7 +1,7 @@
-"""`derive_tables`: brings computed tables up to what is final in a store; `Store.derive` and a sync call it.
+"""`derive_tables`: brings computed tables up to the final part of a store; `Store.derive` and syncs call it.
 
-The history is processed in chunks. A chunk's changes to all tables, and how far they are computed by then, are one
-commit of the root. Where the history changed below what is computed, a table is computed again.
+The history is processed in chunks. A chunk's changes to all tables, and their progress, are one commit of the root.
+If the history changed below the computed part, a table is computed again.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from ledgerframes.store.view import View
 
 _log = logging.getLogger("ledgerframes.store")
 _CARRIED = OPEN_CONTRACTS.name
-# Every file costs a read one open.
+# A read opens each file once.
 _FILES = 100
 
 
 @dataclass(frozen=True, repr=False)
 class DeriveReport(Result):
-    """What was computed.
+    """The result of `Store.derive`.
 
     Attributes:
-        store: which.
-        rows: rows that each table has.
+        store: its URL.
+        rows: the number of rows of each table.
         written: rows added or changed, by table; one that changes later is written again.
         again: the tables that were computed again from the beginning, and why.
         settled: up to where the tables are computed, in words; one interval per migration.
@@ -79,11 +79,11 @@ def derived_tables(lake: Lake) -> tuple[str, ...]:
 
 
 def derive_tables(lake: Lake, wanted: Sequence[str]) -> DeriveReport:
-    """Bring computed tables up to date; the caller holds the store.
+    """Bring computed tables up to date; the caller holds the lock.
 
     Args:
         lake: the store.
-        wanted: names of tables, with those that they are computed with, as `derivable` returns them.
+        wanted: names of tables, with their inputs, as `derivable` returns them.
 
     Raises:
         StoreError: there is no history, a newer version computed a table, or the store cannot be written.
@@ -100,7 +100,7 @@ def derive_tables(lake: Lake, wanted: Sequence[str]) -> DeriveReport:
 
 
 class _Run:
-    """One pass over what is new."""
+    """One pass over the new part of the history."""
 
     def __init__(self, lake: Lake, view: View, wanted: Sequence[str]) -> None:
         self._lake = lake
@@ -125,7 +125,7 @@ class _Run:
         self._commits = 0
 
     def carry_out(self) -> None:
-        """Compute what is new, chunk by chunk."""
+        """Compute everything new, chunk by chunk."""
         for table in self._tables.values():
             if not table.exists:
                 table.create()
@@ -140,7 +140,7 @@ class _Run:
         self._record()
 
     def _record(self) -> None:
-        """Commit what was done to tables, and how far they are computed."""
+        """Commit the changed tables and their progress."""
         document = self._root.document.computing(self._progress)
         if document != self._root.document:
             self._root.commit(document)
@@ -156,7 +156,7 @@ class _Run:
             yield from self._history.parts(interval, [self._progress[name].done for name in self._chunked])
 
     def report(self) -> DeriveReport:
-        """What was done."""
+        """The report of this pass."""
         tables = {name: table for name, table in self._tables.items() if name != _CARRIED}
         rows = {name: table.dataset().count_rows() for name, table in tables.items()}
         written = {name: self._written[name] for name in tables}
@@ -169,10 +169,10 @@ class _Run:
             why = why_again(progress, name, self._basis)
             if not why and self._comes_late(progress):
                 why = "an earlier migration has more updates"
-            # Its state before a chunk has to be there for the table that is furthest behind.
+            # Its state before a chunk is needed for the table that is furthest behind.
             others = (self._progress[other].done for other in self._chunked if other != _CARRIED)
             if not why and name == _CARRIED and any(beyond(progress.done, done) for done in others):
-                why = "another table is less far"
+                why = "another table is further behind"
             if not why:
                 continue
             table, basis = self._tables[name], self._basis
@@ -186,15 +186,15 @@ class _Run:
                 _log.info("%s is computed again: %s", name, why)
 
     def _comes_late(self, progress: Progress) -> bool:
-        """Whether there is more of a migration before the last computed one, which may have ended what that shows."""
+        """Whether an earlier migration than the last computed one has more, which may have ended contracts of that."""
         last = max((interval.migration_id for interval in progress.done), default=-1)
         return self._history.has_rows([part for part in self._basis.beyond(progress.done) if part.migration_id < last])
 
     def _take(self, interval: Interval) -> None:
-        """Compute a chunk, and commit what it does to each table that does not have it yet."""
+        """Compute a chunk, and commit its changes to each table that lacks it."""
         rows = self._history.rows(interval)
         opening = opening_of(rows, self._tables[_CARRIED])
-        # Parts never lie across the end of what a table has, so one place tells for all.
+        # Parts never cross the end of the computed part of a table, so one place decides for all.
         end = Cursor(interval.migration_id, interval.hi)
         with together(rows, opening=Opening(opening), rows_only=True) as inputs:
             for name in self._chunked:
@@ -224,7 +224,7 @@ class _Run:
             table.compact()
 
     def _sum(self) -> None:
-        """Compute the supply of all rounds from the tables of rounds and of what updates mint and burn."""
+        """Compute the supply of all rounds from `round_history` and `mint_burn`."""
         table = self._tables[SUMMED]
         below = [self._tables[name] for name in NEEDS[SUMMED]]
         with damage_named(below):

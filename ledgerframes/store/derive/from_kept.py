@@ -1,4 +1,4 @@
-"""`with_issuance` and `supply_rows`: what models compute from tables that a lake keeps; `rules` and `deriving` ask."""
+"""`with_issuance`, `supply_rows`: models computed from tables that a lake keeps; `rules` and `deriving` call them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ledgerframes.models.engine import Engine
 from ledgerframes.tables.coin_stocks import SUPPLY_PER_ROUND
 from ledgerframes.tables.kinds import AMOUNT, TEXT, TEXTS
 
-#: What `supply_per_round` reads of coins that were there before; a lake from ledger begin has none.
+#: The earlier coins that `supply_per_round` reads; a lake from ledger begin has none.
 _NO_COINS = pa.schema({"amount": AMOUNT.arrow, "shown_by": TEXT.arrow, "wrong": TEXTS.arrow}).empty_table()
 
 
 def unissued(rows: pa.Table) -> pa.ChunkedArray:
-    """Whether a round of each coupon is still to say what it issues: none does for one that states coin.
+    """Whether coupons still wait for the issuance of their round; those that state an amount of coin do not.
 
-    Those of the second version, of whatever kind, state coin, a round and when they expire; the others that a round
-    issues expire with it.
+    All coupons of the second version state an amount, a round and their expiry; the others expire with the round that
+    issues them.
     """
     waits = pc.and_(pc.is_null(rows["issuance"]), pc.is_valid(rows["round"]))
     return pc.and_(waits, pc.is_null(rows["expires_at"]))
 
 
 def with_issuance(rows: pa.Table, known: pa.Table) -> pa.Table:
-    """Coupons with the issuance and price of their round where these were not known to them, and their worth with it.
+    """Add issuance and price of their round to coupons that lacked them, and the resulting value.
 
     Args:
         rows: rows of `rewards`.
@@ -41,11 +41,11 @@ def with_issuance(rows: pa.Table, known: pa.Table) -> pa.Table:
 
 
 def supply_rows(given: Mapping[str, Any], *, begun: bool) -> pa.Table:
-    """The rows of `supply_per_round`.
+    """Compute the rows of `supply_per_round`.
 
     Args:
-        given: the rows of `mint_burn` and `round_history`; of a dataset they are read in batches.
-        begun: whether they begin at ledger begin; the total is not known otherwise.
+        given: the rows of `mint_burn` and `round_history`; datasets are read in batches.
+        begun: whether they begin at ledger begin; otherwise the total is unknown.
     """
     return _rows("supply_per_round", {**given, "coin_contracts": _NO_COINS}, SUPPLY_PER_ROUND.schema, begun=begun)
 

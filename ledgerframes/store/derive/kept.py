@@ -1,4 +1,4 @@
-"""Which computed tables a store keeps, under which names and by which version of their rules; all of `store` asks."""
+"""The computed tables that a store keeps, with their names and the version of their rules; all of `store` uses it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ledgerframes.tables.derived import COMPUTED, DERIVED
 from ledgerframes.tables.kinds import JSON, TEXT, TIME
 from ledgerframes.tables.table import Column, Table
 
-#: What computed tables need of contracts that were created earlier, instead of the whole history.
+#: Earlier contracts that computed tables need, instead of the whole history.
 OPEN_CONTRACTS: Final = Table(
     "open_contracts",
     "One row per contract that computed tables may need later, while it is active: a coin, a coupon, an instruction.",
@@ -40,11 +40,11 @@ VERSIONS: Final = {
 KEPT: Final[dict[str, Table]] = {
     name: OPEN_CONTRACTS if name == OPEN_CONTRACTS.name else DERIVED[name] for name in VERSIONS
 }
-#: What a caller can ask for.
+#: The tables that a caller can ask for.
 DERIVABLE: Final = tuple(name for name in KEPT if name != OPEN_CONTRACTS.name)
 #: The table that is computed from rows of others, and not from events.
 SUMMED: Final = "supply_per_round"
-#: The tables that another one is computed with.
+#: The tables that another one needs as input.
 NEEDS: Final = {"rewards": ("round_history",), SUMMED: ("round_history", "mint_burn")}
 
 
@@ -54,11 +54,11 @@ def function_of(name: str) -> str:
 
 
 def derivable(wanted: Iterable[str], argument: str) -> tuple[str, ...]:
-    """The tables that a caller names, with those that they are computed with, in the order of writing.
+    """The requested tables with the inputs that they need, in the order of writing.
 
     Args:
         wanted: names of tables.
-        argument: what the caller's argument is called.
+        argument: the name of the caller's argument.
 
     Raises:
         InputError: one of them is not a computed table, or a store does not keep it.

@@ -1,4 +1,4 @@
-"""`kept_rows`: the rows of a table that a store keeps, continued over what is not final yet; computed tables ask it."""
+"""`kept_rows`: the rows of a kept table, continued over the part that is not final; computed tables call it."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from ledgerframes.store.table_sets import HISTORY
 from ledgerframes.store.view import View
 
 _CARRIED: Final = OPEN_CONTRACTS.name
-#: What rows are in the order of; then by their key.
+#: The column that rows are ordered by; then by their key.
 _ORDERS: Final = {"round_history": "round", "rewards": "created_at", "coin_history": "created_round"}
 
 
 def kept_rows(lake: Lake, name: str) -> tuple[pa.Table, int] | None:
-    """The rows of a table for all that a store covers, and how often something was not understood in them.
+    """The rows of a table for everything that a store covers, and how many items were not understood.
 
     Args:
         lake: the store.
-        name: of the table.
+        name: the table's name.
 
     Returns:
-        None where the store does not keep the table, or where its rows are not those of the history as it is.
+        None if the store does not keep the table, or if its rows do not match the current history.
     """
     if name not in DERIVABLE:
         return None
@@ -56,7 +56,7 @@ def _rows(view: View, name: str) -> tuple[pa.Table, int] | None:
         return None
     history = HistoryReader(view)
     rest = [part for part in covered.beyond(own.done) if history.has_rows([part])]
-    # What is not final is a minute of the history; where a derive is due, a table is better computed as a whole.
+    # The part that is not final is a minute of the history; if a derive is due, computing the whole is better.
     parts = [part for interval in rest[:1] for part in history.parts(interval, [()])]
     if len(rest) > 1 or len(parts) > 1:
         return None
@@ -76,7 +76,7 @@ def _rows(view: View, name: str) -> tuple[pa.Table, int] | None:
 
 
 def _summed(view: View) -> tuple[pa.Table, int] | None:
-    """The rows of `supply_per_round`, from the kept rows of what it is computed with; these begin at ledger begin."""
+    """The rows of `supply_per_round`, from the kept rows of its inputs; these begin at ledger begin."""
     below = {name: _rows(view, name) for name in NEEDS[SUMMED]}
     there = {name: found for name, found in below.items() if found is not None}
     if len(there) < len(below):
@@ -86,7 +86,7 @@ def _summed(view: View) -> tuple[pa.Table, int] | None:
 
 
 def _continued(view: View, history: HistoryReader, name: str, part: Interval) -> Change:
-    """What a part of the history changes in a table, after what it needs of the others."""
+    """The changes of a part of the history to a table, after those to the tables that it needs."""
     rows = history.rows(part)
     done: dict[str, Change] = {}
 

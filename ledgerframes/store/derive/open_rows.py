@@ -1,4 +1,4 @@
-"""Rows of a computed table that can still change: they lie in files of their own, which a commit can replace."""
+"""Rows of a computed table that can still change, in files of their own, which a commit can replace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 
 
 def open_rows(table: DeltaStoreTable, wanted: pc.Expression) -> pa.Table:
-    """The open rows that a filter names, in the declared columns and types, without metadata and constraints."""
+    """The open rows that match a filter, in the declared columns and types, without metadata and constraints."""
     data = table.dataset()
     with damage_named([table]):
         parts = [fragment.to_table(schema=data.schema, filter=wanted) for _, fragment in _open_files(table, data)]
@@ -23,7 +23,7 @@ def open_rows(table: DeltaStoreTable, wanted: pc.Expression) -> pa.Table:
 
 
 def files_with(table: DeltaStoreTable, key: str, keys: pa.Array) -> list[StoredFile]:
-    """The files of open rows that hold any of some keys."""
+    """The files of open rows that contain any of some keys."""
     if not len(keys):
         return []
     data, wanted = table.dataset(), pc.field(key).isin(keys)

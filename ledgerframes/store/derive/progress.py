@@ -1,4 +1,4 @@
-"""How far a kept table is computed, and whether it can be continued; `derive` and readers ask it."""
+"""How far a kept table is computed, and whether it can be continued; `derive` and readers use it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ledgerframes.store.coverage_document import Document, Progress
 from ledgerframes.store.derive.kept import VERSIONS
 from ledgerframes.store.view import View
 
-#: Why a table is computed that was not there yet.
+#: The reason for computing a table that did not exist yet.
 NEW: Final = "new"
 
 
@@ -22,7 +22,7 @@ class Basis:
 
     Attributes:
         intervals: one per migration, without a gap.
-        changes: counts rows added to, and taken out of, what was final.
+        changes: how often rows were added to, or removed from, the final part.
         begun: whether it begins at ledger begin.
     """
 
@@ -32,21 +32,21 @@ class Basis:
 
     @classmethod
     def of(cls, view: View, *, final: bool = True) -> Basis:
-        """Read it from a state of a store.
+        """Read the basis from a state of a store.
 
         Args:
             view: the state.
-            final: leave out what is covered and not final yet.
+            final: leave out the part that is covered but not final yet.
         """
         slots = view.slots
         intervals = _without_gap(slots.common, slots.settled if final else slots.common, slots.ended)
         begin = slots.begin
-        # What nothing shows to have begun earlier counts as the beginning, as in loads.
+        # A start that nothing shows to be late counts as the beginning, as in loads.
         begun = begin is not None and begin.late is None and bool(intervals) and intervals[0][:2] == begin[:2]
         return cls(intervals, slots.changes, begun)
 
     def beyond(self, done: Sequence[Interval]) -> list[Interval]:
-        """What of it is not computed yet, in order."""
+        """The parts that are not computed yet, in order."""
         return [part for interval in self.intervals for part in missing(interval, done)]
 
 
@@ -57,7 +57,7 @@ def _without_gap(
     joined: list[Interval] = []
     for interval in covered:
         last = joined[-1].migration_id if joined else None
-        # A history from a time on begins with that time in every migration.
+        # A history that starts at a time starts at that time in every migration.
         if last is not None and (last == interval.migration_id or interval.lo > max(BEGINNING, covered[0].lo)):
             break
         final = next((part for part in settled if part[:2] == interval[:2]), interval._replace(hi=interval.lo))
@@ -68,15 +68,15 @@ def _without_gap(
 
 
 def why_again(progress: Progress, name: str, basis: Basis) -> str:
-    """Why the state of a table cannot be continued; empty if it can."""
+    """Explain why the state of a table cannot be continued; empty if it can."""
     if progress.rules is None:
         return NEW
     if not progress.rules:
-        return "a repair took out a part of it"
+        return "a repair removed a part of it"
     if progress.rules != VERSIONS[name]:
         return "the rules of an older version computed it"
     if progress.changes != basis.changes:
-        return "rows were added to, or taken out of, the part of the history that was final"
+        return "rows were added to, or removed from, the part of the history that was final"
     begins = {interval.migration_id: interval.lo for interval in basis.intervals}
     if beyond(progress.done, basis.intervals) or any(begins[part.migration_id] != part.lo for part in progress.done):
         return "the store covers another part of the history"
@@ -99,7 +99,7 @@ def read(document: Document, name: str) -> Progress:
 
 
 def with_interval(done: Sequence[Interval], interval: Interval) -> tuple[Interval, ...]:
-    """What is computed once an interval is, too."""
+    """The computed intervals after one more is added."""
     before = [part for part in done if part.migration_id != interval.migration_id]
     own = [part.lo for part in done if part.migration_id == interval.migration_id]
     return tuple(sorted([*before, interval._replace(lo=min([*own, interval.lo]))]))

@@ -23,19 +23,19 @@ from ledgerframes.store.derive.from_kept import unissued, with_issuance
 #: When a phase of a round began.
 _PHASES: Final = ("opened_at", "summarizing_at", "issuing_at", "closed_at")
 _NOTHING: Final = pa.array([], pa.string())
-#: Gives the open rows of a table that a filter names.
+#: Returns the open rows of a table that match a filter.
 Opened = Callable[[str, pc.Expression], pa.Table]
 
 
 @dataclass(frozen=True)
 class Change:
-    """What a chunk does to a table.
+    """The changes of a chunk to a table.
 
     Attributes:
         rows: final rows to add.
         open: rows to add that can still change.
-        keys: the keys of the open rows that these replace, or that are over.
-        unknown: how often something was not understood.
+        keys: the keys of open rows that these replace, or that have ended.
+        unknown: how many items were not understood.
     """
 
     rows: pa.Table
@@ -50,8 +50,8 @@ class Rule:
 
     Attributes:
         function: computes the rows of a chunk.
-        change: what they change in the table; by default nothing, for rows that depend on one update and on contracts
-            that it names never change.
+        change: their changes to the table; by default they are only added, because rows that depend on one update and
+            on contracts that it names never change.
         opening: whether the function takes contracts that began earlier.
     """
 
@@ -61,12 +61,12 @@ class Rule:
 
 
 def changed(name: str, inputs: Inputs, opened: Opened) -> Change:
-    """What a chunk changes in one table.
+    """The changes of a chunk to one table.
 
     Args:
-        name: of the table.
-        inputs: events and legs of the chunk, with the contracts that they name and that began earlier.
-        opened: returns rows of the tables, as they are before it.
+        name: the table's name.
+        inputs: events and legs of the chunk, with the earlier contracts that they name.
+        opened: returns rows of the tables in the state before the chunk.
     """
     rule = RULES[name]
     rows = rule.function(inputs, as_="arrow", **({"opening": inputs.given} if rule.opening else {}))
@@ -75,13 +75,13 @@ def changed(name: str, inputs: Inputs, opened: Opened) -> Change:
 
 
 def _rounds(new: pa.Table, opened: Opened) -> Change:
-    """Rounds get further phases as long as they are named; there are 50,000 a year, so all of them stay open."""
+    """Rounds get further phases as long as they are named; there are 50,000 per year, so all of them stay open."""
     old = opened("round_history", pc.field("round").isin(new["round"].combine_chunks()))
     places = pc.index_in(new["round"], old["round"])
     columns = {}
     for name in new.column_names:
         before = old[name].take(places)
-        # A phase begins once; everything else is as stated last.
+        # A phase begins once; everything else is as last stated.
         pair = (before, new[name]) if name in _PHASES else (new[name], before)
         columns[name] = pc.coalesce(*pair)
     columns["whole"] = pc.and_(pc.is_valid(columns["opened_at"]), pc.is_valid(columns["closed_at"]))
@@ -90,20 +90,20 @@ def _rounds(new: pa.Table, opened: Opened) -> Change:
 
 
 def _rewards(rows: pa.Table, opened: Opened) -> Change:
-    """Coupons change until they are ended and their round is known to issue."""
+    """Coupons change until they have ended and their round's issuance is known."""
     waiting = opened("rewards", pc.field("issuance").is_null() & pc.field("round").is_valid())
     others = waiting.filter(pc.invert(pc.is_in(waiting["contract_id"], rows["contract_id"])))
     numbers = pa.chunked_array([*rows["round"].chunks, *others["round"].chunks], pa.int64())
     issued = opened("round_history", pc.field("round").isin(pc.unique(numbers.drop_null())))
     every = with_issuance(pa.concat_tables([rows, others]), issued)
-    # Those that wait on are as they were.
+    # Those that still wait are unchanged.
     every = every.filter(pc.or_(pc.is_valid(every["issuance"]), pc.is_in(every["contract_id"], rows["contract_id"])))
     open_still = pc.fill_null(pc.equal(every["outcome"], "open"), False)  # noqa: FBT003
     return _split(every, pc.or_(open_still, unissued(every)))
 
 
 def _coins(rows: pa.Table, opened: Opened) -> Change:
-    """Coins change until they end; what created them is known only from the chunk in which that was."""
+    """Coins change until they end; what created them is known only from the chunk with their create."""
     old = opened("coin_history", pc.field("contract_id").isin(rows["contract_id"].combine_chunks()))
     before = old["created_by"].take(pc.index_in(rows["contract_id"], old["contract_id"]))
     place = rows.column_names.index("created_by")

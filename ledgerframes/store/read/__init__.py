@@ -1,1 +1,1 @@
-"""What a store's callers see: frames, SQL, Dask and exports, never more than all tables cover."""
+"""The readers of a store: frames, SQL, Dask and exports, never more than all tables cover."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class StorageOptions:
-    """A store's storage options in the process that opened it; pickled they are empty, since they may be credentials.
+    """A store's storage options in the process that opened it; pickling drops them, since they may be credentials.
 
     Other processes take credentials from their own environment.
     """
@@ -50,7 +50,7 @@ def dask_frame(
     allow_partial: bool,
     decimals: Decimals,
 ) -> Any:
-    """The rows that a read of a window shows, read when Dask computes.
+    """The rows of a window as a Dask DataFrame, read when Dask computes.
 
     Raises:
         InputError: Dask is not installed.
@@ -59,14 +59,14 @@ def dask_frame(
         import dask.dataframe
     except ImportError as error:
         raise InputError("store.dask needs Dask; install it with: pip install 'ledgerframes[dask]'") from error
-    frames: Any = dask.dataframe  # it has no types
+    frames: Any = dask.dataframe  # it is untyped
     table = declared(name)
     part = Part.of(view, name, wanted, allow_partial=allow_partial)
     empty = shape(table.schema.empty_table().select(list(columns)), table, decimals=decimals)
     paths = (
         [] if view.tables[name].handle is None else [file.path for file in part.data.get_fragments(filter=part.rows)]
     )
-    with dask.config.set({"dataframe.convert-string": False}):  # it would make text of lists and amounts
+    with dask.config.set({"dataframe.convert-string": False}):  # it would convert lists and amounts to text
         if not paths:
             return frames.from_pandas(empty, npartitions=1)
         return frames.from_map(

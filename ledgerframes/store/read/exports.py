@@ -41,31 +41,31 @@ def export(
     model: Literal["star"] | None = None,
     aliases: bool = False,
 ) -> ExportReport:
-    """Write stored tables to files that other programs read; docs/bi.md says how they read them.
+    """Write stored tables to files that other programs read; docs/bi.md shows how to open them.
 
     Args:
         self: the store.
         path: a folder, or a file whose ending names the format; see `lf.export`.
-        tables: which; by default all that exist. Snapshots are exported whole.
+        tables: their names; by default all that exist. Snapshots are exported whole.
         format: see `lf.export`, as for `profile`, `layout`, `times` and `overwrite`.
-        profile: `"bi"` for programs without lists and exact decimals, which a star has unless `"exact"` is given.
+        profile: `"bi"` for programs without lists and exact decimals, the default of a star unless `"exact"` is given.
         layout: `"file"`, one per table, or `"hive"`: folders by migration id and month.
         times: `"us"` or `"ms"`.
         start: see `load`, as for `end`, `last`, `as_of` and `allow_partial`.
         end: exclusive.
-        last: count back from where the history ends in the store.
+        last: counts back from the end of the stored history.
         as_of: an older state.
-        allow_partial: export a history with holes.
+        allow_partial: export a history with gaps.
         overwrite: replace existing files.
         personal: keep personal data, which is otherwise left out; see `lf.export`.
-        model: `"star"` writes facts and dimensions for BI programs instead of the tables, and `model.json` that says
-            how they relate, also as TMDL; docs/star.md describes them. It is made of the whole history, so it takes no
-            `tables`, `start`, `end`, `last` or `layout="hive"`. Computed tables that the store does not keep are
-            computed for it.
+        model: `"star"` writes facts and dimensions for BI programs instead of the tables, with their relations in
+            `model.json` and as TMDL; docs/star.md describes them. It covers the whole history, so it takes no `tables`,
+            `start`, `end`, `last` or `layout="hive"`. Computed tables that the store does not keep are computed for
+            it.
         aliases: also write the names that `lf.aliases` gave; see `lf.export`.
 
     Returns:
-        What was written.
+        A report of the written files.
 
     Raises:
         InputError: an argument breaks a rule, or the files cannot be written.
@@ -105,7 +105,7 @@ def export(
 
 
 def _refuse_with_model(**given: object) -> None:
-    """Refuse what a model has no use for.
+    """Refuse arguments that do not apply to a model.
 
     Raises:
         InputError: one of the arguments is given.
@@ -113,6 +113,6 @@ def _refuse_with_model(**given: object) -> None:
     for name, value in given.items():
         if value is not None:
             raise InputError(
-                f'{name}={shown(value)} is not valid with model="star", which has tables of its own, of the whole'
+                f'{name}={shown(value)} is not valid with model="star", which has tables of its own, for the whole'
                 f" history; leave {name} out, or leave model out"
             )

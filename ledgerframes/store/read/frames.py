@@ -33,7 +33,7 @@ def coverage_frame(slots: Slots) -> pd.DataFrame:
 
 
 class _Row(NamedTuple):
-    """A covered interval; what is settled of it follows `lo` without a gap."""
+    """A covered interval; its settled part follows `lo` without a gap."""
 
     migration_id: int
     lo: int
@@ -42,7 +42,7 @@ class _Row(NamedTuple):
 
 
 def _rows(slots: Slots) -> Iterator[_Row]:
-    """What is covered; an interval ends where another settled one begins."""
+    """The covered intervals, cut where another settled one begins."""
     for interval in slots.common:
         final = intersection([interval], slots.settled)
         bounds = [interval.lo, *(inner.lo for inner in final if inner.lo > interval.lo), interval.hi]

@@ -1,4 +1,4 @@
-"""How a `Store` is read: `load`, `scan`, `dask` and `sql`, which are its methods of the same names."""
+"""The ways to read a `Store`: `load`, `scan`, `dask` and `sql`, which are its methods of the same names."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def load(
     decimals: Decimals | None = None,
     lists: Lists = "tuple",
 ) -> Any:
-    """Load rows of a stored table; only the files, row groups and columns that are needed are read.
+    """Load rows of a stored table, reading only the files, row groups and columns that are needed.
 
     Args:
         self: the store.
@@ -56,23 +56,23 @@ def load(
         columns: the columns to keep; all by default.
         start: inclusive; a time for every migration from there, a pair (migration id, time), or `"begin"`. A table that
             is no part of the history goes by its column of time: snapshots by `loaded_at`, rewards by `created_at`.
-        end: exclusive, in the same forms; without it up to the end of what is stored.
-        last: `"7d"`, `"1h 30min"` or a timedelta, back from where the table ends in the store; instead of `start`.
+        end: exclusive, in the same forms; without it up to the end of the stored history.
+        last: `"7d"`, `"1h 30min"` or a timedelta, back from the end of the stored table; instead of `start`.
         where: `{column: value}`, `{column: [values]}`, `{column: (start, end)}` for a range, start inclusive, end
             exclusive, None for an open side; `[(column, ">", value), …]`; or a pyarrow expression. Times as in `start`.
         as_of: an older state: a sync's id, the number of a document, or a time.
-        allow_partial: return what is there of a range that is not wholly covered.
+        allow_partial: return the available part of a range that is not wholly covered.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is faster but supports fewer operations.
 
     Returns:
-        One row per row of the table: of the history in the order of migration id and record time, of a snapshot table
-        in the order of loading. Times are UTC in microseconds; `lf.describe` lists columns and units.
+        One row per row of the table, in the order of migration id and record time for the history, in the order of
+        loading for a snapshot table. Times are UTC in microseconds; `lf.describe` lists columns and units.
 
     Raises:
         InputError: an argument breaks a rule.
-        PartialResultError: the range is not wholly covered, or begins behind the end of what is stored.
+        PartialResultError: the range is not wholly covered, or begins after the end of the stored history.
         StoreError: the table was never synced or computed.
 
     Example:
@@ -121,7 +121,7 @@ def scan(
         start: see `load`, as for `end`.
         end: exclusive.
         as_of: an older state: a sync's id, the number of a document, or a time.
-        allow_partial: return what is there of a range that is not wholly covered.
+        allow_partial: return the available part of a range that is not wholly covered.
 
     Returns:
         A dataset of the covered rows, with the columns of `lf.describe`.
@@ -144,7 +144,7 @@ def scan(
 def part_of(
     lake: Lake, table: str, wanted: Window | None = None, as_of: AsOf | None = None, *, allow_partial: bool = False
 ) -> Part:
-    """The part of a stored table that a window names, all of it by default; raises as `scan` does."""
+    """The part of a stored table in a window, all of it by default; raises as `scan` does."""
     declared(table)
     view = lake.existing(as_of, names=[table])
     require(view, table, lake.url)
@@ -175,7 +175,7 @@ def dask(
         start: see `load`, as for `end`.
         end: exclusive.
         as_of: an older state: a sync's id, the number of a document, or a time.
-        allow_partial: return what is there of a range that is not wholly covered.
+        allow_partial: return the available part of a range that is not wholly covered.
         decimals: how it holds amounts; see `load`.
 
     Returns:
@@ -213,23 +213,23 @@ def sql(
     self: Store, query: str, *, as_of: AsOf | None = None, allow_partial: bool = False,
     as_: As = "pandas", decimals: Decimals | None = None, parameters: Sequence[Any] | None = None,
 ) -> Any:  # fmt: skip
-    """Query the store in DuckDB's SQL; tables have their own names, and so have models.
+    """Query the store in DuckDB's SQL; tables and models have their own names.
 
-    A computed table that the store keeps is read as it is kept, up to where rows are final. Every other model that the
-    query names is computed for it, like a view (`lf.models()` lists them); one that is a function, such as
-    `lf.coin_history`, is what the function returns for the store, which refuses or warns as it does.
+    A computed table that the store keeps is read as stored, up to where rows are final. Every other model in the
+    query is computed for it, like a view (`lf.models()` lists them); a model that is a function, such as
+    `lf.coin_history`, returns what the function returns for the store, including its errors and warnings.
 
     Args:
         self: the store.
         query: one statement; `?` stands for parameters.
         as_of: an older state: a sync's id, the number of a document, or a time.
-        allow_partial: read a history with gaps, and compute models from what there is.
+        allow_partial: read a history with gaps, and compute models from the available rows.
         as_: the form of the result.
         decimals: how pandas holds amounts; see `load`.
         parameters: values for the `?`, in order.
 
     Returns:
-        The rows of the result, in the form that `as_` names; the query itself computes with exact decimals.
+        The rows of the result, in the form named by `as_`; the query itself computes with exact decimals.
 
     Raises:
         InputError: the query is wrong.

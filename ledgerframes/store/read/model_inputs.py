@@ -1,4 +1,4 @@
-"""What models read of a store; `store.sql` and the star give it to their engine."""
+"""The inputs of models from a store, for the engine of `store.sql` and of the star."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _INPUTS: Final = {
 
 
 def gives_of(view: View, *, allow_partial: bool) -> dict[str, Give]:
-    """The source of each input of models; a table that the store does not have has no rows.
+    """The source of each input of models; a table that the store does not have is empty.
 
     Args:
         view: the store's state.
-        allow_partial: take a history with gaps.
+        allow_partial: accept a history with gaps.
     """
     return {name: _give(view, name, table, allow_partial=allow_partial) for name, table in _INPUTS.items()}
 

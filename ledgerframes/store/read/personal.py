@@ -1,4 +1,4 @@
-"""A lake without personal data: how its tables are marked, and what is taken out of rows before they are stored."""
+"""A lake without personal data: how its tables are marked, and how rows are stripped before they are stored."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def leaves_out(stored: Iterable[str | None], *, asked: bool | None, url: str) ->
 
     Args:
         stored: the property of each of its existing tables.
-        asked: what the caller of `open_store` said.
+        asked: the choice of the caller of `open_store`.
         url: the lake, for messages.
 
     Raises:
-        StoreError: the lake was created the other way.
+        StoreError: the lake was created with the other choice.
     """
     marks = list(stored)
     if not marks:
@@ -35,8 +35,8 @@ def leaves_out(stored: Iterable[str | None], *, asked: bool | None, url: str) ->
     out = LEFT_OUT_OF_IT in marks
     if asked is False and not out:
         raise StoreError(
-            f"{url}: this lake was made with personal data as it was sent, and what is in it stays; sync into a new one"
-            " with personal=False, or open it without personal="
+            f"{url}: this lake was created with personal data, which stays in it; sync into a new one with"
+            " personal=False, or open it without personal="
         )
     if asked is True and out:
         raise StoreError(
@@ -47,10 +47,10 @@ def leaves_out(stored: Iterable[str | None], *, asked: bool | None, url: str) ->
 
 
 def without_personal_data(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows as a lake without personal data keeps them; each row's `extra` lists what was taken out.
+    """Remove personal data from rows as the lake stores them; each row's `extra` lists what was removed.
 
     Raises:
-        DecodeError: a text that may hold personal data cannot be taken apart.
+        DecodeError: a text that may contain personal data cannot be parsed.
     """
     if table.name == REJECTS.name:
         rows = [_reject(row) for row in batch.to_pylist()]
@@ -59,20 +59,20 @@ def without_personal_data(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch
 
 
 def _reject(row: dict[str, Any]) -> dict[str, Any]:
-    """A reject without personal data in item and reason; without the item, if it cannot be taken apart."""
+    """A reject without personal data in item and reason; without the item, if it cannot be parsed."""
     raw, reason = row["raw"].encode(), row["reason"]
     try:
         stripped = strip_text(raw).decode()
         for words in _texts(msgspec.json.decode(raw)):
-            # The reason quotes the value that could not be decoded, so it can repeat what the item held.
+            # The reason quotes the value that could not be decoded, so it can repeat parts of the item.
             reason = reason.replace(words, "***")
     except (DecodeError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        stripped, reason = "", "the item cannot be taken apart, so nothing of it is kept: it may hold personal data"
+        stripped, reason = "", "the item cannot be parsed, so nothing of it is kept: it may contain personal data"
     return {**row, "raw": stripped, "reason": reason}
 
 
 def _texts(value: Any, *, personal: bool = False) -> list[str]:
-    """The texts that personal members hold."""
+    """The texts of personal members."""
     if isinstance(value, dict):
         return [
             text for name, member in value.items() for text in _texts(member, personal=personal or is_personal(name))

@@ -11,12 +11,12 @@ import pyarrow.compute as pc
 
 from ledgerframes.store.read.reading import Part
 
-#: Record times that are in memory at once.
+#: Record times in memory at once.
 _TIMES: Final = 5_000_000
 
 
 def ranges_of(updates: Part, together: int) -> Iterator[tuple[int, int]]:
-    """Ranges (lo, hi] of record times with about so many updates; none cuts updates of one record time apart."""
+    """Ranges (lo, hi] of record times with about `together` updates each, never splitting one record time."""
     lo: int | None = None
     for times in times_of(updates):
         if not len(times):
@@ -37,7 +37,7 @@ def times_of(updates: Part) -> Iterator[np.ndarray[Any, np.dtype[np.int64]]]:
 
 
 def _months(part: Part) -> list[str]:
-    """The months of which there are rows, in order, by the folders of the files."""
+    """The months that have rows, in order, by the folders of the files."""
     import pyarrow.dataset as ds
 
     fragments = part.data.get_fragments(filter=part.rows)

@@ -48,19 +48,19 @@ _TIME: Final = pa.timestamp("us", "UTC")
 _ORDER: Final[tuple[str, ...]] = ("loaded_at", "position", "migration_id", "record_time", "update_id", "node_index")
 # Taking all rows at once overflows the 32-bit offsets of text columns of more than 2 GB.
 _ROWS_AT_ONCE: Final = 500_000
-#: Rows that a thread of DuckDB takes at once.
+#: Rows that a DuckDB thread takes at once.
 _BATCH: Final = 65_536
-#: Bytes of a table's columns that are held in memory for models, at most.
+#: Maximum bytes of a table's columns that are held in memory for models.
 _COPIED: Final = 100_000_000
 
 
 def visible(slots: Slots, window: Window, *, allow_partial: bool, name: str) -> tuple[tuple[Interval, ...], bool]:
-    """The intervals that a read of a window shows, and whether they are all that was asked for.
+    """The intervals of a window that a read shows, and whether they are everything that was requested.
 
-    Without a start it begins with the first item that servers had.
+    Without a start, the window begins with the first item that servers had.
 
     Raises:
-        PartialResultError: something that was asked for is not covered, and the caller did not allow that.
+        PartialResultError: a requested part is not covered, and the caller did not allow that.
     """
     covered, begin = slots.common, slots.begin
     holes = _holes(covered, window, slots.ended, begin)
@@ -98,9 +98,9 @@ def visible(slots: Slots, window: Window, *, allow_partial: bool, name: str) -> 
 def _holes(
     covered: Sequence[Interval], window: Window, ended: Collection[int], begin: Begin | None
 ) -> tuple[Interval, ...]:
-    """What a window names and the store lacks; an open side of a window names nothing beyond what is stored.
+    """The parts of a window that the store lacks; an open side of a window asks for nothing beyond the stored range.
 
-    Nor does a migration that another one followed have a hole after its end, once it was read up to its end.
+    Nor does a completely read migration with a successor have a gap after its end.
     """
     holes: list[Interval] = []
     ids = sorted({interval.migration_id for interval in covered})
@@ -117,7 +117,7 @@ def _holes(
         lo = max(asked.lo, inside[0].lo) if open_start else asked.lo
         hi = asked.hi
         if migration_id in ended if migration_id < ids[-1] else hi == CLOSED:
-            hi = max(min(hi, inside[-1].hi), lo)  # the store reaches no further, and need not
+            hi = max(min(hi, inside[-1].hi), lo)  # the store ends here, and need not reach further
         if lo < hi:
             holes += missing(Interval(migration_id, lo, hi), covered)
     if not ids and (window.start or window.end or window.since is not None or window.until is not None):
@@ -133,7 +133,7 @@ def batches_of(
 ) -> pa.RecordBatchReader:
     """All rows in batches, folder by folder: migrations and months in order, the rows of a history in order of time.
 
-    Rows of other tables come as stored. Reading raises a StoreError where a file is damaged.
+    Rows of other tables come as stored. Reading raises a StoreError if a file is damaged.
     """
     whole = data.schema
     names = whole.names if columns is None else list(columns)
@@ -165,7 +165,7 @@ def _folder(fragment: ds.Fragment) -> tuple[int, str]:
 
 
 def _order(table: Table) -> list[str]:
-    """What the rows of a table are sorted by where they are read: the order of the history, or of loading."""
+    """The columns that a table's rows are sorted by when read: the order of the history, or of loading."""
     order: list[str] = [name for name in _ORDER if name in table.names] or [*table.key]
     return order + [name for name in table.key if name not in order] if set_of(table.name) is VERDICTS else order
 
@@ -182,9 +182,9 @@ def load_table(data: ds.Dataset, names: Sequence[str], rows: pc.Expression | Non
 def _sorted(found: pa.Table, order: Sequence[str]) -> pa.Table:
     if not order:
         return found
-    # Late rows lie behind newer ones in the files, so reading in file order is not enough.
+    # Late rows come after newer ones in the files, so reading in file order is not enough.
     index = pc.sort_indices(found, sort_keys=[(name, "ascending") for name in order])
-    # Mostly the rows are in order already, and copying them would double the memory.
+    # Usually the rows are in order already, and copying them would double the memory.
     if pc.all(pc.equal(index, pa.array(range(len(index)), pa.uint64())), min_count=0).as_py():
         return found
     wide = [
@@ -197,18 +197,18 @@ def _sorted(found: pa.Table, order: Sequence[str]) -> pa.Table:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a stored table; its files are there and have the size and footer that the log says.
+    """A part of a stored table; its files exist and have the size and footer recorded in the log.
 
     Attributes:
         table: the table.
         data: all its rows.
-        rows: which of them; None for all.
-        complete: whether everything asked for is there.
-        from_beginning: whether it begins where the ledger does; None where nothing shows it.
-        begins_late: the first item that servers had, where it begins there and older ones are known to have existed.
-        settled: up to this cursor its rows are final, in the order of migrations and times.
-        left_out: personal data that the table was made without.
-        snapshots: those of active contracts that are stored.
+        rows: a filter on them; None for all.
+        complete: whether everything requested is available.
+        from_beginning: whether it begins at ledger begin; None if unknown.
+        begins_late: the first item that servers had, if it begins there and older ones are known to have existed.
+        settled: its rows are final up to this cursor, in the order of migrations and times.
+        left_out: personal data that the table was created without.
+        snapshots: the stored snapshots of active contracts.
     """
 
     table: DeltaStoreTable
@@ -227,7 +227,7 @@ class Part:
 
         Raises:
             InputError: the table is not part of the history, and the window names a part of it.
-            PartialResultError: the window is not wholly covered, or no snapshot is whole, and that is not allowed.
+            PartialResultError: the window is not wholly covered, or no snapshot is complete, and that is not allowed.
             StoreError: a file is damaged; in an object store that is noticed when it is read.
         """
         partly = flag(allow_partial, "allow_partial")
@@ -279,13 +279,13 @@ class Part:
         *,
         complete: bool,
     ) -> Part:
-        """A computed table, or the rows of it in a window."""
+        """A computed table, or its rows in a window."""
         last = progress.done[-1] if progress.done else None
         settled = None if last is None else Cursor(last.migration_id, last.hi)
         return cls(table, data, rows, complete, progress.begun and rows is None, late, settled).checked()
 
     def provenance(self, url: str, window: LakeWindow) -> Provenance:
-        """Where its rows come from."""
+        """The origin of its rows."""
         return Provenance(
             (url,), window.said("ledger begin" if self.from_beginning else ""), None, self.complete,
             self.from_beginning, self.begins_late, settled=self.settled, left_out=self.left_out,
@@ -293,11 +293,11 @@ class Part:
         )  # fmt: skip
 
     def proof(self, loaded: pa.Table, rows: pc.Expression | None) -> dict[str, Any]:
-        """What says of loaded contracts that they are all of one stored snapshot, by which they can be an opening.
+        """Attributes that show that loaded contracts are all of one stored snapshot, so they can be an opening.
 
         Args:
-            loaded: what `load` returned.
-            rows: which rows that was asked for; nothing is said of rows that are not the whole of one snapshot.
+            loaded: the result of `load`.
+            rows: the requested rows; rows that are not a whole snapshot get no attributes.
         """
         if self.table.name != ACTIVE_CONTRACTS.name or "contract_id" not in loaded.column_names:
             return {}
@@ -324,14 +324,14 @@ class Part:
         return self.data if self.rows is None else self.data.filter(self.rows)
 
     def give(self, needed: set[str], listed: set[str], room: int) -> Any:
-        """The columns that models need: in memory if they fit into so many bytes, else to be read by each step.
+        """The columns that models need: in memory if they fit into `room` bytes, otherwise read by each step.
 
-        Never many of them: a step reads the row groups of its own templates, and a copy is of all rows.
+        Never many: a step reads only the row groups of its own templates, while a copy has all rows.
         """
         names = [name for name in self.table.table.names if name in needed | listed]
         with damage_named([self.table]):
-            # The templates of a slab are those of the others, too; its first rows are of one template. Read ahead as
-            # by default, most of the lake would be read for it.
+            # All slabs have the same templates, but the first rows of a slab have one template. Reading ahead as by
+            # default would read most of the lake.
             sample = self.dataset.head(SLAB, columns=names, batch_readahead=1, fragment_readahead=1)
             if sample.nbytes * self.dataset.count_rows() > min(room, _COPIED) * max(len(sample), 1):
                 return self.dataset
@@ -349,7 +349,7 @@ class Part:
 
 
 def _whole_snapshots(snapshots: Sequence[StoredSnapshot], *, allow_partial: bool) -> tuple[pc.Expression | None, bool]:
-    """The rows of a snapshot table to show, and whether nothing else is stored.
+    """The rows of a snapshot table to show, and whether no others are stored.
 
     Raises:
         PartialResultError: only a part of a snapshot is stored, and that is not allowed.
@@ -364,13 +364,13 @@ def _whole_snapshots(snapshots: Sequence[StoredSnapshot], *, allow_partial: bool
 
 
 def _settled(shown: Sequence[Interval], settled: Sequence[Interval]) -> Cursor | None:
-    """Up to where intervals are final without a break, in the order of migrations and times."""
+    """The cursor up to which intervals are final without a gap, in the order of migrations and times."""
     cursor = None
     for interval in shown:
         final = next((inner for inner in intersection([interval], settled) if inner.lo == interval.lo), None)
         if final is not None:
             cursor = Cursor(interval.migration_id, final.hi)
-        # What follows a part that is not final cannot be named by one cursor.
+        # The parts after one that is not final cannot be named by one cursor.
         if final is None or final.hi < interval.hi:
             break
     return cursor
@@ -385,7 +385,7 @@ def exported(
     allow_partial: bool,
     personal: bool = False,
 ) -> dict[str, Callable[[], pa.RecordBatchReader]]:
-    """What an export reads: each table's rows in batches, opened when its turn comes; snapshots whole."""
+    """The input of an export: each table's rows in batches, opened when its turn comes; snapshots whole."""
     view.to_show(personal=personal)
     sources: dict[str, Callable[[], pa.RecordBatchReader]] = {}
     every = [name for name in view.versions if name != OPEN_CONTRACTS.name]

@@ -28,7 +28,7 @@ def report(
     overwrite: bool = False,
     interactive: bool = False,
 ) -> Path:
-    """Write one HTML page about the lake: what `lf.report(store, path)` writes.
+    """Write one HTML page about the lake, as `lf.report(store, path)` does.
 
     Args:
         self: the lake.
@@ -36,18 +36,18 @@ def report(
         title: its heading.
         start: inclusive, in UTC; a time, or a pair (migration id, time).
         end: exclusive.
-        last: `"7d"`, `"24h"`, a timedelta; back from where the lake's history ends, instead of `start`.
+        last: `"7d"`, `"24h"`, a timedelta; back from the end of the lake's history, instead of `start`.
         as_of: the state that a sync left, by its id or a time.
-        sections: which parts, in order; all by default.
-        allow_partial: take what there is of the range.
-        overwrite: put the page in place of one that is there.
-        interactive: charts to zoom into.
+        sections: the sections, in order; all by default.
+        allow_partial: use the available part of the range.
+        overwrite: replace an existing page.
+        interactive: zoomable charts.
 
     Returns:
         The file.
 
     Raises:
-        InputError: an option is not valid, or the file is there or cannot be written.
+        InputError: an option is not valid, or the file exists or cannot be written.
         PartialResultError: the lake does not cover the range.
 
     Example:

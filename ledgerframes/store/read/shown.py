@@ -1,4 +1,4 @@
-"""`store_html`: what a notebook shows of a store."""
+"""`store_html`: the representation of a store in notebooks."""
 
 from __future__ import annotations
 

@@ -45,8 +45,8 @@ def ask(
     Args:
         query: one SELECT in DuckDB's SQL.
         dataset: returns the rows of a table by its name.
-        tables: all that a query can name: tables that a store can have, and models, which have none.
-        stored: those that it has.
+        tables: every name that a query can use: tables that a store can have, and models, mapped to None.
+        stored: the tables that the store has.
         as_: the form of the result.
         decimals: how pandas holds amounts.
         parameters: values for `?`.
@@ -97,7 +97,7 @@ def _answer(
 
 
 def _said(error: Exception, stored: Sequence[str]) -> str:
-    """An error of DuckDB, with the nearest of the store's own tables in place of one of DuckDB's catalogue."""
+    """An error of DuckDB, suggesting the store's own tables instead of those in DuckDB's catalogue."""
     known = ", ".join(stored) or "none yet; run store.sync(net) first"
     text = " ".join(str(error).split())
     missing = _NO_TABLE.search(text)
@@ -114,7 +114,7 @@ def _check_statement(connection: duckdb.DuckDBPyConnection, query: str) -> None:
     """
     statements = connection.extract_statements(query)
     if len(statements) != 1:
-        raise InputError(f"the query {query[:80]!r} holds {len(statements)} statements; give one SELECT")
+        raise InputError(f"the query {query[:80]!r} contains {len(statements)} statements; give one SELECT")
     kind = statements[0].type.name
     if kind not in _READING:
         raise InputError(f"the query {query[:80]!r} is not valid: it is a {kind} statement; give a SELECT")
@@ -126,7 +126,7 @@ def _named(query: str, tables: Mapping[str, DeltaStoreTable | None], stored: Seq
 
     try:
         named = {name.lower() for name in duckdb.get_table_names(query)}
-    except duckdb.Error:  # a PIVOT, for one, cannot be looked into
+    except duckdb.Error:  # a PIVOT, for example, cannot be analysed
         words = {word.lower() for word in re.findall(r"\w+", query)}
         return [name for name in tables if name in stored or name in words]
     return [name for name in tables if name in named]

@@ -30,7 +30,7 @@ def conditions(where: Where, table: Table) -> pc.Expression | None:
     """Read a caller's `where=`.
 
     Raises:
-        InputError: it names a column that the table lacks, has a value of another type, or is not of a known form.
+        InputError: it names a column that the table lacks, has a value of another type, or has an unknown form.
     """
     if where is None:
         return None
@@ -64,7 +64,7 @@ def _is(table: Table, name: str, value: Any) -> pc.Expression:
 
 
 def _within(table: Table, name: str, value: tuple[Any, ...]) -> pc.Expression:
-    """Rows of a range: start inclusive, end exclusive, None for an open side; nulls lie in no range."""
+    """The rows of a range: start inclusive, end exclusive, None for an open side; nulls lie in no range."""
     if len(value) != 2:
         refuse(f"where[{name!r}]", value, "give a list for several values, or a pair (start, end) for a range")
     start, end = value
@@ -77,7 +77,7 @@ def _within(table: Table, name: str, value: tuple[Any, ...]) -> pc.Expression:
 
 
 def _listed(where: Sequence[Any], table: Table) -> pc.Expression:
-    """Triples as pyarrow reads them: a list is all of them, a list of lists any of those."""
+    """Triples as pyarrow reads them: a list combines them with and, a list of lists with or."""
     import pyarrow.parquet as pq
 
     groups = [[group] if isinstance(group, tuple) else group for group in where]
@@ -85,7 +85,7 @@ def _listed(where: Sequence[Any], table: Table) -> pc.Expression:
         terms = [[(name, operator, value) for name, operator, value in group] for group in groups]
         table.pick(sorted({name for group in terms for name, _, _ in group}), "where")
         read = [[(name, how, _operand(table, name, value)) for name, how, value in group] for group in terms]
-        # Groups of single triples are one group: all of them have to hold.
+        # Groups of single triples are one group: all of them must hold.
         return pq.filters_to_expression(
             [term for group in read for term in group] if all(isinstance(group, tuple) for group in where) else read
         )
@@ -106,7 +106,7 @@ def _scalar(table: Table, name: str, value: Any) -> pa.Scalar:
 
 
 def _value(table: Table, name: str, value: Any) -> Any:
-    """A value in the column's own type, or the error that names both.
+    """A value in the column's own type, or an error that names both.
 
     Raises:
         InputError: the column cannot hold it.

@@ -1,4 +1,4 @@
-"""`lake_window`: what a caller's `start`, `end` and `last` name in one stored table, and where that table ends."""
+"""`lake_window`: the part of a stored table that `start`, `end` and `last` name, and where that table ends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ledgerframes.timestamps import EARLIEST, format_timestamp
 if TYPE_CHECKING:
     from ledgerframes.store.view import View
 
-#: The column of time of tables that are no part of the history: `start`, `end` and `last` go by it.
+#: The column of time of tables outside of the history, by which `start`, `end` and `last` cut them.
 TIMES: Final = {
     "round_history": "opened_at", "rewards": "created_at", "mint_burn": "record_time", "coin_history": "ended_at",
     "supply_per_round": "opened_at", "active_contracts": "record_time",
@@ -37,8 +37,8 @@ class LakeWindow:
     """A window of one stored table.
 
     Attributes:
-        wanted: what the caller names.
-        reach: the last place that the table covers; None where it covers nothing.
+        wanted: the requested window.
+        reach: the last place that the table covers; None if it covers nothing.
         counted_from: the instant that `last` counts back from.
     """
 
@@ -47,20 +47,20 @@ class LakeWindow:
     counted_from: int | None = None
 
     def said(self, low: str) -> str:
-        """The window in words; an open end is the end of what is stored."""
+        """The window in words; an open end is the end of the stored history."""
         high = "" if self.reach is None else f"{format_timestamp(self.reach.micros)} (the end of what is stored)"
         return self.wanted.said(low, high)
 
 
 def require(view: View, name: str, url: str) -> None:
-    """Refuse a table that was never filled, by saying how it is.
+    """Refuse a table that was never filled, and explain how to fill it.
 
     Raises:
         StoreError: the store does not have it.
     """
     if name in DERIVABLE and name in view.versions and not read(view.document, name).rules:
         raise StoreError(
-            f"{url}: {name} is not computed yet, or a repair took out a part of it; run store.derive(['{name}']), or a"
+            f"{url}: {name} is not computed yet, or a repair removed a part of it; run store.derive(['{name}']), or a"
             " sync, which computes it again"
         )
     if name in view.versions or name in {REJECTS.name, OPEN_CONTRACTS.name} or name not in view.tables:
@@ -72,7 +72,7 @@ def require(view: View, name: str, url: str) -> None:
         how = f"sync {'it' if of is None or of is HISTORY else 'them'} with " + (
             "store.sync(net)" if of is HISTORY else f'store.sync(net, tables=["{name}"])'
         )
-    raise StoreError(f"{url}: the store holds no {name}; {how}")
+    raise StoreError(f"{url}: the store has no {name}; {how}")
 
 
 def lake_window(
@@ -82,7 +82,7 @@ def lake_window(
 
     Raises:
         InputError: a bound is not valid, or the table has no column of time.
-        PartialResultError: `last` is given, and nothing is stored that it could count from.
+        PartialResultError: `last` is given, and nothing is stored to count from.
     """
     reach = reach_of(view, name)
     if last is None:
@@ -94,7 +94,7 @@ def lake_window(
 
 
 def begin_of(view: View, name: str) -> Cursor | None:
-    """The first place that a computed table is computed from, if that lies after ledger begin."""
+    """The first place that a computed table is computed from, if it lies after ledger begin."""
     progress = read(view.document, name)
     begin = None if progress.begun or not progress.done else progress.done[0]
     return None if begin is None or begin.lo <= BEGINNING else Cursor(begin.migration_id, begin.lo + 1)
@@ -116,7 +116,7 @@ def reach_of(view: View, name: str) -> Cursor | None:
 
 
 def rows_by_time(table: DeltaStoreTable, wanted: Window) -> pc.Expression | None:
-    """The rows of a table that is no part of the history in a window, by its column of time; None for all.
+    """The rows of a window in a table outside of the history, by its column of time; None for all.
 
     Raises:
         InputError: the table has no such column, or the window names migrations.
@@ -124,10 +124,10 @@ def rows_by_time(table: DeltaStoreTable, wanted: Window) -> pc.Expression | None
     if wanted.whole or (wanted.start is not None and wanted.start.micros <= EARLIEST and not wanted.has_end):
         return None
     if table.name not in TIMES:
-        raise InputError(f"{table.name} has no column of time for start=, end= and last= to go by; use where=")
+        raise InputError(f"{table.name} has no column of time for start=, end= and last=; use where=")
     if wanted.end is not None or (wanted.start is not None and wanted.start.micros > EARLIEST):
         raise InputError(
-            f"{table.name} goes by its column {TIMES[table.name]} and knows no migrations; give times, without a"
+            f"{table.name} is cut by its column {TIMES[table.name]} and has no migrations; give times, without a"
             " migration id"
         )
     rows = pc.scalar(True)  # noqa: FBT003 - a value, not a switch
@@ -142,23 +142,23 @@ def rows_by_time(table: DeltaStoreTable, wanted: Window) -> pc.Expression | None
 def check_reach(
     name: str, wanted: Window, reach: Cursor | None, begin: Cursor | None = None, *, computed: bool = False
 ) -> None:
-    """Refuse a window that begins behind the end of what is stored, or of a computed table ends there.
+    """Refuse a window that begins after the end of the stored history, or that ends after that of a computed table.
 
     Args:
-        name: of the table.
+        name: the table's name.
         wanted: the window.
         reach: the last place that the table covers.
-        begin: the first one, of a computed table that does not begin at ledger begin.
-        computed: whether it is one.
+        begin: the first place, for a computed table that does not begin at ledger begin.
+        computed: whether it is a computed table.
 
     Raises:
-        PartialResultError: it does, or it names what lies before `begin`.
+        PartialResultError: it does, or it includes places before `begin`.
     """
     if begin is not None and ((wanted.names_start and wanted.wants_before(begin)) or wanted.ends_before(begin)):
         raise PartialResultError(
             f"{name}: it is computed from {format_timestamp(begin.micros)} of migration {begin.migration_id} on, where"
-            f" what is stored begins, and {wanted} is asked for. Give that as start=, leave start= out, or pass"
-            " allow_partial=True to get what there is"
+            f" the stored history begins, but {wanted} was requested. Give that as start=, leave start= out, or pass"
+            " allow_partial=True to get what is available"
         )
     if reach is None:
         return

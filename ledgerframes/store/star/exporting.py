@@ -20,12 +20,12 @@ from ledgerframes.store.view import View
 
 _log = logging.getLogger("ledgerframes.store")
 MODEL: Final = "model.json"
-#: The folder of the same for Power BI.
+#: The folder of the semantic model for Power BI.
 TMDL: Final = "tmdl"
 
 
 def star_format(target: str | os.PathLike[str], format: Format | None) -> Format:  # noqa: A002
-    """The format of a star.
+    """The format of a star schema.
 
     Raises:
         InputError: the target is one file for all tables, and not a workbook.
@@ -51,21 +51,21 @@ def export_star(
     aliases: bool = False,
     key_bits: int = 63,
 ) -> ExportReport:
-    """Write the tables of a star, `model.json` that says how they relate, and a semantic model; all or nothing.
+    """Write the tables of a star, a `model.json` with their relations, and a semantic model; all or nothing.
 
     Args:
         lake: the store.
         view: its state.
-        target: see `lf.export`, as for the others.
-        format: likewise.
-        profile: likewise; by default `"bi"`.
-        times: likewise.
-        overwrite: likewise.
+        target: see `lf.export`, like the others.
+        format: see `lf.export`.
+        profile: see `lf.export`; by default `"bi"`.
+        times: see `lf.export`.
+        overwrite: see `lf.export`.
         allow_partial: export a history with gaps.
         as_of: the name of the state, if it is an older one.
         personal: keep personal data; the star has none in columns of its own.
         aliases: see `lf.export`.
-        key_bits: how many bits a key has; shorter ones collide.
+        key_bits: the number of bits per key; shorter ones collide.
 
     Raises:
         InputError: the target cannot be written.
@@ -96,7 +96,7 @@ def export_star(
             star.sources(), target, format=format, profile=profile or "bi", times=times, overwrite=overwrite,
             provenance=provenance, personal=personal, aliases=aliases, companion=Companion(names, write, star.close),
         )  # fmt: skip
-    except (OSError, duckdb.IOException) as error:  # what does not fit into memory is on disk until it is written
+    except (OSError, duckdb.IOException) as error:  # DuckDB spills to disk what does not fit into memory
         raise InputError(f"cannot write {os.fspath(target)!r}: {error}; name another place or make room") from error
     except duckdb.OutOfMemoryException as error:
         raise MemoryError(str(error)) from error

@@ -29,15 +29,15 @@ def model_text(
     left_out: Mapping[str, str],
     not_understood: Mapping[str, int],
 ) -> str:
-    """The file's text.
+    """The text of the file.
 
     Args:
         written: the tables as they were written.
         source: the store.
         as_of: the state of the store, if it is an older one.
-        reach: the part of the history that each table was made of.
+        reach: the part of the history that each table was made from.
         left_out: tables that were not written, and why.
-        not_understood: contracts that could not be read, by template.
+        not_understood: the number of contracts that could not be read, by template.
     """
     names = {table.name for table in written}
     model = {

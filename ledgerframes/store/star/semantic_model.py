@@ -1,4 +1,4 @@
-"""The semantic model of a star as a folder of TMDL, which Power BI opens: tables, relations, place of the files."""
+"""The semantic model of a star as a folder of TMDL, which Power BI opens: tables, relations, location of the files."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _DATABASE: Final = "database\n\tcompatibilityLevel: 1567\n"
 
 
 def write_semantic_model(folder: Path, written: Sequence[WrittenTable], final: Path) -> None:
-    """Write it.
+    """Write the semantic model.
 
     Args:
-        folder: made here.
+        folder: created here.
         written: the tables as they were written, in Parquet.
-        final: where they will be; a parameter that a reader changes once the files have moved.
+        final: their final location; a parameter that a reader changes once the files have moved.
     """
     names = {table.name for table in written}
     (folder / "tables").mkdir(parents=True)
@@ -65,7 +65,7 @@ def _column(table: str, field: Any) -> list[str]:
     told = field.metadata or {}
     meaning = told.get(b"description", b"").decode().replace("\n", " ")
     is_key = field.name.endswith("_key")
-    # What there is at a moment does not add up over days.
+    # Amounts at a moment do not add up over days.
     of_moments = table.startswith(("fact_balances", "fact_supply", "dim_"))
     sums = told.get(b"unit") in _ADDS_UP and _kind(field.type) == "double" and not of_moments
     lines = [f"\t/// {meaning}"] if meaning else []

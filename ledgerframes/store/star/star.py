@@ -24,7 +24,7 @@ from ledgerframes.tables.star import STAR
 
 _OF_VERDICTS: Final = ("fact_verdicts", "bridge_verdict_party")
 _OF_BEGIN: Final = ("fact_balances_daily", "fact_supply_daily", "mart_validator_daily")
-#: The kept table that a table of the star is made of.
+#: The kept table that a table of the star is made from.
 _KEPT: Final = {
     "fact_transfers": "transfers",
     "fact_token_transfers": "token_transfers",
@@ -32,15 +32,15 @@ _KEPT: Final = {
     "fact_traffic": "traffic_purchases",
     "fact_mint_burn": "mint_burn",
 }
-#: What says of parties more than the events of a range do, of contracts that are active.
+#: Templates of active contracts that name more about parties than the events of a range.
 _OF_PARTIES: Final = [
     template
     for name in ("name_service_entries", "governance_members", "featured_rights")
     for template in READS[name].templates
 ]
-#: The models of which a star states what they could not read.
+#: The models for which a star reports what they could not read.
 _COUNTED: Final = ("holding_days", "license_states", "party_facts")
-#: Between days further apart than this, daily tables have only those on which there is an update.
+#: If days are further apart than this, daily tables contain only the days with updates.
 _MOST_DAYS: Final = 100_000
 
 
@@ -50,12 +50,12 @@ class Star:
     Args:
         view: the store's state.
         url: the store, for messages.
-        allow_partial: take a history with gaps.
-        key_bits: how many bits a key has; fewer than 63 make collisions likely, for tests.
+        allow_partial: accept a history with gaps.
+        key_bits: the number of bits per key; fewer than 63 make collisions likely, for tests.
 
     Raises:
         StoreError: the store has no history.
-        PartialResultError: its history has gaps, and these are not allowed.
+        PartialResultError: its history has gaps, and they are not allowed.
     """
 
     def __init__(self, view: View, url: str, *, allow_partial: bool, key_bits: int = 63) -> None:
@@ -81,7 +81,7 @@ class Star:
         """The tables that this store cannot fill, and why."""
         reasons: dict[str, str] = {}
         if "verdicts" not in self._parts:
-            why = 'the store holds no verdicts; sync them with tables=["verdicts"]'
+            why = 'the store has no verdicts; sync them with tables=["verdicts"]'
             reasons |= dict.fromkeys(_OF_VERDICTS, why)
         updates = self._parts["updates"]
         if not updates.complete or updates.from_beginning is False:
@@ -95,7 +95,7 @@ class Star:
         return tuple(name for name in STAR if name not in self.left_out)
 
     def reach(self, name: str) -> tuple[Interval, ...]:
-        """The part of the history that a table was made of."""
+        """The part of the history that a table was made from."""
         if _KEPT.get(name) in self._kept:
             return read(self._view.document, _KEPT[name]).done
         return merged(self._view.slots_of(VERDICTS if name in _OF_VERDICTS else HISTORY).common)
@@ -107,14 +107,14 @@ class Star:
 
     @property
     def not_understood(self) -> dict[str, int]:
-        """How often something could not be read."""
+        """The number of contracts that could not be read, by template."""
         counts: dict[str, int] = {}
         for name in _COUNTED:
             counts |= self._engine.not_understood(name)
         return counts
 
     def sources(self) -> dict[str, Callable[[], pa.RecordBatchReader]]:
-        """The source of the rows of each table when its turn comes."""
+        """The source of each table's rows, opened when its turn comes."""
         return {name: partial(self._reader, name) for name in self.names}
 
     @cached_property
@@ -147,10 +147,10 @@ class Star:
                 yield pa.record_batch(columns, schema=schema)
 
     def _check_keys(self, name: str) -> None:
-        """Refuse two rows with one key.
+        """Refuse two rows with the same key.
 
         Raises:
-            StoreError: there are.
+            StoreError: there are two.
         """
         key = STAR[name].key
         twice = self._engine.interruptible(lambda: self._engine.repeated(name, key))
