@@ -115,7 +115,7 @@ def test_a_401_without_a_token_says_which_and_how(interface):
             ask(net)
         assert len(server.heard) == 1
     said = str(caught.value)
-    assert "wants a token, and none was given" in said
+    assert "requires a token, and none was given" in said
     assert (f" {interface}_token=" in said, f"LEDGERFRAMES_{interface.upper()}_TOKEN" in said) == (True, True)
 
 

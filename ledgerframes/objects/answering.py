@@ -1,4 +1,4 @@
-"""`FolderAnswers`: answers requests for pages of updates from objects, sends none; `open_objects` makes it."""
+"""`FolderAnswers`: answers requests for pages of updates from objects, without sending any; `open_objects` makes it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _JSON: Final = {"content-type": "application/json"}
 
 
 class FolderAnswers(httpx.BaseTransport):
-    """A folder of objects in the place of a scan; any number of threads may share one.
+    """A folder of objects in place of a scan; thread-safe.
 
     Args:
-        history: what the folder holds.
-        temporary: a folder to remove in the end.
+        history: the history in the folder.
+        temporary: a folder to remove at the end.
     """
 
     def __init__(self, history: FolderHistory, temporary: Path | None = None) -> None:
@@ -29,7 +29,7 @@ class FolderAnswers(httpx.BaseTransport):
         self._temporary = temporary
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """A page of updates; everything else is refused, since objects do not hold it."""
+        """Return a page of updates; refuse everything else, since objects do not contain it."""
         method, path = _ROUTE
         if request.method != method or not request.url.path.endswith(path):
             return _refusal(501, "objects hold the history of updates and nothing else; connect to a scan for this")
@@ -39,8 +39,8 @@ class FolderAnswers(httpx.BaseTransport):
         return httpx.Response(200, headers=_JSON, content=self._history.page(asked.after, asked.size))
 
     def close(self) -> None:
-        """Close every object, and remove what was copied."""
-        self._history.source.stop.set()  # an object may be being copied
+        """Close every object, and remove copies."""
+        self._history.source.stop.set()  # interrupts a copy in progress
         self._history.close()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)

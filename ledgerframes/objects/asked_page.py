@@ -1,4 +1,4 @@
-"""`AskedPage`: what a request for a page of updates asks for; whatever answers it from objects reads it."""
+"""`AskedPage`: the content of a request for a page of updates; everything that answers it from objects reads it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _body: Final = msgspec.json.Decoder(_Body)
 
 
 class AskedPage(Struct, frozen=True):
-    """What a request asks for.
+    """The content of a request.
 
     Attributes:
-        size: how many items.
+        size: the number of items.
         after: the cursor before them; None means the beginning of the ledger.
-        encoding: how values are to be written.
+        encoding: the encoding of values.
     """
 
     size: int

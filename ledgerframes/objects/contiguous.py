@@ -1,4 +1,4 @@
-"""`contiguous`: the objects of a folder as one history without a gap; `open_objects` refuses what is not one."""
+"""`contiguous`: the objects of a folder as one history without a gap; `open_objects` refuses any other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAMED: Final = 3
 
 
 def contiguous(objects: Sequence[StoredObject], place: str) -> tuple[StoredObject, ...]:
-    """The objects to read, in order; of segments that cover the same record times, the longer ones.
+    """The objects to read, in order; among segments that cover the same record times, the longer ones.
 
     Args:
         objects: at least one, each name once.
@@ -33,10 +33,10 @@ def contiguous(objects: Sequence[StoredObject], place: str) -> tuple[StoredObjec
 
 
 def _whole_segments(objects: Sequence[StoredObject], place: str) -> list[Segment]:
-    """The segments.
+    """Group the objects into segments.
 
     Raises:
-        InputError: one of them lacks an object.
+        InputError: a segment lacks an object.
     """
     segments = []
     ordered = sorted(objects, key=lambda stored: stored.name)
@@ -47,7 +47,7 @@ def _whole_segments(objects: Sequence[StoredObject], place: str) -> list[Segment
         if missing is not None:
             folder = str(own[0].name).rpartition("/")[0]
             raise InputError(
-                f"{place}: of the segment {folder}, object {missing} is missing and object {max(numbers)} is there; add"
+                f"{place}: in the segment {folder}, object {missing} is missing and object {max(numbers)} exists; add"
                 " it, or leave the segment out by start= or end="
             )
         segments.append(Segment(after, up_to, own))
@@ -55,7 +55,7 @@ def _whole_segments(objects: Sequence[StoredObject], place: str) -> list[Segment
 
 
 def _chain(segments: Sequence[Segment]) -> list[Segment]:
-    """Segments that follow one another, from the first on as far as possible, in as few steps as possible."""
+    """Consecutive segments, from the first on as far as possible, in as few steps as possible."""
     best: dict[int, tuple[int, int, Segment]] = {}
     for segment in sorted(segments, key=lambda one: (one.after, one.up_to), reverse=True):
         end, steps, _ = best.get(segment.up_to, (segment.up_to, 0, segment))

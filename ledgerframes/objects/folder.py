@@ -42,8 +42,8 @@ class FolderObjects:
     Attributes:
         place: the folder or the URL, without anything secret.
         files: the file system, rooted there.
-        objects: what is there, each name once; locations are paths below the folder.
-        kept: where objects of object storage lie while they are read; None for a folder of this machine.
+        objects: the existing objects, each name once; locations are paths below the folder.
+        kept: the folder for objects of object storage while they are read; None for a folder of this machine.
         stop: ends fetching.
     """
 
@@ -60,10 +60,10 @@ class FolderObjects:
         return sorted(wanted, key=lambda stored: stored.name)
 
     def fetch(self, stored: StoredObject) -> None:
-        """Have an object at hand, its digest checked where there is one.
+        """Make an object available, its digest checked if there is one.
 
         Raises:
-            DecodeError: it is gone, cannot be read or does not have its digest.
+            DecodeError: it is gone, cannot be read or does not match its digest.
             StoreError: the disk has no room for it.
         """
         if self.kept is not None:
@@ -103,10 +103,10 @@ class FolderObjects:
         return partial(self._copy_to, stored)
 
     def _copy_to(self, stored: StoredObject, target: Path) -> None:
-        """Copy an object of object storage; the file appears once it is whole.
+        """Copy an object from object storage; the file appears once it is complete.
 
         Raises:
-            DecodeError: it is gone, cannot be read or does not have its digest.
+            DecodeError: it is gone, cannot be read or does not match its digest.
             StoreError: the disk has no room for it.
         """
         with _readable(stored, self.place), written_aside(target) as part:
@@ -126,7 +126,7 @@ class FolderObjects:
     def _check(self, stored: StoredObject, digest: bytes) -> None:
         if stored.digest and not hmac.compare_digest(digest, sha256_of(stored.digest)):
             raise DecodeError(
-                f"{self.place}: {stored.location} does not have the digest that {DIGESTS} states: it was damaged or"
+                f"{self.place}: {stored.location} does not match its digest in {DIGESTS}: it was damaged or"
                 " replaced. Get it again, or remove it and read the part before it by end=",
                 item=stored.location,
             )
@@ -137,11 +137,11 @@ def folder_objects(place: str, options: Mapping[str, str], temporary: Path | Non
 
     Args:
         place: a folder, or a URL of object storage.
-        options: of the object storage, as deltalake takes them.
-        temporary: where objects of object storage lie while they are read.
+        options: for the object storage, as deltalake takes them.
+        temporary: the folder for objects of object storage while they are read.
 
     Raises:
-        InputError: there is no such folder, it has no objects, or one name stands for two objects.
+        InputError: there is no such folder, it has no objects, or one name occurs twice.
         StoreError: the object storage refused.
     """
     files = _local(place) if temporary is None else _remote(place, options)
@@ -154,7 +154,7 @@ def folder_objects(place: str, options: Mapping[str, str], temporary: Path | Non
     sizes = {_portable(path, place): size for path, size in listed}
     digests = _digests(files, place) if DIGESTS in sizes else {}
     if gone := sorted(digests.keys() - sizes.keys()):
-        raise InputError(f"{place}: {DIGESTS} lists {gone[0]}, which is not there; add it, or write the list again")
+        raise InputError(f"{place}: {DIGESTS} lists {gone[0]}, which does not exist; add it, or write the list again")
     objects = _named(sizes, digests, place)
     if not objects:
         raise InputError(
@@ -165,7 +165,7 @@ def folder_objects(place: str, options: Mapping[str, str], temporary: Path | Non
 
 
 def _two_levels(place: str) -> Iterator[tuple[str, int]]:
-    """The files of a folder and of the folders in it, with their sizes; links may lead in circles, or anywhere."""
+    """The files of a folder and of the folders in it, with their sizes; links may form cycles, or lead anywhere."""
     folders = [("", place)]
     for prefix, folder in folders:
         with os.scandir(folder) as entries:
@@ -181,7 +181,7 @@ def _portable(path: str, place: str) -> str:
         path.encode()
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{place} holds {os.fsencode(path)!r}, a name that is not UTF-8; rename or remove that file"
+            f"{place} contains {os.fsencode(path)!r}, a name that is not UTF-8; rename or remove that file"
         ) from error
     return path
 
@@ -201,7 +201,7 @@ def _named(sizes: Mapping[str, int], digests: Mapping[str, str], place: str) -> 
         known = objects.setdefault(name, stored)
         if known is not stored and sizes[known.location] != sizes[path]:
             raise InputError(
-                f"{place}: {known.location} and {path} have one name and different lengths; remove one of them"
+                f"{place}: {known.location} and {path} have the same name and different lengths; remove one of them"
             )
     return tuple(objects.values())
 
@@ -219,7 +219,7 @@ def _local(place: str) -> pa_fs.FileSystem:
 def _remote(place: str, options: Mapping[str, str]) -> pa_fs.FileSystem:
     parts = urlsplit(place)
     if parts.username or parts.password:
-        raise InputError("the URL of the objects holds a user or password; give them in storage_options")
+        raise InputError("the URL of the objects contains a user or password; give them in storage_options")
     from deltalake.fs import DeltaStorageHandler
 
     with _listing(place):

@@ -1,7 +1,7 @@
-"""`FolderHistory`: pages of the update history from the objects of a folder; `FolderWay` answers requests from it.
+"""`FolderHistory`: pages of the update history from the objects of a folder; `FolderAnswers` answers requests from it.
 
-A folder keeps the promise of a server (see `paging.proofs`): it holds everything up
-to its newest item less `settle`. So nothing proves the end of its last segment, and nothing beyond its newest item.
+The assumptions about a server hold for a folder (see `paging.proofs`): it has everything up to its newest item minus
+`settle`. So nothing proves the end of its last segment, and nothing beyond its newest item.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.paging.window import Window
 from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp, format_trimmed
 
-#: Places that are read at once, such as the shards of a sync.
+#: The number of places that are read at once, such as the shards of a sync.
 _READERS: Final = 16
 _BEGINNINGS: Final = 4
 _NOTHING: Final = b'{"transactions":[]}'
@@ -37,13 +37,13 @@ class _Reader:
 
     @property
     def at(self) -> int:
-        """The position of the object that it reads."""
+        """The position of the object that it is reading."""
         return self.first + self.inner.at
 
 
 @dataclass
 class FolderHistory:
-    """The history that contiguous objects hold; any thread may ask.
+    """The history of contiguous objects; thread-safe.
 
     Attributes:
         source: opens objects.
@@ -60,12 +60,12 @@ class FolderHistory:
 
     @property
     def begin(self) -> int:
-        """The record time after which updates are held."""
+        """The record time after which the objects have updates."""
         return self.objects[0].name.after
 
     @property
     def is_whole(self) -> bool:
-        """Whether it begins where the network does: the first segment of a network begins in the year 1."""
+        """Whether it begins at ledger begin: the first segment of a network begins in the year 1."""
         return self.begin <= EARLIEST
 
     def check(self, window: Window) -> None:
@@ -84,12 +84,12 @@ class FolderHistory:
         if since is not None and (since > self.begin or (start is not None and start.migration_id > migration_id)):
             return
         raise InputError(
-            f"{self.source.place} holds the updates recorded after {format_trimmed(self.begin)}, and {window} is asked"
-            f" for; give start={format_timestamp(self.begin + 1)!r} or later, or add the objects before"
+            f"{self.source.place} has the updates recorded after {format_trimmed(self.begin)}, but {window} was"
+            f" requested; give start={format_timestamp(self.begin + 1)!r} or later, or add the objects before"
         )
 
     def page(self, after: Cursor | None, size: int) -> bytes:
-        """The body of a page: the items after a cursor.
+        """Return the body of a page: the items after a cursor.
 
         Raises:
             DecodeError: an object is damaged or gone, or items are not in order.
@@ -108,7 +108,7 @@ class FolderHistory:
         return page
 
     def close(self) -> None:
-        """Close every object that is open."""
+        """Close every open object."""
         with self._change:
             for reader in self._readers:
                 reader.inner.close()
@@ -128,7 +128,7 @@ class FolderHistory:
         return _NOTHING if page is None else page.raw
 
     def _take(self, after: Cursor) -> _Reader:
-        """A reader of what follows a cursor: one that is near it, or a new one."""
+        """A reader for the items after a cursor: one that is close to it, or a new one."""
         first = self._object_at(after)
         with self._change:
             near = [one for one in self._readers if one.at >= first and one.inner.can_give(after)]
@@ -137,7 +137,7 @@ class FolderHistory:
                 self._readers.remove(nearest)
                 return nearest
             for _ in range(len(self._readers) - _READERS + 1):
-                self._readers.pop(0).inner.close()  # the one that has not been asked for longest
+                self._readers.pop(0).inner.close()  # the least recently used one
         objects = self.objects[first:]
         return _Reader(first, SegmentReader(self.source, Segment(self.begin, objects[-1].name.up_to, objects)))
 
@@ -154,10 +154,10 @@ class FolderHistory:
         return low
 
     def _first(self, position: int) -> Cursor | None:
-        """The cursor of the first item in an object or after it; None where there is none.
+        """The cursor of the first item in an object or after it; None if there is none.
 
         Raises:
-            DecodeError: the item has another time than the object's name says, or objects are not in order.
+            DecodeError: the item's time contradicts the object's name, or objects are not in order.
         """
         with self._change:
             if position in self._firsts:
@@ -174,16 +174,16 @@ class FolderHistory:
         if known != sorted(known):
             raise DecodeError(
                 f"{self.source.place}: {self.objects[position].name} begins at {cursor}, which is not in order with"
-                " other objects; they are not of one history, or were renamed"
+                " other objects; they belong to different histories, or were renamed"
             )
         return cursor
 
     def _placed(self, cursor: Cursor, position: int) -> Cursor:
-        # Updates of a migration may be later than a segment's end while the next migration has begun.
+        # Updates of a migration may be later than a segment's end if the next migration has begun.
         name = self.objects[position].name
         if cursor.micros > name.up_to + OVERLAP:
             raise DecodeError(
-                f"{self.source.place}: {name} begins at {cursor}, after the end that its name states; was it renamed?",
+                f"{self.source.place}: {name} begins at {cursor}, after the end in its name; was it renamed?",
                 item=str(name),
             )
         return cursor

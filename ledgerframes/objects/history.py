@@ -31,7 +31,7 @@ from ledgerframes.timestamps import EARLIEST, LATEST
 from ledgerframes.transport import Stop
 
 _log = logging.getLogger("ledgerframes.objects")
-#: Bytes of lines that are decoded at once; a page of 1,000 is about as large.
+#: Bytes of lines that are decoded at once; about as large as a page of 1,000.
 PAGE_BYTES: Final = 16 * 2**20
 _LEAVING: Final = 1.0
 
@@ -42,7 +42,7 @@ Lines = tuple[StoredObject, int, list[bytes]]
 
 @dataclass(frozen=True)
 class ObjectPage:
-    """Some lines of an object, as a page.
+    """Some lines of an object as a page.
 
     Attributes:
         page: the items.
@@ -60,14 +60,14 @@ class ObjectReader:
     """Decides which items of objects belong to a read of one window, each once.
 
     Attributes:
-        window: what is wanted.
-        limit: how many updates to read at most.
+        window: the wanted range.
+        limit: the maximum number of updates to read.
         first: the cursor of the first item in the first of all objects, if that one was read.
         last: the cursor of the last update taken.
-        taken: how many updates were taken.
-        beyond: whether the objects reach the window's end, or an item at or after it was there.
-        leapt: never; see `HistoryReader`.
-        newest: the last cursor of all items read, also of those that are not wanted.
+        taken: the number of updates taken.
+        beyond: whether the objects reach the window's end, or an item at or after it was read.
+        leapt: always False; see `HistoryReader`.
+        newest: the last cursor of all items read, wanted or not.
     """
 
     window: Window
@@ -81,7 +81,7 @@ class ObjectReader:
     _ids: SeenIds = field(default_factory=lambda: SeenIds("objects"))
 
     def take(self, glimpse: Glimpse, name: str) -> list[int]:
-        """The rows of a page that count.
+        """Decide which rows of a page count.
 
         Raises:
             PagingError: an update lies before one of an earlier object, which lacks it.
@@ -96,7 +96,7 @@ class ObjectReader:
 
     @property
     def done(self) -> bool:
-        """Whether nothing more is wanted."""
+        """Whether the read is complete."""
         end, newest = self.window.end, self.newest
         full = self.limit is not None and self.taken >= self.limit
         return full or (end is not None and newest is not None and newest >= end)
@@ -125,12 +125,12 @@ class ObjectReader:
 
 
 def read_objects(source: ObjectSource, reader: ObjectReader, *, lines: int = MAXIMUM) -> Iterator[PageRows]:
-    """Read what objects hold of the reader's window; the next object is fetched while one is decoded.
+    """Read the objects of the reader's window; the next object is fetched while one is decoded.
 
     Args:
-        source: where objects come from.
-        reader: which items count.
-        lines: how many items a page has at most.
+        source: the source of the objects.
+        reader: decides which items count.
+        lines: the maximum number of items per page.
 
     Raises:
         InputError: the source has no objects.
@@ -145,9 +145,9 @@ def read_objects(source: ObjectSource, reader: ObjectReader, *, lines: int = MAX
             f"source='objects': {source.place} has no objects; give source='pages', or scan_url= of a scan that has"
             " some"
         )
-    # Segments follow record time: what is listed as far as the window needs is all that there was.
+    # Segments follow record time: the listed ones are complete as far as the window needs.
     reader.beyond = any(one.name.up_to >= up_to for one in stored)
-    # A list begins with the object that a time lies in, so there is none before one that begins after it.
+    # A list begins with the object that contains a time, so there is none before an object that begins later.
     whole = bool(stored) and (after <= EARLIEST or stored[0].name.after > after)
     for page in object_pages(source, stored, lines=lines):
         if whole and reader.first is None:
@@ -193,7 +193,7 @@ def object_lines(source: ObjectSource, stored: Sequence[StoredObject], *, lines:
                 coming = spawn(partial(fetching.fetch, following[0]), "ledgerframes-object")
             yield from _lines_of(fetching, one, lines)
     finally:
-        # Also where the caller stops early: the download under way must not outlive the read.
+        # Also if the caller stops early: the download under way must not outlive the read.
         stop.set()
         if coming is not None:
             ended(coming, _LEAVING)
@@ -211,7 +211,7 @@ def listed_times(window: Window) -> tuple[int, int]:
     after = max(after, EARLIEST if window.since is None else window.since - 1)
     up_to = LATEST if end is None else end.micros + slack
     up_to = min(up_to, LATEST if window.until is None else window.until)
-    # A microsecond more than is wanted: a segment may end there, and only the next one has an item that proves the end.
+    # A microsecond more than wanted: a segment may end there, and only the next one has an item that proves the end.
     up_to = min(up_to + 1, LATEST)
     after = min(max(after, EARLIEST), LATEST - 1)
     return after, max(up_to, after + 1)
@@ -232,8 +232,8 @@ def page_of_lines(batch: list[bytes], name: str, line: int = 1) -> HistoryPage:
 
     Args:
         batch: the lines.
-        name: of the object, for messages.
-        line: the number of the first one, likewise.
+        name: the object's name, for messages.
+        line: the number of the first one, for messages.
 
     Raises:
         DecodeError: a line is not an item, or has no place in the history.

@@ -1,4 +1,4 @@
-"""`KeptFiles`: a folder where objects lie while they are read; sources that have to fetch objects keep them there."""
+"""`KeptFiles`: a folder for objects while they are read; sources that have to fetch objects keep them there."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-#: Files that lie there for one who reads alone: the one that is read, and the next.
+#: Files that are kept for a single reader: the one being read, and the next.
 _AHEAD: Final = 2
-#: Writes an object to a file, which appears once it is whole.
+#: Writes an object to a file, which appears once it is complete.
 Get = Callable[[Path], object]
 
 
 @dataclass(frozen=True)
 class KeptFiles:
-    """Files that are fetched when they are first asked for; any number of threads may share one.
+    """Files that are fetched when they are first requested; thread-safe.
 
     Attributes:
-        folder: where they lie; one that is there is not fetched again.
-        kept: how many of those that were read to their end stay there, for readers that begin in the middle of one.
+        folder: their folder; an existing file is not fetched again.
+        kept: the number of completely read files to keep, for readers that begin in the middle of one.
     """
 
     folder: Path
@@ -34,7 +34,7 @@ class KeptFiles:
     _locks: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
 
     def fetch(self, name: str, get: Get) -> None:
-        """Have a file at hand, also where its reader ends before it is opened: of these, the last ones stay."""
+        """Make a file available; of those whose reader ends before opening them, the last ones are kept."""
         target = self.folder / name
         with self._locks[name]:
             _get(target, get)
@@ -43,7 +43,7 @@ class KeptFiles:
 
     @contextmanager
     def opened(self, name: str, get: Get) -> Iterator[Any]:
-        """The bytes of a file; it is removed once they were read, or when further ones were."""
+        """The bytes of a file, which is removed once it, or several later ones, were read."""
         target = self.folder / name
         # Several readers may want the same file at once, and one of them removes it.
         with self._locks[name]:
@@ -54,14 +54,14 @@ class KeptFiles:
         try:
             with file:
                 yield file
-        finally:  # also where a reader stops in the middle
+        finally:  # also if a reader stops in the middle
             self._read.append(target)
             self._remove(self._read, self.kept)
 
     def _remove(self, files: deque[Path], most: int) -> None:
-        """Remove files but for the last ones."""
+        """Remove all but the last files."""
         while len(files) > most:
-            with suppress(IndexError):  # another reader was quicker
+            with suppress(IndexError):  # another reader was faster
                 target = files.popleft()
                 with self._locks[target.name]:
                     target.unlink(missing_ok=True)

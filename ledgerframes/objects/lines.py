@@ -1,4 +1,4 @@
-"""Reads an object line by line in bounded memory: zstd frames one after the other, one JSON item per line."""
+"""Reads an object line by line in bounded memory: consecutive zstd frames, one JSON item per line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 from ledgerframes.errors import DecodeError
 
 _PIECE: Final = 2**22
-#: The longest line, as the largest answer of a server is by default.
+#: The longest line; equals the default limit of a server's answer.
 LONGEST: Final = 256 * 2**20
 #: Objects have an item on every line.
 _EMPTY: Final = 1_000_000
@@ -20,10 +20,10 @@ def read_lines(stream: Any, name: str, *, lines: int, most: int, longest: int = 
     """The items of an object, some lines at a time.
 
     Args:
-        stream: the compressed bytes, a file of pyarrow's.
-        name: the object's, for messages.
-        lines: give so many at most at a time,
-        most: or so many bytes, and never less than one line.
+        stream: the compressed bytes, a file of pyarrow.
+        name: the object's name, for messages.
+        lines: the maximum number of lines per batch,
+        most: and the maximum number of bytes, but at least one line.
         longest: refuse a longer line.
 
     Raises:
@@ -42,7 +42,7 @@ def read_lines(stream: Any, name: str, *, lines: int, most: int, longest: int = 
 
 
 def _lines(stream: Any, name: str, longest: int) -> Iterator[bytes]:
-    """The lines that are not empty."""
+    """Yield the lines that are not empty."""
     rest, empty = bytearray(), 0
     for piece in _pieces(stream, name):
         first, *others = piece.split(b"\n")
@@ -56,7 +56,7 @@ def _lines(stream: Any, name: str, longest: int) -> Iterator[bytes]:
         *whole, last = others
         full = list(filter(None, whole))
         empty += len(whole) - len(full)
-        if empty > _EMPTY:  # a file of 100 kB unpacks to billions of them
+        if empty > _EMPTY:  # a file of 100 kB can unpack to billions of them
             raise _damaged(name, f"it has more than {_EMPTY:,} empty lines")
         yield from full
         rest = bytearray(last)
@@ -71,7 +71,7 @@ def _pieces(stream: Any, name: str) -> Iterator[bytes]:
             while piece := unpacked.read(_PIECE):
                 yield piece
             if stream.tell() == 0:
-                # Without updates, an object is a frame without content; no byte at all is what a failed copy leaves.
+                # Without updates, an object is a frame without content; a failed copy leaves no byte at all.
                 raise _damaged(name, "the file is empty")
     except (OSError, pa.ArrowException) as error:
         raise _damaged(name, str(error)) from error

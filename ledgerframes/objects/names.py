@@ -1,4 +1,4 @@
-"""`ObjectName`: what the name of an object says; lists of objects are sorted and selected by it."""
+"""`ObjectName`: the parts of an object's name, by which lists of objects are sorted and filtered."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class ObjectName:
     """The parts of `<after>~<up_to>/updates_compact_json_<number>.zstd`.
 
     Attributes:
-        after: the segment's beginning in microseconds, exclusive; of a snapshot its time.
+        after: the segment's beginning in microseconds, exclusive; for a snapshot, its time.
         up_to: the segment's end, inclusive.
-        number: of the object within its segment, in which objects follow each other.
+        number: of the object within its segment, in reading order.
         kind: `updates` or `ACS`.
-        encoding: how values are written.
+        encoding: the encoding of values.
     """
 
     after: int
@@ -38,7 +38,7 @@ class ObjectName:
 
     @property
     def readable(self) -> bool:
-        """Whether its items are written as those of pages are."""
+        """Whether its items are encoded like those of pages."""
         return self.encoding == COMPACT
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ class ObjectName:
 
 
 def read_name(location: str) -> ObjectName | None:
-    """The name at the end of a URL or a path; None where it is not the name of an object."""
+    """The name at the end of a URL or a path; None if it is not the name of an object."""
     steps = unquote(urlsplit(location).path if "://" in location else location).rsplit("/", 2)[-2:]
     file = _FILE.fullmatch(steps[-1])
     if file is None or len(steps) < 2:

@@ -35,13 +35,13 @@ def open_objects(
 ) -> Network:
     """Open a folder of objects of updates as a network: its history is read from them, without a server; young.
 
-    Objects are the files that scans hand out (`net.scan.download_object`). They lie in folders of segments, as their
-    names say, or flat, as a browser saves them. A file `SHA256SUMS` next to them
-    lists their digests, which are checked.
+    Objects are the files that scans provide for download (`net.scan.download_object`). They lie in folders named after
+    their segments, or in one flat folder, as a browser saves them. A file `SHA256SUMS` next to them lists their
+    digests, which are checked.
 
-    Everything that reads the history of updates takes it: `load_history`, `Store.sync`, `cross_check`,
-    `net.scan.iter_updates`. The objects show what they hold and no more: coverage ends at their last update, whatever
-    their names say, and what lies less than `settle` before it is not final.
+    Everything that reads the history of updates accepts it: `load_history`, `Store.sync`, `cross_check`,
+    `net.scan.iter_updates`. Coverage ends at the last update in the objects, whatever their names say, and updates
+    less than `settle` before it are not final.
 
     Args:
         path: a folder, or a URL of object storage such as `s3://bucket/objects`.
@@ -50,7 +50,7 @@ def open_objects(
         storage_options: credentials and settings of the object storage, as `open_store` takes them.
 
     Returns:
-        A network; a context manager, or open until the interpreter ends. It sees the objects that are there now.
+        A network; a context manager, or open until the interpreter ends. It has the objects that exist now.
 
     Raises:
         InputError: there are no objects, some are missing between others, or they overlap in part.
@@ -84,7 +84,7 @@ def open_objects(
 
 
 def _url(place: str) -> str:
-    """What provenance says of a folder: its last name, or bucket and path."""
+    """The folder in provenance: its last name, or bucket and path."""
     parts = urlsplit(place)
     steps = [parts.netloc, *parts.path.split("/")] if "://" in place else [Path(place).absolute().name]
     return "/".join([_HOST, *(quote(step, safe="") for step in steps if step)])

@@ -1,9 +1,9 @@
-"""`ObjectPages`: pages of the update history from objects where there are some, and else from servers; syncs read it.
+"""`ObjectPages`: pages of the update history from objects if there are some, and otherwise from servers; for syncs.
 
-Objects keep one more promise than servers (see `paging.proofs`): an object that a scan lists
-holds every update of its segment that lies more than `settle` before the segment's end. The scan had shown something
-after the segment when it wrote the end of it, so this is the servers' own rule, made when the object was written. The
-rest of a segment comes from pages, so that every segment begins and ends with updates that both have shown.
+Objects satisfy one more assumption than servers (see `paging.proofs`): a listed object has every update of its segment
+that lies more than `settle` before the segment's end. The scan had shown something after the segment when it wrote
+the end of it, so this is the servers' own rule, applied when the object was written. The rest of a segment comes from
+pages, so that every segment begins and ends with updates that both have shown.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from ledgerframes.transport.retrying import Revise
 from ledgerframes.transport.server_memory import PageSizes
 
 _log = logging.getLogger("ledgerframes.objects")
-#: What follows a server's URL where its objects gave a page: their pages say nothing about how large the server's are.
+#: Appended to a server's URL for pages from its objects, whose size shows nothing about the server's own pages.
 _OBJECTS: Final = "#objects"
-#: Where less than this share of a segment is wanted, pages are quicker than its objects.
+#: If less than this share of a segment is wanted, pages are faster than its objects.
 _WORTHWHILE: Final = 8
 #: Before every item of a history.
 BEFORE_ALL: Final = Cursor(-(2**63), EARLIEST)
@@ -47,24 +47,24 @@ def sender_of(server: str) -> str:
 
 
 def likely_sender(session: HistorySession) -> str:
-    """Whose the next page of a read will probably be: objects give many in a row, whoever is asked for the others."""
+    """The likely sender of a read's next page: objects send many in a row, whoever is asked for the others."""
     last = session.last_server
     return sender_of(last) if last.endswith(_OBJECTS) else session.server
 
 
 @dataclass
 class ObjectIndex:
-    """The segments of a source, as listed once, and the readers that are in the middle of one; any thread may ask.
+    """The listed segments of a source, and the readers in the middle of one; thread-safe.
 
     Attributes:
-        source: where the objects are.
+        source: the source of the objects.
         settle: how long before its end a segment may lack updates, in microseconds.
         required: refuse a source that has no objects.
         listed: the record times, (after, up_to], whose objects are listed.
-        ahead: fetches the next object while one is read.
-        pages: how many pages objects gave.
-        server: who listed the objects; empty where no server did.
-        broken: whether an object could not be read of those that the servers' pages do not replace.
+        ahead: fetches the next object while another is read.
+        pages: the number of pages from objects.
+        server: the server that listed the objects; empty if none did.
+        broken: whether an object could not be read that the servers' pages do not replace.
     """
 
     source: ObjectSource
@@ -87,7 +87,7 @@ class ObjectIndex:
 
         Raises:
             InputError: there are none, and they are required.
-            RequestError: the source gave no list.
+            RequestError: the source returned no list.
         """
         with self._listing:
             if self._segments is not None:
@@ -109,7 +109,7 @@ class ObjectIndex:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The segments that were listed, in order."""
+        """The listed segments, in order."""
         return tuple(self._segments or ())
 
     @property
@@ -118,7 +118,7 @@ class ObjectIndex:
         return tuple(sorted(self._failed, key=lambda segment: (segment.after, segment.up_to)))
 
     def page(self, after: Cursor, size: int) -> HistoryPage | None:
-        """The items after a cursor; None where objects do not have them, or cannot be read.
+        """The items after a cursor; None if objects lack them or cannot be read.
 
         Raises:
             StoppedError: the operation was stopped.
@@ -139,14 +139,14 @@ class ObjectIndex:
             return None
         with self._change:
             self._readers.append(reader)
-            # One item, or several at one time, would leave a reader in doubt whether the page was cut inside a tie.
+            # One item, or several at one time, would leave it open whether the page was cut inside a tie.
             usable = page is not None and _shows_two_times(page)
             self.pages += usable
         return page if usable else None
 
     @property
     def chain(self) -> tuple[Segment, ...]:
-        """The segments from the first one on that follow each other without a gap."""
+        """The consecutive segments from the first one on, without a gap."""
         chain: list[Segment] = []
         for segment in self.segments:
             if not chain or segment.after == chain[-1].up_to:
@@ -154,9 +154,9 @@ class ObjectIndex:
         return tuple(chain)
 
     def older(self, after: Cursor, last: Cursor, size: int) -> HistoryPage | None:
-        """The items after a cursor and up to another one in the order of the history; None where there are none.
+        """The items between two cursors in the order of the history; None if there are none.
 
-        Unlike `page`, which leaves the end of each segment to the servers: of what they have pruned, objects hold all.
+        Unlike `page`, this does not leave the end of each segment to servers, which have pruned it.
 
         Raises:
             StoppedError: the operation was stopped.
@@ -177,7 +177,7 @@ class ObjectIndex:
             reader.close()
             raise
         except LedgerframesError as error:
-            _log.warning("%s What lies behind is not read from objects.", error)
+            _log.warning("%s Later items are not read from objects.", error)
             reader.close()
             self.broken = True
             return None
@@ -187,7 +187,7 @@ class ObjectIndex:
         return page
 
     def close(self) -> None:
-        """Close every object that is open."""
+        """Close every open object."""
         with self._change:
             for reader in [*self._readers, *self._older]:
                 reader.close()
@@ -195,7 +195,7 @@ class ObjectIndex:
             self._older.clear()
 
     def _reader(self, after: Cursor) -> SegmentReader | None:
-        """A reader of what follows a cursor: one that is near it, or a new one."""
+        """A reader for the items after a cursor: one that is close to it, or a new one."""
         segment = self._segment(after)
         if segment is None:
             return None
@@ -208,14 +208,14 @@ class ObjectIndex:
             for reader in [one for one in self._readers if one.segment.up_to <= segment.after]:
                 reader.close()
                 self._readers.remove(reader)
-        # Where a reader is in the segment, the rest of it is read, however short.
+        # If a reader is in the segment, the rest of it is read, however short.
         # The first segment of a network begins in the year 1.
         length = min(segment.up_to - segment.after, DAY)
         worthwhile = (self._end(segment) - after.micros) * _WORTHWHILE >= length
         return SegmentReader(self.source, segment, self.ahead) if worthwhile else None
 
     def _segment(self, after: Cursor) -> Segment | None:
-        """The segment in which what follows a cursor is read from objects."""
+        """The segment whose objects have the items after a cursor."""
         segments = self._segments or []
         place = bisect_right(segments, after.micros, key=lambda segment: segment.after) - 1
         if place < 0:
@@ -224,19 +224,19 @@ class ObjectIndex:
         return segment if after.micros < self._end(segment) and segment not in self._failed else None
 
     def _end(self, segment: Segment) -> int:
-        # Less a microsecond, because an update may appear exactly `settle` after a newer one.
+        # Minus a microsecond, because an update may appear exactly `settle` after a newer one.
         return segment.up_to - self.settle - 1
 
 
 @dataclass(frozen=True)
 class ObjectPages:
-    """A source of pages that reads from objects what they hold.
+    """A source of pages that reads from objects whatever they contain.
 
     Attributes:
         inner: the servers.
         index: the objects.
-        left_out: servers that are not to be asked; the name that pages of objects have may be among them.
-        begins: by server, where its pages begin; what they have pruned is read from objects.
+        left_out: servers that must not be asked; may include the name of pages from objects.
+        begins: by server, where its pages begin; pruned items are read from objects.
     """
 
     inner: PageSource
@@ -246,7 +246,7 @@ class ObjectPages:
 
     @property
     def history(self) -> PagedHistory:
-        """Which history it is."""
+        """The history of the pages."""
         return self.inner.history
 
     @property
@@ -261,13 +261,13 @@ class ObjectPages:
     def send_page(
         self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
     ) -> Answer[HistoryPage]:
-        """Read one page from objects, or ask for it."""
-        # A reader names a server where it wants to hear from this one, and nobody else.
+        """Read one page from objects, or request it."""
+        # A reader that names a server wants an answer from that server only.
         if self.known and not isinstance(server, str):
             began = time.monotonic()
             asked = AskedPage.read(request.content)
             page = None
-            if asked.after is not None:  # else a reader wants to know how long a page of the server may be
+            if asked.after is not None:  # otherwise a reader probes the server's page size
                 page = self._older(asked.after, asked.size) or self.index.page(asked.after, asked.size)
             if page is not None:
                 seconds = time.monotonic() - began
@@ -280,7 +280,7 @@ class ObjectPages:
 
     @property
     def name(self) -> str:
-        """Who gives pages of objects."""
+        """The sender's name for pages from objects."""
         return self.lister + _OBJECTS
 
     @property
@@ -290,11 +290,11 @@ class ObjectPages:
 
     @property
     def known(self) -> bool:
-        """Whether objects count: what they show the server that listed them has shown, as long as it counts itself."""
+        """Whether objects count: the server that listed them has shown their items, and is not left out itself."""
         return self.lister in self.servers and self.name not in self.left_out
 
     def _older(self, after: Cursor, size: int) -> HistoryPage | None:
-        """Items that no server has any more, and behind the last of them the first ones that a server has."""
+        """Items that no server has any more, followed by the first ones that a server has."""
         known = [self.begins[server] for server in self.servers if server in self.begins]
         begin = min(known, default=None) if len(known) == len(self.servers) else None
         if begin is None or after >= begin:
@@ -303,20 +303,20 @@ class ObjectPages:
         page = self._past_a_tie(after, last, size)
         migration_id = after.migration_id + (after.micros >= LATEST)
         later = [cursor for cursor in (page.glimpse.cursors if page else ()) if cursor.migration_id > migration_id]
-        # It ends the migration only where objects hold all of that.
+        # It ends the migration only if objects have all of that.
         if later and not self._reaches(later[0], migration_id):
             last = Cursor(migration_id, LATEST)
             page = self._past_a_tie(after, last, size)
         if page is not None and len(page) >= size and _shows_two_times(page):
             return page
-        # Within a migration objects that hold the first item of a server hold all before it; what they hold of a later
-        # one says nothing about this one, as a writer may go by record time alone.
+        # Within a migration, objects that have the first item of a server have all before it; their items of a later
+        # one show nothing about this one, as a writer may sort by record time alone.
         same = begin.migration_id == migration_id
         previous = before(begin) or BEFORE_ALL
         if not self.index.broken and (
             self._reaches(begin, migration_id) or (same and self.index.older(previous, begin, 1) is not None)
         ):
-            # So that no group of equal times is the last one: the servers' items continue it.
+            # So that no group of equal times comes last: the servers' items continue it.
             most = min(
                 max(size - len(page or ()), 2), self.inner.page_sizes.limits(self.inner.servers[0]).maximum or size
             )
@@ -328,12 +328,12 @@ class ObjectPages:
                 )
             if answer.value.glimpse.cursors:
                 self.begins[answer.server] = answer.value.glimpse.cursors[0]  # pruned since
-        # What follows one group at the end of the objects is nowhere; a reader would wait for it.
+        # Nothing follows one group at the end of the objects; a reader would wait for it.
         several = page is not None and _shows_two_times(page)
         return page if several else None
 
     def _past_a_tie(self, after: Cursor, last: Cursor, size: int) -> HistoryPage | None:
-        """Items from objects; a page that one time fills may be cut off inside a tie, so as many as show two times."""
+        """Items from objects; a page filled by one time may be cut inside a tie, so it has at least two times."""
         page = self.index.older(after, last, size)
         while page is not None and len(page) >= size and not _shows_two_times(page):
             size *= 2
@@ -341,14 +341,14 @@ class ObjectPages:
         return page
 
     def _reaches(self, cursor: Cursor, migration_id: int) -> bool:
-        """Whether objects hold everything before a cursor, all of a migration before its own included."""
+        """Whether objects have everything before a cursor, including all of the earlier migrations."""
         chain = self.index.chain
         # An earlier migration may have had updates for a day after the next one began.
         needed = cursor.micros - 1 + OVERLAP * (cursor.migration_id - migration_id)
         return bool(chain) and not self.index.broken and chain[-1].up_to >= needed
 
     def _first_left(self, place: Cursor | None, size: int) -> Answer[HistoryPage]:
-        """The first items that a server has; fewer where it returns no more at once."""
+        """The first items that a server has; fewer if it limits pages."""
 
         def fewer(_request: Request, error: RequestError) -> Request | None:
             nonlocal size
@@ -366,7 +366,7 @@ class ObjectPages:
 
     @property
     def page_sizes(self) -> PageSizes:
-        """How many items may be asked of each scan at once."""
+        """The maximum number of items per request, by scan."""
         return self.inner.page_sizes
 
     def stoppable(self, stop: Stop) -> ObjectPages:
@@ -374,10 +374,10 @@ class ObjectPages:
         return replace(self, inner=self.inner.stoppable(stop))
 
     def leniently(self) -> ObjectPages:
-        """The same, its pages read without the items that have no cursor."""
+        """The same, skipping items without a cursor when pages are read."""
         return replace(self, inner=self.inner.leniently())
 
 
 def _shows_two_times(page: HistoryPage) -> bool:
-    """Whether a page has items of two times at least; else it may be cut off inside a tie."""
+    """Whether a page has items of at least two times; otherwise it may be cut inside a tie."""
     return page.glimpse.cursors[0] != page.glimpse.cursors[-1]

@@ -1,4 +1,4 @@
-"""Reads one segment of the history from its objects, a page at a time; `page_source` decides which segment."""
+"""Reads one segment of the history from its objects, a page at a time; `page_source` chooses the segment."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ledgerframes.objects.sources import ObjectSource, StoredObject
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.threads import result, spawn
 
-#: Begins a call whose result is wanted later, in a thread of the given name.
+#: Starts a call whose result is needed later, in a thread of the given name.
 Ahead = Callable[[Callable[[], None], str], Future[None]]
 
-#: Lines that are looked at together while a reader looks for its place.
+#: Lines that are examined together while a reader searches for its place.
 _LOOKED_AT: Final = 1_000
 _BYTES: Final = 16 * 2**20
 #: The longest page, unless one item is longer.
@@ -30,12 +30,12 @@ _LARGEST: Final = 64 * 2**20
 
 @dataclass(frozen=True)
 class Segment:
-    """Record times that follow each other, and the objects that hold their updates.
+    """A range of record times, and the objects with their updates.
 
     Attributes:
         after: exclusive, in microseconds.
         up_to: inclusive.
-        objects: in their order.
+        objects: in order.
     """
 
     after: int
@@ -56,14 +56,14 @@ def segments_of(objects: Iterable[StoredObject]) -> list[Segment]:
 
 @dataclass
 class SegmentReader:
-    """Returns pages of one segment; each begins in the page before or after it, never before it.
+    """Returns pages of one segment; each starts inside or after the previous one, never before it.
 
     Attributes:
-        source: where the objects are.
-        segment: what is read.
-        ahead: fetches the next object while one is read.
+        source: the source of the objects.
+        segment: the segment to read.
+        ahead: fetches the next object while another is read.
         passed: everything up to this cursor was passed; None before the first page.
-        at: the position of the object that is read.
+        at: the position of the object being read.
     """
 
     source: ObjectSource
@@ -72,29 +72,29 @@ class SegmentReader:
     passed: Cursor | None = None
     at: int = 0
     _lines: Generator[bytes] | None = None
-    _line: int = 0  # the number, in its object, of the line that was read last
+    _line: int = 0  # the number, in its object, of the last line read
     _kept: list[bytes] = field(default_factory=list)
-    _origins: list[tuple[int, int]] = field(default_factory=list)  # of those lines: position of the object, number
-    _cursors: list[Cursor] = field(default_factory=list)  # of the lines that are kept
+    _origins: list[tuple[int, int]] = field(default_factory=list)  # their objects' positions and line numbers
+    _cursors: list[Cursor] = field(default_factory=list)  # of the kept lines
 
     def can_give(self, after: Cursor) -> bool:
-        """Whether what follows a cursor was not passed yet."""
+        """Whether the items after a cursor were not passed yet."""
         return self.passed is None or self.passed <= after
 
     def page(self, after: Cursor, last: Cursor, size: int) -> HistoryPage | None:
-        """The items after a cursor and up to another one; None where there are none.
+        """The items after a cursor and up to another one; None if there are none.
 
         Args:
             after: the first cursor, exclusive.
             last: the last one, inclusive.
-            size: how many items at most; fewer are given where they are very long.
+            size: the maximum number of items; fewer are returned if they are very long.
 
         Raises:
             RequestError: an object could not be fetched.
             DecodeError: an object is damaged, or its items are not in order.
         """
         page: HistoryPage | None = None
-        # Before anything is dropped: also a reader that comes to the end has passed all of it.
+        # Before anything is dropped: a reader that reaches the end has passed all of it, too.
         self.passed = after
         while not self._cursors or self._cursors[-1] <= after:
             page = self._advance(len(self._kept), _LOOKED_AT)
@@ -109,12 +109,12 @@ class SegmentReader:
         return page
 
     def close(self) -> None:
-        """Close the object that is open."""
+        """Close the open object."""
         if self._lines is not None:
             self._lines.close()
 
     def _advance(self, dropped: int, more: int) -> HistoryPage | None:
-        """Drop the first lines and keep as many of those that follow; None where there are none."""
+        """Drop the first lines and read up to `more` further ones; None if there are none."""
         if self._lines is None:
             self._lines = self._read()
         kept, origins = self._kept[dropped:], self._origins[dropped:]
@@ -137,13 +137,13 @@ class SegmentReader:
         try:
             return page_of_lines(lines, *self._origin(0))
         except DecodeError:
-            # A page may have lines of several objects: say whose line it is.
+            # A page may have lines of several objects: name the right one.
             for place, line in enumerate(lines):
                 page_of_lines([line], *self._origin(place))
             raise
 
     def _origin(self, place: int) -> tuple[str, int]:
-        """The object of a line that is kept, and the line's number there."""
+        """The object of a kept line, and the line's number there."""
         at, line = self._origins[place]
         return str(self.segment.objects[at].name), line
 
@@ -165,7 +165,7 @@ class SegmentReader:
 
 
 def _within(lines: Iterable[bytes], most: int) -> Iterator[bytes]:
-    """The first lines, as many as have some bytes together, and one at least."""
+    """The first lines, up to `most` bytes together, but at least one."""
     for line in lines:
         yield line
         most -= len(line)

@@ -23,11 +23,11 @@ _listed: Final = msgspec.json.Decoder(Listed)
 
 @dataclass(frozen=True)
 class SnapshotObjects:
-    """One snapshot.
+    """The objects of one snapshot.
 
     Attributes:
         micros: its record time, in microseconds.
-        objects: what it consists of, in order.
+        objects: its objects, in order.
         place: the scan that lists them, without anything secret.
     """
 
@@ -40,7 +40,7 @@ def newest_snapshot(scan: Scan, micros: int) -> SnapshotObjects:
     """The newest snapshot that has objects, at or before an instant.
 
     Raises:
-        InputError: the scan has no objects, or none that are written as pages are.
+        InputError: the scan has no objects, or none that are encoded like pages.
         NotFoundError: there is no such snapshot.
         DecodeError: the list breaks the contract, or lacks an object.
     """
@@ -72,7 +72,7 @@ def newest_snapshot(scan: Scan, micros: int) -> SnapshotObjects:
     if not objects:
         raise InputError(
             f"source='objects': {place} lists no objects of its snapshot of {listed.record_time} whose items are"
-            " written as those of pages are; give source='pages'"
+            " encoded like those of pages; give source='pages'"
         )
     _check(objects, at)
     return SnapshotObjects(at, tuple(objects), place)

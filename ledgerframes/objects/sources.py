@@ -1,4 +1,4 @@
-"""Where objects come from: `ScanObjects` lists those of a scan and keeps each on disk while it is read."""
+"""The sources of objects: `ScanObjects` lists those of a scan and keeps each on disk while it is read."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class StoredObject:
     """An object that can be read.
 
     Attributes:
-        name: what its name says.
+        name: the parts of its name.
         location: its URL or path.
-        digest: its SHA-256 as the list has it; empty where there is none.
-        server: who listed it; empty where no server did.
+        digest: its SHA-256 according to the list; empty if there is none.
+        server: the server that listed it; empty if none did.
     """
 
     name: ObjectName
@@ -47,20 +47,20 @@ class ObjectSource(Protocol):
 
     @property
     def place(self) -> str:
-        """Where they come from, without anything secret."""
+        """Their origin, without anything secret."""
 
     def updates(self, after: int, up_to: int) -> list[StoredObject] | None:
-        """The objects that hold the updates of some record times in (after, up_to], in the order of the history.
+        """The objects with the updates of some record times in (after, up_to], in the order of the history.
 
         Returns:
-            None where the server has no objects at all.
+            None if the server has no objects at all.
         """
 
     def fetch(self, stored: StoredObject) -> None:
-        """Have an object at hand, so that opening it does not wait."""
+        """Make an object available, so that opening it does not wait."""
 
     def opened(self, stored: StoredObject) -> Any:
-        """The compressed bytes of an object, as a context; what was put on disk for it is removed afterwards."""
+        """The compressed bytes of an object, as a context; its temporary files are removed afterwards."""
 
     def stoppable(self, stop: Stop) -> ObjectSource:
         """The same for one operation, which ends once `stop` is set."""
@@ -72,7 +72,7 @@ class ScanObjects:
 
     Attributes:
         scan: the interface.
-        files: where objects are kept while they are read, by their digest.
+        files: the folder for objects while they are read, by their digest.
     """
 
     scan: Scan
@@ -84,10 +84,10 @@ class ScanObjects:
         return source_of(self.scan.servers[0])
 
     def updates(self, after: int, up_to: int) -> list[StoredObject] | None:
-        """The objects of some record times, in the order of the history; None where the scan has none.
+        """The objects of some record times, in the order of the history; None if the scan has none.
 
         Raises:
-            RequestError: the scan gave no list.
+            RequestError: the scan returned no list.
             PagingError: it repeats a page of the list.
         """
         try:
@@ -103,13 +103,13 @@ class ScanObjects:
 
         Raises:
             RequestError: it could not be fetched.
-            DecodeError: it does not have its digest.
+            DecodeError: it does not match its digest.
             StoreError: the disk has no room for it.
         """
         self.files.fetch(_file(stored), self._download(stored))
 
     def opened(self, stored: StoredObject) -> AbstractContextManager[Any]:
-        """The bytes of an object; its file is removed once they were read, or when further ones were."""
+        """The bytes of an object; its file is removed once it, or several later ones, were read."""
         return self.files.opened(_file(stored), self._download(stored))
 
     def stoppable(self, stop: Stop) -> ScanObjects:
@@ -126,16 +126,16 @@ def _file(stored: StoredObject) -> str:
 
 
 def readable(refs: Iterable[ObjectRef], kind: str = UPDATES, *, server: str = "") -> list[StoredObject]:
-    """The objects of a kind whose items are written as those of pages are, each once, in their order.
+    """The objects of a kind whose items are encoded like those of pages, each once, in order.
 
     Raises:
-        DecodeError: one name stands for two objects.
+        DecodeError: one name occurs for two objects.
     """
     objects: dict[ObjectName, StoredObject] = {}
     for ref in refs:
         name = read_name(ref.url)
         if name is None or not name.readable or name.kind != kind:
-            _log.debug("%s is skipped: it does not hold %s as pages do", name_of(ref.url), kind)
+            _log.debug("%s is skipped: it does not contain %s in the form of pages", name_of(ref.url), kind)
             continue
         known = objects.setdefault(name, StoredObject(name, ref.url, ref.digest, server))
         if sha256_of(known.digest) != sha256_of(ref.digest):

@@ -1,1 +1,1 @@
-"""From an answer, what to ask next; knows no HTTP, so that every case can be tried without a server."""
+"""Decides after each answer what to request next; knows no HTTP, so that every case can be tested without a server."""

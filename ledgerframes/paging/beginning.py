@@ -1,4 +1,4 @@
-"""`from_beginning`: whether the first rows of a history lie where the ledger begins; loaders and the store ask it."""
+"""`from_beginning`: whether the first rows of a history are at ledger begin; loaders and the store call it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.paging.cursor import Cursor, before
 
-#: How many updates are looked at, at most: in a range cut out of a history, nearly every update uses an older contract.
+#: Updates examined at most: in a range cut out of a history, nearly every update uses an older contract.
 LOOKED_AT: Final = 1_000
 #: The columns of events and reassignments that are read.
 EVENT_COLUMNS: Final = (
@@ -29,20 +29,20 @@ def from_beginning(
     first: Cursor | None = None,
     older: bool = False,
 ) -> bool | None:
-    """Whether a history begins where the ledger does, by its first updates (no document of the contract says).
+    """Whether a history begins where the ledger does, by its first updates (the contract documents no sign of it).
 
-    A scan that prunes answers as if its history began later, so that an item is the first one shown proves nothing.
+    A scan that prunes answers as if its history began later, so being shown first proves nothing about an item.
 
     Args:
-        events: of the first updates there are, with `EVENT_COLUMNS`; more than `LOOKED_AT` updates are not needed.
+        events: those of the first updates, with `EVENT_COLUMNS`; more than `LOOKED_AT` updates are not needed.
         reassignments: the legs among the same updates, with `LEG_COLUMNS`.
-        first: the cursor of the first update, if it is at hand: nothing can lie before the least one.
+        first: the cursor of the first update, if known: nothing can precede the smallest possible one.
         older: whether older updates are known: stored, or shown elsewhere.
 
     Returns:
-        True if one of the first updates, all at one cursor, bootstraps the DSO, or nothing can lie before it; False if
-        older updates are known, or a contract is exercised or unassigned that nothing here created or assigned; None if
-        neither is so.
+        True if one of the first updates, all at one cursor, bootstraps the DSO, or nothing can precede it; False if
+        older updates are known, or a contract is exercised or unassigned that nothing here created or assigned; None
+        otherwise.
     """
     if older:
         return False

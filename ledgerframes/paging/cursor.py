@@ -10,7 +10,7 @@ from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
 _LOWEST: Final = -(2**63)
 
 
-# Integers, because times do not sort as text: `…00.137Z` stands before `…00Z`.
+# Integers, because times do not sort as text: `…00.137Z` sorts before `…00Z`.
 class Cursor(NamedTuple):
     """A position in the history: migration id, then record time in microseconds; compared as integers."""
 
@@ -28,8 +28,8 @@ class Glimpse:
     Attributes:
         cursors: of every item.
         update_ids: of every item.
-        rowless: the ids of items that have no row in the table by whose ids a store compares: reassignments, where it
-            holds verdicts.
+        rowless: the ids of items without a row in the table by whose ids a store compares: reassignments, if it has
+            verdicts.
     """
 
     cursors: list[Cursor]
@@ -41,7 +41,7 @@ def before(cursor: Cursor) -> Cursor | None:
     """The cursor directly before another one; None means the beginning of the ledger."""
     if cursor.micros > EARLIEST:
         return Cursor(cursor.migration_id, cursor.micros - 1)
-    # Servers return what is strictly after a cursor, and any higher migration id counts as later.
+    # Servers return items strictly after a cursor, and any higher migration id counts as later.
     return Cursor(cursor.migration_id - 1, LATEST) if cursor.migration_id > _LOWEST else None
 
 

@@ -1,7 +1,7 @@
-"""`HistoryReader`: decides after every page what to ask for next, so that no update is lost or repeated.
+"""`HistoryReader`: decides after every page what to request next, so that no update is lost or repeated.
 
 Several synchronizers can share a record time, and a page may end between their updates; "strictly after" would then
-skip the rest. So the last group of equal cursors of every page is held back and asked for again from the cursor
+skip the rest. So the last group of equal cursors of every page is held back and requested again from the cursor
 before it. The modes are in `modes`.
 """
 
@@ -26,16 +26,16 @@ class HistoryReader:
     """Reads one window of the history; takes the glimpse of every page.
 
     Attributes:
-        window: what is wanted.
-        limit: how many updates to read at most; items without a row are not counted.
-        page_size: how many items the next request asks for; it grows back to its first value.
-        maximum: the largest page the server is known to allow.
+        window: the wanted range.
+        limit: the maximum number of updates to read; items without a row are not counted.
+        page_size: items in the next request; it grows back to its first value.
+        maximum: the largest page that the server is known to allow.
         endpoint: method and path, for messages.
-        first: the cursor of the first item that a server has shown, if it was asked for.
+        first: the cursor of the first item that a server has shown, if it was requested.
         last: the cursor of the last update taken.
-        taken: how many updates were taken.
+        taken: the number of updates taken.
         beyond: whether a server has shown an item at or after the window's end.
-        mode: what it is doing.
+        mode: its current mode.
         largest: the largest page that each server has sent.
         leapt: whether it has continued without an update that was shown before, or could not find one again.
         reopened: how often the last group has been read again.
@@ -75,14 +75,14 @@ class HistoryReader:
             return Ask(self.mode.after, self.mode.size)
         size = self.page_size
         if self.limit is not None:
-            # One more than is wanted, since the last group of every page is held back.
+            # One more than wanted, since the last group of every page is held back.
             size = min(size, max(self.limit - self.taken, 1) + 1)
-        # A page with nothing but the updates held back would bring the read no further.
+        # A page with only the updates held back would bring no progress.
         return Ask(self.mode.after, max(size, min(self.holding + 1, self.maximum)))
 
     def lower(self, maximum: int) -> None:
         """Lower the page size to a maximum that a server has named."""
-        # At least one less than before: a server that refuses the maximum it named would be asked the same for ever.
+        # At least one less than before: a server that refuses the maximum it named would be asked the same forever.
         self.maximum = max(1, min(self.maximum - 1, maximum))
         self.page_size = min(self.page_size, self.maximum)
         if isinstance(self.mode, Probing):
@@ -90,11 +90,11 @@ class HistoryReader:
             self.mode = replace(self.mode, size=min(self.mode.group + 1, self.maximum))
 
     def shrink(self) -> None:
-        """Halve the page size: a page was too much for the server."""
+        """Halve the page size: a page was too large for the server."""
         self.page_size = max(1, self.page_size // 2)
 
     def keep_to(self, manageable: int | None) -> None:
-        """Take over what the server manages for now: pages grow back up to it; None sets no bound."""
+        """Limit pages to the size that the server can currently manage; None sets no limit."""
         if manageable is not None and manageable < (self._manageable or MAXIMUM):
             self.page_size = min(self.page_size, manageable)
         self._manageable = manageable
@@ -106,15 +106,15 @@ class HistoryReader:
 
     @property
     def holding(self) -> int:
-        """How many they are."""
+        """The number of updates that are held back."""
         return len(self.held)
 
     def holds_back(self, page: Glimpse) -> bool:
-        """Whether what is held back is the end of this page."""
+        """Whether the updates held back are the end of this page."""
         return bool(self.held) and self.held == frozenset(page.update_ids[-self.holding :])
 
     def flush(self, cursor: Cursor) -> None:
-        """Take what is held back, up to `cursor`: the server that showed it now repeats that there is nothing."""
+        """Take the updates held back, up to `cursor`: the server that showed them repeats that nothing follows."""
         # Without an overlap, another network behind the URL would go unnoticed; a load then reads its beginning again.
         self.leapt = True
         self.taken += self.holding
@@ -129,12 +129,12 @@ class HistoryReader:
             self._recent = self.mode.held
 
     def rewind(self, cursor: Cursor) -> None:
-        """Read again from a cursor on, since what follows it can be proven only now."""
+        """Read again from a cursor on, since only now the items after it can be proven."""
         self.mode = Reading(cursor)
         self._recent = frozenset()
 
     def take(self, glimpse: Glimpse, server: str, asked: Ask) -> Taken:
-        """Decide what of a page counts.
+        """Decide which rows of a page count.
 
         Raises:
             PagingError: the page is out of order, or repeats an older one, or more updates share one record time than
@@ -158,26 +158,26 @@ class HistoryReader:
                     f"{self.endpoint}: update {update_id} at {cursor} came after {previous}; the server's pages are"
                     " not in order of migration id and record time, reading on could lose updates"
                 )
-            # A server whose cursor is inclusive repeats what was just taken, which is dropped; anything else at the
+            # A server whose cursor is inclusive repeats the last updates, which are dropped; anything else at the
             # cursor means that it does not continue after it.
             if cursor == after and update_id not in self._recent:
                 raise PagingError(
                     f"{self.endpoint}: asked for what follows {cursor}, the server sent update {update_id} at that"
-                    " very cursor; reading on could repeat updates for ever"
+                    " very cursor; reading on could repeat updates forever"
                 )
             previous = cursor
 
     def divide(self, page: Page, stop: int, target: Cursor | None) -> Taken:
-        """Take the rows of a page before `stop`, and hold the others back.
+        """Take the rows of a page before `stop`, and hold back the others.
 
         Args:
-            page: the page.
+            stop: the position of the first item to hold back.
             stop: its first item that is held back.
             target: the first cursor inside the window at or after the last item; None beyond its end.
         """
         rows = self._inside(page, stop)
         outcome = Outcome.MORE
-        # Where the limit's last row is; the items without a row around it count for nothing.
+        # The position of the limit's last row; items without a row do not count.
         counted = [place for place, row in enumerate(rows) if page.has_row(row)]
         if self.limit is not None and self.taken + len(counted) >= self.limit:
             room = self.limit - self.taken
@@ -189,7 +189,7 @@ class HistoryReader:
         return Taken(rows, outcome)
 
     def _advance(self, page: Page, rows: list[int], stop: int, target: Cursor | None) -> None:
-        """Update the state of the read after a page whose first `stop` items are dealt with."""
+        """Update the state of the read after a page whose first `stop` items were processed."""
         cursors, update_ids = page.glimpse.cursors, page.glimpse.update_ids
         # A window of bare times has gaps between migrations, so the next request starts at the next cursor inside it.
         after = before(target) if target is not None and target != cursors[-1] else cursors[stop - 1]
@@ -204,7 +204,7 @@ class HistoryReader:
         if rows:
             self.reopened = 0
             self.last = cursors[rows[-1]]
-        # A page that was too much for the server grows back by doubling, up to what the server manages.
+        # A page that was too large for the server grows back by doubling, up to the size that the server manages.
         self.page_size = min(self.maximum, self._preferred, self.page_size * 2, self._manageable or MAXIMUM)
 
     def _inside(self, page: Page, stop: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""The modes of a `HistoryReader`, which decides by them what to ask for next.
+"""The modes of a `HistoryReader`, by which it decides what to request next.
 
 It locates where its window begins, reads, probes whether a page was cut short, or confirms that nothing follows. Each
 mode takes one answer and decides what it means.
@@ -16,12 +16,12 @@ from ledgerframes.paging.cursor import Cursor, Glimpse, before
 if TYPE_CHECKING:
     from ledgerframes.paging.history import HistoryReader
 
-# New items may reopen the last group a few times; beyond that the server cuts its pages inside the group.
+# New items may reopen the last group a few times; beyond that, the server cuts its pages inside the group.
 _CUT: Final = 5
 
 
 class Outcome(Enum):
-    """What a page means for the read."""
+    """The meaning of a page for the read."""
 
     MORE = "ask again"
     END = "the server has nothing beyond"
@@ -32,7 +32,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Ask:
-    """What to ask for next: items strictly after a cursor, or from the beginning of the ledger."""
+    """The next request: items strictly after a cursor, or from the beginning of the ledger."""
 
     after: Cursor | None
     page_size: int
@@ -40,7 +40,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Taken:
-    """Which rows of the page count, and how to continue."""
+    """The rows of the page that count, and how to continue."""
 
     rows: list[int]
     outcome: Outcome
@@ -48,7 +48,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Page:
-    """One answer: its cursors and ids, who sent it, and what was asked for."""
+    """One answer: its cursors and ids, its sender, and the request."""
 
     glimpse: Glimpse
     server: str
@@ -58,7 +58,7 @@ class Page:
         return len(self.glimpse.cursors)
 
     def has_row(self, position: int) -> bool:
-        """Whether an item counts as a row of what is read."""
+        """Whether an item counts as a row of the read."""
         return self.glimpse.update_ids[position] not in self.glimpse.rowless
 
     @property
@@ -68,15 +68,15 @@ class Page:
 
 
 class Mode(Protocol):
-    """What a reader is doing: where it asks, and what the answer means."""
+    """The state of a reader: where its next request starts, and what the answer means."""
 
     @property
     def after(self) -> Cursor | None:
-        """The cursor after which the next request asks."""
+        """The cursor after which the next request starts."""
 
     @property
     def size(self) -> int | None:
-        """How many items the next request asks for, where the mode needs a certain number."""
+        """The number of items in the next request, if the mode needs a certain one."""
 
     def take(self, reader: HistoryReader, page: Page) -> Taken:
         """Decide what an answer means, and set the reader's next mode."""
@@ -84,7 +84,7 @@ class Mode(Protocol):
 
 @dataclass(frozen=True)
 class Locating:
-    """Looks for the first migration that there is, by one item.
+    """Looks for the first existing migration, with requests for one item.
 
     A window of bare times starts again in every migration, and the id of the first migration is not known beforehand.
     """
@@ -93,7 +93,7 @@ class Locating:
     size: int | None = 1
 
     def take(self, reader: HistoryReader, page: Page) -> Taken:
-        """Go to where the window begins in that migration."""
+        """Go to the start of the window in that migration."""
         if not page:
             return Taken([], Outcome.END)
         target = reader.window.nearest(page.glimpse.cursors[0])
@@ -105,12 +105,12 @@ class Locating:
 
 @dataclass(frozen=True)
 class Reading:
-    """Takes everything of a page but its last group of equal cursors, which is held back.
+    """Takes everything of a page except its last group of equal cursors, which is held back.
 
-    A page may end inside a tie, and only asking again from before the tie shows the rest of it.
+    A page may end inside a tie, and only a request that starts before the tie shows the rest.
 
     Attributes:
-        held: the updates of that group, as the page before showed them.
+        held: the updates of that group, as shown by the previous page.
         cursor: the cursor of that group.
     """
 
@@ -120,7 +120,7 @@ class Reading:
     size: int | None = None
 
     def take(self, reader: HistoryReader, page: Page) -> Taken:
-        """Divide the page; a server that lacks what was held back lags behind the one that showed it."""
+        """Divide the page; a server that lacks updates held back lags behind the one that showed them."""
         # Only an empty page ends a read: operators cap pages silently, so a short one proves nothing.
         if not page and not self.held:
             return Taken([], Outcome.END)
@@ -131,7 +131,7 @@ class Reading:
             pushed_off = self.held if page.glimpse.cursors[-1] == self.cursor else pushed_off
         final = page.glimpse.cursors[-1]
         target = reader.window.nearest(final)
-        # A last item outside of the window needs no holding back: nothing of its group is wanted.
+        # A last item outside of the window needs no holding back: its group is not wanted.
         stop = page.glimpse.cursors.index(final) if target == final else len(page)
         if stop:
             taken = reader.divide(page, stop, target)
@@ -165,7 +165,7 @@ class Reading:
                 )
             reader.page_size = min(reader.maximum, max(2 * page.asked.page_size, count + 1))
             return False
-        # This server has sent larger pages, so it did not cut this one.
+        # This server has sent larger pages, so it did not cut this one short.
         if count < reader.largest.get(page.server, 0):
             return True
         reader.mode = Probing(reader.mode, count, page.server, min(count + 1, reader.maximum))
@@ -176,12 +176,12 @@ class Reading:
 class Probing:
     """Asks from the beginning of the ledger whether a server can send more items than the group it stopped at.
 
-    A server that silently caps its pages, by items or bytes, may end one inside a tie as if the tie were whole.
+    A server that silently caps its pages, by items or bytes, may end one inside a tie as if the tie were complete.
 
     Attributes:
         back: the mode to return to.
         group: the size of that group.
-        server: who sent it.
+        server: its sender.
     """
 
     back: Mode
@@ -191,10 +191,10 @@ class Probing:
     after: Cursor | None = None
 
     def take(self, reader: HistoryReader, page: Page) -> Taken:
-        """Note the size of a page that the server can send, and return to reading."""
+        """Record the size of a page that the server can send, and return to reading."""
         reader.mode = back = self.back
         assert isinstance(back, Reading)
-        # After a failover another server answers, and its page sizes say nothing about the first one's.
+        # After a failover another server answers, and its page sizes show nothing about the first one's.
         if page.server != self.server:
             return Taken([], reader.stay(Outcome.MORE))
         # The server may have pruned the group since, and then shows what is left.
@@ -208,14 +208,14 @@ class Probing:
 
 @dataclass(frozen=True)
 class Confirming:
-    """Asks what follows a group that seemed to be the last and was taken whole.
+    """Asks what follows a group that seemed to be the last and was taken completely.
 
-    If something follows after all, the server has new items, and the group may have grown meanwhile. If a server
-    shows the group alone again and again though something follows, its pages end inside the group.
+    If something does follow, the server has new items, and the group may have grown meanwhile. If a server shows only
+    the group again and again although something follows, its pages end inside the group.
 
     Attributes:
         back: reads the group again.
-        server: who sent the group.
+        server: the sender of the group.
     """
 
     after: Cursor | None
@@ -224,7 +224,7 @@ class Confirming:
     size: int | None = None
 
     def take(self, reader: HistoryReader, page: Page) -> Taken:
-        """Nothing follows, or the group is read again."""
+        """Finish if nothing follows, else read the group again."""
         if not page:
             return Taken([], Outcome.END)
         # Only the server that sent the group can be shown to cut inside it; another one may simply have more.
@@ -238,6 +238,6 @@ class Confirming:
 def _capped(reader: HistoryReader, group: int) -> PagingError:
     return PagingError(
         f"{reader.endpoint}: the server's pages end inside a group of at least {group} update(s) at one record time,"
-        " whatever page size is asked for: it caps them at so many items or bytes, and whether there are more of them"
+        " whatever page size is asked for: it caps them by items or bytes, and whether there are more of them"
         " cannot be known. Ask its operator to allow larger pages, or read from another scan"
     )

@@ -1,17 +1,17 @@
-"""`Proofs`: what proves that a part of the history is complete; loads and syncs go by it and by nothing else.
+"""`Proofs`: proofs that a part of the history is complete; loads and syncs rely on them and on nothing else.
 
-Assumed of a server, and of nothing else:
+The only assumptions about a server:
 
-1. Whatever is recorded appears on it, in whichever synchronizer and migration, less than `settle` after its newest item
-   does. So once it has shown an item of record time n, everything at or before n - settle is on it.
-2. One URL is one server, and it never shows less than it did. One that is seen to is taken for several: only a page
-   proves anything about itself then.
+1. Every recorded update appears on it, in whichever synchronizer and migration, less than `settle` after its newest
+item does. So once it has shown an item of record time n, it has everything at or before n - settle.
+2. One URL is one server, and it never shows less than it did. One that is seen to is treated as several: then a page
+proves only something about itself.
 3. No update of a migration is recorded later than the first of the next one plus `overlap`.
 
-Hence the rules. A page is final up to the newest record time that *the server which gave it* had shown, in this run
-before the page was asked for, or in the page itself, less `settle`, less a microsecond. A proof that comes after the
-page proves nothing about it, for its interior may have been incomplete when it was made. Another server's items prove
-nothing, and no clock does.
+Hence the rules. A page is final up to the newest record time that *its own server* had shown, in this run before the
+request for the page or in the page itself, minus `settle`, minus a microsecond. A proof that comes after the page
+proves nothing about it, for it may have been incomplete when it was made. Another server's items prove nothing, and
+neither does a clock.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import DAY
 
 _log = logging.getLogger("ledgerframes.store")
-#: Before everything: what is proven of a server that has shown nothing.
+#: Before everything: the proof of a server that has shown nothing.
 NOTHING: Final = -(2**62)
-#: How long after the first update of a migration the one before may still get some: a day, in microseconds.
+#: How long after the first update of a migration the previous one may still get some: a day, in microseconds.
 OVERLAP: Final = DAY
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What servers had shown at one moment of a run.
+    """A record of what servers had shown at one moment of a run.
 
     Attributes:
-        newest: for each server the newest record time that it has shown, in microseconds.
+        newest: by server, the newest record time that it has shown, in microseconds.
         settle: how long after its newest item a server may show an older one, in microseconds.
-        breaks: for each server how often it had shown less than before.
+        breaks: by server, how often it had shown less than before.
     """
 
     newest: Mapping[str, int]
@@ -50,21 +50,21 @@ class Proof:
         """The last record time up to which a page of a server is final.
 
         Args:
-            server: who sent the page.
-            page: the cursors of its items, which prove as much as what was shown before it.
+            server: the sender of the page.
+            page: the cursors of its items, which prove as much as earlier items.
         """
         newest = max((cursor.micros for cursor in page), default=NOTHING)
-        # Less a microsecond, because an update may appear exactly `settle` after a newer one.
+        # Minus a microsecond, because an update may appear exactly `settle` after a newer one.
         return max(newest, self.newest.get(server, NOTHING)) - self.settle - 1
 
 
 @dataclass
 class Proofs:
-    """What each server has shown in this run; safe for several threads.
+    """The newest items that each server has shown in this run; thread-safe.
 
     Attributes:
         settle: how long after its newest item a server may show an older one, in microseconds.
-        overlap: how long after the first item of a migration the one before may get more, in microseconds.
+        overlap: how long after the first item of a migration the previous one may get more, in microseconds.
     """
 
     settle: int
@@ -75,53 +75,53 @@ class Proofs:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def now(self) -> Proof:
-        """What is proven now; to be called before a page is asked for."""
+        """The current proofs; call it before requesting a page."""
         with self._lock:
-            # Machines that differ may stand behind a URL that has shown less: one proves nothing about another.
+            # Different machines may answer for a URL that has shown less: one proves nothing about another.
             newest = {server: micros for server, micros in self._newest.items() if server not in self._broken}
             return Proof(newest, self.settle, dict(self._broken))
 
     def saw(self, server: str, cursors: Iterable[Cursor]) -> None:
-        """Note that a server has shown items at these cursors."""
+        """Record that a server has shown items at these cursors."""
         cursors = list(cursors)
         if not cursors:
             return
         with self._lock:
             newest = max(cursor.micros for cursor in cursors)
-            # Kept for each server: taking another server's newest time as proof lost rows in 1 of 190 simulated
+            # Kept by server: taking another server's newest time as proof lost rows in 1 of 190 simulated
             # histories.
             self._newest[server] = max(newest, self._newest.get(server, newest))
             self._last[server] = max(self._last.get(server, cursors[-1]), *cursors)
 
     def contradicts(self, server: str, after: Cursor | None) -> bool:
-        """Whether a server that now has nothing after a cursor had shown something there: then it shows less."""
+        """Whether a server without items after a cursor had shown some there, and so now shows less."""
         with self._lock:
             last = self._last.get(server)
             known = server in self._broken
         return last is not None and not known and (after is None or last > after)
 
     def lose(self, server: str) -> None:
-        """Note that a server shows less than before: from now on only a page of it proves anything about itself.
+        """Record that a server shows less than before: from now on each of its pages proves only its own contents.
 
-        Its earlier pages are doubtful, pages that were asked for since are not.
+        Its earlier pages are doubtful, pages requested since are not.
         """
         with self._lock:
             new = server not in self._broken
             self._broken[server] = 1
         if new:
             _log.warning(
-                "%s shows less than before, as gateways over several scans do: for the rest of this run only what is in"
-                " an answer proves anything about it, and what it has just sent is read again later",
+                "%s shows less than before, as gateways over several scans do: for the rest of this run only the"
+                " contents of an answer prove anything about it, and its latest pages are read again later",
                 server,
             )
 
     def proves_ahead(self, server: str) -> bool:
-        """Whether what a server has shown proves anything about its next page."""
+        """Whether the items that a server has shown prove anything about its next page."""
         with self._lock:
             return server not in self._broken
 
     def breaks(self, server: str) -> int:
-        """How often a server has shown less than before; what it sent before the last time is not final."""
+        """How often a server has shown less than before; pages sent before the last time are not final."""
         with self._lock:
             return self._broken.get(server, 0)
 
@@ -132,8 +132,8 @@ class Proofs:
             return max(self._newest.values(), default=None)
 
     def closes(self, migration_id: int, following: Cursor) -> int:
-        """The last record time that a migration can have, given an item of a later one.
+        """The last possible record time of a migration, given an item of a later one.
 
-        Where ids are skipped, a migration in between may still appear, and each of them allows the overlap.
+        If ids are skipped, a migration in between may still appear, and each of them allows the overlap.
         """
         return following.micros + self.overlap * (following.migration_id - migration_id)

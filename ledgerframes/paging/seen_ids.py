@@ -13,7 +13,7 @@ from ledgerframes.errors import PagingError
 from ledgerframes.paging.cursor import Cursor
 
 _Hashes = np.ndarray
-#: As a set, in which small pages are looked up faster than in arrays; arrays take a sixth of the memory.
+#: In a set, small pages are looked up faster than in arrays; arrays take a sixth of the memory.
 _RECENT: Final = 4_096
 
 
@@ -57,7 +57,7 @@ class _Seen:
 class SeenIds:
     """Hashes of ids, and of ids with their cursors, 16 bytes per update.
 
-    An update that is read twice has the same cursor; an id with another cursor is a repeated one.
+    An update that is read twice has the same cursor; an id with another cursor is repeated.
     """
 
     endpoint: str = "POST /v2/updates"
@@ -91,6 +91,6 @@ class SeenIds:
             )
 
     def has(self, update_ids: Sequence[str], cursors: Sequence[Cursor]) -> list[bool]:
-        """Of some updates, whether each was added before, at the same cursor."""
+        """For each update, whether it was added before at the same cursor."""
         known: list[bool] = self._placed.known([*map(hash, zip(update_ids, cursors, strict=True))]).tolist()
         return known

@@ -14,16 +14,16 @@ Page = TypeVar("Page")
 Item = TypeVar("Item")
 Token = int | str
 
-#: This many pages in a row may show nothing new, and the next one still does.
+#: The number of consecutive pages that may show nothing new before one that does.
 _IDLE: Final = 80
 
 
 class TokenChecks:
-    """The one rule for pages that are followed by tokens: a token comes once, and pages go on showing something new.
+    """The rule for pages linked by tokens: no token repeats, and pages keep showing something new.
 
     Args:
         endpoint: for messages.
-        token: of the page that a read begins with; None is the first page.
+        token: of the first page of the read; None for the first page of all.
     """
 
     def __init__(self, endpoint: str, token: Token | None = None) -> None:
@@ -35,8 +35,8 @@ class TokenChecks:
         """Take the token that came with a page.
 
         Args:
-            token: of the page that follows; None after the last one.
-            new: whether the page has an item that no page before it had.
+            token: of the next page; None after the last one.
+            new: whether the page has an item that no earlier page had.
 
         Raises:
             PagingError: the token repeats, or too many pages in a row show nothing new; they would never end.
@@ -46,7 +46,7 @@ class TokenChecks:
         # Some registries ignore the page token and send their first page again.
         if token in self._seen:
             raise PagingError(
-                f"{self._endpoint}: the server gave page token {shown(token)} again; pages of a server that repeats a"
+                f"{self._endpoint}: the server sent page token {shown(token)} again; pages of a server that repeats a"
                 " page token never end. Ask another server, or this one's operator"
             )
         self._seen.add(token)
@@ -65,15 +65,15 @@ def follow_tokens(
 ) -> Iterator[Item]:
     """Yield every item until a page has no token or an empty one; the length of a page proves nothing.
 
-    An item that an earlier page had, equal in every byte, comes once.
+    An item equal in every byte to one of an earlier page is yielded once.
 
     Args:
-        fetch: reads the page of a token; None is the first page.
-        split: takes a page apart into items and next token.
+        fetch: fetches the page of a token; None is the first page.
+        split: splits a page into items and next token.
         endpoint: for the message.
 
     Raises:
-        PagingError: a token repeats, or pages show nothing new any more; following them would never end.
+        PagingError: a token repeats, or pages no longer show anything new; following them would never end.
     """
     seen: set[int] = set()
     known = 0
@@ -99,13 +99,13 @@ def follow_pages(
     """Yield every page until one has no token or an empty one.
 
     Args:
-        fetch: reads the page of a token; None is the first page.
-        following: the token that came with a page.
+        fetch: fetches the page of a token; None is the first page.
+        following: returns the token of the next page.
         endpoint: for the message.
-        new: whether a page showed something that no page before it did; asked once the caller has taken it.
+        new: whether a page showed something that no earlier page had; called once the caller has taken it.
 
     Raises:
-        PagingError: a token repeats, or pages show nothing new any more; following them would never end.
+        PagingError: a token repeats, or pages no longer show anything new; following them would never end.
     """
     checks = TokenChecks(endpoint)
     token: Token | None = None

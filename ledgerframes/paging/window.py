@@ -35,7 +35,7 @@ class Window:
         """The first cursor inside the window at or after `cursor`, or None past its end."""
         if self.start is not None and cursor < self.start:
             cursor = self.start
-        # Before `since` is looked at: past `until` the next migration begins, and there `since` applies again.
+        # Before `since` is checked: past `until` the next migration begins, and there `since` applies again.
         if self.until is not None and cursor.micros >= self.until:
             cursor = Cursor(cursor.migration_id + 1, EARLIEST)
         if self.since is not None and cursor.micros < self.since:
@@ -49,7 +49,7 @@ class Window:
         return self.until is not None and cursor.micros >= self.until
 
     def share_before(self, cursor: Cursor, *, now: int) -> float | None:
-        """How much of the window's time lies before a cursor, from 0 to 1; None if it is not known where it begins.
+        """The share of the window's time before a cursor, from 0 to 1; None if its start is unknown.
 
         Args:
             cursor: the last place read.
@@ -65,7 +65,7 @@ class Window:
 
     @property
     def has_end(self) -> bool:
-        """Whether it has an end of its own."""
+        """Whether it has an end."""
         return self.end is not None or self.until is not None
 
     @property
@@ -75,23 +75,23 @@ class Window:
 
     @property
     def names_start(self) -> bool:
-        """Whether it says where it begins, `"begin"` included; otherwise it begins with the first item there is."""
+        """Whether it has an explicit start, `"begin"` included; otherwise it begins with the first available item."""
         return self.start is not None or self.since is not None
 
     def wants_before(self, cursor: Cursor) -> bool:
-        """Whether it reaches back before a cursor: if the first item that is shown lies there, it may lack some."""
+        """Whether it reaches back before a cursor: if the first item shown is there, some may be missing."""
         if self.start is not None:
             return self.start < cursor or self.start == _BEGIN
         return self.since is None or self.since < cursor.micros
 
     def said(self, low: str = "", high: str = "") -> str:
-        """The window in words; `low` and `high` say where it begins and ends if that is known better than it says."""
+        """The window in words; `low` and `high` replace its own bounds if they are known better."""
         begins = "" if self.start == _BEGIN else _in_words(self.start, self.since)
         ends = _in_words(self.end, self.until)
         return f"{low or begins or 'the first update there is'} to {ends or high or 'the newest'}"
 
     def bounds(self) -> dict[str, Any]:
-        """The bounds that it names, for provenance: each a time, or a list of a migration id and a time."""
+        """Its explicit bounds, for provenance: each a time, or a list of a migration id and a time."""
         low = None if self.start == _BEGIN else _plain(self.start, self.since)
         bounds = {"start": low, "end": _plain(self.end, self.until)}
         return {name: value for name, value in bounds.items() if value is not None}
@@ -119,7 +119,7 @@ def window(start: Bound | None = None, end: Bound | None = None) -> Window:
 
 
 def wanted_window(start: Bound | None, end: Bound | None, last: Duration | None, *, now: int) -> Window:
-    """Read a caller's `start` and `end`, or `last`: a duration back from where the data ends.
+    """Read a caller's `start` and `end`, or `last`: a duration back from the end of the data.
 
     Args:
         start: inclusive.

@@ -1,4 +1,4 @@
-"""How long to wait before a request is tried again; called by `retrying`, decided without any input or output."""
+"""How long to wait before a request is retried; called by `retrying`, decided without any input or output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 # Scans that limit by client address count requests in windows of 60 seconds.
 LONGEST: Final = 60.0
 FIRST: Final = 0.5
-# 0.5 s doubled seven times is above LONGEST; without an end the power itself would grow without bound.
+# 0.5 s doubled seven times is above LONGEST; without a limit the power itself would grow without bound.
 GROWTH_ENDS: Final = 7
 
 # The ledger writes retryInfo as words, such as `1 second`; its format is documented nowhere.
@@ -23,9 +23,9 @@ _UNITS: Final = {
 
 
 def jittered(attempt: int) -> float:
-    """Seconds to wait after the given attempt, from 1 on: exponential, with full jitter, never above a minute."""
+    """Seconds to wait after the given attempt, counted from 1: exponential, with full jitter, at most a minute."""
     ceiling = min(LONGEST, FIRST * 2 ** min(attempt - 1, GROWTH_ENDS))
-    return random.uniform(0, ceiling)  # noqa: S311 -- spreads clients out; nothing secret hangs on it
+    return random.uniform(0, ceiling)  # noqa: S311 -- spreads clients out; nothing secret depends on it
 
 
 def retry_after(value: str | None, now: float) -> float | None:

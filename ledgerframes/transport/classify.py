@@ -1,4 +1,4 @@
-"""Judges one attempt: an `Answer`, or a `Failure` with what may be tried next; called by `retrying`."""
+"""Judges one attempt: an `Answer`, or a `Failure` with the next steps to try; called by `retrying`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PREVIEW: Final = 80
 CUT: Final = 2**13  # longer than any token: a token cut in two could not be masked
 PAGE_HEAD: Final = 2**10
 CHALLENGE: Final = 2**12
-READABLE: Final = 2**13  # bounds the work that a page made to slow the patterns down can cause
+READABLE: Final = 2**13  # bounds the work that a page crafted to slow the patterns can cause
 TRANSIENT_STATUSES: Final = frozenset({429, 502, 503, 504})
 # On real participants these categories are transient, whatever the status; the others repeat.
 TRANSIENT_CATEGORIES: Final = frozenset({1, 2, 3, 12})
@@ -45,12 +45,12 @@ _KINDS: Final[Mapping[int, type[StatusError]]] = {
     401: NotAuthorizedError, 403: NotAuthorizedError, 404: NotFoundError, 409: ConflictError, 429: RateLimitedError,
 }  # fmt: skip
 _ADVICE: Final[Mapping[int, str]] = {
-    400: "fix what the server names",
+    400: "fix what the server reports",
     401: "give a token that is valid now, as {interface}_token=",
     403: "the token does not allow this: ask the operator for the right, or give another {interface}_token=",
     404: "check the id",
-    409: "the state of the ledger forbids it now: look again and, if it still holds, ask again",
-    407: "the proxy wants a user and a password: write them into HTTP_PROXY or HTTPS_PROXY",
+    409: "the state of the ledger forbids it now: check it and, if it still makes sense, ask again",
+    407: "the proxy requires a user and a password: write them into HTTP_PROXY or HTTPS_PROXY",
     413: "ask for a smaller page or send less",
     429: "lower rate=, or give a further {interface}_url=",
 }
@@ -60,13 +60,13 @@ _UNKNOWN_ROUTE: Final = (
 )
 _OTHER_METHOD: Final = "the server knows this path by another method only: it runs another release"
 _AUTHENTICATE: Final = (
-    "this server wants a token, and none was given: give {interface}_token=, set LEDGERFRAMES_{INTERFACE}_TOKEN, or "
+    "this server requires a token, and none was given: give {interface}_token=, set LEDGERFRAMES_{INTERFACE}_TOKEN, or "
     "have a profile fetch it"
 )
 ADMITS_KNOWN_ADDRESSES: Final = (
     'this scan admits known addresses only: ask its operator, or try others with failover="network"'
 )
-#: What to do about a refusal where no token was sent, by interface.
+#: The remedy for a refusal of a request without a token, by interface.
 _WITHOUT_TOKEN: Final[Mapping[int, Mapping[str, str]]] = {401: {}, 403: {"scan": ADMITS_KNOWN_ADDRESSES}}
 _CLEAR_TEXT: Final = re.compile(r"HTTP request (was sent )?to (an )?HTTPS (port|server)", re.IGNORECASE)  # nginx, Go
 _CHALLENGED: Final = frozenset({401, 403})
@@ -78,13 +78,13 @@ _TITLE: Final = re.compile(r"<title[^>]*>(.*?)</title\s*>", re.DOTALL | re.IGNOR
 
 @dataclass(frozen=True)
 class Answer(Generic[T_co]):
-    """What was read from a server's answer, and where it came from.
+    """The decoded answer of a server, and where it came from.
 
     Attributes:
-        value: what `read` made of the body.
+        value: the result of `read` for the body.
         status: the HTTP status.
         server: the base URL that answered: scheme, host and path only.
-        request: the request that was answered, which may be an alternative or a revised one.
+        request: the answered request, which may be an alternative or a revised one.
         size: bytes of the body, after decompression.
         seconds: how long this attempt took.
         headers: the answer's headers, names in lower case.
@@ -100,7 +100,7 @@ class Answer(Generic[T_co]):
 
 
 def judge_broken(failure: Failure, request: Request, server: str, *, mask: Masking) -> Failure:
-    """No whole answer arrived."""
+    """Complete the failure of an attempt that received no whole answer."""
     interface = request.endpoint.interface
     # Another registry's URL is another issuer's, and no answer of this one.
     further = "" if interface == "registry" else ", or give a further URL"
@@ -111,7 +111,7 @@ def judge_broken(failure: Failure, request: Request, server: str, *, mask: Maski
         advice = f" What to do: {failure.advice.replace('{interface}', interface)}."
     elif not request.endpoint.safe:
         advice = " What to do: check whether the command was carried out before sending it again."
-    reason = visible(mask(failure.reason))  # may quote a line that a server or a proxy has sent
+    reason = visible(mask(failure.reason))  # may quote a line from a server or a proxy
     reason = reason if len(reason) <= SHORTENED else f"{reason[: SHORTENED - 1]}…"
     said = "got no answer" if failure.sent else "was not sent"
     return replace(failure, reason=f"{request} at {server} {said}: {reason}.{advice}")
@@ -130,9 +130,9 @@ def judge_body(
     """Read a whole answer whose status is a success.
 
     A body that is not whole JSON was damaged in transit, so asking again may help. The same holds for a body of another
-    kind than was asked for (`[]`, `{"error": …}`), unless the same body comes again. An item that breaks the contract
-    does so each time: only another server may have it right. An HTML page means a wrong address, unless the server has
-    answered before (`met`): then something in between failed for the moment.
+    kind than requested (`[]`, `{"error": …}`), unless the same body comes again. An item that breaks the contract does
+    so each time: only another server may have it right. An HTML page means a wrong address, unless the server has
+    answered correctly before (`met`): then something in between failed temporarily.
     """
     if is_page(received):
         return _judge_page(received, request, server, mask=mask, met=met)
@@ -151,7 +151,7 @@ def judge_body(
         return Answer(value, received.status, server, request, len(received.body), seconds, headers)
     said = mask(str(problem))
     cause = problem if said == str(problem) else None
-    # msgspec raises this only for whole JSON; what is cut off or damaged is a plain DecodeError.
+    # msgspec raises this only for whole JSON; a truncated or damaged body is a plain DecodeError.
     lasting = isinstance(problem, msgspec.ValidationError)
     text = (
         f"{request} at {server} answered {received.status} with a body that "
@@ -172,9 +172,9 @@ def judge_body(
 
 
 def _is_doubtful(problem: Exception) -> bool:
-    """Whether the body may be damaged, rather than be whole with one member that breaks the contract.
+    """Whether the body may be damaged, rather than complete with one member that breaks the contract.
 
-    msgspec names the path of a member or an item, and no path where the body as a whole has the wrong type.
+    msgspec names the path of a member or an item, and no path if the body as a whole has the wrong type.
     """
     return not isinstance(problem, msgspec.ValidationError) or " - at `" not in str(problem)
 
@@ -184,7 +184,7 @@ def _digest(body: bytes) -> bytes:
 
 
 def _judge_page(received: Received, request: Request, server: str, *, mask: Masking, met: bool) -> Failure:
-    """The answer is an HTML page: something other than the expected server sent it."""
+    """Describe an answer that is an HTML page: something other than the expected server sent it."""
     interface = request.endpoint.interface
     prefix = PREFIXES.get(interface)
     perhaps = f"it may lack the prefix {prefix}, or be" if prefix else "it may be"
@@ -203,14 +203,14 @@ def _judge_page(received: Received, request: Request, server: str, *, mask: Mask
 
 
 def judge_refusal(received: Received, request: Request, server: str, *, mask: Masking, now: float) -> Failure:
-    """Take an error answer apart, by its content and not by its content type (contract: Errors).
+    """Interpret an error answer by its content, not by its content type (contract: Errors).
 
     Args:
         received: the answer.
-        request: what was asked.
-        server: who answered.
-        mask: takes tokens out of a text; what is kept has none.
-        now: seconds since 1970, for a Retry-After that names a date.
+        request: the request.
+        server: the server that answered.
+        mask: removes tokens from a text, so that none is stored.
+        now: seconds since 1970, for a Retry-After that is a date.
     """
     status = received.status
     # By content: a ledger's 400 may carry JSON or text, and a 429 is often text, whatever the header says.
@@ -228,7 +228,7 @@ def judge_refusal(received: Received, request: Request, server: str, *, mask: Ma
         detail = f"it redirects to {_host(mask(received.headers.get('location', '')))}"
     elif status in _CHALLENGED and (said := _challenge(received.headers, mask)):
         detail = f"{detail.rstrip('.')} ({said})" if detail else said
-    # Servers answer an unknown route with a 404 in plain text, and a missing thing with their JSON error.
+    # Servers answer an unknown route with a 404 in plain text, and a missing item with their JSON error.
     unknown_route = status == 405 or (status == 404 and not {"error", "code"} & body.keys())
     told: dict[str, Any] = {
         "status": status, "detail": _short(detail), "code": member.text("code"), "category": category,
@@ -266,7 +266,7 @@ def _advice(received: Received, detail: str, request: Request, server: str, *, u
     elif 300 <= status < 400:
         advice = "redirects are not followed: give the address it points to as {interface}_url=, if you trust it"
     elif status < 500 and status not in _ADVICE:
-        advice = "fix the request as the server says"
+        advice = "fix what the server reports"
     elif status == 400 and server.startswith("http://") and _CLEAR_TEXT.search(detail):
         advice = "write https:// in {interface}_url="
     elif status in _WITHOUT_TOKEN and not received.with_token:
@@ -275,27 +275,27 @@ def _advice(received: Received, detail: str, request: Request, server: str, *, u
 
 
 def _challenge(headers: Mapping[str, str], mask: Masking) -> str:
-    """What a server says about the token when it refuses it (RFC 6750): that it expired, for example."""
+    """The reason that a server states when it refuses a token (RFC 6750), for example that it expired."""
     text = mask(headers.get("www-authenticate", ""))[:CHALLENGE]
     parameters = {match[1].lower(): match[2] or match[3] or "" for match in _PARAMETER.finditer(text)}
     return parameters.get("error_description") or parameters.get("error") or ""
 
 
 def is_page(received: Received) -> bool:
-    """Whether an answer is a page for people: JSON begins otherwise, whatever the answer calls itself."""
+    """Whether an answer is an HTML page, judged by its first bytes rather than its content type."""
     head = received.body[:PAGE_HEAD].lstrip(b"\xef\xbb\xbf \t\r\n")
     kind = received.headers.get("content-type", "").lower()
     return bool(_PAGE.match(head)) or (head[:1] == b"<" and "html" in kind)
 
 
 def page_words(received: Received, mask: Masking) -> str:
-    """The beginning of what a page says to people."""
+    """The first words of a page."""
     words = _short(_plain(_readable(received.body, mask)[:READABLE].lstrip("\ufeff")))
     return words if len(words) <= PREVIEW else f"{words[:PREVIEW]}…"
 
 
 def preview(received: Received, mask: Masking) -> str:
-    """The beginning of a body that is not what it should be, and what it called itself."""
+    """The beginning of an unexpected body, and its declared type."""
     text = " ".join(_readable(received.body, mask).split())
     kind = mask(received.headers.get("content-type", "no content type"))[:PREVIEW]
     shown = text[:PREVIEW] + ("…" if len(text) > PREVIEW else "")
@@ -303,7 +303,7 @@ def preview(received: Received, mask: Masking) -> str:
 
 
 def _readable(body: bytes, mask: Masking) -> str:
-    """The beginning of a body as text without tokens, nor a part of one at its end."""
+    """The beginning of a body as text without tokens, or a part of one at its end."""
     text = body[:ERROR_BODY].decode(errors="replace")
     return mask(text[:-CUT] if len(body) >= ERROR_BODY else text).strip()
 

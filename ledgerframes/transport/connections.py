@@ -1,7 +1,7 @@
-"""Connections of urllib3 whose waits end with the attempt, and that are given up where more arrived than the answer.
+"""Connections of urllib3 whose waits end with the attempt, and that are dropped if more arrives than the answer.
 
-A socket's own time-out begins again with each byte that drips in, so the waits here look at the attempt. Data that a
-server sends behind an answer would be taken for the next one, also if it waits within TLS and the socket shows nothing.
+A socket's own time-out restarts with each byte that drips in, so the waits here check the attempt. Data that a server
+sends after an answer would be taken for the next one, even if it waits within TLS and the socket shows nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from _typeshed import WriteableBuffer
 
-#: Seconds that a connection may rest: servers close those that rest, and a command must not meet one that is closing.
+#: Seconds that a connection may be idle: servers close idle ones, and a command must not meet one that is closing.
 KEEPALIVE: Final = 5.0
 FOREVER: Final = Attempt()
 _NO_CONNECTION: Final = "no connection was established in time"
@@ -47,7 +47,7 @@ RUNNING: Final = _Running()
 
 
 class TimedConnection(HTTPConnection):
-    """A connection whose waits end with the attempt, and that is used again only if nothing is left to be read."""
+    """A connection whose waits end with the attempt, and that is reused only if nothing is left to read."""
 
     stray = False
     _rested = 0.0
@@ -55,31 +55,31 @@ class TimedConnection(HTTPConnection):
 
     @property
     def response_class(self) -> Any:  # type: ignore[override]
-        """Reads an answer from it."""
+        """The class that reads an answer from it."""
         return partial(_Answer, connection=self)
 
     @property
     def is_connected(self) -> bool:
-        """Whether it may be asked again."""
+        """Whether it can be reused."""
         rested = time.monotonic() - self._rested <= KEEPALIVE
         return rested and not self.stray and not _pending(self.sock) and super().is_connected
 
     def request(self, method: str, url: str, body: Any = None, *arguments: Any, **options: Any) -> None:
-        """Send a request, a body of bytes in one piece with the head."""
+        """Send a request, with a body of bytes in one piece with the head."""
         self._after, rest = (body, None) if isinstance(body, bytes) else (b"", body)
         super().request(method, url, rest, *arguments, **options)
 
     def send(self, data: Any) -> None:
-        """Send what comes next."""
+        """Send the next bytes."""
         after, self._after = self._after, b""
         super().send(data + after if after else data)
 
     def rest(self, *, stray: bool) -> None:
-        """An answer was read; `stray` says that more arrived, or that not all of it was wanted."""
+        """Note that an answer was read; `stray`: more arrived, or not all of it was read."""
         self.stray, self._rested = stray, time.monotonic()
 
     def connect(self) -> None:
-        """Connect and shake hands, in a thread of its own: neither a look-up of a name nor a handshake can be ended."""
+        """Connect and shake hands in another thread: neither a name look-up nor a handshake can be interrupted."""
         self.stray, self._rested = False, time.monotonic()
         attempt = RUNNING.attempt
 
@@ -95,7 +95,7 @@ class TimedConnection(HTTPConnection):
         while not attempt.over() and (left := until - time.monotonic()) > 0:
             if ended(coming, min(SLICE, left)):
                 return coming.result(0)
-        coming.add_done_callback(lambda _: self.close())  # it may come about later
+        coming.add_done_callback(lambda _: self.close())  # it may be established later
         raise ConnectTimeoutError(self, _NO_CONNECTION)
 
 
@@ -106,38 +106,38 @@ class TimedTlsConnection(TimedConnection, HTTPSConnection):
 def bounded(pool: type[HTTPConnectionPool]) -> Any:
     """A kind of pool whose connections are bounded."""
     own: Any = TimedTlsConnection if pool is HTTPSConnectionPool else TimedConnection
-    if pool.ConnectionCls not in (HTTPConnection, HTTPSConnection):  # of SOCKS
+    if pool.ConnectionCls not in (HTTPConnection, HTTPSConnection):  # for SOCKS
         own = type("BoundedSocks", (TimedConnection, pool.ConnectionCls), {})
     return type(pool.__name__, (pool,), {"ConnectionCls": own, "QueueCls": _Resting})
 
 
 class _Resting:
-    """What a pool keeps its connections in: a stack without the lock that a signal's handler could leave held."""
+    """A pool's container of connections: a stack without the lock that a signal's handler could leave held."""
 
     def __init__(self, size: int) -> None:
         self._kept: deque[TimedConnection | None] = deque()
         self._size = size
 
     def get(self, block: bool = False, timeout: float | None = None) -> TimedConnection | None:  # noqa: ARG002, FBT001, FBT002
-        """The connection used last; never waits."""
+        """The most recently used connection; never waits."""
         try:
             return self._kept.pop()
         except IndexError:
             raise queue.Empty from None
 
     def put(self, item: TimedConnection | None, block: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002
-        """Keep one."""
+        """Add a connection."""
         if len(self._kept) >= self._size:
             raise queue.Full
         self._kept.append(item)
 
     def qsize(self) -> int:
-        """How many there are."""
+        """The number of connections."""
         return len(self._kept)
 
 
 def _pending(sock: Any) -> bool:
-    """Whether bytes have arrived within TLS that nobody has read; the socket itself does not show them."""
+    """Whether unread bytes have arrived within TLS; the socket itself does not show them."""
     if isinstance(sock, SSLTransport):  # TLS to a server within TLS to its proxy
         return bool(sock.incoming.pending or sock.sslobj.pending() or _pending(sock.socket))
     return isinstance(sock, ssl.SSLSocket) and sock.pending() > 0
@@ -152,14 +152,14 @@ class _Answer(HTTPResponse):
         self.fp = _Reader(self._arriving)
 
     def begin(self) -> None:
-        """Read the head, whole and well formed; the standard library takes half a one for a whole one."""
+        """Read the head, complete and well formed; the standard library accepts half a head."""
         super().begin()
         defects = [one for one in self.msg.defects if isinstance(one, _BAD_LINES)]
         if defects or self._arriving.ended:
             raise HTTPException("illegal header line" if defects else "the connection ended within the head")
 
     def _read_status(self) -> tuple[str, int, str]:
-        """The first line of the answer itself: of interim ones the standard library knows one alone."""
+        """Read the status line of the answer itself: the standard library skips only one interim answer."""
         while True:
             found: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
             if found[1] not in _INTERIM:
@@ -168,7 +168,7 @@ class _Answer(HTTPResponse):
 
 
 class _Reader(io.BufferedReader):
-    """Tells the connection, once an answer is read, whether more has arrived."""
+    """Records on the connection, once an answer is read, whether more has arrived."""
 
     raw: _Arriving
 
@@ -180,12 +180,12 @@ class _Reader(io.BufferedReader):
 
 
 class _Arriving(io.RawIOBase):
-    """What arrives on a socket, until the attempt is over."""
+    """The bytes that arrive on a socket, until the attempt is over."""
 
     def __init__(self, sock: socket.socket, connection: TimedConnection, opened: io.BufferedReader) -> None:
         super().__init__()
         self._sock = sock
-        self._open = opened  # keeps the socket open where the connection is closed before the answer is read
+        self._open = opened  # keeps the socket open if the connection is closed before the answer is read
         self._attempt = RUNNING.attempt
         self._seconds = sock.gettimeout()
         self.connection = connection
@@ -196,7 +196,7 @@ class _Arriving(io.RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int | None:
-        """The next bytes; at rest none is waited for."""
+        """Read the next bytes; an idle connection does not wait for any."""
         if self.resting:
             return None
         until = float("inf") if self._seconds is None else time.monotonic() + self._seconds
@@ -213,7 +213,7 @@ class _Arriving(io.RawIOBase):
         raise TimeoutError("the attempt is over")
 
     def close(self) -> None:
-        """Let the socket go."""
+        """Release the socket."""
         if not self.closed:
             self._open.close()
         super().close()

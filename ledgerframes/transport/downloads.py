@@ -1,4 +1,4 @@
-"""Which files that a scan refers to are fetched, and from where; `Transport.download` asks."""
+"""`why_refused`: which files that a scan refers to may be fetched, by their address; `Transport.download` calls it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGEST: Final = 8_000
 
 
 def why_refused(url: str, scans: tuple[str, ...]) -> str | None:
-    """Why a file is not fetched from where a scan says that it lies; None if it may be.
+    """Explain why a file is not fetched from the address that a scan gives; None if it may be.
 
     Args:
         url: the file's address.
@@ -31,10 +31,10 @@ def why_refused(url: str, scans: tuple[str, ...]) -> str | None:
     if parts.username or parts.password or "@" in parts.netloc:
         return "it contains a user name"
     if len(url) > _LONGEST or not url.isascii() or any(sign <= " " for sign in url):
-        return f"it has more than {_LONGEST} characters, or some that no URL has"
+        return f"it has more than {_LONGEST} characters, or some that are not valid in a URL"
     if known:
         return None
-    # A simulated network on this machine may keep its files on another port of it.
+    # A simulated network on this machine may serve its files on another port.
     if is_loopback(url) and all(is_loopback(scan) for scan in scans):
         return None
     return why_not_public(url)

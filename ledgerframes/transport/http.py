@@ -1,4 +1,4 @@
-"""One attempt over an `httpx.BaseTransport`, within its time and bounds, gzip taken off; `Transport` makes it."""
+"""One attempt over an `httpx.BaseTransport`, within its time and bounds, decompressed; `Transport` makes it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PLAIN: Final = frozenset({"", "identity"})
 _GZIP: Final = frozenset({"gzip", "x-gzip"})
 MOST_VALUES: Final = 20_000_000  # a decoded value takes up to 80 bytes, however short its JSON is
 _UNREADABLE: Final = (
-    "have the server, or the proxy before it, answer as gzip or uncompressed, which is what was asked for; "
+    "have the server, or the proxy before it, answer as gzip or uncompressed, as was requested; "
     "or check {interface}_url="
 )
 _KINDS: Final = (
@@ -49,15 +49,15 @@ _KINDS: Final = (
 
 
 class TooLargeError(Exception):
-    """A body is above the limit; it was not read to its end."""
+    """A body exceeds the limit; it was not read to its end."""
 
 
 class DamagedError(Exception):
-    """A body cannot be decompressed, or stops short of its end."""
+    """A body cannot be decompressed, or is truncated."""
 
 
 class UnknownCodingError(DamagedError):
-    """A body is compressed in a way that was not asked for; asking again gives the same."""
+    """A body is compressed in a way that was not requested; asking again does not help."""
 
 
 def collect(pieces: Iterable[bytes], *, encoding: str, limit: int) -> bytes:
@@ -66,11 +66,11 @@ def collect(pieces: Iterable[bytes], *, encoding: str, limit: int) -> bytes:
     Args:
         pieces: the body as it arrives.
         encoding: the Content-Encoding, in lower case; only gzip is ever asked for.
-        limit: bytes after decompression; a compressed body is stopped as soon as it has grown beyond.
+        limit: bytes after decompression; reading a compressed body stops as soon as it exceeds this.
 
     Raises:
         TooLargeError: the limit was reached.
-        DamagedError: the compression is broken or cut off; an `UnknownCodingError` where it is another one.
+        DamagedError: the compression is broken or cut off; an `UnknownCodingError` if it is another one.
     """
     arriving = _unpacked(_counted(pieces, limit + SLACK), encoding)
     whole = next(arriving, b"")
@@ -89,13 +89,13 @@ def collect(pieces: Iterable[bytes], *, encoding: str, limit: int) -> bytes:
 
 
 def pour(pieces: Iterable[bytes], sink: BodySink, *, encoding: str, announced: str) -> None:
-    """Give a body to a sink, piece by piece.
+    """Write a body to a sink, piece by piece.
 
     Args:
         pieces: the body as it arrives.
         sink: takes it.
         encoding: the Content-Encoding, in lower case.
-        announced: the Content-Length, where there is one.
+        announced: the Content-Length, if there is one.
 
     Raises:
         DamagedError: as `collect`.
@@ -113,7 +113,7 @@ def _unpacked(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     if encoding in _GZIP:
         return _unzipped(pieces)
     raise UnknownCodingError(
-        f"the body is compressed as {encoding[:40]!r}, which was not asked for and cannot be read here"
+        f"the body is compressed as {encoding[:40]!r}, which was not requested and cannot be read here"
     )
 
 
@@ -128,7 +128,7 @@ def _counted(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
 
 @functools.cache
 def unzipping() -> Any:
-    """What takes gzip off: `isal_zlib`, which takes half the time, where isal is installed; else `zlib`."""
+    """The gzip decompressor: `isal_zlib`, which takes half the time, if isal is installed; else `zlib`."""
     try:
         return importlib.import_module("isal.isal_zlib")
     except ImportError:
@@ -136,12 +136,12 @@ def unzipping() -> Any:
 
 
 def _unzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Gzip; members may follow each other."""
+    """Decompress gzip, which may have several members."""
     library = unzipping()
     unzip = library.decompressobj(GZIP)
-    # Whether anything came: an empty body is not a damaged one, even where a header announces gzip.
+    # Whether anything came: an empty body is not damaged, even if a header announces gzip.
     began = False
-    # What is left of a piece is copied at each step, so a piece is a small one.
+    # The rest of a piece is copied at each step, so pieces are kept small.
     small = (piece[start : start + PIECE] for piece in pieces for start in range(0, len(piece), PIECE))
     for piece in small:
         rest = piece
@@ -150,7 +150,7 @@ def _unzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
                 unzip = library.decompressobj(GZIP)
             began = True
             try:
-                # At most so much per step: a bomb is stopped by the limit before it is unpacked.
+                # Limited per step: a bomb is stopped by the limit before it is unpacked.
                 yield unzip.decompress(rest, PIECE)
             except library.error as error:
                 raise DamagedError(f"the body is not gzip: {error}") from None
@@ -158,15 +158,15 @@ def _unzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
     if began:
         yield unzip.flush()
     if began and not unzip.eof:
-        raise DamagedError("the compressed body stops short of its end")
+        raise DamagedError("the compressed body is truncated")
 
 
-#: A few are asked again and again.
+#: A few URLs are requested again and again.
 _url: Final = functools.lru_cache(64)(httpx.URL)
 
 
 class Refused(httpx.TransportError):
-    """A transport that knows more than that there is no answer; `broken` says it."""
+    """An error of a transport that knows why there is no answer, in `broken`."""
 
     def __init__(self, broken: Failure) -> None:
         super().__init__(broken.reason)
@@ -180,7 +180,7 @@ class Shared(httpx.BaseTransport):
         self._inner = inner
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """As the other one."""
+        """Send by the shared transport."""
         return self._inner.handle_request(request)
 
 
@@ -189,7 +189,7 @@ class Http:
 
     Args:
         settings: the times and bounds.
-        transport: what sends.
+        transport: sends the requests.
     """
 
     def __init__(self, settings: Settings, transport: httpx.BaseTransport) -> None:
@@ -206,19 +206,19 @@ class Http:
         sink: BodySink | None = None,
         extensions: dict[str, object] | None = None,
     ) -> Received | Failure:
-        """One attempt, over after the given seconds at the latest; what a server does never raises an exception.
+        """Make one attempt, over after the given seconds at the latest; nothing that a server does raises an exception.
 
         Args:
-            prepared: what to send.
+            prepared: the request to send.
             credential: the token, if there is one.
-            seconds: how long it may take; a body for a sink may take what `SLOWEST` allows in addition.
+            seconds: the time limit; a body for a sink may take what `SLOWEST` allows in addition.
             stop: ends it.
-            sink: takes the body of a success as it arrives, whatever its size; it is then not in what is returned.
-            extensions: what else the transport is told; see `recording`.
+            sink: receives the body of a success as it arrives, whatever its size, instead of the returned value.
+            extensions: further information for the transport; see `recording`.
 
         Raises:
             StoppedError: the operation was stopped.
-            LedgerframesError: the sink does not take the body.
+            LedgerframesError: the sink refuses the body.
         """
         attempt = Attempt(time.monotonic() + seconds, stop)
         own = self._settings
@@ -230,7 +230,7 @@ class Http:
         try:
             outcome = self._attempt(prepared, credential, attempt, sink, told)
         except httpx.TransportError as error:
-            # It goes no further, since it holds the headers and with them the token.
+            # It is not passed on, since it contains the headers and with them the token.
             outcome = Failure(f"no whole answer within {seconds:g} s") if attempt.left() <= 0 else _broken(error)
         if isinstance(outcome, Failure):
             stop.check()
@@ -288,7 +288,7 @@ class Http:
         return Received(answer.status_code, headers, body)
 
     def _pour(self, answer: httpx.Response, attempt: Attempt, sink: BodySink) -> Received | Failure:
-        """Give the body of a success to a sink; each byte that arrives prolongs the attempt."""
+        """Write the body of a success to a sink; each byte that arrives prolongs the attempt."""
         headers = dict(answer.headers.items())
         encoding = headers.get("content-encoding", "").strip().lower()
         if answer.status_code != 200:
@@ -312,10 +312,10 @@ class Http:
 
 
 def _arriving(answer: httpx.Response, attempt: Attempt) -> Iterator[bytes]:
-    """A body as it was sent; httpx would take every coding off that it knows, without a bound."""
+    """A body as it was sent; httpx would decode every coding that it knows, without a bound."""
     stream = answer.stream
     if not isinstance(stream, httpx.SyncByteStream):
-        raise httpx.StreamError("the transport answers with a stream that only asyncio reads")
+        raise httpx.StreamError("the transport answers with a stream that only asyncio can read")
     for piece in stream:
         yield piece
         if attempt.over():
@@ -323,7 +323,7 @@ def _arriving(answer: httpx.Response, attempt: Attempt) -> Iterator[bytes]:
 
 
 def _beginning(answer: httpx.Response, attempt: Attempt, encoding: str) -> bytes:
-    """The first part of an error's body, or as much of it as arrives; the status matters more than the text."""
+    """The first part of an error's body, or whatever arrives of it; the status matters more than the text."""
     arrived = bytearray()
 
     def kept() -> Iterator[bytes]:
@@ -340,7 +340,7 @@ def _beginning(answer: httpx.Response, attempt: Attempt, encoding: str) -> bytes
 
 
 def _broken(error: httpx.TransportError) -> Failure:
-    """Why there is no answer, in a few words."""
+    """Explain in a few words why there is no answer."""
     if isinstance(error, Refused):
         return error.broken
     told = tls_problem(error)
@@ -348,5 +348,5 @@ def _broken(error: httpx.TransportError) -> Failure:
         return told
     words = next((words for kind, words in _KINDS if isinstance(error, kind)), "the connection broke off")
     said = f"{words}: {error}" if str(error) and not isinstance(error, httpx.TimeoutException) else words
-    # A server that was never reached is most likely a wrong address, and is tried less often.
+    # A server that was never reached is probably a wrong address, and is tried less often.
     return Failure(said, reached=not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout))

@@ -1,4 +1,4 @@
-"""Takes tokens out of whatever is shown: error messages, log lines, headers; the transport keeps one `Mask`."""
+"""Removes tokens from everything that is shown: error messages, log lines, headers; the transport keeps one `Mask`."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Final
 from urllib.parse import quote
 
 MASK: Final = "***"
-# Short-lived tokens are renewed all the time; older ones may still stand in messages under way.
+# Short-lived tokens are renewed all the time; older ones may still occur in messages under way.
 REMEMBERED: Final = 64
 SHORTEST: Final = 4
-# A JWT has three parts between dots, and a part alone must not be shown; shorter ones would match ordinary words.
+# A JWT has three parts between dots, and no part may be shown; shorter ones would match ordinary words.
 SHORTEST_PART: Final = 16
 
 _QUERY: Final = re.compile(r'("[A-Z]+ [^\s"?]*)\?[^\s"]*')
 
-# these log headers or URLs of their own accord at DEBUG and INFO
+# these log headers or URLs by themselves at DEBUG and INFO
 LOUD: Final = tuple(
     logging.getLogger(name)
     for name in (
@@ -56,13 +56,13 @@ class Mask:
             self._pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))))
 
     def text(self, text: str) -> str:
-        """The text without any token."""
+        """Return the text without any token."""
         return self._pattern.sub(MASK, text) if self._pattern else text
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Take tokens out of a log record, and let it pass."""
+        """Remove tokens from a log record, and let it pass."""
         message = record.getMessage()
-        # urllib3 writes down whole targets, in whose queries may be signatures.
+        # urllib3 logs whole targets, whose queries may contain signatures.
         masked = self.text(_QUERY.sub(r"\1?***", message) if record.name.startswith("urllib3.") else message)
         if masked != message:
             record.msg, record.args = masked, ()
@@ -80,7 +80,7 @@ class Mask:
 
 
 def _forms(token: str) -> set[str]:
-    """A token, its long parts, and how they look inside a URL, JSON, HTML or Python text."""
+    """A token, its long parts, and their forms in a URL, JSON, HTML or Python text."""
     parts = {token, *(part for part in token.split(".") if len(part) >= SHORTEST_PART)}
     return {
         form

@@ -1,4 +1,4 @@
-"""What one attempt takes, a credential and limits, and what comes of it: a whole answer, or why there is none."""
+"""The inputs of an attempt, a credential and limits, and its outcome: a whole answer, or why there is none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ledgerframes.transport.stopping import Stop
 
 ERROR_BODY: Final = 2**16
 LONGEST_LENGTH: Final = 20  # digits; Python refuses to convert thousands of them
-#: Bytes per second below which a download is given up.
+#: Bytes per second below which a download is abandoned.
 SLOWEST: Final = 50_000
 
 
@@ -47,29 +47,29 @@ class Received:
 
     @property
     def succeeded(self) -> bool:
-        """The status is a success, and the body is not partial content."""
-        # No range was asked for, so a 206 is a part that would be taken for the whole.
+        """Whether the status is a success and the body is not partial content."""
+        # No range was requested, so a 206 is a part that would be taken for the whole.
         return 200 <= self.status < 300 and self.status != 206
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no answer that counts, and what may be done next.
+    """Why there is no usable answer, and what may be tried next.
 
     Attributes:
-        reason: what went wrong; once it is judged, the whole message.
-        advice: what to do, where more can be said than to check the address.
-        transient: another attempt at the same server may do better.
-        elsewhere: another server may do better.
-        final: no other request to this server can do better: not a later one, nor one for a smaller page.
+        reason: what went wrong; after `judge_…`, the whole message.
+        advice: the remedy, if it is more specific than checking the address.
+        transient: another attempt at the same server may succeed.
+        elsewhere: another server may succeed.
+        final: no other request to this server can succeed: neither a later one nor one for a smaller page.
         reached: a connection was established.
-        sent: the request may have gone out; otherwise there was no token for it.
+        sent: the request may have been sent; otherwise there was no token for it.
         unknown_route: a request for the same on another route may be answered.
-        not_found: the server knows the path, but not the thing.
-        whole: the answer arrived whole and is wrong, so no other page size helps.
+        not_found: the server knows the path, but not the item.
+        whole: the answer arrived complete and is wrong, so no other page size helps.
         wait: seconds the server asks to wait, if it does.
         body: digest of a whole JSON body of the wrong kind; if the same body comes again, the error is final.
-        made: makes the error of a text that ends its message; by default a NoAnswerError of the reason.
+        made: creates the error, given a text to end its message; by default a NoAnswerError with the reason.
     """
 
     reason: str
@@ -88,50 +88,50 @@ class Failure:
 
     @classmethod
     def for_good(cls, reason: str, advice: str = "") -> Failure:
-        """A fault that no further request to this server can fix; another server may do better."""
+        """A fault that no further request to this server can fix; another server may succeed."""
         return cls(reason, transient=False, final=True, advice=advice)
 
     def error(self, ending: str = "") -> LedgerframesError:
-        """The error to raise, with a text to end its message."""
+        """Create the error to raise, with a text to end its message."""
         return NoAnswerError(self.reason + ending) if self.made is None else self.made(ending)
 
     def request_error(self) -> RequestError:
-        """The failure as a RequestError, which `revise` callbacks take."""
+        """Create the failure as a RequestError for `revise` callbacks."""
         error = self.error()
         return error if isinstance(error, RequestError) else NoAnswerError(str(error))
 
 
 @dataclass
 class Attempt:
-    """How long one attempt may take: until an instant, or until it is stopped."""
+    """The time limit of one attempt: until an instant, or until it is stopped."""
 
     at: float = float("inf")
     stop: Stop = field(default_factory=Stop)
 
     def left(self) -> float:
-        """Seconds."""
+        """The seconds left."""
         return self.at - time.monotonic()
 
     def over(self) -> bool:
-        """Whether nothing more is to be read or sent."""
+        """Whether nothing more may be read or sent."""
         return self.left() <= 0 or self.stop.is_set()
 
 
 class BodySink(Protocol):
-    """Takes a body that is too large for memory."""
+    """Receives a body that is too large for memory."""
 
     def begin(self, length: int | None) -> None:
         """Start a new body; discard what was received so far.
 
         Args:
-            length: how many bytes it has, where the server says so.
+            length: its number of bytes, if the server announces it.
 
         Raises:
             LedgerframesError: there is no room for it.
         """
 
     def write(self, piece: bytes) -> None:
-        """The next bytes of the body.
+        """Write the next bytes of the body.
 
         Raises:
             LedgerframesError: there is no room for them.

@@ -1,4 +1,4 @@
-"""The proxies that the environment names: which one a server is reached by, and how it is shown; the wire calls it."""
+"""The proxies that the environment names: which one leads to a server, and how it is shown; the wire calls it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _UNREACHED: Final = "start the proxy, or fix or unset {variable}; NO_PROXY=HOST 
 
 @dataclass(frozen=True)
 class Proxy:
-    """A proxy and who named it.
+    """A proxy and the variable that names it.
 
     Attributes:
         address: its URL, without user info.
-        user: name and password, if it wants them.
+        user: name and password, if it requires them.
         variable: the environment's variable that names it.
     """
 
@@ -52,14 +52,14 @@ class Proxy:
         return self.scheme.startswith("socks")
 
     def unreached(self, why: str) -> Failure:
-        """The outcome where there is no connection to it."""
+        """The outcome if there is no connection to it."""
         advice = _UNREACHED.format(variable=self.variable)
         return Failure(f"no connection to the proxy {self.shown} that {self.variable} names{why}", advice=advice)
 
     def refused(self, why: str) -> Failure:
         """The outcome when the proxy refuses the connection."""
         why = self._masked(why)
-        reason = f"the proxy {self.shown} that {self.variable} names refused: {why or 'it did not say why'}"
+        reason = f"the proxy {self.shown} that {self.variable} names refused: {why or 'it gave no reason'}"
         if why.startswith("407"):
             return Failure.for_good(
                 reason, f"write user and password into {self.variable}, as http://USER:PASSWORD@HOST:PORT"
@@ -69,7 +69,7 @@ class Proxy:
         return Failure(reason)
 
     def _masked(self, why: str) -> str:
-        """Its reply, without the password if it sends that back."""
+        """Its reply, without the password if it repeats that."""
         if self.user is None:
             return why
         for secret in (base64.b64encode(b":".join(self.user)), self.user[1]):
@@ -78,7 +78,7 @@ class Proxy:
 
 
 def proxy_for(url: str, proxies: Mapping[str, str] | None = None) -> Proxy | None:
-    """The proxy the environment names for a server; none for this very machine.
+    """The proxy that the environment names for a server; none for this machine.
 
     Raises:
         ConfigurationError: it is not the URL of a proxy, or no installed package supports its kind.

@@ -1,4 +1,4 @@
-"""Says whether an address that a server names may be asked: https and public; `listed_scans` calls it."""
+"""Decides whether an address that a server names may be contacted: https and public; `listed_scans` calls it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 #: Returns the addresses of a host name.
 Lookup = Callable[[str], Iterable[str]]
 
-# RFC 6052: an IPv4 address behind a translator stands in the last 32 bits.
+# RFC 6052: an IPv4 address behind a translator is in the last 32 bits.
 _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
-# What Python 3.11 takes for global: protocol assignments (Oracle's cloud keeps its metadata there), NAT64 for one's own
-# network (RFC 8215), IPv6's former private addresses, and IPv4 in two outdated spellings.
+# Considered global by Python 3.11: protocol assignments (Oracle's cloud has its metadata there), NAT64 for local
+# networks (RFC 8215), IPv6's former private addresses, and IPv4 in two outdated spellings.
 _NOT_PUBLIC: Final = tuple(
     map(ipaddress.ip_network, ("192.0.0.0/24", "64:ff9b:1::/48", "fec0::/10", "::/96", "::ffff:0:0:0/96"))
 )
-# RFC 6761, RFC 6762, RFC 8375 and ICANN's reservation: names that mean something in a private network only.
+# RFC 6761, RFC 6762, RFC 8375 and ICANN's reservation: names that are valid in a private network only.
 _PRIVATE_NAMES: Final = (".localhost", ".local", ".internal", ".home.arpa")
 
 
@@ -33,10 +33,10 @@ def addresses_of(host: str) -> list[str]:
 
 
 def why_not_public(url: str, lookup: Lookup = addresses_of) -> str | None:
-    """Why a URL is not asked on a server's word alone; None if it may be.
+    """Explain why a URL that only a server names is not contacted; None if it may be.
 
-    The name is looked up here, and again by the connection. A name that leads elsewhere in between still needs a
-    certificate that a trusted authority has given for it.
+    The name is looked up here, and again by the connection. A name that resolves differently by then still needs a
+    certificate issued for it by a trusted authority.
 
     Args:
         url: a base URL.
@@ -77,7 +77,7 @@ def _why_not(address: Address) -> str | None:
 
 
 def _embedded(address: Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that an IPv6 address leads to, if it does."""
+    """The IPv4 address that an IPv6 address maps to, if any."""
     if isinstance(address, ipaddress.IPv4Address):
         return None
     if address in _NAT64:

@@ -18,8 +18,8 @@ class RateLimiter:
         rate: requests per second in the long run.
         burst: requests that may go at once after a pause.
         parallel: requests under way at the same time.
-        clock: what is waited on.
-        stats: where waits are counted.
+        clock: the clock for waits.
+        stats: counts the waits.
     """
 
     def __init__(self, *, rate: float, burst: int, parallel: int, clock: Clock, stats: Stats) -> None:
@@ -34,13 +34,13 @@ class RateLimiter:
 
     @contextmanager
     def passing(self, stop: Stop) -> Iterator[None]:
-        """Wait for a place and for the rate, and hold the place until the request is over.
+        """Wait for a slot and for the rate, and hold the slot until the request is over.
 
         Raises:
             StoppedError: the operation was stopped.
         """
         began = self._clock.monotonic()
-        # The place before the rate: tokens taken while waiting for a place would be spent in one burst.
+        # The slot before the rate: tokens taken while waiting for a slot would be spent in one burst.
         stop.check()
         while not self._places.acquire(timeout=SLICE):
             stop.check()
@@ -57,7 +57,7 @@ class RateLimiter:
         """Reserve a token and return the seconds until it is available."""
         with self._lock:
             now = self._clock.monotonic()
-            # Below zero it is a debt: each thread reserves its own later instant, and none has to look again.
+            # Below zero it is a debt: each thread reserves its own later instant, and none has to check again.
             self._left = min(self._burst, self._left + (now - self._at) * self._rate) - 1
             self._at = now
             return max(0.0, -self._left / self._rate)

@@ -1,4 +1,4 @@
-"""An endpoint as a few declared lines, a request to it, and a request as it would go out; used by `interfaces`."""
+"""An endpoint as a few declared lines, a request to it, and a request as it would be sent; used by `interfaces`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JSON: Final = "application/json"
 BINARY: Final = "application/octet-stream"
 SHOWN_BODY: Final = 2_000
 LONGEST: Final = 32_000
-#: Where an interface's base URL does not stand at the host's root.
+#: Prefixes of interfaces whose base URL is not the root of the host.
 PREFIXES: Final[Mapping[Interface, str]] = MappingProxyType({"scan": "/api/scan", "validator": "/api/validator"})
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
@@ -35,13 +35,13 @@ class Endpoint:
     """One operation of an interface.
 
     Args:
-        interface: which of the four it belongs to.
+        interface: its interface.
         method: the HTTP method.
         path: the path template, such as `/v1/updates/{update_id}`.
-        safe: asking twice changes nothing, so it may be tried again; a command is sent once whatever happens.
-        deprecated: since when it is, and what replaces it.
+        safe: asking twice changes nothing, so it may be retried; a command is sent only once.
+        deprecated: since when, and its replacement.
         not_found_is_local: one server's 404 proves nothing, so every server is asked.
-        since: which releases have it, said where a server does not.
+        since: the releases that have it, for the message if a server does not.
     """
 
     interface: Interface
@@ -64,17 +64,17 @@ class Endpoint:
         content: bytes | None = None,
         content_type: str | None = None,
     ) -> Request:
-        """Fill in the endpoint.
+        """Create a request to the endpoint.
 
         Args:
             path: a value for each parameter of the template; percent-encoded whole.
             query: the query; None leaves a name out, booleans are written true and false, a list repeats the name.
             json: a value to be sent as JSON, anything msgspec can encode.
-            content: bytes to be sent as they are.
+            content: bytes to send unchanged.
             content_type: the type of `content`; without it, application/octet-stream.
 
         Raises:
-            InputError: a value cannot stand in a path, or the names are not the template's.
+            InputError: a value is not valid in a path, or the names differ from the template's.
         """
         names = _PARAMETER.findall(self.path)
         if set(names) != set(path):
@@ -93,7 +93,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Request:
-    """What to ask, apart from which server is asked."""
+    """A request, without the choice of a server."""
 
     endpoint: Endpoint
     path: str
@@ -102,13 +102,13 @@ class Request:
     content_type: str | None = None
 
     def __str__(self) -> str:
-        """Method and path template, and the path itself where they differ; never the query."""
+        """Method and path template, and the path itself if it differs; never the query."""
         return str(self.endpoint) + (f" ({self.path[:200]})" if self.path != self.endpoint.path else "")
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A request as it would go out, to be looked at; a token is never in it, only `***` where it would stand."""
+    """A request as it would be sent, for inspection; tokens are shown as `***`."""
 
     method: str
     url: str
@@ -135,9 +135,9 @@ class Prepared:
 
 def _path_value(name: str, value: str, endpoint: Endpoint) -> str:
     """One path parameter, percent-encoded whole."""
-    # HTTP libraries and proxies resolve dots in a path, which would ask another route.
+    # HTTP libraries and proxies resolve dots in a path, which would request another route.
     if not isinstance(value, str) or value in ("", ".", ".."):
-        raise InputError(f"{name}={value!r} cannot stand in the path of {endpoint}; give its text")
+        raise InputError(f"{name}={value!r} is not valid in the path of {endpoint}; give its text")
     try:
         # Party ids contain `::`, and an id with a slash must stay one segment.
         return quote(value, safe="")
@@ -167,12 +167,12 @@ def _query_value(name: str, value: str | int, endpoint: Endpoint) -> str:
 
 
 def _check_length(path: str, query: tuple[tuple[str, str], ...], endpoint: Endpoint) -> None:
-    """Refuse what no server takes and the HTTP library cannot send."""
+    """Refuse requests that no server accepts and the HTTP library cannot send."""
     size = len(path) + sum(len(name) + len(quote(value)) + 2 for name, value in query)
     if size > LONGEST:
         raise InputError(
-            f"{endpoint}: path and query would have {size} characters, and {LONGEST} are the most; an id or a page"
-            " token is too long to be one"
+            f"{endpoint}: path and query would have {size} characters, more than {LONGEST}; an id or a page"
+            " token is too long to be valid"
         )
 
 

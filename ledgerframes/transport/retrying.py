@@ -1,4 +1,4 @@
-"""One thing asked until there is an answer or a reason to stop: the loop over rounds, servers, routes and attempts."""
+"""Sends a request until there is an answer or a reason to stop: the loop over rounds, servers, routes and attempts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Revise = Callable[[Request, RequestError], Request | None]
-#: Sends a request to a server once, within so many seconds.
+#: Sends a request to a server once, within the given seconds.
 Attempt = Callable[[Request, str, float], Received | Failure]
 
 log = logging.getLogger("ledgerframes.transport")
@@ -30,15 +30,15 @@ KNOCKS: Final = 2
 
 @dataclass
 class _Server:
-    """How one server has done so far.
+    """The state of one server during a request.
 
     Attributes:
         url: its base URL.
-        routes: which of the candidates it may know, the one to ask first.
-        may_recover: whether another attempt may do better.
+        routes: positions of the candidates that it may know, the next one to ask first.
+        may_recover: whether another attempt may succeed.
         ready: when it may be asked again.
         unreached: how often there was no connection.
-        bodies: digests of answers that were not what was asked for.
+        bodies: digests of answers of the wrong kind.
     """
 
     url: str
@@ -53,14 +53,14 @@ class Exchange(Generic[T]):
     """One request with all its attempts.
 
     Args:
-        transport: what it is sent by: its clock, settings, counts, and what it has learnt about servers.
+        transport: its clock, settings and counters, and its knowledge of servers.
         attempt: sends the request once.
         candidates: the request, then its alternatives on other routes.
-        read: makes a value of a body.
+        read: decodes a body.
         stop: ends it.
         revise: may replace a request after a failure.
-        attempts: the most to make; the settings' number by default.
-        timed: whether the settings' budget is for all of it; else for each wait, as for a file of any size.
+        attempts: the maximum; the settings' number by default.
+        timed: whether the settings' budget covers the whole; otherwise each wait, as for a file of any size.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Exchange(Generic[T]):
         self._began = transport.clock.monotonic()
 
     def run(self, servers: Sequence[str]) -> Answer[T]:
-        """Ask until there is an answer: in each round every server, the one that is ready first before the others.
+        """Ask until there is an answer: every server in each round, starting with the one that is ready first.
 
         Args:
             servers: base URLs in the order to be asked.
@@ -114,7 +114,7 @@ class Exchange(Generic[T]):
                 if not revised and (outcome.unknown_route or (outcome.not_found and self._first.not_found_is_local)):
                     if not outcome.unknown_route:
                         self._remember_route(server)
-                    # A real 404 from one scan says more than an unknown path on another.
+                    # A real 404 from one scan is more informative than an unknown path on another.
                     denied = outcome if denied is None or not outcome.unknown_route else denied
                     left.remove(server)
                     if not left:
@@ -126,7 +126,7 @@ class Exchange(Generic[T]):
                 self._tries += 1
                 failed = outcome
                 if not outcome.elsewhere:
-                    if outcome.not_found:  # the server answered: there is no such thing
+                    if outcome.not_found:  # the server answered: it does not exist
                         self._learn(server, moved=moved)
                     raise outcome.error(self._ending())
                 server.ready = clock.monotonic() + (outcome.wait or jittered(round_))
@@ -137,13 +137,13 @@ class Exchange(Generic[T]):
                 raise failed.error(self._ending())
 
     def _turn(self, server: _Server) -> tuple[Answer[T] | Failure, bool]:
-        """Ask a server by each route that it may know; what came of it, and whether a smaller request was found."""
+        """Ask a server on each route that it may know; returns the outcome, and whether a smaller request was found."""
         while True:
             self._stop.check()
             outcome = self._ask(server)
             if isinstance(outcome, Answer):
                 return outcome, False
-            # A command whose answer was lost may have been carried out; sent again it could be carried out twice.
+            # A command whose answer was lost may have been carried out; sent again, it could be carried out twice.
             if not self._first.safe:
                 raise outcome.error()
             # Releases differ in their routes: `/v2/updates/{id}` in place of v1, another path of the earliest round.
@@ -157,11 +157,11 @@ class Exchange(Generic[T]):
             self._pause(server, outcome, 0.0, handled=True)
 
     def _ask(self, server: _Server) -> Answer[T] | Failure:
-        """One attempt, judged."""
+        """Make one attempt and judge it."""
         transport, request, url = self._transport, self._candidates[server.routes[0]], server.url
         mask, memory, began = transport.mask.text, transport.memory, transport.clock.monotonic()
         left = transport.settings.budget - self._elapsed()
-        if not self._first.safe:  # before it is sent: a warning made an error must not hide a command's result
+        if not self._first.safe:  # before sending: a warning raised as an error must not hide a command's result
             memory.warn_once(self._first)
         outcome = self._attempt(request, url, min(transport.settings.deadline, left))
         if isinstance(outcome, Failure):
@@ -169,13 +169,13 @@ class Exchange(Generic[T]):
         memory.reached.add(url)
         if not outcome.succeeded:
             return judge_refusal(outcome, request, url, mask=mask, now=transport.clock.now())
-        if self._first.safe and request.endpoint == self._first:  # not for a route that stands in for another one
+        if self._first.safe and request.endpoint == self._first:  # not for an alternative route
             memory.warn_once(self._first)
         seconds = transport.clock.monotonic() - began
         return judge_body(outcome, request, url, read=self._read, mask=mask, seconds=seconds, met=url in memory.met)
 
     def _revised(self, server: _Server, failure: Failure) -> bool:
-        """Whether another request takes the place of the one that failed."""
+        """Whether another request replaces the one that failed."""
         # A smaller page fixes neither a wrong address nor an item that breaks the contract.
         if self._revise is None or failure.final or failure.whole:
             return False
@@ -185,7 +185,7 @@ class Exchange(Generic[T]):
         return revised is not None
 
     def _may_recover(self, server: _Server, failure: Failure) -> bool:
-        """Whether the same server may do better at another attempt."""
+        """Whether another attempt at the same server may succeed."""
         if failure.body is not None:
             again = failure.body in server.bodies
             server.bodies.add(failure.body)
@@ -197,10 +197,10 @@ class Exchange(Generic[T]):
         return failure.transient
 
     def _pause(self, server: _Server, failure: Failure, seconds: float, *, handled: bool) -> None:
-        """Wait before the next attempt; raise if there is to be none. What is handled is nothing to warn of."""
+        """Wait before the next attempt, or raise if there is none; failures that are `handled` are not warned of."""
         transport, budget = self._transport, self._transport.settings.budget
         elapsed = self._elapsed()
-        # Fails now instead of waiting past the budget.
+        # Fail now instead of sleeping past the budget.
         if self._tries >= self._most or elapsed + seconds >= budget:
             raise failure.error(self._too_long(failure, budget - elapsed) + self._ending())
         self._stop.check()
@@ -212,7 +212,7 @@ class Exchange(Generic[T]):
             transport.stats.waited(seconds)
 
     def _too_long(self, failure: Failure, left: float) -> str:
-        """The message for a wait that the server asks for and the budget has no time for."""
+        """The message if the server asks for a wait that exceeds the budget."""
         if failure.wait is None or failure.wait < left:
             return ""
         return (

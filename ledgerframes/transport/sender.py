@@ -1,4 +1,4 @@
-"""`Sender`: how one interface sends its requests: over which connection, to which server, until when."""
+"""`Sender`: sends the requests of one interface: over which connection, to which server, until when."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Sender:
     Attributes:
         transport: the connection.
         server: the one server to ask; None asks those of the interface in order of preference.
-        stop: ends what is sent, and its waits; None ends with the connection.
-        passed_on: makes the request to the interface that passes it on, and what reads its answer.
+        stop: ends its requests and waits; None ends with the connection.
+        passed_on: converts a request, and the function that reads its answer, for an interface that forwards it.
     """
 
     transport: Transport

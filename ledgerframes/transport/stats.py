@@ -1,4 +1,4 @@
-"""What was sent, received and waited for; the transport counts, run reports show it."""
+"""Counts of requests, bytes and waits; the transport counts, run reports show them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Stats:
         requests: requests sent, each attempt counted.
         bytes: bytes received in bodies, after decompression.
         retries: attempts after a failed one.
-        waits_seconds: time spent waiting for the rate, for a free place and between attempts, over all threads.
-        statuses: answers by HTTP status; 0 counts requests that got none.
+        waits_seconds: time spent waiting for the rate, for a free slot and between attempts, over all threads.
+        statuses: answers by HTTP status; 0 counts requests without an answer.
     """
 
     requests: int = 0
@@ -27,14 +27,14 @@ class Stats:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def received(self, status: int, size: int) -> None:
-        """Count one request and what came back; status 0 is no answer."""
+        """Count one request and its answer; status 0 means no answer."""
         with self._lock:
             self.requests += 1
             self.bytes += size
             self.statuses[status] += 1
 
     def retried(self) -> None:
-        """Count one more attempt at the same thing."""
+        """Count one more attempt of the same request."""
         with self._lock:
             self.retries += 1
 
@@ -44,6 +44,6 @@ class Stats:
             self.waits_seconds += seconds
 
     def snapshot(self) -> Stats:
-        """A copy that stays as it is."""
+        """A copy that does not change."""
         with self._lock:
             return replace(self, statuses=Counter(self.statuses), _lock=threading.Lock())

@@ -1,4 +1,4 @@
-"""The clock that every wait goes by, and `Stop`, which ends one operation from another thread; requests take both."""
+"""The clock for every wait, and `Stop`, which ends one operation from another thread; requests take both."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ledgerframes.threads import SLICE
 
 
 class Clock(Protocol):
-    """What the transport needs of time; all in seconds."""
+    """The clock functions that the transport needs; all in seconds."""
 
     def monotonic(self) -> float:
         """Seconds since some fixed instant."""
@@ -45,7 +45,7 @@ class Stop:
     """A cancellation flag; once set, it stays set. Any thread may set it.
 
     Args:
-        above: what also ends this operation: that of the operation it is a part of, that of the connection.
+        above: other flags that also end this operation: that of a surrounding operation, that of the connection.
 
     Example:
         >>> import ledgerframes as lf

@@ -18,7 +18,7 @@ from ledgerframes.config.settings import check_ca_file
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.transport.outcome import Failure
 
-#: The variables that name whom to trust, the first that is set winning.
+#: The variables that name trusted certificates; the first that is set wins.
 TRUST_VARIABLES: Final = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR")
 _EXPIRED: Final = 10
 _NOT_YET: Final = 9
@@ -37,14 +37,14 @@ _ADVICE: Final[Mapping[int, str]] = {
 
 
 def trusted(ca_file: str | None, environ: Mapping[str, str] = os.environ) -> ssl.SSLContext:
-    """What connections are checked by.
+    """The TLS context that verifies connections.
 
     Args:
         ca_file: certificates to trust in addition to the usual ones.
         environ: the variables, which may name others in place of the usual ones.
 
     Raises:
-        ConfigurationError: a file or a folder is not there, cannot be read, or holds no certificate; it is named.
+        ConfigurationError: a file or a folder does not exist, cannot be read, or has no certificate; it is named.
     """
     name = next((name for name in TRUST_VARIABLES if environ.get(name)), None)
     if name is None:
@@ -66,14 +66,14 @@ def _usual() -> ssl.SSLContext:
 
 
 def _of_folder(place: str, name: str) -> ssl.SSLContext:
-    """By a folder of certificates, which OpenSSL reads when it needs one."""
+    """Trust a folder of certificates, which OpenSSL reads when it needs one."""
     if not Path(place).is_dir():
-        raise ConfigurationError(f"{name}={place!r} is not a folder: give one that is there, or unset {name}")
+        raise ConfigurationError(f"{name}={place!r} is not a folder: give an existing one, or unset {name}")
     return ssl.create_default_context(capath=place)
 
 
 def tls_problem(error: BaseException | None) -> Failure | None:
-    """What is wrong between the two sides' TLS, if that is what an error comes from: nothing that time fixes."""
+    """The TLS problem behind an error, if there is one; waiting does not fix it."""
     connecting = isinstance(error, httpx.ConnectError)
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
@@ -87,7 +87,7 @@ def tls_problem(error: BaseException | None) -> Failure | None:
 
 
 def certificate_refused(error: BaseException | None) -> bool:
-    """Whether an error comes from a certificate that is not trusted, which only a server of TLS has."""
+    """Whether an error comes from an untrusted certificate, which shows that the server speaks TLS."""
     while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
         error = error.__cause__ or error.__context__
     return error is not None

@@ -1,4 +1,4 @@
-"""Fetches tokens by OAuth2 client credentials; the transport asks it when one is needed."""
+"""Fetches tokens by OAuth2 client credentials; the transport calls it when it needs one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 _SECONDS: Final = 30.0
 _SHOWN: Final = 200
-#: Statuses that another attempt may fix, and those of a client that is refused.
+#: Statuses that another attempt may fix, and those of a refused client.
 _PASSING: Final = (429, 502, 503, 504)
 _REFUSED: Final = (400, 401, 403)
 _HEADERS: Final = {
@@ -72,13 +72,13 @@ def token_sources(settings: Settings, mask: Mask, http: Http) -> dict[Interface,
 
 @dataclass
 class TokenServer:
-    """One client's way to its tokens: the secret goes to the token endpoint of the issuer's own host only.
+    """Fetches one client's tokens; sends the secret only to a token endpoint on the issuer's own host.
 
     Attributes:
-        credentials: who asks whom for what.
-        http: what sends.
+        credentials: the client, the server and the requested scope.
+        http: sends the requests.
         mask: learns the secret before it is sent.
-        met: whether it has answered before; a first one that cannot be reached is most likely another's address.
+        met: whether it has answered before; a server that never has is probably a wrong address.
     """
 
     credentials: ClientCredentials
@@ -87,11 +87,11 @@ class TokenServer:
     met: bool = False
 
     def fetch(self) -> tuple[str, float | None]:
-        """A new token, and for how many seconds it is valid, where the server says so.
+        """Fetch a new token, and the seconds that it is valid, if the server states them.
 
         Raises:
-            ConfigurationError: the server refuses the client, or is none.
-            NoAnswerError: it gave no answer; another attempt may do better.
+            ConfigurationError: the server refuses the client, or is not a token server.
+            NoAnswerError: it did not answer; another attempt may succeed.
         """
         own = self.credentials
         self.mask.learn(own.secret())  # before anything is asked: a server may repeat it
@@ -103,7 +103,7 @@ class TokenServer:
             return found.access_token, None
 
     def _request(self, url: str, *, basic: bool) -> tuple[Prepared, Credential | None]:
-        """The request for a token; apart, so that no frame of a traceback holds the secret."""
+        """The request for a token; a separate function, so that no frame of a traceback contains the secret."""
         own = self.credentials
         secret = own.secret()
         form = {"grant_type": "client_credentials", "audience": own.audience, "scope": own.scope}
@@ -152,7 +152,7 @@ class TokenServer:
             return read(outcome.body)
         except (msgspec.DecodeError, UnicodeDecodeError):
             # not chained: the exception may quote a token
-            raise ConfigurationError(f"{place}: {url} answered with something else than a token server does") from None
+            raise ConfigurationError(f"{place}: {url} did not answer like a token server") from None
 
     def _said(self, body: bytes) -> str:
         try:

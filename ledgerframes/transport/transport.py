@@ -1,4 +1,4 @@
-"""`Transport`: sends requests of the four interfaces and brings back answers; `connect` makes one for each network."""
+"""`Transport`: sends requests of the four interfaces and returns answers; `connect` makes one per network."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class Transport:
 
     Args:
         settings: where the servers are and how to talk to them.
-        clock: what waits and budgets go by.
-        transport: what sends, in place of urllib3; closed with this.
-        list_scans: returns the base URLs of further scans, asked where the settings' scans fail, and without a token;
+        clock: the clock for waits and budgets.
+        transport: sends the requests in place of urllib3; closed with this.
+        list_scans: returns the base URLs of further scans, which are asked without a token if the settings' scans fail;
             called before the first request to a scan.
 
     Attributes:
-        stats: what was sent, received and waited for up to now.
-        mask: knows the tokens that were sent.
+        stats: counts of requests, bytes and waits so far.
+        mask: remembers the tokens that were sent.
         memory: which servers work, and which routes they know.
-        page_sizes: how many items may be asked of each server at once.
+        page_sizes: the maximum number of items per request, by server.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Transport:
         _OPEN.add(self)
 
     def _begin(self) -> None:
-        """Make what belongs to one process alone: locks, counts, tokens."""
+        """Create the parts that belong to one process: locks, counts, tokens."""
         from ledgerframes.transport.http import Http
 
         self.stats = Stats()
@@ -98,20 +98,20 @@ class Transport:
         self._finish = weakref.finalize(self, _finish, self._stop, self.mask, self._wire)
 
     def forked(self) -> None:
-        """Begin again in a child process, since threads of the parent may hold the locks for ever."""
+        """Begin again in a child process, since threads of the parent may hold the locks forever."""
         if not self._closed:
             self._finish.detach()
             self.mask.detach()
             self._begin()
 
     def shared(self) -> httpx.BaseTransport | None:
-        """What sends in place of urllib3, for another connection that does not close it."""
+        """The transport in place of urllib3, for another connection that does not close it."""
         from ledgerframes.transport.http import Shared
 
         return None if self._given is None else Shared(self._given)
 
     def servers(self, interface: Interface) -> tuple[str, ...]:
-        """The base URLs of an interface, the one that worked last first.
+        """The base URLs of an interface, the one that last worked first.
 
         Raises:
             ConfigurationError: there is none.
@@ -123,7 +123,7 @@ class Transport:
         return (*given, *self._more_scans()) if interface == "scan" else given
 
     def _more_scans(self) -> tuple[str, ...]:
-        """The scans that the given ones list, asked for once."""
+        """The scans that the configured ones list, asked for once."""
         if self._listed is None and self._list_scans is not None:
             with self._listing:
                 if self._listed is None:
@@ -133,7 +133,7 @@ class Transport:
         return self._listed or ()
 
     def _gate(self, urls: Iterable[str]) -> None:
-        """Hold back the requests to each host, but for this machine."""
+        """Limit the requests to each host, except this machine."""
         for host in {urlsplit(url).hostname or "" for url in urls if not is_loopback(url)} - self._gates.keys():
             own = self.settings
             self._gates[host] = RateLimiter(
@@ -141,7 +141,7 @@ class Transport:
             )
 
     def _secret(self, interface: Interface, server: str) -> Secret | None:
-        """The token for a server; none for one that the caller has not named."""
+        """The token for a server; None for one that the caller has not named."""
         listed = interface == "scan" and server in (self._listed or ())
         return None if listed else self.token(interface)
 
@@ -150,10 +150,10 @@ class Transport:
         return self._tokens.get(interface)
 
     def prepare(self, request: Request, *, server: str | None = None) -> Prepared:
-        """The request as it would go out, unsent, with `***` for the token.
+        """The request as it would be sent, with `***` for the token.
 
         Args:
-            request: what would be asked.
+            request: the request.
             server: one of the interface's base URLs; without it, the preferred one.
         """
         return self._prepare(request, self._chosen(request.endpoint, server)[0])
@@ -171,21 +171,21 @@ class Transport:
         """Send a request until it is answered, within the settings' attempts and budget; a command is sent once.
 
         Args:
-            request: what to ask.
-            alternatives: the same thing on routes that older or newer releases know; not used for commands.
-            read: makes a value of a successful answer's body. A `msgspec.DecodeError` that is no
-                `ValidationError` means the body is not whole, which counts as a broken connection.
+            request: the request.
+            alternatives: the same on routes that older or newer releases know; not used for commands.
+            read: decodes the body of a successful answer. A `msgspec.DecodeError` that is not a `ValidationError`
+                means the body is truncated, which counts as a broken connection.
             server: one of the interface's base URLs, or some of them, to ask no other; without it, all in order of
                 preference.
-            revise: called after each failed attempt of a safe request; a request it returns is sent next.
-            attempts: how many attempts at most; by default those of the settings.
+            revise: called after each failed attempt of a safe request; if it returns a request, that is sent next.
+            attempts: the maximum number of attempts; by default that of the settings.
             stop: ends the request from another thread.
 
         Raises:
             ConfigurationError: the interface has no server, or its token cannot be fetched.
-            NoAnswerError: nothing whole arrived, or more than `max_answer_bytes`.
+            NoAnswerError: no complete answer arrived, or one larger than `max_answer_bytes`.
             StatusError: the server refused the request.
-            DecodeError: the body breaks the contract, or was not whole at any attempt.
+            DecodeError: the body breaks the contract, or was incomplete at every attempt.
             StoppedError: it was stopped, or this was closed meanwhile.
         """
         self._check_open()
@@ -195,7 +195,7 @@ class Transport:
             self, partial(self._attempt, ending), (request, *alternatives) if safe else (request,), read=read,
             stop=ending, revise=revise, attempts=attempts,
         )  # fmt: skip
-        # A command is not ended, so there Ctrl-C is raised at once.
+        # A command cannot be interrupted, so Ctrl-C is raised at once there.
         with held_back(ending.set) if safe else nullcontext():
             return exchange.run(self._chosen(request.endpoint, server))
 
@@ -204,12 +204,12 @@ class Transport:
 
         Args:
             url: on a scan of this connection, or on any public https host.
-            sink: takes the file.
+            sink: receives the file.
             stop: ends it from another thread.
 
         Raises:
-            InputError: the file lies where nothing is fetched from.
-            RequestError: it could not be fetched; NotFoundError where it is not there.
+            InputError: the file's address may not be fetched from.
+            RequestError: it could not be fetched; NotFoundError if it does not exist.
             StoppedError: it was stopped, or this was closed meanwhile.
         """
         self._check_open()
@@ -229,7 +229,7 @@ class Transport:
             Exchange(self, attempt, (file,), read=bytes, stop=ending, timed=False).run([source_of(url)])
 
     def pause(self, seconds: float, *, stop: Stop | None = None) -> None:
-        """Wait, by the clock that every other wait goes by; counted in `stats`.
+        """Wait by the clock of all waits; counted in `stats`.
 
         Raises:
             StoppedError: it was stopped, or this was closed meanwhile.
@@ -255,7 +255,7 @@ class Transport:
             raise InputError("this connection was closed; call connect() again")
 
     def _ending(self, stop: Stop | None) -> Stop:
-        """What ends one operation: its own stop, or that of the connection."""
+        """The flag that ends one operation: its own, or that of the connection."""
         return Stop(self._stop, *(() if stop is None else (stop,)))
 
     def _attempt(self, stop: Stop, request: Request, server: str, seconds: float) -> Received | Failure:
@@ -270,8 +270,8 @@ class Transport:
         self, request: Request, prepared: Prepared, secret: Secret | None, seconds: float, stop: Stop,
         sink: BodySink | None = None,
     ) -> Received | Failure:  # fmt: skip
-        """Send what is prepared, when the host's rate limiter allows it, and count it."""
-        # A command is not broken off: whether it was carried out could not be known.
+        """Send a prepared request when the host's rate limiter allows it, and count it."""
+        # A command is not interrupted: it would be unknown whether it was carried out.
         under_way = stop if request.endpoint.safe else Stop()
         told: dict[str, object] = {"mask": self.mask.text}
 
@@ -292,7 +292,7 @@ class Transport:
         return outcome
 
     def _prepare(self, request: Request, server: str) -> Prepared:
-        """Everything but the token."""
+        """Build the request except for the token."""
         query = f"?{urlencode(request.query, quote_via=quote)}" if request.query else ""
         # gzip only: the standard library decompresses it within a limit, whatever else is installed.
         headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": self._agent}
@@ -306,7 +306,7 @@ class Transport:
     def _authorized(
         self, endpoint: Endpoint, secret: Secret | None, send: Callable[[Credential | None], Received | Failure]
     ) -> Received | Failure:
-        """Send with the token; one that a 401 refuses is fetched once more, and what was only read is asked again."""
+        """Send with the token; after a 401 it is fetched once more, and a read is repeated."""
         if secret is None:
             return send(None)
         try:
@@ -316,7 +316,7 @@ class Transport:
                 fresh = secret.renewed(token)
                 if fresh is not None and endpoint.safe:
                     return send(self._credential(endpoint.interface, fresh))
-        except NoAnswerError as error:  # of the token server, which may do better at another attempt
+        except NoAnswerError as error:  # of the token server; another attempt may succeed
             return Failure(str(error), advice="try again later, or ask whoever runs the token server", sent=False)
         return outcome
 
@@ -342,13 +342,13 @@ class Transport:
 
 
 def _finish(stop: Stop, mask: Mask, transport: httpx.BaseTransport) -> None:
-    """End what a transport holds open, whether it was closed or garbage-collected; requests under way end first."""
+    """Close everything a transport holds open, also when garbage-collected; requests under way end first."""
     stop.set()
     mask.detach()
     transport.close()
 
 
-#: The transports that are open, of which a forked child needs its own locks.
+#: The open transports, which need locks of their own in a forked child.
 _OPEN: Final[weakref.WeakSet[Transport]] = weakref.WeakSet()
 
 

@@ -1,8 +1,8 @@
 """`HttpTransport`: urllib3 as an `httpx.BaseTransport`; made by `Transport`.
 
-httpx is how the package speaks of requests and answers, urllib3 carries them: for a page of 5.1 MB it takes 1.2 ms of
-processor time where httpx's own transport takes 4.5, and 0.34 against 0.43 for one of 0.22 MB
-(`tests/benchmarks/receiving.py`), which whole histories are read faster by. With a transport that is not httpx's own,
+The package uses httpx's types for requests and answers, and urllib3 carries them: for a page of 5.1 MB it takes 1.2 ms
+of processor time where httpx's own transport takes 4.5, and 0.34 against 0.43 for one of 0.22 MB
+(`tests/benchmarks/receiving.py`), so whole histories are read faster. With a transport that is not httpx's own,
 httpx reads no proxy from the environment; `proxies` does.
 """
 
@@ -46,7 +46,7 @@ Origin = tuple[str, str, int | None]
 
 
 class HttpTransport(httpx.BaseTransport):
-    """Sends requests to any server, by the proxy that the environment names for it. Threads and forks may share one.
+    """Sends requests to any server, through the proxy that the environment names. Threads and forks may share one.
 
     Args:
         settings: certificates to trust in addition to the usual ones, and how long connections may take.
@@ -67,7 +67,7 @@ class HttpTransport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request and wait for the head of its answer.
 
-        `request.extensions` may hold an `Attempt` under "attempt", and "pieces" where a body is not to be held whole.
+        `request.extensions` may have an `Attempt` under "attempt", and "pieces" if a body should not be held whole.
 
         Raises:
             httpx.TransportError: there is no answer.
@@ -82,24 +82,24 @@ class HttpTransport(httpx.BaseTransport):
                 headers=dict(request.headers.items()), retries=False, redirect=False, assert_same_host=False,
                 preload_content=False, decode_content=False, timeout=self._timeout,
             )  # fmt: skip
-        except (HTTPError, ValueError) as error:  # ValueError: of http.client, for what cannot stand in a head
+        except (HTTPError, ValueError) as error:  # ValueError: of http.client, for characters not valid in a head
             raise self._refused(error, request, way) or _told(error, opening=True) from error
         way.answered = True
-        pieces = "pieces" in request.extensions or not 200 <= answer.status < 300  # of an error what comes is enough
+        pieces = "pieces" in request.extensions or not 200 <= answer.status < 300  # of an error, any part is enough
         body = _Body(answer, pieces=pieces)
         # Servers may send any byte in a head; http.client reads them as Latin-1.
         headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()]
         return httpx.Response(answer.status, headers=headers, stream=body)
 
     def close(self) -> None:
-        """Close every connection that is at rest; one that is under way is closed when it ends."""
+        """Close every idle connection; one that is in use is closed when it ends."""
         if self._process == os.getpid():
             for way in list(self._ways.values()):
                 way.pool.close()
 
     def _way(self, url: httpx.URL) -> _Way:
         if self._process != os.getpid():
-            # The connections are the parent's, and locks may be held by its threads: kept, and never used again.
+            # The connections are the parent's, and its threads may hold locks: kept, and never used again.
             self._inherited.append((self._ways, self._opening))
             self._begin()
         origin = url.scheme, url.host, url.port
@@ -116,7 +116,7 @@ class HttpTransport(httpx.BaseTransport):
         return self._trusted
 
     def _refused(self, error: Exception, request: httpx.Request, way: _Way) -> Refused | None:
-        """What is known of an error beyond its kind: a proxy's, or http to a port of TLS."""
+        """The cause of an error, if more is known than its kind: a proxy, or http to a port of TLS."""
         said = next((match[1] for one in chain(error) if (match := _TUNNEL.match(str(one)))), None)
         if way.proxy is not None:
             if said is not None:
@@ -135,7 +135,7 @@ class HttpTransport(httpx.BaseTransport):
         return None
 
     def _speaks_tls(self, url: httpx.URL) -> bool:
-        """Whether a server that hangs up without a word shakes hands, as many do that are asked by plain http."""
+        """Whether a server that hangs up silently speaks TLS, as many do when asked by plain http."""
         try:
             tls = self._tls()
         except ConfigurationError:
@@ -154,13 +154,13 @@ class HttpTransport(httpx.BaseTransport):
 
 
 class _Way:
-    """How one server is reached.
+    """The connections to one server.
 
     Attributes:
         pool: its connections.
-        proxy: what stands between, if anything does.
-        before: what goes before a path, for a proxy that reads the requests.
-        answered: whether it ever did.
+        proxy: the proxy in between, if any.
+        before: a prefix of paths, for a proxy that reads the requests.
+        answered: whether it has ever answered.
     """
 
     def __init__(self, url: httpx.URL, proxy: Proxy | None, tls: Any) -> None:
@@ -196,7 +196,7 @@ class _Way:
 
 
 def _sent(body: bytes, attempt: Attempt) -> bytes | Iterator[bytes] | None:
-    """A body as it is sent: in pieces where it is large, since the time-out of a socket is for all that it is given."""
+    """A body to send: in pieces if it is large, since a socket's time-out covers everything written at once."""
     if len(body) <= PIECE:
         return body or None
 
@@ -218,7 +218,7 @@ def _address(url: httpx.URL) -> str:
 
 
 class _Body(httpx.SyncByteStream):
-    """A body as it arrives, compressed as it was sent; in one piece where its length is known."""
+    """A body as it arrives, still compressed; in one piece if its length is known."""
 
     def __init__(self, answer: urllib3.BaseHTTPResponse, *, pieces: bool) -> None:
         self._answer = answer
@@ -235,19 +235,19 @@ class _Body(httpx.SyncByteStream):
             raise _told(error, opening=False) from error
 
     def close(self) -> None:
-        """Give the connection back, or close it where the body was not read to its end."""
+        """Return the connection to the pool, or close it if the body was not read to its end."""
         self._answer.close()
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An error, what it comes from, and so on."""
+    """An error and its causes, one after the other."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
 def _told(error: Exception, *, opening: bool) -> httpx.TransportError:
-    """An error of urllib3 as httpx has it."""
+    """Convert an error of urllib3 to httpx's."""
     words = _words(error)
     if isinstance(error, LocationParseError):
         return httpx.ConnectError(f"the host's name is not valid: {error}")
@@ -263,6 +263,6 @@ def _told(error: Exception, *, opening: bool) -> httpx.TransportError:
 
 
 def _words(error: BaseException) -> str:
-    """What an error of urllib3 says, without the object that it names."""
+    """The message of an error of urllib3, without the object that it names."""
     inner = error.__cause__ or error.__context__
     return str(inner if inner is not None and str(inner) else error)

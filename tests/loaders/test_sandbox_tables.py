@@ -207,7 +207,7 @@ def test_without_the_right_token_nothing_is_given(net):
         lf.load_users(other)
     with (
         lf.connect(ledger_url=sandbox.ledger_url) as other,
-        pytest.raises(lf.errors.NotAuthorizedError, match="wants a token, and none was given"),
+        pytest.raises(lf.errors.NotAuthorizedError, match="requires a token, and none was given"),
     ):
         lf.load_users(other)
 

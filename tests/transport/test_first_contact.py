@@ -70,7 +70,7 @@ ZIPPED = (("Content-Encoding", "gzip"),)
 @pytest.mark.parametrize("name", ["br", "zstd", "deflate", "compress", "gzip, br"])
 def test_a_compression_that_was_not_asked_for_is_named(name, serve, transport):
     server = serve(Reply(body=b"\x8b\x02\x80", headers=(("Content-Encoding", name),)))
-    with pytest.raises(NoAnswerError, match=f"compressed as '{name}', which was not asked for"):
+    with pytest.raises(NoAnswerError, match=f"compressed as '{name}', which was not requested"):
         transport(scan_url=server.url).send(READ.request(), read=bytes)
     assert [heard.headers["accept-encoding"] for heard in server.heard] == ["gzip"]
 

@@ -91,7 +91,7 @@ def test_a_proxy_that_does_not_let_a_connection_through_is_named(status, words, 
 def test_a_proxy_of_plain_http_that_wants_a_password_is_said_to(transport, named, serve):
     proxy = serve(text("", 407))
     named(proxy.port, variable="HTTP_PROXY")
-    assert "the proxy wants a user and a password" in failed(transport, "http://scan.example", StatusError)
+    assert "the proxy requires a user and a password" in failed(transport, "http://scan.example", StatusError)
 
 
 def test_what_a_proxy_says_is_short_and_without_the_password_that_it_was_sent(transport, named, serve):

@@ -253,7 +253,7 @@ def test_a_token_server_that_fails_for_a_moment_is_asked_again(ledger, monkeypat
             answer({"error": "unauthorized_client", "error_description": f"no grant for {SECRET}"}, 400),
             r"answered 400 \(unauthorized_client: no grant for .*\); check client_id, the secret, audience and scope",
         ),
-        (text("<html>log in</html>", 200), "answered with something else than a token server does"),
+        (text("<html>log in</html>", 200), "did not answer like a token server"),
     ],
     ids=["closed port", "hangs up", "404", "500", "refuses", "a page"],
 )
