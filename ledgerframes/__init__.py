@@ -17,14 +17,14 @@ _MODULES = {
     if isinstance(node, ast.ImportFrom) and node.module is not None
     for name in node.names
 }
-#: What every session needs is imported at once, the rest when it is first asked for.
+#: Modules that every session needs are imported at once, the rest on first access.
 _AT_ONCE = ("ledgerframes.errors", "ledgerframes.network", "ledgerframes.embedded")
 
 __all__ = sorted(_MODULES)  # noqa: PLE0605 - written once, in the stub
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for."""
+    """Import a public name on first access."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = _MODULES[name]

@@ -1,4 +1,4 @@
-"""`python -m ledgerframes`: the command line where no `ledgerframes` is on the path."""
+"""`python -m ledgerframes`: the command line if no `ledgerframes` is on the path."""
 
 from ledgerframes.cli import main
 

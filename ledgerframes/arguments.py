@@ -1,4 +1,4 @@
-"""Reads callers' arguments: every public function checks with these before anything is sent, read or written."""
+"""Reads callers' arguments: every public function checks them with these before anything is sent, read or written."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)", re.ASCII)
 #: 100 years; a lock cannot wait for 300.
 _LONGEST_DURATION: Final = 36_525 * DAY
 _LESS_MEMORY: Final = "raise that limit, or ask for less at once: a shorter range, columns=, workers=1, commit_bytes="
-#: What Python and Arrow say where a thread's stack does not fit.
+#: The messages of Python and Arrow if a thread's stack does not fit.
 _NO_THREAD: Final = re.compile(r"can't start new thread|Failed to launch worker thread")
 _DURATION_FORMS: Final = 'such as "30min", "1h" or "7d", as a timedelta, or as a number of seconds'
 _WITH_UNIT_FORMS: Final = 'such as "30min", "1h" or "7d", or as a timedelta; a bare number has no unit'
 
 
 def refuse(name: str, value: object, rule: str) -> NoReturn:
-    """Raise the error that every wrong argument ends in: the value, the rule, the remedy.
+    """Raise the error for a wrong argument: the value, the rule, the remedy.
 
     Raises:
         InputError: always.
@@ -56,17 +56,17 @@ def refuse(name: str, value: object, rule: str) -> NoReturn:
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it: on one line, and never long."""
+    """A value for a message: on one line, and shortened."""
     text = " ".join(repr(value).split()) if not isinstance(value, str) else repr(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
 
 def raising(text: str, *errors: str) -> str:
-    """A docstring with errors that its function shares with others, after those that it names itself.
+    """Extend a docstring by errors that its function shares with others, after those that it names itself.
 
     Args:
-        text: the docstring, without indentation; one that names an error itself says it in its own words.
-        errors: each as a docstring has it, such as `InputError: an argument breaks a rule.`
+        text: the docstring, without indentation; an error that it names itself is not added.
+        errors: the lines to add, such as `InputError: an argument breaks a rule.`
     """
     head, heading, rest = text.partition("\n\nRaises:")
     if not heading:
@@ -81,7 +81,7 @@ def whole_number(value: Any, name: str, *, least: int | None = None, most: int |
     """Read a whole number of any library's integer type; True and False are not numbers.
 
     Args:
-        value: what the caller gave.
+        value: the caller's value.
         name: the argument's name, for the message.
         least: the smallest number allowed.
         most: the largest number allowed.
@@ -133,7 +133,7 @@ def text(value: Any, name: str, example: str) -> str:
     """Read a text that is not empty.
 
     Args:
-        value: what the caller gave.
+        value: the caller's value.
         name: the argument's name, for the message.
         example: what to give, in words.
 
@@ -180,7 +180,7 @@ _OURS: Final = {
 
 
 def did_you_mean(value: object, allowed: Iterable[str]) -> str:
-    """The end of a message that names the nearest word; empty where none is near."""
+    """The end of a message that names the nearest word; empty if none is near."""
     known = list(allowed)
     if isinstance(value, str) and _OURS.get(value) in known:
         return f"; did you mean {_OURS[value]!r}?"
@@ -189,17 +189,17 @@ def did_you_mean(value: object, allowed: Iterable[str]) -> str:
 
 
 def names(value: Any, name: str) -> tuple[str, ...]:
-    """Read several texts: a list, a tuple, a Series, an Index, an array, a generator; of a set, in sorted order.
+    """Read several texts: a list, a tuple, a Series, an Index, an array, a generator; a set in sorted order.
 
     Args:
-        value: what the caller gave.
+        value: the caller's value.
         name: the argument's name, for the message.
 
     Returns:
         The texts in the caller's order; the caller checks for empty lists and duplicates.
 
     Raises:
-        InputError: it is a single text, a mapping, not iterable, or holds something else than texts.
+        InputError: it is a single text, a mapping, not iterable, or contains something other than texts.
     """
     if isinstance(value, str):
         cut = value if len(value) <= _LONGEST_SHOWN else f"{value[: _LONGEST_SHOWN - 1]}…"
@@ -210,12 +210,12 @@ def names(value: Any, name: str) -> tuple[str, ...]:
     for place, item in enumerate(values):
         if not isinstance(item, str) or not item:
             raise InputError(f"{name}: item {place} is {shown(item)}; give a list of texts, none of them empty")
-    # numpy's text scalars are not what JSON writers and msgspec know
+    # JSON writers and msgspec do not know numpy's text scalars
     return tuple(str(item) for item in values)
 
 
 def _listed(value: Any) -> list[Any] | None:
-    """The items of a sequence; None for what is not one."""
+    """The items of a sequence; None if it is not one."""
     if isinstance(value, Set):
         return sorted(value, key=str)
     if isinstance(value, bytes | bytearray | Mapping) or hasattr(value, "columns"):
@@ -228,7 +228,7 @@ def _listed(value: Any) -> list[Any] | None:
 
 
 def pair(value: Any, name: str) -> tuple[int, Any]:
-    """Read a pair (migration id, time); the time is the caller's to read.
+    """Read a pair (migration id, time); the caller reads the time.
 
     Raises:
         InputError: it is not a pair, or the migration id is not a whole number of 64 bits.
@@ -295,7 +295,7 @@ def _spelled(value: str) -> int | None:
 
 
 def suggesting(function: Callable[P, R]) -> Callable[P, R]:
-    """Check what every public function checks: unknown keywords, `net=`, and that the memory suffices.
+    """Check unknown keywords and `net=` of every public function, and report a lack of memory.
 
     The TypeError for an unknown keyword names the nearest one, as Python 3.13 does by itself.
     """
@@ -318,10 +318,10 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
 
 @contextmanager
 def enough_memory(name: str) -> Iterator[None]:
-    """Memory that does not suffice is an error with a remedy; `name` is the function that was called.
+    """Turn a lack of memory into an error with a remedy; `name` is the called function.
 
     Raises:
-        ConfigurationError: it does not.
+        ConfigurationError: memory ran out.
     """
     try:
         yield
@@ -336,7 +336,7 @@ def enough_memory(name: str) -> Iterator[None]:
 
 
 def _check_net(net: object) -> None:
-    """Refuse an address, or anything else, where a network has to be; None is for the function to refuse.
+    """Refuse an address, or anything else, in place of a network; the function itself refuses None.
 
     Raises:
         InputError: it is not a network.
@@ -346,7 +346,7 @@ def _check_net(net: object) -> None:
 
 
 def _allowed() -> str:
-    """How much memory this process may take, where a limit is set."""
+    """The memory limit of this process in words, if there is one."""
     try:
         import resource
     except ImportError:  # on Windows

@@ -1,7 +1,7 @@
-"""What a command to the ledger interface is built from, in one place: `lf.commands`.
+"""The building blocks of commands to the ledger interface, in one place: `lf.commands`.
 
 Commands create contracts, exercise choices and move contracts between synchronizers; formats choose which events an
-answer shows; rights are what a user may do. `net.ledger` takes them: `submit_and_wait_for_transaction_tree`,
+answer shows; rights are a user's permissions. `net.ledger` takes them: `submit_and_wait_for_transaction_tree`,
 `submit_reassignment`, `create_user` (contract: Endpoints, Ledger interface).
 
 Example:

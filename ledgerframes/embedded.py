@@ -13,7 +13,7 @@ from ledgerframes.network import Network
 if TYPE_CHECKING:
     from ledgerframes.sandbox.faults import Faults
 
-#: Who an analyst is on the sandbox: administers, reads as any party, has a wallet.
+#: The sandbox user of an analyst: an administrator who reads as any party and has a wallet.
 SANDBOX_USER: Final = "validator_operator"
 
 
@@ -40,9 +40,9 @@ def sandbox(
 
     Args:
         seed: the same seed makes the same ledger.
-        updates: how many updates its scan shows. As on a real network that is what the DSO is a stakeholder of and what
-            lies below its choices; private workflows come in addition, and their parties see them through the ledger
-            interface. Tokens of other issuers are in their registries: `net.sandbox.registry_urls`.
+        updates: how many updates its scan shows. As on a real network, that includes everything of which the DSO is a
+            stakeholder and all events below its choices; private workflows come in addition, visible to their parties
+            through the ledger interface. Tokens of other issuers are in `net.sandbox.registry_urls`.
         days: instead, a quiet history of this many days with busy and quiet hours and weekdays, 48 updates per mining
             round: `days=3` has 20,736, `days=30` has 5,760.
         rounds_per_day: mining rounds per day, each opened, summarized, issued and closed at its times. The default is a
@@ -51,20 +51,20 @@ def sandbox(
         reward_version: `"markers"`: apps are rewarded by coupons of the rounds. `"traffic"`: by `RewardCouponV2`, as
             after CIP-0104. `"switch"`: the super validators vote for dry runs of it after a fifth of the history and
             for the switch after two fifths, so that one range has both.
-        migrations: how many migration ids there are.
-        load: serve the ledger that `net.sandbox.save` kept in this file; it has its own seed and length.
+        migrations: the number of migration ids.
+        load: serve the ledger that `net.sandbox.save` wrote to this file; it has its own seed and length.
         port: the port on 127.0.0.1; 0 takes a free one.
         latency: seconds that every request waits.
-        faults: what goes wrong how often: `"429:0.1,reset:0.05,latency:80ms"`, or a `Faults`.
+        faults: the faults and their frequency: `"429:0.1,reset:0.05,latency:80ms"`, or a `Faults`.
         release: `"contract"` serves everything of Splice 0.9 and the contract's deprecated routes, so that every call
             answers. `"0.9"` (with a ledger of Canton 3.6), `"0.7"` (3.5), `"0.6"` and `"0.5"` (3.4) serve what these
             releases do.
-        prune_before: the scan no longer has what was recorded before this time (text or datetime), or before this pair
-            of migration id and time; its bulk objects do. `net.sandbox.prune` changes it later, and
+        prune_before: the scan has nothing recorded before this time (text or datetime), or before this pair of
+            migration id and time; its bulk objects do. `net.sandbox.prune` changes it later, and
             `net.sandbox.replica(prune_before=...)` is another scan of the same ledger.
-        prune: instead, the scan keeps this time before the newest update, such as `"30d"`, and moves on with `live`.
-        auth: `"token"`: ledger and validator ask for a token, as on a network. `"none"`: they answer without one, as
-            participants of developers often do; the returned network has no token then.
+        prune: instead, the scan keeps this duration before the newest update, such as `"30d"`, moving with `live`.
+        auth: `"token"`: ledger and validator require a token, as on a network. `"none"`: they answer without one, as
+            developers' participants often do; the returned network then has no token.
         live: the ledger grows by itself at this rate, such as `"50/s"`.
 
     Returns:
@@ -73,7 +73,7 @@ def sandbox(
         token.
 
     Raises:
-        InputError: an argument breaks a rule, or the file to load holds no world.
+        InputError: an argument breaks a rule, or the file to load does not contain a world.
 
     Example:
         >>> with sandbox(seed=7, updates=100) as net:

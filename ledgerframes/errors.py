@@ -35,7 +35,7 @@ class LedgerframesError(Exception):
         super().__init__(visible(message))
 
     def _render_traceback_(self) -> list[str]:
-        """The lines that IPython shows: the caller's own frames and the message; all in the modes Plain and Verbose."""
+        """The lines for IPython: the caller's own frames and the message; everything in the modes Plain and Verbose."""
         shell = sys.modules["IPython"].get_ipython()
         if shell.InteractiveTB.mode in {"Plain", "Verbose"}:
             lines = shell.InteractiveTB.structured_traceback(type(self), self, self.__traceback__, tb_offset=1)
@@ -69,7 +69,7 @@ class InputError(LedgerframesError, ValueError):
 
 
 class RequestError(LedgerframesError):
-    """A server did not give what was asked."""
+    """A server did not return what was requested."""
 
 
 class NoAnswerError(RequestError):
@@ -84,8 +84,8 @@ class StatusError(RequestError):
         detail: the server's own message, shortened; empty when there was none.
         code: the ledger interface's error code, where the body has one.
         category: the ledger interface's errorCategory, where the body has one.
-        correlation_id: what the operator of the server can look up; often all there is.
-        trace_id: likewise.
+        correlation_id: an id that the operator of the server can look up; often all there is.
+        trace_id: another such id.
         context: the ledger interface's context map.
         unknown_route: the server does not know the path at all (an older or newer release).
         server: the base URL that answered.
@@ -121,7 +121,7 @@ class StatusError(RequestError):
 
 
 class NotFoundError(StatusError):
-    """404: the thing, or the path, is not known to the server."""
+    """404: the server does not know the item, or the path."""
 
 
 class ConflictError(StatusError):
@@ -186,7 +186,7 @@ class StoppedError(LedgerframesError):
 
 
 def visible(text: str, *, lines: bool = False) -> str:
-    """Text that a terminal, a log or a page shows as it is: what is not printable is shown by its code, as in JSON.
+    """Text that a terminal, a log or a page can show: unprintable characters are replaced by their codes, as in JSON.
 
     So text from a server cannot run escape sequences, fake lines or change the writing direction.
 
@@ -214,15 +214,15 @@ def _rebuild(kind: type[LedgerframesError], args: tuple[object, ...], state: dic
 
 
 class BeginsLateWarning(UserWarning):
-    """What a server, a folder of objects or a lake holds of the history begins after ledger begin."""
+    """The history of a server, a folder of objects or a lake begins after ledger begin."""
 
 
 class RoundedAmountsWarning(UserWarning):
-    """An export was given amounts as floats, so its files hold rounded numbers."""
+    """An export received amounts as floats, so its files contain rounded numbers."""
 
 
 class IncompleteFiguresWarning(UserWarning):
-    """Figures lack what began before the range, or what this version does not know."""
+    """Figures lack contracts from before the range, or something unknown to this version."""
 
 
 def warn(message: str, kind: type[Warning]) -> None:

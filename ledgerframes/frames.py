@@ -57,9 +57,9 @@ def shape(
         table: its declaration: columns that it does not call nullable become numpy's int64 and bool in pandas.
         as_: `"pandas"`, `"arrow"` or `"polars"`.
         decimals: how a pandas frame holds amounts: rounded to floats, as exact `Decimal` objects, as Arrow decimals, or
-            as text; without it, as the provenance of the frame that it was computed from says, else as floats.
+            as text; by default like the frame that it was computed from, according to its provenance, else floats.
         lists: how a pandas frame holds lists: as tuples, or as Arrow lists.
-        attrs: provenance for `df.attrs`; polars cannot hold it.
+        attrs: provenance for `df.attrs`; polars cannot store it.
 
     Returns:
         A frame with the same rows and columns.
@@ -118,9 +118,9 @@ def to_arrow(frame: Any, table: Table, needed: Sequence[str], *, name: str | Non
 
     Args:
         frame: pandas, Arrow or polars.
-        table: the declaration of the table that the frame holds.
+        table: the declaration of the frame's table.
         needed: the columns.
-        name: what error messages call the frame; the table's name by default.
+        name: the frame's name in error messages; the table's name by default.
 
     Raises:
         InputError: it is not a frame, a column is missing, or times have no zone.
@@ -142,10 +142,10 @@ def to_pandas(
 
     Args:
         frame: pandas, Arrow or polars.
-        needed: columns that it has to have.
-        name: what error messages call the frame.
+        needed: required columns.
+        name: the frame's name in error messages.
         giver: the function that returns such a frame, for error messages.
-        exact: columns of amounts that the caller needs to the last digit.
+        exact: columns of amounts that the caller needs exactly.
 
     Raises:
         InputError: it is not a frame, a column is missing, or an amount that is needed exactly is a float.
@@ -170,18 +170,18 @@ def exact(column: pa.ChunkedArray) -> list[Decimal | None]:
 
 
 def nearest_double(column: pa.Array | pa.ChunkedArray) -> Any:
-    """Amounts as the nearest doubles; by way of text, since Arrow's own cast is off by one step for one in five."""
+    """Amounts as the nearest doubles; via text, since Arrow's own cast is off by one step for one in five."""
     return column.cast(pa.string()).cast(pa.float64())
 
 
 def decimals_of(attrs: Mapping[str, Any]) -> Decimals:
-    """How pandas holds the amounts of what is computed from a frame with this provenance: as the frame does."""
+    """How pandas holds amounts computed from a frame with this provenance: like that frame."""
     held: Decimals = attrs.get("decimals") or "float"
     return held
 
 
 def hold_amounts(frame: pd.DataFrame, columns: Sequence[str], decimals: Decimals | None) -> pd.DataFrame:
-    """A frame whose columns of exact amounts are held as asked for, or as its provenance says."""
+    """A frame whose columns of exact amounts have the requested form, or that of its provenance."""
     held = decimals or decimals_of(frame.attrs)
     if held != "exact":
         for name in columns:
@@ -238,14 +238,14 @@ _ZERO: Final = Decimal(0)
 _TEXT: Final = pd.StringDtype(na_value=float("nan"))
 
 
-#: Chunks are taken together up to this many bytes: pages give thousands of small ones, and a small one takes 0.1 ms.
+#: Chunks are processed together up to this many bytes: pages yield thousands, and a small one takes 0.1 ms.
 _TOGETHER: Final = 2**24
-#: How many texts show whether texts recur, as parties do and ids do not.
+#: The number of texts that decide whether texts repeat, as parties do and ids do not.
 _SOME: Final = 4096
 
 
 def _tuples(column: pa.ChunkedArray) -> np.ndarray:
-    """List cells as tuples, since pandas cannot group by arrays; None where a list is null."""
+    """List cells as tuples, since pandas cannot group by arrays; None if a list is null."""
     runs: list[list[pa.ListArray]] = []
     room = 0
     for chunk in column.chunks:
@@ -285,7 +285,7 @@ def _own(items: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def _shared(items: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The same, made once where rows are equal: each row is a number whose digits are its codes."""
+    """The same, created once for equal rows: each row is a number whose digits are its codes."""
     digits = len(items) ** np.arange(codes.shape[1])
     numbers = pa.array(codes @ digits).dictionary_encode()
     distinct = numbers.dictionary.to_numpy()[:, None] // digits % len(items)
@@ -294,7 +294,7 @@ def _shared(items: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def _objects(values: list[Any]) -> np.ndarray:
-    """Values as an array of objects; numpy would otherwise take tuples for a matrix."""
+    """Values as an array of objects; numpy would otherwise turn tuples into a matrix."""
     return np.fromiter(values, dtype=object, count=len(values))
 
 

@@ -1,4 +1,4 @@
-"""A connected network: the four interfaces behind one name; what `lf.connect` returns, and `lf.sandbox`."""
+"""A connected network: the four interfaces behind one name, as `lf.connect` and `lf.sandbox` return it."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class Network:
     Args:
         settings: addresses, tokens, limits.
         sandbox: the embedded ledger behind it, stopped with it.
-        clock: what waits go by; a test hands in one that does not sleep.
-        transport: what sends, in place of urllib3; see `Transport`.
-        refusal: says why a scan that the network lists is not to be asked; None lets it be asked.
-        window_check: refuses windows that begin before what is held, where no server holds all of the history.
-        begins_after: the record time after which opened objects hold everything; None where servers answer.
+        clock: the clock for waits; a test passes one that does not sleep.
+        transport: sends the requests, in place of urllib3; see `Transport`.
+        refusal: explains why a scan that the network lists must not be asked; None allows it.
+        window_check: refuses windows that begin before the available history, if no server has all of it.
+        begins_after: the record time after which opened objects contain everything; None for servers.
 
     Attributes:
-        transport: what sends the requests.
-        scan: the scan interface: the contract's six calls and their neighbours; where there is a validator and no scan,
-            what the validator passes on.
+        transport: sends the requests.
+        scan: the scan interface: the contract's six calls and their neighbours; if there is a validator and no scan,
+            the calls that the validator forwards.
         ledger: the ledger interface: the contract's eight calls and their neighbours.
         validator: the validator interface's four calls.
         registry: the token registry, the first of several: the contract's two calls and their neighbours;
@@ -80,7 +80,7 @@ class Network:
         self.settings = settings
         self._sandbox = sandbox
         self._pid = os.getpid()
-        # At once: made by several threads, or while another thread forks, there would be two, or a lock for ever held.
+        # At once: created by several threads, or while another one forks, there could be two, or a lock held forever.
         self.transport = Transport(
             settings,
             clock=clock,
@@ -91,20 +91,20 @@ class Network:
         self.scan = Scan(through_validator(self.transport) if alone else self.transport)
         self.ledger = Ledger(self.transport, has_token=settings.token("ledger") is not None)
         self.validator = Validator(self.transport)
-        # Each is another issuer's, so that none answers for the first.
+        # Each registry is another issuer's, so that none answers for the first.
         registry = Registry(self.transport)
         self.registry = registry.on(settings.registry_url[0]) if settings.registry_url else registry
 
     @property
     def is_remote(self) -> bool:
-        """Whether another process can reach it by its settings; objects that were opened here are not."""
+        """Whether another process can reach it by its settings; objects opened here cannot be reached."""
         return self._window_check is None
 
     def check_window(self, window: Window) -> None:
-        """Refuse a part of the history of updates that begins before what is held.
+        """Refuse a part of the update history that begins before the available history.
 
         Raises:
-            InputError: objects were opened that begin later.
+            InputError: opened objects begin later.
         """
         if self._window_check is not None:
             self._window_check(window)
@@ -143,7 +143,7 @@ class Network:
         return f"Network({self.settings!r})"
 
     def _repr_html_(self) -> str:
-        """Where it is connected to and how amounts are held, for notebooks; without tokens."""
+        """Its addresses and the form of amounts, for notebooks; without tokens."""
         urls = [(name, ", ".join(getattr(self.settings, f"{name}_url")) or "not connected") for name in INTERFACES]
         kind = "an embedded, simulated ledger" if self._sandbox is not None else "a network"
         return html_pairs([("Network", kind), *urls, ("amounts in pandas", self.settings.decimals)])
@@ -184,10 +184,10 @@ def connect(
 ) -> Network:
     """Connect to a network; any subset of its interfaces. Nothing is sent yet.
 
-    What is not given here comes from `LEDGERFRAMES_*` variables, then from the profile, then from the defaults of
+    Arguments that are omitted come from `LEDGERFRAMES_*` variables, then from the profile, then from the defaults of
     `Settings`.
 
-    No token is demanded: a server that wants one answers 401, and the error says which argument takes it.
+    No token is required here: a server that requires one answers 401, and the error names the argument for it.
 
     Args:
         network: a profile's name, as `profile=`, or a scan's URL, as `scan_url=`.
@@ -201,36 +201,36 @@ def connect(
             is kept until shortly before its `exp`, or for a minute where it has none; after a 401 it is called again.
         token_oauth: instead, OAuth2 client credentials: `{"issuer": URL, "client_id": …, "secret_env": VARIABLE,
             "audience": …}`; `secret_file` in place of `secret_env`, `token_url` in place of `issuer`, and `scope` if
-            the provider wants one. The secret goes to the issuer's own host only, over https.
+            the provider requires one. The secret goes only to the issuer's own host, over https.
         scan_token: a token for the scan.
         validator_token: a token for the validator alone.
         registry_token: a token for the token registry.
         ledger_token: a token for the ledger interface alone.
-        rate: requests per second and host; loopback is never held back.
+        rate: requests per second and host; loopback is never limited.
         burst: requests that may be sent at once after a pause.
         parallel: requests to one host under way at the same time.
-        attempts: how often a safe request is tried in all.
+        attempts: the maximum number of attempts of a safe request.
         budget: seconds for one request with all its attempts and waits.
         connect_timeout: seconds for a connection to be established.
-        read_timeout: seconds of silence in the middle of an answer.
+        read_timeout: seconds without data in the middle of an answer.
         deadline: seconds for one attempt as a whole.
-        max_answer_bytes: the largest answer taken, in bytes after decompression.
+        max_answer_bytes: the largest accepted answer, in bytes after decompression.
         ledger_carrier: the header that carries the ledger's token: `"bearer"` or `"websocket"`.
         ca_file: certificates (PEM) of a private authority, trusted in addition to the usual ones.
         insecure_http: True sends tokens over plain http beyond this machine too, for a participant inside a cluster or
-            a compose network. Anyone on the way can read them; an `InsecureHttpWarning` says so.
+            a compose network. Anyone on the network path can read them, as an `InsecureHttpWarning` says.
         personal: True keeps personal data, the contact points of validators' operators, in what is loaded, expanded
             and exported; by default they are left out (docs/howto/personal-data.md).
         failover: `"network"` asks the scans of `scan_url` for the network's other scans before the first request, and
-            turns to those where the given ones fail: https and public addresses only, without a token. A
-            `FailoverWarning` says when there are none. `"given"`, the default, asks only those of `scan_url`.
-        decimals: how pandas holds amounts where a loader, or a table computed from its frames, is not told otherwise:
+            uses those if the given ones fail: https and public addresses only, without a token. A `FailoverWarning`
+            reports if there are none. `"given"`, the default, asks only those of `scan_url`.
+        decimals: how pandas holds amounts unless a loader, or a table computed from its frames, is given a choice:
             `"float"` (the default), `"exact"` (`Decimal`), `"arrow"` or `"string"`. Arrow, Polars and Parquet always
-            hold exact decimals.
-        transport: what sends the requests, as `httpx` has it (`httpx.MockTransport` in a test, `httpx.HTTPTransport`
+            have exact decimals.
+        transport: an `httpx` transport that sends the requests (`httpx.MockTransport` in a test, `httpx.HTTPTransport`
             with certificates or a proxy of its own), in place of urllib3; closed with the network. Retries, rate,
-            tokens and bounds are as usual; whom it trusts and its proxy are its own affair, and one that blocks is
-            ended between two pieces of an answer.
+            tokens and bounds work as usual; trusted certificates and proxies are its own, and if it blocks it is
+            stopped between two pieces of an answer.
 
     Returns:
         A network; a context manager, or open until the interpreter ends.
@@ -251,14 +251,14 @@ def connect(
     settings = resolve(**{name: value for name, value in given.items() if name not in {"network", "transport"}})
     if urls := [url for _, url in settings.unencrypted()]:
         warnings.warn(
-            f"insecure_http=True: a token goes to {', '.join(urls)} unencrypted, and whoever is on the way can use it",
+            f"insecure_http=True: a token goes to {', '.join(urls)} unencrypted, and anyone on the path can use it",
             InsecureHttpWarning, stacklevel=3,
         )  # fmt: skip
     return Network(settings, transport=transport)
 
 
 def _named(network: Any, profile: str | None, scan_url: Urls | None) -> tuple[str | None, Urls | None]:
-    """Profile and scan's address, of which the first argument of `connect` is one."""
+    """The profile and the scan's address, one of which is the first argument of `connect`."""
     if not network or not isinstance(network, str | list | tuple):
         raise ConfigurationError(f"connect({network!r}): give a profile's name or a scan's URL")
     if not isinstance(network, str) or "://" in network:

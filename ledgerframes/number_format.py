@@ -1,4 +1,4 @@
-"""Numbers and durations as a reader wants them; called by charts, reports and frames as they are shown."""
+"""Formats numbers and durations for readers; called by charts, reports and frames."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`record` and `replay`: a network that keeps every answer in a folder, and one that replays them without a network.
 
-A file is named by the digest of method, URL and body, and by how often that request had been sent. Tokens are in none:
-they are not part of a prepared request, and are masked in answers.
+A file is named by the digest of method, URL and body, and by how often that request had been sent. None contains
+tokens: they are not part of a prepared request, and are masked in answers.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ from ledgerframes.write_aside import written_aside
 
 FORMAT: Final = 1
 ABOUT: Final = "recording.json"
-# Other headers may hold cookies or addresses, and nothing reads them.
+# Other headers may contain cookies or addresses, and nothing reads them.
 _KEPT: Final = ("content-type", "retry-after", "date")
 _NO_FILES: Final = Failure(
-    "a recording holds answers, not objects of hundreds of MB each; use source='pages' with it",
+    "a recording contains answers, not objects of hundreds of MB each; use source='pages' with it",
     transient=False,
     elsewhere=False,
 )
-_PASSING: Final = frozenset({429, 500, 502, 503, 504})  # a recording keeps what was answered in the end
-_ENDLESS: Final = 2**62  # what was read is within the settings' limit, and nothing that is replayed is held back
+_PASSING: Final = frozenset({429, 500, 502, 503, 504})  # a recording keeps the final answer
+_ENDLESS: Final = 2**62  # recorded answers are within the limits, and replay is not limited
 
 
 @suggesting
 def record(folder: str | os.PathLike[str], net: Network) -> Network:
-    """Keep every answer of a network with its request in a folder, so that `replay` can give them back.
+    """Keep every answer of a network with its request in a folder, so that `replay` can return them.
 
     Tokens are never written. Temporary refusals (429, 5xx) are not kept.
 
     Args:
         folder: a new folder, or an earlier recording of the same servers to continue.
-        net: a network as `connect` returns it; where it is connected to, tokens and limits are taken from it. The
-            answers of scans that `failover="network"` finds are not replayed.
+        net: a network as `connect` returns it; its addresses, tokens and limits are used. The answers of scans that
+            `failover="network"` finds are not replayed.
 
     Returns:
         A connected network; close it, or use it in a `with` block.
 
     Raises:
-        InputError: the folder holds something else or cannot be written.
+        InputError: the folder contains something else or cannot be written.
 
     Example:
         >>> import tempfile, ledgerframes as lf
@@ -78,7 +78,7 @@ def replay(folder: str | os.PathLike[str]) -> Network:
     """Serve a recording: the same requests get the same answers, and nothing is sent.
 
     Args:
-        folder: what `record` filled.
+        folder: a folder filled by `record`.
 
     Returns:
         A network; a request that was not recorded raises a NoAnswerError.
@@ -99,7 +99,7 @@ def replay(folder: str | os.PathLike[str]) -> Network:
     urls = _recorded_urls(place)
     if set(urls) != {f"{interface}_url" for interface in INTERFACES}:
         raise InputError(f"{str(place)!r} is not a recording: it does not name the four interfaces; record again")
-    # A token is asked for before anything is sent; none is sent here.
+    # A token is required before anything is sent; none is sent here.
     given: dict[str, Any] = {name: tuple(own) for name, own in urls.items()}
     for interface in ("ledger", "validator"):
         if all(url.startswith("https") or is_loopback(url) for url in urls[f"{interface}_url"]):
@@ -128,10 +128,10 @@ _decoder: Final = msgspec.json.Decoder(_Turn)
 
 
 class Recorder(httpx.BaseTransport):
-    """Sends by another transport and keeps what comes back; any number of threads may share one.
+    """Sends through another transport and records the answers; thread-safe.
 
     Args:
-        folder: where to; `record` has made it.
+        folder: the target, created by `record`.
         inner: the other transport.
     """
 
@@ -142,10 +142,10 @@ class Recorder(httpx.BaseTransport):
         self._lock = threading.Lock()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """One attempt, kept if it was answered for good; files are refused.
+        """Make one attempt, recorded if its answer is final; files are refused.
 
-        `request.extensions` may say under "mask" how tokens are taken out of a text, and under "private" that an answer
-        is not to be kept.
+        `request.extensions` may have under "mask" a function that removes tokens from a text, and "private" if an
+        answer must not be recorded.
 
         Raises:
             httpx.TransportError: there is no answer.
@@ -171,7 +171,7 @@ class Recorder(httpx.BaseTransport):
         mask = request.extensions.get("mask", str)
         digest = _digest_of(request)
         with self._lock:
-            # A recording may be continued by another process, whose files come first.
+            # A recording may be continued by another process; its files come first.
             while (target := self._folder / f"{digest}-{self._turns[digest]:04}.json").exists():
                 self._turns[digest] += 1
             self._turns[digest] += 1
@@ -192,7 +192,7 @@ class Recorder(httpx.BaseTransport):
 
 
 class _Keeping(httpx.SyncByteStream):
-    """A body that is kept once it was read: to its end, or as much of an error's as was wanted."""
+    """A body that is recorded once it was read: to its end, or the wanted part of an error's."""
 
     def __init__(self, recorder: Recorder, request: httpx.Request, answer: httpx.Response) -> None:
         self._recorder = recorder
@@ -208,7 +208,7 @@ class _Keeping(httpx.SyncByteStream):
         self._whole = True
 
     def close(self) -> None:
-        """Keep it."""
+        """Record the body."""
         self._answer.close()
         arrived, self._arrived = self._arrived, []
         refusal = not self._answer.is_success
@@ -223,7 +223,7 @@ class _Keeping(httpx.SyncByteStream):
 
 
 def _written(body: bytes, mask: Callable[[str], str]) -> dict[str, str]:
-    """A body as text without tokens, or as Base64 where it is not text."""
+    """A body as text without tokens, or as Base64 if it is not text."""
     try:
         return {"text": mask(body.decode())}
     except UnicodeDecodeError:
@@ -243,11 +243,11 @@ class Replayer(httpx.BaseTransport):
         self._lock = threading.Lock()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """The answer that came when this was sent; sent more often, the last one again.
+        """Return the answer recorded for this request; once they are used up, the last one again.
 
         Raises:
             httpx.TransportError: it was not recorded.
-            InputError: what was recorded cannot be read.
+            InputError: the recorded answer cannot be read.
         """
         if "pieces" in request.extensions:
             raise Refused(_NO_FILES)
@@ -259,7 +259,7 @@ class Replayer(httpx.BaseTransport):
             elif self._turns[digest]:
                 target = self._folder / f"{digest}-{self._turns[digest] - 1:04}.json"
         if not target.exists():
-            # A recording of an earlier release has it on the route that was asked then.
+            # A recording of an earlier release has the answer on the route of that release.
             reason = f"this request was not recorded in {self._folder}, on no route that it may have"
             raise Refused(Failure(reason, transient=False, elsewhere=False, unknown_route=True))
         try:
@@ -270,10 +270,10 @@ class Replayer(httpx.BaseTransport):
 
 
 def _begin(folder: Path, urls: Mapping[str, list[str]]) -> None:
-    """Make a recording's folder, or continue one.
+    """Create a recording's folder, or continue one.
 
     Raises:
-        InputError: the folder holds something else, or cannot be written.
+        InputError: the folder contains something else, or cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -284,7 +284,7 @@ def _begin(folder: Path, urls: Mapping[str, list[str]]) -> None:
     except (OSError, ValueError) as error:
         raise InputError(f"{str(folder)!r} cannot be written: {error}; name another folder") from error
     if other:
-        raise InputError(f"{str(folder)!r} holds something else; name a new folder for the recording")
+        raise InputError(f"{str(folder)!r} contains something else; name a new folder for the recording")
     if _recorded_urls(folder) != dict(urls):
         raise InputError(f"{str(folder)!r} is a recording of other servers; name a new folder")
 
@@ -306,13 +306,13 @@ def _recorded_urls(folder: Path) -> dict[str, list[str]]:
 
 
 def _digest_of(request: httpx.Request) -> str:
-    """Equal for equal requests, whatever their headers."""
+    """The same digest for equal requests, whatever their headers."""
     parts = (request.method.encode(), str(request.url).encode(), request.content)
     return hashlib.sha256(b"\n".join(parts)).hexdigest()[:40]
 
 
 def _write_json(target: Path, data: Any) -> None:
-    """Write a file whole or not at all, and through no link: what is there under its names is replaced itself."""
+    """Write a file completely or not at all, and through no link: an existing file of that name is itself replaced."""
     with written_aside(target) as file:
         file.write(json.dumps(data, ensure_ascii=False).encode())
 

@@ -1,4 +1,4 @@
-"""Base of the dataclasses that long operations return: as plain values, as JSON and in notebooks; their tables too."""
+"""Base of the dataclasses that long operations return: as plain values, as JSON and as tables in notebooks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def html_pairs(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def html_frames(name: str, frames: Mapping[str, Any]) -> str:
-    """What several frames of one load hold: rows and columns of each, and where they come from."""
+    """A summary of the frames of one load: rows and columns of each, and their origin."""
     first = next(iter(frames.values()))
     attrs = getattr(first, "attrs", None) or {}
     heading = ", ".join(

@@ -14,7 +14,7 @@ _LONGEST: Final = 200
 
 
 class Aliases:
-    """Names that hold for the session, or for a `with` block.
+    """Names that are valid for the session, or for a `with` block.
 
     Attributes:
         names: the alias of each id.
@@ -26,9 +26,9 @@ class Aliases:
         self._restored: list[dict[str, str]] = []
 
     def __enter__(self) -> Self:
-        """Set the names, whatever was set since the call."""
+        """Set the names, regardless of later calls."""
         held = dict(_session)
-        # `with lf.aliases(…):` has set them already; its block ends with what held before the call.
+        # `with lf.aliases(…):` has set them already; its block restores those from before the call.
         just_called = self._before is not None and held == self.names
         self._restored.append(self._before or {} if just_called else held)
         self._before = None
@@ -38,7 +38,7 @@ class Aliases:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Restore the names that held before the block."""
+        """Restore the names from before the block."""
         _set(self._restored.pop())
 
     def __len__(self) -> int:

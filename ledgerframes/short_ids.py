@@ -14,12 +14,12 @@ _MARK: Final = "::"
 
 
 def short_names(identifiers: Iterable[str], *, level: int = NORMAL, aliased: bool = True) -> dict[str, str]:
-    """Short labels: the session's alias, else the hint before the `::`; with the fingerprint where several share it.
+    """Short labels: the session's alias, else the hint before the `::`; with the fingerprint if several share it.
 
     Args:
-        identifiers: those that stand in one chart or table.
-        level: how long a label should be, as an index into `LEVELS`: characters of name and of fingerprint.
-        aliased: False for a table, which has the aliases in a column of their own.
+        identifiers: all those of one chart or table.
+        level: the length of labels, as an index into `LEVELS`: characters of name and of fingerprint.
+        aliased: False for a table, which has aliases in a column of their own.
     """
     known = sorted(set(identifiers))
     hints = {name: plain_text((aliased and alias_of(name)) or name.partition(_MARK)[0] or name) for name in known}
@@ -48,5 +48,5 @@ def _with_fingerprint(identifier: str, hint: str, head: int, tail: int) -> str:
 
 
 def plain_text(text: str) -> str:
-    """A text in which what is not printable is a space."""
+    """A text with a space for each unprintable character."""
     return "".join(sign if sign.isprintable() else " " for sign in text)

@@ -1,4 +1,4 @@
-"""`show`: a frame as people read it; reports write their cells alike, and `tables` and `describe` are wrapped."""
+"""`show`: a frame formatted for people; reports format cells alike, and `tables` and `describe` are wrapped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST: Final = 60  # characters of a text in a cell
 _BESIDE: Final = 120  # characters of a line of the text that a notebook keeps
 _OLD: Final = 30 * 86_400  # seconds from which on the day says enough
 _CONSTANT: Final = 3  # rows from which on a column of one value goes to the caption
-# What an element's ::before holds is seen and not copied; a text without size is copied and not seen.
+# The content of an element's ::before is visible and not copied; a text of size 0 is copied and not visible.
 _STYLE: Final = """<style>.lf-table { border-collapse: collapse; }
 .lf-table caption { caption-side: top; text-align: left; }
 .lf-table th, .lf-table td { text-align: left; vertical-align: top; padding: .2em .8em .2em 0; }
@@ -37,14 +37,14 @@ _STYLE: Final = """<style>.lf-table { border-collapse: collapse; }
 
 
 class Cell(NamedTuple):
-    """What is written in a cell, and the whole of it where that is shorter."""
+    """The text of a cell, and the full value if it was shortened."""
 
     words: str
     whole: str = ""
 
 
 class Shown:
-    """A frame in a form to be read: in a notebook, in a shell at the width of the terminal, whole in a pipe.
+    """A frame formatted for reading: in a notebook, in a shell at the width of the terminal, complete in a pipe.
 
     Attributes:
         frame: the frame itself, unchanged.
@@ -53,7 +53,7 @@ class Shown:
     def __init__(self, frame: pd.DataFrame, rows: int) -> None:
         self.frame = frame
         named = any(name is not None for name in frame.index.names)
-        self._read = frame.reset_index() if named else frame  # groups stand in columns of their own
+        self._read = frame.reset_index() if named else frame  # groups get columns of their own
         self._rows = rows
 
     def __repr__(self) -> str:
@@ -62,11 +62,11 @@ class Shown:
         return self.text(shutil.get_terminal_size().columns)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        # A notebook keeps the text together with the page that it shows: not all of the frame.
+        # A notebook stores the text with the page that it shows, so not all of the frame.
         return {"text/html": self._repr_html_(), "text/plain": self.text(_BESIDE)}
 
     def text(self, width: int) -> str:
-        """Lines of this many characters; the columns that have no room are named below."""
+        """Format as lines of this width; the columns that have no room are named below."""
         read, beside = labelled(self._read, self._rows)
         constant, columns, numbers = _arranged(read, beside)
         ids, heads = ids_of(read, self._rows), _short_heads(read)
@@ -107,7 +107,7 @@ class Shown:
 
 @suggesting
 def show(frame: Any, *, rows: int = 20) -> Shown:
-    """Show a frame to be read: ids as their hints, amounts with two decimals, the widest columns last.
+    """Format a frame for reading: ids as their hints, amounts with two decimals, the widest columns last.
 
     A column of parties some of which have an alias or a label is followed by a column `label`; if there are several,
     each has its own, such as `sender_label`. A column that has one value in all rows goes to the caption. In a
@@ -115,11 +115,11 @@ def show(frame: Any, *, rows: int = 20) -> Shown:
     pipe the whole frame.
 
     Args:
-        frame: a frame of pandas, Arrow or polars; it stays as it is.
+        frame: a frame of pandas, Arrow or polars; it is not changed.
         rows: how many rows to show, the first ones.
 
     Returns:
-        What a notebook and a shell display; `.frame` is the frame, `.text(width)` the lines.
+        An object for notebooks and shells; `.frame` is the frame, `.text(width)` the lines.
 
     Raises:
         InputError: it is not a frame, or `rows` is not 1 or more.
@@ -141,7 +141,7 @@ def show(frame: Any, *, rows: int = 20) -> Shown:
 
 
 class Reference(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
-    """A frame of texts to be read, such as `describe` returns: whole, wrapped, left; what is taken from it is plain."""
+    """A frame of texts for reading, such as `describe` returns: complete, wrapped, left-aligned; slices are plain."""
 
     @property
     def _constructor(self) -> Any:
@@ -184,7 +184,7 @@ def wrapped(columns: Sequence[tuple[str, Sequence[str]]], width: int) -> str:
 
 
 def cell(value: Any, column: str, ids: Mapping[str, str], *, whole: bool = False) -> Cell:
-    """A value as it is read: an amount with two decimals, an id by its label, a long text cut unless `whole`."""
+    """A value for reading: an amount with two decimals, an id by its label, a long text shortened unless `whole`."""
     if isinstance(value, Decimal) and value.is_finite():
         return Cell(_amount(value), f"{value:,f}")
     if isinstance(value, float) and column == "share" and value == value:
@@ -196,7 +196,7 @@ def cell(value: Any, column: str, ids: Mapping[str, str], *, whole: bool = False
 
 
 class Labelled(NamedTuple):
-    """A frame with columns of labels, and which column each of them follows."""
+    """A frame with columns of labels, and the column that each of them follows."""
 
     frame: pd.DataFrame
     beside: Mapping[Any, Any]
@@ -219,7 +219,7 @@ def labelled(frame: pd.DataFrame, rows: int) -> Labelled:
 
 
 def ids_of(frame: pd.DataFrame, rows: int) -> dict[str, str]:
-    """What the ids in the cells of the first rows are called; their aliases are in columns of labels."""
+    """The short names of ids in the cells of the first rows; their aliases are in columns of labels."""
     return short_names((id_ for name in frame.columns for id_ in ids_in(frame[name].head(rows))), aliased=False)
 
 
@@ -229,14 +229,14 @@ def ids_in(column: pd.Series) -> list[str]:
 
 
 def is_number(column: pd.Series) -> bool:
-    """Whether a column is set to the right."""
+    """Whether a column is right-aligned."""
     if pd.api.types.is_bool_dtype(column):
         return False
     return pd.api.types.is_numeric_dtype(column) or any(isinstance(value, Decimal) for value in column.head(5))
 
 
 def cell_text(value: Any, *, whole: bool = False) -> str:
-    """A cell's text: times to the second, days as days, names as people shorten them, nothing for what is missing."""
+    """A cell's text: times to the second, days as days, shortened names, nothing for missing values."""
     if isinstance(value, tuple | list):
         return ", ".join(cell_text(one, whole=whole) for one in value)
     if isinstance(value, dict):
@@ -265,14 +265,14 @@ def cell_text(value: Any, *, whole: bool = False) -> str:
 
 
 def _amount(value: Decimal) -> str:
-    """Two decimals, or four digits of what is less than 1."""
+    """Two decimals, or four digits if it is less than 1."""
     if value == 0 or abs(value) >= 1:
         return f"{value:,.2f}" if value % 1 else f"{value:,.0f}"
     return amount_text(float(value))
 
 
 def _arranged(frame: pd.DataFrame, beside: Mapping[Any, Any]) -> tuple[dict[str, Any], list[Any], set[Any]]:
-    """Columns of one value, the others with the widest last and labels next to their ids, and which are numbers."""
+    """Columns of one value, the others with the widest last and labels next to their ids, and the numeric ones."""
     constant = {}
     for name in frame.columns if len(frame) >= _CONSTANT else ():
         values = {cell_text(value, whole=True) for value in frame[name].head(1_000)}
@@ -288,7 +288,7 @@ def _arranged(frame: pd.DataFrame, beside: Mapping[Any, Any]) -> tuple[dict[str,
 
 
 def _place(column: pd.Series, name: str, *, number: bool) -> int:
-    """Where a column stands: time, kind, party, amount first, what else there is, ids last."""
+    """The position of a column: time, kind, party, amount first, then others, ids last."""
     if pd.api.types.is_datetime64_any_dtype(column):
         return 0
     if name in _KINDS_OF:
@@ -301,12 +301,12 @@ def _place(column: pd.Series, name: str, *, number: bool) -> int:
 
 
 def _short_heads(frame: pd.DataFrame) -> dict[str, str]:
-    """What ids are called that are names of columns, as a pivot has them."""
+    """Short names of ids that are column names, as in a pivot."""
     return short_names(ids_in(pd.Series(frame.columns, dtype=object)))
 
 
 def _caption(frame: pd.DataFrame, constant: Mapping[str, Any], rows: int, ids: Mapping[str, str]) -> str:
-    """How many rows there are, what is the same in all of them, and as of when a snapshot is."""
+    """The number of rows, the values that are the same in all rows, and the time of a snapshot."""
     parts = [f"the first {rows:,} of {len(frame):,} rows"] if len(frame) > rows else []
     parts += [
         f"{str(name).replace('_', ' ')}: {cell(value, name, ids).words or 'none'}" for name, value in constant.items()
@@ -317,7 +317,7 @@ def _caption(frame: pd.DataFrame, constant: Mapping[str, Any], rows: int, ids: M
 
 
 def _as_of(attrs: Mapping[str, Any]) -> list[str]:
-    """When a snapshot is from, and how long ago that is, unless a ledger's time is not this machine's."""
+    """The time of a snapshot, and its age, unless the ledger's time is not this machine's."""
     cursor = attrs.get("cursor")
     if not attrs.get("snapshot") or not cursor:
         return []

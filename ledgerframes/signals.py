@@ -1,6 +1,6 @@
-"""Ctrl-C while a call waits for servers or threads: the call is told to end, and then it counts, as in asyncio.Runner.
+"""Ctrl-C while a call waits for servers or threads: the call is asked to end, then it is raised, as in asyncio.Runner.
 
-Around pure computing Python's own KeyboardInterrupt is right, and nothing here is used.
+For pure computing Python's own KeyboardInterrupt is right, and nothing here is used.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, Final, NoReturn
 
 
 class Signalled(SystemExit):
-    """Ctrl-C or SIGTERM ended a command; the exit code is 128 and the signal's number, as shells have it."""
+    """Ctrl-C or SIGTERM ended a command; the exit code is 128 plus the signal's number, as in shells."""
 
 
-#: Signals that ended the command that runs.
+#: Signals that ended the running command.
 _LEFT: Final[list[int]] = []
 
 
@@ -28,12 +28,12 @@ def leave(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def forget_signals() -> None:
-    """Forget the signals that ended a command before."""
+    """Forget the signals that ended an earlier command."""
     _LEFT.clear()
 
 
 def end_if_signalled() -> None:
-    """Raise again what ended the command: finalizers, and C++ that calls Python, drop what a handler raises there.
+    """Raise again the signal that ended the command: finalizers, and C++ that calls Python, drop a handler's exception.
 
     Raises:
         Signalled: a signal came since the command began.
@@ -43,9 +43,9 @@ def end_if_signalled() -> None:
             raise Signalled(128 + number)
 
 
-#: Handlers that only raise, so that they may do it later.
+#: Handlers that only raise, so that they can be called later.
 _RAISING: Final = (signal.default_int_handler, leave)
-#: What tells the calls to end that run in the main thread, one within the other.
+#: The functions that ask the nested calls of the main thread to end.
 _STOPS: Final[list[Callable[[], object]]] = []
 _TOLD: Final[list[int]] = []
 
@@ -57,11 +57,11 @@ def held_back(stop: Callable[[], object]) -> Iterator[None]:
     A second one is raised at once. Handlers of the user's program stay as they are, and other threads get no signals.
 
     Args:
-        stop: tells the call to end, which it does in less than a second.
+        stop: asks the call to end, which it does in less than a second.
 
     Raises:
         KeyboardInterrupt: Ctrl-C came meanwhile.
-        Signalled: a signal did, in a command.
+        Signalled: a signal came meanwhile, in a command.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -96,11 +96,11 @@ def held_back(stop: Callable[[], object]) -> Iterator[None]:
         try:
             handlers[_TOLD[0]](_TOLD[0], None)
         except BaseException as raised:
-            raise raised from None  # that the call was stopped says nothing more
+            raise raised from None  # the call's own StoppedError adds nothing
 
 
 def _within(stop: Callable[[], object]) -> Iterator[None]:
-    """A part of a call, which has the handlers."""
+    """Run a nested call; the outer one has the handlers."""
     _STOPS.append(stop)
     try:
         if _TOLD:
@@ -111,7 +111,7 @@ def _within(stop: Callable[[], object]) -> Iterator[None]:
 
 
 def _raising() -> dict[int, Any]:
-    """The handlers of now that only raise, by signal."""
+    """The current handlers that only raise, by signal."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     return {number: handler for number, handler in handlers.items() if handler in _RAISING}
 

@@ -1,7 +1,7 @@
-"""Threads and waits for them; whatever has threads uses these.
+"""Threads and waits that Ctrl-C can interrupt safely; everything that starts a thread uses them.
 
-All are daemons: neither Ctrl-C nor the end of the program waits for a server that is silent. The system may hand a
-signal to any thread, and Python runs its handler once the main thread is back, so every wait is one of short ones.
+All are daemons: neither Ctrl-C nor the end of the program waits for a silent server. The system may deliver a signal
+to any thread, and Python runs its handler once the main thread is back, so every wait is a series of short ones.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def spawn(call: Callable[[], T], name: str) -> Future[T]:
 
 
 def _uncovered(error: RuntimeError, handled: BaseException | None) -> BaseException:
-    """What a signal raised within a lock of Python's own, which then finds itself unlocked and says only that."""
+    """The error that a signal raised inside one of Python's locks, which then raises a RuntimeError of its own."""
     return error if error.__context__ is None or error.__context__ is handled else error.__context__
 
 
@@ -59,20 +59,20 @@ def _run(call: Callable[[], T], future: Future[T]) -> None:
 
 @atexit.register
 def _leave() -> None:
-    """Let threads end that are about to: until Python 3.14, one that is back from C++ or Rust too late is an abort."""
+    """Let ending threads finish: until Python 3.14, one that returns from C++ or Rust too late aborts the program."""
     until = time.monotonic() + _LEAVING
     for thread in tuple(_THREADS):
         thread.join(max(0.0, until - time.monotonic()))
 
 
 def ended(future: Future[T], seconds: float = float("inf")) -> bool:
-    """Whether a call ends within so many seconds; False also where the program itself ends."""
+    """Whether a call ends within `seconds`; False also if the program itself ends."""
     end = time.monotonic() + seconds
     handled = sys.exc_info()[1]
     try:
         while not future.done():
             left = min(SLICE, end - time.monotonic())
-            if left <= 0 or sys.is_finalizing():  # other threads stand still then
+            if left <= 0 or sys.is_finalizing():  # other threads are suspended then
                 return False
             with suppress(TimeoutError):
                 future.exception(left)
@@ -95,9 +95,9 @@ def ahead(items: Iterator[T], name: str, stop: Callable[[], object]) -> Iterator
     """Yield items, the next one made in a thread of its own while the caller works on this one.
 
     Args:
-        items: what to take from.
+        items: the items.
         name: of the thread.
-        stop: ends what the thread does; called at the end, and at Ctrl-C.
+        stop: interrupts the thread; called at the end, and at Ctrl-C.
     """
     made: queue.SimpleQueue[tuple[T, ...]] = queue.SimpleQueue()
     wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
@@ -121,9 +121,9 @@ def ahead(items: Iterator[T], name: str, stop: Callable[[], object]) -> Iterator
                 return
             wanted.put(item=True)
             yield item[0]
-            del item  # it is not to be held while the next one is waited for
+            del item  # it must not be kept alive while waiting for the next one
     finally:
-        # Also where the caller stops early: what was begun must not outlive the read.
+        # Also if the caller stops early: work in progress must not outlive the read.
         stop()
         wanted.put(item=False)
         ended(running, _LEAVING)
@@ -137,7 +137,7 @@ def _taken(items: queue.SimpleQueue[T]) -> T:
 
 
 def to_the_end(future: Future[T]) -> T:
-    """The result of a call that has ended, also where a signal raises during the wait."""
+    """Wait for a call to end, even if a signal raises during the wait; returns its result."""
     try:
         return result(future)
     finally:
@@ -150,10 +150,10 @@ def together(calls: Sequence[Callable[[], T]], name: str, *, at_once: int | None
     Args:
         calls: what to run.
         name: of each thread.
-        at_once: calls that run at a time; None runs all of them.
+        at_once: the number of concurrent calls; None runs all of them.
 
     Raises:
-        BaseException: a call raised it, and those that were running have ended. No other call is begun.
+        BaseException: a call raised it, after the other running ones have ended. No further call is started.
     """
     if len(calls) == 1:
         return [calls[0]()]

@@ -24,7 +24,7 @@ _ISO = re.compile(
 )
 
 
-#: Words for days, which depend on when they are read: a message names the day in place of them.
+#: Words for days, which depend on when they are read: a message gives the date instead.
 _DAYS_AGO: Final = {"today": timedelta(0), "yesterday": timedelta(days=1)}
 
 
@@ -98,7 +98,7 @@ def to_micros(value: str | date | datetime, name: str) -> int:
 
 
 def _remedy(text: str) -> str:
-    """What to write in place of a text that is not a time: the days that it may mean, or the form."""
+    """A suggestion in place of a text that is not a time: the days that it may mean, or the form."""
     if text.lower() in _DAYS_AGO:
         return f'write {datetime.now(UTC).date() - _DAYS_AGO[text.lower()]}, or last="1d" for the latest day'
     year_first = re.fullmatch(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})", text, re.ASCII)

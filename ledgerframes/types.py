@@ -1,4 +1,4 @@
-"""The classes of what functions return, for annotations and `isinstance`: `lf.types.History` and its like."""
+"""The classes of functions' results, for annotations and `isinstance`: `lf.types.History` and others."""
 
 from ledgerframes.apps.doctor.diagnosis import Diagnosis, Finding
 from ledgerframes.export.report import ExportReport

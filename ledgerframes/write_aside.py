@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all; profiles, recordings and downloads are written by it."""
+"""Files that appear completely or not at all; used for profiles, recordings and downloads."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import BinaryIO
 
 @contextmanager
 def written_aside(target: Path) -> Iterator[BinaryIO]:
-    """A new file in the same folder, readable by the user alone, that takes the target's name once it is whole.
+    """A new file in the same folder, readable only by the user, that takes the target's name once it is complete.
 
-    It goes through no link: what has the target's name is replaced itself. Where the block ends in an error, the file
+    It follows no link: whatever has the target's name is itself replaced. If the block ends in an error, the file
     is removed and the target stays as it was.
 
     Raises:

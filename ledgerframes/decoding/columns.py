@@ -20,7 +20,7 @@ SIX_DIGITS = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$"
 
 
 class Irregular(Exception):  # noqa: N818 - it never leaves the package: it means: decode leniently
-    """A value is not in its canonical form; the lenient decoder decides what it means."""
+    """A value is not in its canonical form; the lenient decoder interprets it."""
 
 
 def text(values: Sequence[str | None]) -> pa.Array:
@@ -60,7 +60,7 @@ def canonical_times(values: Sequence[str | None], spelling: str) -> pa.Array:
 
 
 def templates(template_ids: Sequence[str | None]) -> tuple[pa.Array, pa.Array]:
-    """The columns of template ids and of their names: what follows the package's hash or name, `Module:Entity`."""
+    """The columns of template ids and of their names: `Module:Entity`, without the package's hash or name."""
     # A page has few templates and many events.
     coded = pa.array(template_ids, pa.dictionary(pa.int32(), pa.string()))
     names = [name.partition(":")[2] or name for name in coded.dictionary.to_pylist()]
@@ -71,7 +71,7 @@ def batch(table: Table, columns: Mapping[str, pa.Array], endpoint: str) -> pa.Re
     """Assemble a table's columns and check them against its declaration.
 
     Raises:
-        DecodeError: a required column holds a null; pyarrow itself does not check.
+        DecodeError: a required column contains a null; pyarrow itself does not check.
     """
     for column in table.columns:
         if not column.nullable and columns[column.name].null_count:

@@ -1,6 +1,6 @@
 """A page of scan's event history as the record batches of `verdicts`, `views` and `app_activity`.
 
-The update that an item carries is not decoded here: the update history has it.
+The update inside an item is not decoded here: the update history has it.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _places(raws: Sequence[Raw | bytes], endpoint: str) -> list[tuple[Cursor, st
 
 @dataclass
 class _Rows:
-    """The raw rows of one table, what messages call them, and the values that do not stand in them."""
+    """The raw rows of one table, their names in messages, and values that are not in the rows themselves."""
 
     table: Table
     items: list[bytes] = field(default_factory=list)
@@ -127,14 +127,14 @@ class _Rows:
 
 
 class _Parts:
-    """Items of the event history, taken apart into the rows of three tables."""
+    """Items of the event history, split into the rows of three tables."""
 
     def __init__(self, endpoint: str) -> None:
         self._endpoint = endpoint
         self._verdicts, self._views, self._activity = _Rows(VERDICTS), _Rows(VIEWS), _Rows(APP_ACTIVITY)
 
     def add(self, raw: Raw | bytes, position: int, at: tuple[Cursor, str]) -> None:
-        """Take one item apart; one without a verdict, such as a reassignment, has no row."""
+        """Split one item; one without a verdict, such as a reassignment, has no row."""
         cursor, update_id = at
         name = f"item {position} (update {update_id})"
         origin = Origin(self._endpoint, name, "verdicts")
@@ -160,7 +160,7 @@ class _Parts:
         return {rows.table.name: rows.batch(self._endpoint) for rows in (self._verdicts, self._views, self._activity)}
 
     def _split_views(self, item: dict[str, Raw], origin: Origin) -> dict[int, Raw]:
-        """Take the views out of an item, by their ids."""
+        """Remove the views from an item; returns them by their ids."""
         verdict = _object(item["verdict"], origin, "verdict")
         holder = _object(verdict.get("transaction_views", _NULL), origin, "transaction_views")
         views: dict[int, Raw] = {}
@@ -177,7 +177,7 @@ class _Parts:
         return views
 
     def _split_costs(self, item: dict[str, Raw], views: Collection[int], origin: Origin) -> dict[int, int]:
-        """The traffic by view; the envelopes stay in `extra` where the views' costs do not say all of them."""
+        """The traffic by view; the envelopes stay in `extra` if the views' costs do not determine all of them."""
         if _is_null(item.get("traffic_summary")):
             return {}
         summary = _object(item["traffic_summary"], origin, "traffic_summary")
@@ -187,7 +187,7 @@ class _Parts:
         try:
             envelopes = _envelopes.decode(raw)
         except msgspec.ValidationError:
-            return {}  # of another form: kept whole
+            return {}  # in another form: kept whole
         costs: Counter[int] = Counter()
         for envelope in envelopes:
             costs.update(dict.fromkeys(envelope.view_ids, envelope.traffic_cost))
@@ -198,7 +198,7 @@ class _Parts:
         return {view_id: cost for view_id, cost in costs.items() if view_id in views}
 
     def _split_activity(self, item: dict[str, Raw], place: Mapping[str, Any], origin: Origin) -> None:
-        """Take the app activity out of an item; members of it that no column holds stay in the verdict's `extra`."""
+        """Remove the app activity from an item; members of it without a column stay in the verdict's `extra`."""
         if _is_null(item.get("app_activity_records")):
             item.pop("app_activity_records", None)
             return

@@ -1,7 +1,7 @@
 """A page of scan's update history as the record batches of `updates`, `events` and `reassignments`.
 
-Regular pages go straight from typed Structs to columns. A page with anything unusual in it goes to the lenient decoder,
-item by item, and comes out as the same columns plus `extra`.
+Regular pages go straight from typed Structs to columns. A page with anything unusual goes through the lenient decoder,
+item by item, and results in the same columns plus `extra`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class HistoryBatch:
 
 @dataclass
 class _Items:
-    """Items in canonical form, with the differences of those that were sent in another form."""
+    """Items in canonical form, with the differences of those sent in another form."""
 
     items: list[Item]
     extras: dict[int, str] = field(default_factory=dict)  # by position of the item
@@ -138,7 +138,7 @@ class _Places:
     def __init__(self, items: list[Item]) -> None:
         self.transactions = [at for at, item in enumerate(items) if item.event is UNSET]
         self.reassignments = [at for at, item in enumerate(items) if item.event is not UNSET]
-        # Rows are told apart by this id alone.
+        # Rows are distinguished by this id alone.
         if not all(item.update_id for item in items):
             raise Irregular
         if not all(map(_is_transaction, map(items.__getitem__, self.transactions))):
@@ -221,7 +221,7 @@ def _updates(taken: _Items, places: _Places) -> dict[str, pa.Array]:
         # An empty workflow id means that none was set.
         "workflow_id": col.text([name or None for name in _given(item.workflow_id for item in items)]),
         "root_event_ids": col.texts(_given(item.root_event_ids for item in items)),
-        # A reassignment has one event, which stands in a table of its own.
+        # A reassignment has one event, which is in a table of its own.
         "event_count": pa.array(
             [1 if item.events_by_id is UNSET else len(item.events_by_id) for item in items], pa.int64()
         ),

@@ -43,7 +43,7 @@ _KNOWN_EVENTS: Final[dict[str, type[Struct]]] = {
 
 @dataclass
 class Differences:
-    """What one row's `extra` will hold: values by JSON pointer, and members that were not sent."""
+    """The content of one row's `extra`: values by JSON pointer, and members that were not sent."""
 
     values: dict[str, Raw] = field(default_factory=dict)
     absent: list[str] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Differences:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where in an answer a member is, for messages."""
+    """The location of a member in an answer, for messages."""
 
     endpoint: str
     item: str
@@ -190,7 +190,7 @@ class _Member:
     required: bool
     nullable: bool
     decode: Callable[[Raw], Any] | None  # None: kept raw
-    spell: Callable[[int], str] | None  # of a time, its canonical spelling
+    spell: Callable[[int], str] | None  # for a time, its canonical spelling
 
 
 @cache
@@ -216,7 +216,7 @@ def _read(
     prefix: str,
     done: set[str],
 ) -> dict[str, Any]:
-    """Read the members that a Struct declares, and note all others."""
+    """Read the members that a Struct declares, and record all others."""
     values: dict[str, Any] = {}
     for member in _members_of(struct):
         if member.name in done:

@@ -1,4 +1,4 @@
-"""The members of JSON objects by the compiled scanner; where payloads are split into columns it is tried first."""
+"""Splits JSON objects into members with the compiled scanner; tried first when payloads become columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ledgerframes.decoding.compiled.choice import compiled
 
-_MOST_NAMES: Final = 500  # what a value's place takes, times names, times rows, has to fit in memory
+_MOST_NAMES: Final = 500  # positions for all names and rows must fit in memory
 
 
 def members_of(cells: pa.Array, names: Sequence[str], *, closed: bool) -> list[pa.Array] | None:
@@ -21,8 +21,8 @@ def members_of(cells: pa.Array, names: Sequence[str], *, closed: bool) -> list[p
         closed: whether there are no others.
 
     Returns:
-        A column per name, null where a row lacks the member; None where Python has to read the cells: there is no
-        compiled decoder, a text is no object or is spelled in a way that it leaves, or, `closed`, there are others.
+        A column per name, null where a row lacks the member; None if Python has to read the cells: there is no
+        compiled decoder, a text is not an object or is in a form that it skips, or, with `closed`, there are others.
 
     Raises:
         ConfigurationError: `LEDGERFRAMES_DECODER` is not valid.
@@ -32,7 +32,7 @@ def members_of(cells: pa.Array, names: Sequence[str], *, closed: bool) -> list[p
         return None
     try:
         found = module.members(cells.__arrow_c_array__()[1], tuple(names), closed)
-    except UnicodeEncodeError:  # half a surrogate pair, which no text of JSON holds either
+    except UnicodeEncodeError:  # half a surrogate pair, which no JSON text contains either
         return None
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Reads the cursor of each item of a page without decoding the rest, several times faster; paging needs no more."""
+"""Reads the cursor of each item of a page without decoding the rest, several times faster; enough for paging."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Entries(Struct):
 
 
 class _Place(NamedTuple):
-    """What gives an item its cursor and its id."""
+    """The members that form an item's cursor and id."""
 
     update_id: str
     record_time: str
@@ -64,7 +64,7 @@ _entries: Final = msgspec.json.Decoder(_Entries)
 def peek(body: bytes) -> Glimpse:
     """Read the cursor and the id of every item of POST /v2/updates.
 
-    A reassignment's migration id stands inside its event: the target's of an assignment, the source's of an
+    A reassignment's migration id is inside its event: the target's for an assignment, the source's for an
     unassignment.
 
     Raises:
@@ -117,14 +117,14 @@ def _place(item: _Item) -> _Place:
 
 
 def _check_same(update: _Place, verdict: _Place, position: int) -> None:
-    """Refuse an item whose two parts lie at different cursors, since its own cursor would be unknown."""
+    """Refuse an item whose two parts have different cursors, since its own cursor would be unknown."""
     if update == verdict:
         return
     same_time = _micros(update, position, EVENTS_ENDPOINT, "verdicts") == _micros(
         verdict, position, EVENTS_ENDPOINT, "verdicts"
     )
     if not same_time or update._replace(record_time="") != verdict._replace(record_time=""):
-        why = f"the update says {tuple(update)}, the verdict {tuple(verdict)}"
+        why = f"the update has {tuple(update)}, the verdict {tuple(verdict)}"
         raise _no_cursor(verdict, position, "update_id", why, EVENTS_ENDPOINT, "verdicts")
 
 

@@ -1,4 +1,4 @@
-"""The two histories that scan returns in pages: their endpoints, their tables, and how their pages are read."""
+"""The two histories that scan returns in pages: their endpoints, their tables, and the functions that read pages."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ledgerframes.decoding.parsed_page import ParsedPage
 from ledgerframes.decoding.splitting import place_of, place_of_event, raws_of
 from ledgerframes.paging.cursor import Glimpse
 
-#: Bytes of small pages that are worth decoding together, at most.
-# A page of 50 items has 245 kB; decoded by itself, half of the time goes into 48 columns, however few rows they have.
+#: Maximum bytes of small pages that are decoded together.
+# A page of 50 items has 245 kB; alone, half of the decoding time goes into 48 columns, however few rows they have.
 TOGETHER: Final = 2_000_000
-#: A page as sent, or as the compiled decoder has taken it apart.
+#: A page as sent, or as parsed by the compiled decoder.
 Content = bytes | ParsedPage
 
 
@@ -28,15 +28,15 @@ class PagedHistory:
 
     Attributes:
         endpoint: method and path of its pages.
-        tables: what its pages fill, in the order in which a store writes them: by the ids of the last one pages are
-            compared, and its rows decide what readers see.
-        member: the member of a page that holds the items.
-        parse: takes a page apart for the two that follow, so that neither parses it again.
+        tables: the tables that its pages fill, in the order in which a store writes them: pages are compared by the ids
+            of the last one, whose rows decide what readers see.
+        member: the member of a page that contains the items.
+        parse: parses a page once for `peek` and `decode_page`.
         peek: reads the cursors of a page, parsed or not.
-        place_of: an item with only the members that give its cursor.
-        decode_page: makes columns of a page, parsed or not.
-        decode_pages: makes one set of columns of several pages, each with the positions of the items to decode.
-        decode_items: makes columns of single items.
+        place_of: reduces an item to the members that form its cursor.
+        decode_page: converts a page to columns, parsed or not.
+        decode_pages: converts several pages to one set of columns, each with the positions of the items to decode.
+        decode_items: converts single items to columns.
     """
 
     endpoint: str

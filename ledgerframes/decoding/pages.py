@@ -1,7 +1,7 @@
-"""Decodes pages of updates by the compiled decoder, and by the Python path what that one leaves; readers call it.
+"""Decodes pages of updates with the compiled decoder, and with the Python path what that one leaves; readers call it.
 
-The Python path, `history` and `page_index`, is the definition of what is right. The compiled decoder answers per item:
-rows, or that the item is left to the Python path. Errors are always the Python path's.
+The Python path, `history` and `page_index`, defines the correct result. The compiled decoder either decodes an item or
+leaves it to the Python path. Errors always come from the Python path.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ledgerframes.paging.cursor import Glimpse
 
 
 def parse_page(body: bytes) -> ParsedPage | bytes:
-    """Take a page of updates apart for `glimpse_of` and `decode_page`, so that neither parses it again.
+    """Parse a page of updates for `glimpse_of` and `decode_page`, so that neither parses it again.
 
     Returns:
-        The page, or its body where there is no compiled decoder or the Python path has to read all of it.
+        The page, or its body if there is no compiled decoder or the Python path has to read all of it.
     """
     page = ParsedPage.parse(body)
     return body if page is None else page
@@ -63,7 +63,7 @@ def decode_page(
     """Turn a page into columns (contract: Scan update history items).
 
     Args:
-        page: the body as sent, or what `parse_page` made of it.
+        page: the body as sent, or the result of `parse_page`.
         endpoint: method and path, for messages.
         tables: which tables to build.
         rows: the positions of the items to decode; all by default.
@@ -91,7 +91,7 @@ def decode_pages(
     endpoint: str = ENDPOINT,
     tables: Collection[str] = ALL,
 ) -> HistoryBatch:
-    """Turn several pages into one set of columns, which takes less time than one after the other if they are small.
+    """Turn several pages into one set of columns, which is faster than one after the other if they are small.
 
     Args:
         pages: at least one, as `decode_page` takes them, each with the positions of the items to decode, or None for
@@ -100,7 +100,7 @@ def decode_pages(
         tables: which tables to build.
 
     Raises:
-        DecodeError: one of them breaks the contract; `decode_page` says which.
+        DecodeError: one of them breaks the contract; `decode_page` names it.
     """
     chosen = [
         (page, range(len(page)) if rows is None else rows) for page, rows in pages if isinstance(page, ParsedPage)
@@ -130,7 +130,7 @@ def _by_item(
     left = [row in page.left for row in rows] if page.left else []
     if not any(left):
         return batches_of([(page, rows)], tables)
-    # The updates say to which item the other rows belong.
+    # The updates determine to which item the other rows belong.
     needed = {*tables, "updates"}
     by_python = [row for row, is_left in zip(rows, left, strict=True) if is_left]
     theirs = history.decode_items(page.left, endpoint=endpoint, tables=needed, rows=by_python).batches
@@ -149,7 +149,7 @@ def _by_item(
 
 
 def _owners(updates: pa.RecordBatch, table: str, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Of every row of a table, the place of the item that it belongs to."""
+    """The position of the item that each row of a table belongs to."""
     if table == "updates":
         return places
     transactions: np.ndarray[Any, Any] = np.asarray(updates["kind"].to_pylist(), object) == "transaction"

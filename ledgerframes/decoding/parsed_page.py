@@ -1,4 +1,4 @@
-"""`ParsedPage`: a page of updates that the compiled decoder has taken apart; `batches_of` makes tables of some."""
+"""`ParsedPage`: a page of updates parsed by the compiled decoder; `batches_of` converts some to tables."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _TABLES: Final = (UPDATES, EVENTS, REASSIGNMENTS)
 
 @dataclass(frozen=True)
 class ParsedPage:
-    """A page as the compiled decoder sees it.
+    """A page as parsed by the compiled decoder.
 
     Attributes:
         body: the page as sent.
-        cursors: of every item; those of items that are left to the Python path mean nothing.
+        cursors: of every item; meaningless for items that are left to the Python path.
         update_ids: the same.
         left: the items that are left to the Python path, as sent, by position.
         module: the compiled decoder.
-        handle: what it knows the page by.
+        handle: the compiled decoder's reference to the page.
     """
 
     body: bytes
@@ -39,7 +39,7 @@ class ParsedPage:
 
     @classmethod
     def parse(cls, body: bytes) -> ParsedPage | None:
-        """Take a page apart; None where the Python path has to read all of it.
+        """Parse a page; None if the Python path has to read all of it.
 
         Raises:
             ConfigurationError: `LEDGERFRAMES_DECODER` is not valid.
@@ -57,20 +57,20 @@ class ParsedPage:
         return len(self.cursors)
 
 
-#: Pages, each with the positions of the items to decode, none of them left to the Python path.
+#: Pages, each with the positions of the items to decode, none of which are left to the Python path.
 Chosen = Sequence[tuple[ParsedPage, Sequence[int]]]
 
 
 def batches_of(chosen: Chosen, tables: Collection[str]) -> dict[str, pa.RecordBatch] | None:
     """The tables of some items of one page or several, in their order; None if they do not fit one batch.
 
-    Several small pages at once take the fixed time of one: 48 columns are 0.3 ms, however few rows they have.
+    Decoding several small pages at once has the fixed cost of one: 48 columns take 0.3 ms, however few rows they have.
     """
     wanted = [table.name in tables for table in _TABLES]
     arrays = chosen[0][0].module.columns(tuple((page.handle, list(rows)) for page, rows in chosen), *wanted)
     if arrays is None:
         return None
-    # By address: for small pages the schema's way through a capsule takes longer than everything else.
+    # By address: for small pages, passing the schema through a capsule takes longer than everything else.
     return {
         table.name: pa.RecordBatch._import_from_c(array[1], table.schema)  # noqa: SLF001 - documented for this
         for table, array in zip(_TABLES, arrays, strict=True)

@@ -1,7 +1,7 @@
-"""Takes personal data out of JSON columns: the contact points that operators of validators gave.
+"""Removes personal data from JSON columns: the contact points given by operators of validators.
 
-They stand in licenses (`metadata.contactPoint`), in the arguments of the choices that write them, and wherever those
-are quoted, in votes for example; so every member of that name is taken out, however deep. Loaders, exports, stores and
+They are in licenses (`metadata.contactPoint`), in the arguments of the choices that write them, and wherever those are
+quoted, in votes for example; so every member of that name is removed, however deep. Loaders, exports, stores and
 `expand` call it.
 """
 
@@ -22,13 +22,13 @@ from ledgerframes.errors import DecodeError
 from ledgerframes.tables.kinds import JSON
 from ledgerframes.tables.table import EXTRA, Table
 
-#: What is taken out, as provenance names it.
+#: The name of the removed data in provenance.
 LEFT_OUT: Final = "contact points"
-#: The member of `extra` that lists what was taken out of a row, by column and JSON pointer.
+#: The member of `extra` that lists the data removed from a row, by column and JSON pointer.
 MARK: Final = "left_out"
 
 _NAME: Final = "contactpoint"
-#: Matches texts that may hold such a member: its name in any spelling, or a name written with escapes.
+#: Matches texts that may contain such a member: its name in any spelling, or a name written with escapes.
 _PERHAPS: Final = r"(?i)contact_?point|\\u00"
 _perhaps: Final = re.compile(_PERHAPS.encode())
 _objects: Final = msgspec.json.Decoder(dict[str, Raw])
@@ -37,7 +37,7 @@ _text: Final = msgspec.json.Decoder(str)
 
 
 def is_personal(name: str) -> bool:
-    """Whether a member or a column of this name holds personal data."""
+    """Whether a member or a column of this name contains personal data."""
     return name.rpartition("/")[2].replace("_", "").lower() == _NAME
 
 
@@ -45,30 +45,30 @@ def without_personal(cells: pa.Array | pa.ChunkedArray) -> Any:
     """A column of JSON texts without personal data; the same column if there is none.
 
     Raises:
-        DecodeError: a text that may hold some cannot be parsed.
+        DecodeError: a text that may contain some cannot be parsed.
     """
     return _stripped(cells)[0]
 
 
 def strip_batch(batch: pa.RecordBatch, columns: Iterable[str]) -> tuple[pa.RecordBatch, int]:
-    """Rows without personal data in some JSON columns; `extra`, if it exists, lists what was taken out of each row.
+    """Rows without personal data in some JSON columns; `extra`, if it exists, lists what was removed from each row.
 
     Args:
         batch: the rows.
-        columns: the columns that hold JSON; names that the batch lacks are skipped.
+        columns: the JSON columns; names that the batch lacks are skipped.
 
     Returns:
-        The rows, and how many lost something.
+        The rows, and the number of rows that lost something.
 
     Raises:
-        DecodeError: a text that may hold personal data cannot be parsed.
+        DecodeError: a text that may contain personal data cannot be parsed.
     """
     lost: dict[int, list[str]] = {}
     for name in columns:
         place = batch.schema.get_field_index(name)
         if place < 0:
             continue
-        # Most columns hold nothing personal, and are returned without being copied.
+        # Most columns contain nothing personal, and are returned without being copied.
         cells, pointers = _stripped(batch.column(place))
         if pointers:
             batch = batch.set_column(place, batch.schema.field(place), cells)
@@ -78,7 +78,7 @@ def strip_batch(batch: pa.RecordBatch, columns: Iterable[str]) -> tuple[pa.Recor
 
 
 def json_columns(table: Table) -> list[str]:
-    """The columns of a table that may hold personal data."""
+    """The columns of a table that may contain personal data."""
     return [column.name for column in table.columns if column.kind is JSON or column.name == "raw"]
 
 
@@ -86,13 +86,13 @@ def strip_text(raw: bytes) -> bytes:
     """One JSON text without personal data.
 
     Raises:
-        DecodeError: it may hold some and cannot be parsed.
+        DecodeError: it may contain some and cannot be parsed.
     """
     return bytes(_walk(Raw(raw), "", []))
 
 
 def without_members(value: Any) -> Any:
-    """A JSON value, already read, without personal data."""
+    """A decoded JSON value without personal data."""
     if isinstance(value, dict):
         # The verbose encoding writes a record as a list of label and value.
         labelled = isinstance(value.get("label"), str) and is_personal(value["label"])
@@ -105,7 +105,7 @@ def without_members(value: Any) -> Any:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds texts, however they are stored."""
+    """Whether a column of this type contains texts, however they are stored."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
@@ -116,7 +116,7 @@ def _as_stored(texts: Any, kind: pa.DataType) -> Any:
 
 
 def _plain(cells: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """A dictionary's texts in a type that Arrow can look up."""
+    """A dictionary's texts in a type that Arrow can search."""
     if isinstance(cells, pa.ChunkedArray):
         return pa.chunked_array([_plain(chunk) for chunk in cells.chunks], cells.type if not cells.chunks else None)
     if not pa.types.is_dictionary(cells.type):
@@ -125,7 +125,7 @@ def _plain(cells: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 
 def _stripped(cells: pa.Array | pa.ChunkedArray) -> tuple[Any, dict[int, list[str]]]:
-    """The column, and by row the JSON pointers of what was taken out."""
+    """The column, and by row the JSON pointers of the removed members."""
     kind = cells.type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):  # the functions below know only these
         stripped, lost = _stripped(_plain(cells).cast(pa.large_string()))
@@ -186,7 +186,7 @@ def _walk(raw: Raw, place: str, pointers: list[str]) -> Raw:
         kept = {name: _walk(value, pointer_to(place, name), pointers) for name, value in kept.items()}
         written = msgspec.json.encode(kept)
         if len(pointers) == before and len(_perhaps.findall(written)) < len(_perhaps.findall(text)):
-            pointers.append(place)  # a repeated member: the one that a parser drops is taken out too
+            pointers.append(place)  # of a repeated member, the one that a parser drops is removed too
         return Raw(written) if len(pointers) > before else raw
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DecodeError(

@@ -27,8 +27,8 @@ def read_json(text: str) -> Any:
     """Read JSON with exact decimals.
 
     Raises:
-        DecodeError: Python has no value for it: a number of thousands of digits or with an exponent beyond `Decimal`,
-            or more levels than it reads. The text itself is whole.
+        DecodeError: Python cannot represent it: a number of thousands of digits or with an exponent beyond `Decimal`,
+            or too many levels. The text itself is complete.
     """
     try:
         # Amounts have up to 38 digits, and a float keeps 17.
@@ -36,7 +36,7 @@ def read_json(text: str) -> Any:
     except (ValueError, InvalidOperation, RecursionError) as error:
         why = str(error) if isinstance(error, ValueError) else type(error).__name__
         raise DecodeError(
-            f"the JSON that begins {text[:80]!r} cannot become Python values: {why[:200]}; take its text as it is"
+            f"the JSON that begins {text[:80]!r} cannot become Python values: {why[:200]}; use its text instead"
         ) from error
 
 
@@ -50,20 +50,20 @@ def row_dicts(data: pa.Table) -> list[dict[str, Any]]:
 def lines_of_rows(
     updates: Iterable[Row], events_of: Mapping[str, Sequence[Row]], reassignment_of: Mapping[str, Row]
 ) -> Iterator[bytes]:
-    """The items as lines of an object: payloads, results and extra members as they are written.
+    """The items as lines of an object, with payloads, results and extra members as they are written.
 
     Args:
         updates: see `rebuild_rows`, as for the others.
-        events_of: likewise.
-        reassignment_of: likewise.
+        events_of: see `rebuild_rows`.
+        reassignment_of: see `rebuild_rows`.
     """
     for item in rebuild_rows(updates, events_of, reassignment_of, read=read_verbatim):
-        # A line break that a server wrote lies between values, where a space means the same; in text it is escaped.
+        # A line break written by a server is between values, where a space is equivalent; in text it is escaped.
         yield msgspec.json.encode(item).replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
 
 
 def read_verbatim(text: str) -> msgspec.Raw:
-    """JSON as it is, to be written again character by character."""
+    """Keep JSON unread, to be written again character by character."""
     return msgspec.Raw(text.encode())
 
 
@@ -80,7 +80,7 @@ def rebuild_rows(
         updates: rows of `updates`, times as integer microseconds.
         events_of: rows of `events` by update id, in preorder.
         reassignment_of: the row of `reassignments` by update id.
-        read: makes values of the JSON texts in payloads, results and extra members.
+        read: decodes the JSON texts in payloads, results and extra members.
     """
     for row in updates:
         if row["kind"] == "transaction":
@@ -167,7 +167,7 @@ def _reassignment(update: Row, row: Row, read: Read) -> dict[str, Any]:
 
 
 def apply_extra(item: dict[str, Any], extra: str | None, read: Read = read_json) -> dict[str, Any]:
-    """Restore what the `extra` column kept: values by JSON pointer, and members that were absent.
+    """Restore the content of the `extra` column: values by JSON pointer, and members that were absent.
 
     Raises:
         InputError: the row says that something was left out of it.
@@ -177,7 +177,7 @@ def apply_extra(item: dict[str, Any], extra: str | None, read: Read = read_json)
     notes = read_json(extra) if read is read_json else _verbatim(extra)
     if MARK in notes:
         raise InputError(
-            f"history: {', '.join(map(str, notes[MARK]))} was left out of a row, for it holds personal data, so what "
+            f"history: {', '.join(map(str, notes[MARK]))} was left out of a row as personal data, so what "
             "the server sent cannot be rebuilt; load the history from the network, or from a lake that keeps it"
         )
     for pointer in notes.pop(_ABSENT, ()):
@@ -190,7 +190,7 @@ def apply_extra(item: dict[str, Any], extra: str | None, read: Read = read_json)
 
 
 def _verbatim(extra: str) -> dict[str, Any]:
-    """What the `extra` column kept, values as they are written; what is ours in it as values."""
+    """The content of the `extra` column, values as written; our own members decoded."""
     notes: dict[str, Any] = {}
     for name, value in members_of(extra.encode()).items():
         pointer = json.loads(name)

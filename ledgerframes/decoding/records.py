@@ -1,4 +1,4 @@
-"""Decodes the items of any table but the history's; every column declares where its value is in the item.
+"""Decodes the items of any table except the history's; every column declares where its value is in the item.
 
 Values are read by kind, as leniently as real servers vary: whole numbers also as text, amounts as text or number,
 times with 0 to 9 digits. Members without a column are kept in `extra`.
@@ -54,10 +54,10 @@ def read_records(
         endpoint: method and path, for messages.
         given: values of the other columns.
         left_out: pointers to leave out everywhere, also in `extra` and JSON columns.
-        named: what messages call each item; its position by default.
+        named: the name of each item in messages; its position by default.
 
     Raises:
-        DecodeError: a required member is missing or null, has the wrong type, is no time, or is an amount that does
+        DecodeError: a required member is missing or null, has the wrong type, is not a time, or is an amount that does
             not fit 28 digits before and 10 after the point; it names endpoint, table, column and item.
     """
     values: dict[str, list[Any]] = {column.name: [] for column in table.columns}
@@ -82,7 +82,7 @@ def read_records(
 
 
 class _Record:
-    """One item, split by the pointers of the columns that are read from it."""
+    """One item, split by the pointers of the columns to read."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class _Record:
             raise origin.error("item", f"expected a JSON object ({error}), got {shorten(item)}") from error
 
     def values(self) -> dict[str, Any]:
-        """The values of the columns that the item holds, and `extra`."""
+        """The values of the columns in the item, and `extra`."""
         by_column = {column.name: self._value(column) for column in self._columns}
         self._note_the_rest("", self._tree)
         by_column["extra"] = self._differences.text()
@@ -145,7 +145,7 @@ class _Record:
 
     def _time(self, column: Column, raw: Raw) -> int | None:
         text = bytes(raw).decode().strip('"')
-        # Name entries expire at epoch milliseconds, sent as text; ISO times are taken too.
+        # Name entries expire at epoch milliseconds, sent as text; ISO times are accepted too.
         if column.spelling == "epoch milliseconds" and _WHOLE.fullmatch(text):
             micros = int(text) * 1000
             if not EARLIEST <= micros <= LATEST:
@@ -155,13 +155,13 @@ class _Record:
         if not text and column.nullable:
             return None
         micros, finer = parse_timestamp(text)
-        # The column holds microseconds, and servers send up to nine digits.
+        # The column has microseconds, and servers send up to nine digits.
         if finer:
             self._differences.values[column.source] = raw
         return micros
 
     def _object(self, pointer: str) -> dict[str, Raw] | None:
-        """The members of an object inside the item; None where it is missing or null."""
+        """The members of an object inside the item; None if it is missing or null."""
         if pointer not in self._objects:
             prefix, _, name = pointer.rpartition("/")
             above = self._object(prefix)
@@ -175,7 +175,7 @@ class _Record:
         return self._objects[pointer]
 
     def _note_the_rest(self, prefix: str, known: Mapping[str, Any]) -> None:
-        """Keep the members that no column holds."""
+        """Keep the members without a column."""
         for name, raw in (self._object(prefix) or {}).items():
             below = known.get(name)
             if below is not None and not below and not self._left_out:
@@ -190,13 +190,13 @@ class _Record:
 
 
 def _sources(columns: Sequence[Column]) -> tuple[str, ...]:
-    """The pointers of columns, those of members that are held whole last: they win."""
+    """The pointers of columns, with those of whole members last, so that they win."""
     return tuple(column.source for column in sorted(columns, key=lambda column: column.kind is JSON))
 
 
 @cache
 def _tree_of(sources: tuple[str, ...]) -> dict[str, Any]:
-    """The members that columns hold, nested; an empty dictionary is a member held whole."""
+    """The members with columns, nested; an empty dictionary is a whole member."""
     tree: dict[str, Any] = {}
     for source in sources:
         *steps, name = source.split("/")[1:]

@@ -1,6 +1,6 @@
-"""Splits a page into its items by their brackets, if one of them is not valid JSON; rejects are made from it.
+"""Splits a page into its items by their brackets, if one of them is not valid JSON; used to create rejects.
 
-A JSON reader refuses a page as a whole for one lone surrogate, one NaN or one value that is nested too deeply.
+A JSON reader refuses a whole page for one lone surrogate, one NaN or one value that is nested too deeply.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _raw_events_page: Final = msgspec.json.Decoder(RawEventsPage)
 _raw: Final = msgspec.json.Decoder(msgspec.Raw)
 _TEXT: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _NAME: Final = re.compile(_TEXT, re.DOTALL)
-# Whatever lies between two signs that matter, in one match; commas matter at the outer level only.
+# Everything between two significant characters, in one match; commas are significant at the outer level only.
 _BESIDE: Final = re.compile(rb'(?:[^"\[\]{},]++|%b)*+' % _TEXT, re.DOTALL)
 _INSIDE: Final = re.compile(rb'(?:[^"\[\]{}]++|%b)*+' % _TEXT, re.DOTALL)
 _PARTNERS: Final = {b"]": b"[", b"}": b"{"}
@@ -26,7 +26,7 @@ _BLANK: Final = b" \t\n\r"
 # A broken item can still be placed if these three members are whole, so that its page need not be refused.
 _PLACE: Final[tuple[bytes, ...]] = (b'"update_id"', b'"record_time"', b'"migration_id"')
 
-#: What a JSON parser raises for text that is not JSON, or nested too deeply.
+#: The errors of a JSON parser for text that is not JSON, or is nested too deeply.
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -62,7 +62,7 @@ def raws_of(body: bytes, member: str = "transactions") -> list[bytes]:
 
 
 def reason_of(raw: bytes) -> Exception | None:
-    """Why an item cannot be parsed as JSON; None if it can."""
+    """The reason why an item cannot be parsed as JSON; None if it can."""
     try:
         _raw.decode(raw)
     except UNREADABLE as error:
@@ -71,7 +71,7 @@ def reason_of(raw: bytes) -> Exception | None:
 
 
 def place_of(raw: bytes) -> bytes:
-    """An item with only the members that give its cursor.
+    """An item reduced to the members that form its cursor.
 
     Raises:
         NotWholeError: it is not an object.
@@ -85,7 +85,7 @@ def place_of(raw: bytes) -> bytes:
 
 
 def place_of_event(raw: bytes) -> bytes:
-    """An item of the event history with only the members that give its cursor.
+    """An item of the event history reduced to the members that form its cursor.
 
     Raises:
         NotWholeError: it is not an object, or one of its two parts is neither an object nor null.

@@ -1,8 +1,8 @@
 """Typed Structs for scan's update items in the contract's canonical form; they refuse any other form.
 
-Members that fit these Structs become columns as they are; the others are made to fit by `lenient`, which keeps the
-difference. Payloads stay raw bytes. Class variables say what a kind of event does not have, so that a column can be
-read off all events alike.
+Members that fit these Structs become columns unchanged; the others are converted by `lenient`, which keeps the
+difference. Payloads stay raw bytes. Class variables list what a kind of event lacks, so that a column can be read from
+all events alike.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class ExercisedEvent(Struct, forbid_unknown_fields=True, tag_field="event_type",
 
 # Releases may add kinds of events, and a page with one must not stop a sync.
 class OtherEvent(Struct, kw_only=True, gc=False):
-    """An event of a kind that this version does not know; `extra` holds all its members."""
+    """An event of a kind that this version does not know; `extra` has all its members."""
 
     event_type: str
     event_id: str

@@ -23,7 +23,7 @@ class Forest(NamedTuple):
 def grow(roots: Sequence[str], events_by_id: Mapping[str, Event], forest: Forest) -> None:
     """Append one transaction's events to the forest.
 
-    Events that no root reaches follow in the order of their numbers, without parent and depth.
+    Events that are not reachable from a root follow in the order of their numbers, without parent and depth.
 
     Raises:
         TreeError: an event is missing, has two parents, is its own ancestor, or has another id than its key.
@@ -55,7 +55,7 @@ def grow(roots: Sequence[str], events_by_id: Mapping[str, Event], forest: Forest
             if waiting[event_id].event_id != event_id:
                 raise TreeError(_why(event_id, None, events_by_id))
             add_event(waiting[event_id])
-            # Not an error: without the events that no root reaches, the item could not be rebuilt.
+            # Not an error: without these unreachable events, the item could not be rebuilt.
             add_parent(None)
             add_depth(None)
 
@@ -70,7 +70,7 @@ def _why(event_id: str, parent: str | None, known: Mapping[str, Event]) -> str:
 
 
 def _orphans(waiting: Mapping[str, Event], known: Mapping[str, Event]) -> list[str]:
-    """Order the events no root reaches, after the same checks as for the others."""
+    """Order the unreachable events, after the same checks as for the others."""
     parent_of: dict[str, str] = {}
     for event_id, event in waiting.items():
         for child in event.child_event_ids or ():

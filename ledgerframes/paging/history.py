@@ -171,8 +171,8 @@ class HistoryReader:
         """Take the rows of a page before `stop`, and hold back the others.
 
         Args:
+            page: the page.
             stop: the position of the first item to hold back.
-            stop: its first item that is held back.
             target: the first cursor inside the window at or after the last item; None beyond its end.
         """
         rows = self._inside(page, stop)

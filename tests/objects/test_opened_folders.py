@@ -175,7 +175,7 @@ def test_a_part_that_begins_before_the_objects_is_refused(store, copied, start):
         remove(segment(copied, 0))
     begins = segment(copied, 0).name.partition("~")[0]
     start = begins if start == "segment" else start
-    words = f"holds the updates recorded after {begins}.*give start='{begins[:-1]}.000001Z' or later"
+    words = f"has the updates recorded after {begins}.*give start='{begins[:-1]}.000001Z' or later"
     with lf.open_objects(copied) as net:
         if start is None:
             with pytest.warns(lf.errors.BeginsLateWarning, match="after ledger begin"):
@@ -342,7 +342,7 @@ def test_digests_are_checked_before_an_object_is_read(store, copied):
         assert len(lf.load_history(net).updates) == lines_of(copied)
     path = segment(copied, 6) / "updates_compact_json_0.zstd"
     path.write_bytes(object_of(b"\n".join(unpacked(path)[1:]) + b"\n"))
-    with lf.open_objects(copied) as net, pytest.raises(lf.errors.DecodeError, match="does not have the digest"):
+    with lf.open_objects(copied) as net, pytest.raises(lf.errors.DecodeError, match="does not match its digest"):
         store.sync(net, page_size=30, workers=1, progress=False)
     assert (store.load("updates", allow_partial=True).record_time < segment(copied, 7).name[:20]).all()
 
@@ -370,7 +370,7 @@ def test_a_list_of_digests_that_is_not_one_is_refused(copied):
         ({"start": "2025-03-08", "end": "2025-03-08"}, "is not after start"),
         ({"start": "2030-01-01"}, "has no objects from start='2030-01-01'"),
         ({"start": "yesterday"}, "start='yesterday'"),
-        ({"path": "s3://me:secret@bucket/objects"}, "holds a user or password"),
+        ({"path": "s3://me:secret@bucket/objects"}, "contains a user or password"),
     ],
     ids=str,
 )

@@ -154,7 +154,7 @@ def test_items_of_another_encoding_are_skipped(served):
     served.sandbox.object_faults = ObjectFaults(encodings=("protobuf_json", "compact_json"))
     assert by_objects(served).equals(whole)
     served.sandbox.object_faults = ObjectFaults(encodings=("protobuf_json",))
-    with pytest.raises(lf.errors.InputError, match=r"written as those of pages.*source='pages'"):
+    with pytest.raises(lf.errors.InputError, match=r"encoded like those of pages.*source='pages'"):
         by_objects(served)
 
 

@@ -58,7 +58,7 @@ def test_a_page_of_one_item_is_never_taken_for_the_end(store, network):
     with HostileServer(capped) as server:
         net = lf.connect(scan_url=f"{server.url}/api/scan")
         for read in (lambda: lf.load_updates(net, start=BEGIN), lambda: store.sync(net, workers=1)):
-            with pytest.raises(lf.errors.PagingError, match="caps them at so many items or bytes"):
+            with pytest.raises(lf.errors.PagingError, match="caps them by items or bytes"):
                 read()
     assert capped.cut
     store.sync(network)

@@ -1,1 +1,1 @@
-"""The compiled decoder of pages of updates: C++ sources, and where it was built the module `_decoder`."""
+"""The compiled decoder of pages of updates: C++ sources and, once built, the module `_decoder`."""

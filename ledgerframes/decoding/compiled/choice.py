@@ -1,4 +1,4 @@
-"""Which decoder reads pages of updates: the compiled one, or the Python path where it is not there or not wanted."""
+"""Chooses the decoder of pages of updates: the compiled one, or the Python path if that is not available or wanted."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ PYTHON: Final = "python"
 
 @dataclass(frozen=True)
 class Choice:
-    """The decoder that runs.
+    """The decoder in use.
 
     Attributes:
         name: "compiled" or "python".
         why: why it is not the compiled one.
-        advice: what to do about that, if anything is to be done.
+        advice: the remedy for that, if there is one.
     """
 
     name: str
@@ -38,10 +38,10 @@ class Choice:
 
 
 def choice() -> Choice:
-    """Which decoder runs, by `LEDGERFRAMES_DECODER` and by what was built.
+    """Choose the decoder, by `LEDGERFRAMES_DECODER` and by what was built.
 
     Raises:
-        ConfigurationError: the variable has another value than "compiled" and "python", or asks for what is not there.
+        ConfigurationError: the variable is neither "compiled" nor "python", or names a decoder that is not available.
     """
     wanted = os.environ.get(VARIABLE, "")
     if wanted not in {"", COMPILED, PYTHON}:
@@ -55,7 +55,7 @@ def choice() -> Choice:
 
 
 def compiled() -> ModuleType | None:
-    """The compiled decoder's module; None where the Python path has to run.
+    """The compiled decoder's module; None if the Python path has to run.
 
     Raises:
         ConfigurationError: as `choice`.
@@ -65,14 +65,14 @@ def compiled() -> ModuleType | None:
 
 @cache
 def _built() -> tuple[ModuleType | None, Choice | None]:
-    """The extension, or what is lacking of it."""
+    """The extension, or the reason why it is not usable."""
     try:
         module = import_module("ledgerframes.decoding.compiled._decoder")
     except ImportError as error:
         why = "the compiled decoder was not built" if isinstance(error, ModuleNotFoundError) else str(error)
-        return None, Choice(PYTHON, why, "install it again where there is a C++ compiler, for several times the speed")
+        return None, Choice(PYTHON, why, "reinstall it with a C++ compiler available, for several times the speed")
     folder = Path(__file__).parent
-    # In a checkout the sources stand next to the module, and may have changed since.
+    # In a checkout the sources are next to the module, and may have changed since.
     if not sources(folder) or digest(folder) == module.SOURCES:
         return module, None
     stale = Choice(PYTHON, "the compiled decoder was built from other sources", "run `make setup`")

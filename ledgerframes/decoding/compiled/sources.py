@@ -1,4 +1,4 @@
-"""Digests the C++ sources, so that a build of other sources is noticed; the build and `choice` call it."""
+"""Hashes the C++ sources, so that a build from other sources is noticed; the build and `choice` call it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def digest(folder: Path) -> str:
     """The digest of the sources in a folder."""
     hashed = sha256()
     for path in sources(folder):
-        # A checkout on Windows may have other ends of lines.
+        # A checkout on Windows may have other line endings.
         hashed.update(path.name.encode() + b"\0" + path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
     return hashed.hexdigest()[:16]
