@@ -1,6 +1,6 @@
 -- One row per exercise that a model asks about and choice of `choices` above it; of several the one with the
 -- greatest `above_index` is the nearest.
--- It relies on `node_index`, which counts in preorder, and on `depth`: at each level, what is above an event is the last
+-- It relies on `node_index`, which counts in preorder, and on `depth`: at each level, the event above is the last
 -- exercise before it with that depth. No recursion, so it spills, and cannot go round in a circle.
 with
 nodes as (
@@ -12,7 +12,7 @@ asked as (
   select update_id, event_id, node_index, unnest(range(depth)) as level
   from nodes
   where depth > 0
-    -- What expires a coupon by itself needs nothing above it to be told, and there are many.
+    -- Coupons that expire by themselves need no event above them to be recognised, and there are many.
     and (choice in (select choice from choices where does <> 'expires coupon')
       or (choice = 'Archive' and template_name in (select template_name from coupon_kinds)))
 ),

@@ -17,7 +17,7 @@ assigned as (
 ),
 opened as (
   select
-    -- A snapshot does not say where its contracts are: what the history says of the same ones is fuller.
+    -- A snapshot does not state where its contracts are; the history's rows of the same contracts are more complete.
     case when reassignment_counter is null then 2 else -1 end as stage,
     contract_id, template_id, template_name, package_name, created_at, signatories, observers, payload,
     synchronizer_id, source_synchronizer, target_synchronizer, reassignment_counter, in_flight,
@@ -27,10 +27,10 @@ opened as (
 ),
 shown as (
   from (from created union all by name from assigned union all by name from opened)
-  -- There is no archived event: a consuming exercise ends a contract, whatever its choice is called.
+  -- There is no archived event: a consuming exercise ends a contract, whatever its choice.
   anti join (select contract_id from events where consuming) using (contract_id)
 ),
--- A create that the history holds twice is one contract. Most are there once, and are not sorted.
+-- A create that occurs twice in the history is one contract. Most occur once, and are not sorted.
 repeated as (
   select contract_id from shown group by contract_id having count(*) > 1
 ),

@@ -28,7 +28,7 @@ through as (
   where provider is not null
   group by all
 ),
--- The fees of a purchase of traffic are inside what was paid.
+-- The fees of a traffic purchase are included in the amount paid.
 inside as (select event_id from above where above_id in (select event_id from traffic_requests)),
 burns as (
   select
@@ -47,7 +47,7 @@ burns as (
 burned as (
   select
     utc_day(record_time) as date, provider, sum_of_all(amount) as burned,
-    -- Where nothing is burned no price is needed.
+    -- If nothing is burned, no price is needed.
     sum_of_all(case when amount = 0 then 0 else coin(worth(amount, price)) end) as burned_usd
   from burns
   group by all

@@ -1,2 +1,2 @@
--- One row per day that is asked for, counted from 1970 in UTC.
+-- One row per requested day, counted from 1970 in UTC.
 select unnest(getvariable('days')::bigint[]) as day

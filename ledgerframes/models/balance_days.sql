@@ -1,4 +1,4 @@
--- One row per party and day that is asked for: what it holds at the end of the day. Coin that is gone has no further rows.
+-- One row per party and requested day: its holdings at the end of the day. Spent coin has no further rows.
 select days.day, owner, first_recorded_at, unlocked, locked, total
 from holding_days
 join asked_days as days

@@ -1,4 +1,4 @@
--- How many times and owners the balances have at the most, before any of them is computed.
+-- The maximum numbers of times and owners of balances, before any of them is computed.
 with
 span as (
   select floored(max(epoch_us(record_time)), step()) - floored(min(epoch_us(record_time)), step()) + 2 as times

@@ -1,4 +1,4 @@
--- One row per time and party: what the party holds then, with the notional fees for the earliest round open then.
+-- One row per time and party: the party's holdings, with the notional fees for the earliest round open then.
 with
 changes as (
   select

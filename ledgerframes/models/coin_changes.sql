@@ -1,6 +1,6 @@
--- One row per coin that an update creates or ends: how it changes what its owner holds. Of an ended coin whose create is not
--- known nobody states the owner and the amount, unless a payment took it in: a row of the payment's summary, which states
--- the sum of all its coins, takes the place of all of these.
+-- One row per coin that an update creates or ends: its change to the owner's holdings. If an ended coin's create is not
+-- known, its owner and amount are unknown, unless a payment consumed it: a row of the payment's summary, which states
+-- the sum of all its coins, replaces all of these.
 with
 -- Of coins that began before, the terms alone.
 known as (

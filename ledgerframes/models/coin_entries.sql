@@ -2,7 +2,7 @@
 with
 created as (select * from coin_changes where what = 'created'),
 ended as (select * from coin_changes where what = 'ended'),
--- Who sent the coin that is collected for a name.
+-- The senders of coin that is collected for names.
 payers as (
   select above_id as event_id, min(sender) as sender
   from above
@@ -21,7 +21,7 @@ select
   coalesce(development_fund, 0) as minted_development_fund,
   case cause when 'traffic' then coalesce(paid, 0) end as burned_traffic,
   case cause when 'preapprovals' then coalesce(paid, 0) end as burned_preapprovals,
-  -- Of a purchase of traffic, the fees of outputs are inside what was paid.
+  -- For a traffic purchase, the fees of outputs are included in the amount paid.
   coalesce(other_fees, 0)
     + case when cause = 'traffic' then 0 else coalesce(list_sum(output_fees), 0) end as burned_fees
 from payments
@@ -35,7 +35,7 @@ select
 from made_coins
 join created on created.contract_id = made_coins.coin
 union all by name
--- An expiry burns the whole coin; of one that is not known, nobody states how much.
+-- An expiry burns the whole coin; if the coin is unknown, so is the amount.
 select
   coin_expiries.update_id, coin_expiries.migration_id, coin_expiries.record_time, owner as party, round,
   2000000 + node_index as place, ended.coin as burned_expiry, ended.coin is null as expiry_unknown

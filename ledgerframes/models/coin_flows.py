@@ -18,7 +18,7 @@ from ledgerframes.tables.coin_flows import MINT_BURN, MOVEMENTS, TOKEN_TRANSFERS
 
 
 def _unexplained(_: Engine, rows: pa.Table) -> dict[str, dict[str, int]]:
-    """How many updates are explained, are not, or are not known."""
+    """Count the updates that are explained, not explained, and unknown."""
     column = rows["unexplained"]
     zero = pc.sum(pc.equal(column, pa.scalar(0, column.type))).as_py() or 0
     return {
@@ -46,9 +46,9 @@ def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | N
 
 @of_model(TRANSFERS, unknown=["unknown_rules_choices"])
 def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
-    """List the outputs of coin transfers: who paid whom how much, in which round, with which fees and lock.
+    """List the outputs of coin transfers: sender, receiver, amount, round, fees and lock.
 
-    An `AmuletRules_Transfer` counts wherever it lies; a choice that wraps it is not counted again, and gives the
+    An `AmuletRules_Transfer` counts at any depth; a choice that wraps it is not counted again, and gives the
     reason. From release 0.5.16 on token-standard choices and preapprovals move coin without one; then they count
     themselves. A transfer without outputs, which only merges coins or claims rewards, has no row; see `mint_burn`.
 
@@ -102,12 +102,12 @@ def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", dec
 def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Compute what each update mints and burns, with a check: coin created less coin ended is minted less burned.
 
-    The recipe is that of the network's own documentation. Traffic burns what was paid, in which the fees of outputs
+    The recipe is that of the network's own documentation. Traffic burns the amount paid, in which the fees of outputs
     are contained, and the other fees; a transfer its fees; preapprovals what was paid, and all fees; names the coin
     that is collected for them. A transfer inside a purchase is not counted again. Validators' rewards contain their
     faucets, which are counted once.
 
-    What is not 0 in `unexplained` is an update of a model that this version does not know. The amount of a coin that
+    An update with `unexplained` other than 0 follows a model that this version does not know. The amount of a coin that
     ended is that of its create, in the events or in `opening`; else, of a transfer's inputs, what its summary states;
     else `net_change`, `unexplained` and, of an expiry, `burned_expiry` are null, and never 0.
 
@@ -126,7 +126,7 @@ def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
 
 
 def _of_party(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Whose entries are asked for, and whether it is known what was there before."""
+    """The requested party's entries, and whether the earlier state is known."""
     party = asked["party"]
     return begun(inputs, asked) | ({} if party is None else {"parties": list(names([party], "party"))})
 
@@ -152,7 +152,7 @@ def movements(
     Returns:
         One row per entry, in the order of the events, with the columns of `lf.describe("movements")`: amounts in coin
         and USD, times in UTC. `balance_after` is null unless the events begin at ledger begin or `opening` is given.
-        Where coin changed and nothing says why, the kind is `unknown`; an ended coin whose create is not known is an
+        If coin changed for no stated reason, the kind is `unknown`; an ended coin whose create is not known is an
         entry without party and amount.
 
     Raises:

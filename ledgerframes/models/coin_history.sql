@@ -5,7 +5,7 @@ coins as (
   select *
   from coin_contracts
   where wrong is null
-  -- A create that the history holds twice is one contract; an assignment shows one whose create lies elsewhere.
+  -- A create that occurs twice in the history is one contract; an assignment shows one created elsewhere.
   qualify row_number() over (
     partition by contract_id
     order by shown_by = 'assignment', shown_by = 'opening', migration_id, record_time, update_id, node_index) = 1

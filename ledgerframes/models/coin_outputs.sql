@@ -22,7 +22,7 @@ nearest as (
   join wrapping on wrapping.event_id = above_id
   group by above.event_id
 ),
--- What has a transfer, or another step, below it.
+-- Events with a transfer, or another step, below them.
 covered as (
   select above_id as event_id
   from above

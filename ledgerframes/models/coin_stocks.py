@@ -1,4 +1,4 @@
-"""`coin_history`, `supply` per round and by purpose, `balances_over_time`: which coin there is, whose, and what for."""
+"""`coin_history`, `supply` per round and by purpose, `balances_over_time`: which coin exists, whose it is, and why."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _MOST_ROWS: Final = 50_000_000
 
 
 def _without_round(engine: Engine, _: pa.Table) -> dict[str, int]:
-    """How many updates count for no round."""
+    """The number of updates that count for no round."""
     return {"without_round": engine.rows("updates_without_round")["updates"][0].as_py()}
 
 
 def _without_create(engine: Engine, _: pa.Table) -> dict[str, dict[str, int]]:
-    """How many coins ended whose create is not known, by template."""
+    """The number of ended coins whose create is unknown, by template."""
     rows = engine.rows("ended_only_coins").to_pylist()
     return {"without_create": {row["template_name"]: row["rows"] for row in rows}}
 
 
 def _check_times(engine: Engine, asked: Mapping[str, Any]) -> dict[str, int]:
-    """Refuse too many times, before anything is computed for them; returns how many there are, and how many owners."""
+    """Refuse too many times before anything is computed; returns the number of times and of owners."""
     size: dict[str, int]
     (size,) = engine.rows("balance_size").to_pylist()
     if size["times"] > _MOST_TIMES:
@@ -125,7 +125,7 @@ def supply(
 ) -> Any:
     """Sum the coin that exists at a time, unlocked and locked, as received: holding fees are not taken off.
 
-    The difference of two supplies is the sum of `net_change` of `mint_burn` between them.
+    The difference between two supplies is the sum of `net_change` of `mint_burn` between them.
 
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet, from ledger begin; see
@@ -159,7 +159,7 @@ def supply_by_purpose(
     as_: As = "pandas",
     decimals: Decimals | None = None,
 ) -> Any:
-    """Tell what the supply is for: unlocked, locked by purpose, circulating, and the pools that may still be minted.
+    """Split the supply: unlocked, locked by purpose, circulating, and the pools that may still be minted.
 
     `total` is that of `supply`: coin that exists, as received. A locked coin's purpose is that of the contract which
     names it, a transfer instruction, an allocation, a governance lock or a vesting lock (an allocation can be either of

@@ -28,12 +28,12 @@ def together(events: Any, *, opening: Any = None, rows_only: bool = False) -> It
 
     Args:
         events: as `inputs_of` takes them.
-        opening: likewise; tables that take an opening are given the same one.
+        opening: see the tables; those that take an opening are given the same one.
         rows_only: of a history in memory: the rows and what was not understood alone, without edges and the checks of
             the ledger's own sums.
 
     Yields:
-        What to give the functions of the tables as their `events`, until the end of the context.
+        An object to pass to the functions of the tables as `events`, until the end of the context.
 
     Raises:
         InputError: an argument is not valid, or columns are missing.
@@ -68,14 +68,14 @@ def computed(
         variables: settings of the model.
         unknown: models that list templates and choices that the table does not know.
         check: refuses what would be too much.
-        edges: the model of what began before the range and of what is open at its end.
+        edges: the model of contracts that began before the range or are open at its end.
         kind: of these, the kind of the table.
-        notes: what else the provenance says of the rows.
+        notes: further facts about the rows for the provenance.
 
     Raises:
         InputError: an argument is not valid, columns are missing, or a sum has more digits than an amount can have.
     """
-    # Kept rows cover all that a lake has, from ledger begin where that matters.
+    # Kept rows cover everything that a lake has, from ledger begin if that matters.
     kept = _kept(inputs, table) if until is None and dict(variables or {}) in ({}, {"begun": True}) else None
     if kept is not None:
         return _shaped(*kept, table, inputs, as_=as_, decimals=decimals)
@@ -101,7 +101,7 @@ def computed(
 
 
 def _kept(inputs: Inputs, table: Table) -> tuple[pa.Table, dict[str, Any]] | None:
-    """The rows that a store keeps of a table, if they are those of its history as it is, with what is known of them."""
+    """The rows of a table that a store keeps, if they match its current history, with the known facts about them."""
     ask = getattr(inputs.store, "_kept_rows", None)
     found = None if ask is None or inputs.opening is not None else ask(table.name)
     if found is None:
@@ -113,7 +113,7 @@ def _kept(inputs: Inputs, table: Table) -> tuple[pa.Table, dict[str, Any]] | Non
 def _shaped(
     rows: pa.Table, said: Mapping[str, Any], table: Table, inputs: Inputs, *, as_: As, decimals: Decimals | None
 ) -> Any:
-    """Rows in the declared columns and the caller's form, with the provenance of the history and what else is said."""
+    """Rows in the declared columns and the caller's form, with the provenance of the history and further facts."""
     attrs, schema = inputs.attrs | {"table": table.name, **said}, table.schema
     declared = pa.table([rows[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
     return shape(described(declared, attrs), table, as_=as_, decimals=decimals, attrs=attrs)
@@ -140,7 +140,7 @@ def _named(rows: pa.Table) -> list[tuple[str | None, ...]]:
 
 
 def _edges(engine: Engine, model: str, kind: str | None) -> dict[str, dict[str, Any]]:
-    """What began before the range, and what is open at its end: contracts, coin, and of how many that is not known."""
+    """Contracts and coin that began before the range or are open at its end, and how many amounts are unknown."""
     sums = {edge: {"rows": 0, "coin": Decimal(0), "not_known": 0} for edge in ("began_before", "open_at_end")}
     sums["began_before"]["without_create"] = 0
     for row in engine.rows(model).to_pylist():
@@ -151,12 +151,12 @@ def _edges(engine: Engine, model: str, kind: str | None) -> dict[str, dict[str, 
 
 
 def _warn(table: str, edges: Mapping[str, Any] | None, strange: Collection[str], inputs: Inputs) -> None:
-    """Warn of what the figures lack; the tables of a lake are computed part by part, each with what was before."""
+    """Warn of missing input; the tables of a lake are computed part by part, each with the earlier contracts."""
     before = {} if edges is None or (inputs.opening and inputs.opening.cursor is None) else edges["began_before"]
     if before.get("without_create"):
         warn(
             f"{table}: {before['without_create']:,} contracts that ended in this range began before it, and nothing"
-            f" says all of what they were (of {before['not_known']:,} the coin is not known); give"
+            f" describes all of them (for {before['not_known']:,} the coin is not known); give"
             f" {line_for(inputs.attrs)}",
             IncompleteFiguresWarning,
         )
@@ -170,8 +170,8 @@ def _warn(table: str, edges: Mapping[str, Any] | None, strange: Collection[str],
 
 
 def _check_opening(engine: Engine, inputs: Inputs, table: Table) -> None:
-    """Refuse an opening that lacks what the table needs, or that reaches into the events."""
-    assert inputs.opening is not None, "only called where there is one"
+    """Refuse an opening that lacks contracts that the table needs, or that reaches into the events."""
+    assert inputs.opening is not None, "only called with an opening"
     needed = {name for step in {*steps(table.name)} & _BEGUN_EARLIER for name in READS[step].templates}
     check_contents(inputs.opening, needed, table.name, line_for(inputs.attrs, inputs.opened_by))
     if inputs.store is None and begin_of(inputs.attrs) is None:
@@ -186,7 +186,7 @@ _BEGUN_EARLIER: Final = {
 
 
 def _computed(engine: Engine, inputs: Inputs, table: Table, compute: Callable[[], T]) -> T:
-    """What models give, with the errors that callers know: of a damaged lake, too little memory, too large a sum."""
+    """Compute models, with errors that callers know: for a damaged lake, too little memory, too large a sum."""
     import duckdb
 
     try:

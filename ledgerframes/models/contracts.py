@@ -82,7 +82,7 @@ def active_of(
 ) -> Any:
     """The same, of some templates or of every one."""
     moment = bound(at, "at")
-    # A snapshot has every template; what is loaded for the other tables has theirs, at any place.
+    # A snapshot has every template; contracts loaded for other tables have only theirs, at any cursor.
     opened_by: Loader = "load_opening" if templates and {*templates} <= {*OPENED} else "load_active_contracts"
     inputs = whole_history(events, reassignments, opening=opening, until=moment, opened_by=opened_by)
     given, line = inputs.opening, line_for(inputs.attrs, opened_by)
@@ -95,7 +95,7 @@ def active_of(
         check_contents(given, templates or (), ACTIVE.name, line)
 
     def notes(engine: Engine, rows: pa.Table) -> dict[str, Any]:
-        """What proves that the contracts are the opening of what comes after."""
+        """Attributes that prove that the contracts are the opening of the following history."""
         end = _end(engine, moment, inputs.attrs)
         cursor = {} if end is None else {"cursor": [end.migration_id, format_timestamp(end.micros)]}
         return {"at": _said(moment), **cursor, **proof(rows, templates=templates, parties=None)}
@@ -112,14 +112,14 @@ def whole_history(
     until: Cursor | int | None,
     opened_by: Loader = "load_opening",
 ) -> Inputs:
-    """Read a history that is whole: from ledger begin or an opening, without a gap, all of its tables as far.
+    """Read a complete history: from ledger begin or an opening, without a gap, all of its tables equally far.
 
     Raises:
         InputError: `reassignments` is given in addition to a history that has them, or their ranges differ.
         PartialResultError: the provenance does not prove that nothing is missing.
     """
     if reassignments is not None and (isinstance(events, History) or not len(columns_of(events))):
-        refuse("reassignments", reassignments, "leave it out: they are taken from what is given as events")
+        refuse("reassignments", reassignments, "leave it out: they are read from the value of events")
     legs = events.reassignments if isinstance(events, History) else reassignments
     inputs = inputs_of(events, reassignments=reassignments, opening=opening, opened_by=opened_by)
     check_whole(inputs.proof, name="events", opening=opening)

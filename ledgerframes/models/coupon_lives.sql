@@ -106,7 +106,7 @@ claimed as (
   where outcome = 'claimed'
   group by payment_id, kind
 ),
--- A coupon that expired alone is worth what nobody claimed. Of several it is not exact, since their sum was rounded once,
+-- A coupon that expired alone is worth the unclaimed sum. Of several it is not exact, since their sum was rounded once,
 -- unless they state coin: then one that is not known is the rest.
 alone as (
   select

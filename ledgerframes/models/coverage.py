@@ -21,11 +21,11 @@ _OPENING: Final = (
 
 
 def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) -> None:
-    """Refuse a history that has a gap, or that begins after ledger begin while the caller does not say what was there.
+    """Refuse a history with a gap, or one that begins after ledger begin without a statement of the earlier contracts.
 
     Raises:
         InputError: `opening` is another text than "nothing".
-        PartialResultError: it is incomplete, begins later, or does not say.
+        PartialResultError: it is incomplete, begins later, or does not state its start.
     """
     if not hasattr(frame, "column_names") and not hasattr(frame, "columns"):
         raise InputError(f"{name} is {type(frame).__name__}, not a frame; lf.load_{name} returns one")
@@ -34,7 +34,7 @@ def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) 
     attrs = attrs_of(frame)
     if only := attrs.get("only"):
         raise PartialResultError(f"{name} holds only some events ({only}); load all of them")
-    # With `known_to` only the end is open; a gap inside would give wrong results without a trace.
+    # With `known_to` only the end is open; a gap inside would give wrong results silently.
     if not attrs.get("complete", True) and "known_to" not in attrs:
         raise PartialResultError(f"{name} has a gap, for its load ended early; load it again, or {advice}")
     if opening is not None:
@@ -42,7 +42,7 @@ def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) 
     if not attrs:
         # Frames lose their attrs in many pandas operations, so an absent proof is not a proof.
         raise PartialResultError(f"{name} does not say where it begins (it has no attrs); {advice}")
-    # None: nothing shows whether the ledger began before, as on one without a DSO.
+    # None: nothing shows whether the ledger began earlier, as on one without a DSO.
     if attrs.get("from_beginning", False) is False:
         raise PartialResultError(f"{name} does not begin at ledger begin (it is {attrs.get('range')!r}); {advice}")
 
@@ -51,9 +51,9 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
     """Refuse events and reassignments whose provenance names different parts of the history.
 
     Args:
-        events: a frame with or without attrs; what it does not say is not compared.
-        reassignments: likewise.
-        at: the moment that is asked for; up to there both may reach.
+        events: a frame with or without attrs; missing attrs are not compared.
+        reassignments: a frame like `events`.
+        at: the requested time; both may reach up to it.
 
     Raises:
         InputError: their ranges differ, one reaches further, or they come from different states of a store.
@@ -89,7 +89,7 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
 
 
 def nothing_before(inputs: Inputs, asked: Mapping[str, Any]) -> bool:
-    """Whether there was nothing before the events, by their provenance or the caller's word."""
+    """Whether nothing existed before the events, by their provenance or the caller's statement."""
     return inputs.attrs.get("from_beginning") is True or isinstance(asked.get("opening"), str)
 
 
@@ -102,7 +102,7 @@ def from_begin(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, bool]:
 
 
 def begun(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, bool]:
-    """Whether it is known what was there before; then nothing of the history may be missing."""
+    """Whether the earlier state is known; then nothing of the history may be missing."""
     begun = asked["opening"] is not None or inputs.attrs.get("from_beginning", False) is not False
     if begun:
         check_whole(inputs.proof, name="events", opening=asked["opening"])

@@ -1,5 +1,5 @@
 -- One row per validator of listed licenses: its first round, and when that opened. A license is created again at every
--- change, so its own time says nothing. A round between two known ones is placed on the straight line between them.
+-- change, so its own time shows nothing. A round between two known ones is placed on the straight line between them.
 with
 firsts as (select validator, min(first_round) as round from licenses group by validator)
 select

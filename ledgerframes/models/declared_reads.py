@@ -1,4 +1,4 @@
-"""Every read of the models, by its name: which records, and which of their members under which names."""
+"""Every read of the models, by name: the records, and which of their members are read under which names."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TOTALS: Final = {
     "total_weight_featured_app": "totalFeaturedAppRewardCoupons",
     "total_weight_unfeatured_app": "totalUnfeaturedAppRewardCoupons",
 }
-#: What a summary of a payment states: under the choice's own result, or that of the transfer that it wraps.
+#: The members of a payment's summary: under the choice's own result, or that of the transfer that it wraps.
 _RESULTS: Final = ("", "transferResult.", "result.")
 _SUMMARY: Final = {
     "app": "inputAppRewardAmount",
@@ -95,7 +95,7 @@ OPENED: Final = (
     "Splice.AmuletTransferInstruction:AmuletTransferInstruction",
     *(*GOVERNANCE_LOCKS, *POOLS),
 )
-#: The terms of a coin, which a locked one holds in a record of its own.
+#: The terms of a coin, which a locked coin has in a record of its own.
 _TERMS: Final = (
     Member("owner", "plain", ("owner", "amulet.owner"), required=True),
     Member("amount", "amount", ("amount.initialAmount", "amulet.amount.initialAmount"), required=True),
@@ -140,7 +140,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             ),
             templates=ROUNDS,
         ),
-        # Their numbers and when they are to close, of which a table may need no more.
+        # Their numbers and closing times; a table may need no more.
         "round_numbers": Read(
             "creates",
             (),
@@ -194,7 +194,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             ),
             templates=COUPONS,
         ),
-        # What a payment's summary does not tell apart; members that are not right are counted by `coupon_contracts`.
+        # Parts that a payment's summary does not separate; wrong members are counted by `coupon_contracts`.
         "second_version_coupons": Read(
             "creates",
             ("contract_id",),
@@ -327,7 +327,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             ),
             templates=(SETUP,),
         ),
-        # What contracts say of parties, for the star schema.
+        # Facts about parties in contracts, for the star schema.
         "name_service_entries": Read(
             "creates",
             (),

@@ -1,4 +1,4 @@
--- How many validators' licenses were cancelled or withdrawn.
+-- The number of validators' licenses that were cancelled or withdrawn.
 select count(*) as validators
 from latest_licenses
 where choice in ('ValidatorLicense_Cancel', 'ValidatorLicense_Withdraw')

@@ -1,4 +1,4 @@
--- How many coins ended whose create is not known, by template.
+-- The number of ended coins whose create is unknown, by template.
 select template_name, count(*) as rows
 from exercises
 where consuming and template_name in ('Splice.Amulet:Amulet', 'Splice.Amulet:LockedAmulet')

@@ -1,4 +1,4 @@
--- How many coupons ended whose create is not known, by template.
+-- The number of ended coupons whose create is unknown, by template.
 select template_name, kinds.kind, count(*) as rows
 from exercises
 join coupon_kinds as kinds using (template_name)

@@ -32,7 +32,7 @@ _FILES: Final = files("ledgerframes.models")
 INPUTS: Final = ("events", "reassignments", "opening", "updates", "verdicts", *SNAPSHOTS_READ)
 #: How much memory models take, such as `4GB`; the rest goes to disk.
 VARIABLE: Final = "LEDGERFRAMES_MEMORY_LIMIT"
-#: Without it: half of the machine's memory, and with frames so much that all is one and a half times the frames.
+#: Default: half of the machine's memory; with frames, enough that the total is one and a half times the frames.
 HALF: Final = "50%"
 _ADDED_BY_MODELS: Final = 330_000_000
 _LEAST: Final = 256_000_000
@@ -40,7 +40,7 @@ _LEAST: Final = 256_000_000
 
 @cache
 def text_of(name: str) -> str:
-    """The SQL of a model or of what is read, as one SELECT."""
+    """The SQL of a model or of a read, as one SELECT."""
     return READS[name].sql() if name in READS else _sql_files()[name].read_text(encoding="utf-8").strip()
 
 
@@ -59,7 +59,7 @@ def known() -> frozenset[str]:
 
 @cache
 def below(name: str) -> tuple[str, ...]:
-    """The relations that a model reads: what follows from or join and is no step of its own."""
+    """The relations that a model reads: names after from or join that are not its own steps."""
     return tuple(sorted({*re.findall(r"\b(?:from|join|unpivot)\s+(\w+)", _bare(name))} & known()))
 
 
@@ -73,14 +73,14 @@ def _words(name: str) -> set[str]:
 
 
 def _needed(name: str, given: Collection[str]) -> set[str]:
-    """What may be columns of the inputs that a relation needs; one that reads other models alone needs none."""
+    """Possible columns of the inputs that a relation needs; one that reads only other models needs none."""
     if name in READS:
         return READS[name].needed
     return _words(name) if {*below(name)} & {*given, *_VIEWS} else set()
 
 
 def steps(name: str, given: Collection[str] = INPUTS) -> Iterator[str]:
-    """A model and everything below it, but for the inputs; what is read comes before what reads it."""
+    """A model and everything below it, except the inputs; a relation comes before those that read it."""
     seen: set[str] = set()
 
     def visit(step: str) -> Iterator[str]:
@@ -109,13 +109,13 @@ def _asked(sql: str) -> frozenset[str]:
 
 @cache
 def _macro_texts() -> Mapping[str, str]:
-    """What each macro is, by its name."""
+    """The text of each macro, by name."""
     found = (re.search(r"macro (\w+)\(.*?\) as\s(.*)", text, re.DOTALL) for text in macros())
     return {match[1]: match[2] for match in found if match}
 
 
 def kind_of(name: str) -> str:
-    """What a step is made as: a table, which is computed once, or a view."""
+    """How a step is created: as a table, which is computed once, or as a view."""
     return "view" if name in _VIEWS else "table"
 
 
@@ -129,7 +129,7 @@ class Engine:
     """A connection over one history, in which each step is computed once however many models need it.
 
     Args:
-        inputs: for each input, what gives its columns by their names. A model can be given, too, with its rows.
+        inputs: for each input, a function that returns its columns by name. A model can be given, too.
         until: the moment up to which the history counts: a cursor, or microseconds in every migration.
 
     Raises:
@@ -162,11 +162,11 @@ class Engine:
                 close()
 
     def interruptible(self, call: Callable[[], T]) -> T:
-        """What a call returns that asks for rows; Ctrl-C ends it at once."""
+        """Make a call that requests rows; Ctrl-C ends it at once."""
         return interruptible(self._connection, call)
 
     def set(self, settings: Mapping[str, Any]) -> None:
-        """Give models their settings, as `getvariable` reads them; what others of them made is dropped.
+        """Set variables of models, as `getvariable` reads them; steps computed with other values are dropped.
 
         Args:
             settings: by their names; all that are not named are null.
@@ -190,20 +190,20 @@ class Engine:
         return rows
 
     def batches(self, name: str) -> pa.RecordBatchReader:
-        """The rows of a model a batch at a time, never all of them at once; nothing else may be asked for meanwhile."""
+        """The rows of a model in batches, never all at once; nothing else may be queried meanwhile."""
         return self._connection.sql(self._selected(name)).to_arrow_reader(_ROWS)
 
     def repeated(self, name: str, key: Sequence[str]) -> tuple[Any, ...] | None:
-        """The first key that two rows of a model have; None where there is none."""
+        """The first key that two rows of a model share; None if there is none."""
         listed = ", ".join(key)
         query = f"select {listed} from ({self._selected(name)}) group by all having count(*) > 1 order by all limit 1"
         found: list[tuple[Any, ...]] = self._connection.sql(query).fetchall()
         return found[0] if found else None
 
     def _selected(self, name: str) -> str:
-        """The SELECT of a model, of which all below it are there.
+        """The SELECT of a model whose inputs have been created.
 
-        It is not made a table first: what is asked for is often large, and no other step reads it.
+        It is not stored as a table first: requested rows are often large, and no other step reads them.
         """
         order = self._missing(name)
         self._register(order or [name])
@@ -214,7 +214,7 @@ class Engine:
         return f"from {name}"
 
     def not_understood(self, name: str, *unknown: str) -> dict[str, int]:
-        """How often a model met something that it cannot read, the most frequent first.
+        """How often a model found something that it cannot read, the most frequent first.
 
         Args:
             name: the model.
@@ -251,7 +251,7 @@ class Engine:
         return [step for step in self._steps(name) if step not in self._built]
 
     def _make(self, order: list[str]) -> None:
-        """Make steps what others can read, of which all below them are there or come first."""
+        """Create steps for others to read; everything below them exists or comes first."""
         for step in order:
             if step in self._rows:
                 self._connection.register(step, self._rows[step])
@@ -264,7 +264,7 @@ class Engine:
         return self._run(lambda query: self._connection.sql(query).to_arrow_table(), query)
 
     def _run(self, call: Callable[[str], T], statement: str) -> T:
-        """Run a statement; what does not fit next to the frames may take as much memory as if there were none."""
+        """Run a statement; if it does not fit next to the frames, it may use as much memory as if there were none."""
         import duckdb
 
         try:
@@ -279,7 +279,7 @@ class Engine:
         return steps(name, {*INPUTS, *self._inputs})
 
     def _register(self, order: list[str]) -> None:
-        """Give the connection the columns of the inputs that the steps name; views list columns that few steps need."""
+        """Register the columns of the inputs that the steps name; views list columns that few steps need."""
         needed = {name for step in order if step not in _VIEWS for name in _needed(step, self._inputs)}
         listed = {name for step in order if step in _VIEWS for name in _words(step)}
         for name, give in self._inputs.items():
@@ -305,9 +305,9 @@ class Engine:
 
 
 def _opened(inputs: Iterable[Give]) -> tuple[Database, duckdb.DuckDBPyConnection, int]:
-    """A database that reads the files of the inputs, a connection to it, and how many bytes the inputs may take.
+    """A database that reads the files of the inputs, a connection to it, and the bytes that the inputs may take.
 
-    These are half of its memory.
+    That is half of its memory.
     """
     import duckdb
 
@@ -334,9 +334,9 @@ def _opened(inputs: Iterable[Give]) -> tuple[Database, duckdb.DuckDBPyConnection
         raise
 
 
-#: Rows that a reader of a model holds at once.
+#: Rows that a reader of a model has in memory at once.
 _ROWS: Final = 50_000
-#: Names that provenance lists; a history can hold any number of them.
+#: The number of names that provenance lists; a history can have any number of them.
 _MOST: Final = 100
 #: Selections of the inputs, which are not worth a copy.
 _VIEWS: Final = ("creates", "exercises")

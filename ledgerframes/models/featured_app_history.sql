@@ -28,7 +28,7 @@ claims as (
   from rewards
   where kind = 'app' and outcome = 'claimed' and created_at is not null
 ),
--- Of all applications, what was claimed of the coupons up to each time.
+-- The amounts claimed of the coupons of all applications up to each time.
 running as (
   select
     created_at, sum(coalesce(sum(amount), 0)) over (order by created_at) as claimed,

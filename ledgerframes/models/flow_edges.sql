@@ -1,4 +1,4 @@
--- One row: how many reassignments have a leg that may lie before the range, and after it.
+-- One row: the number of reassignments with a leg that may lie before the range, and after it.
 select
   count(*) filter (edge = 'start') as start,
   count(*) filter (edge = 'end') as "end"

@@ -1,4 +1,4 @@
--- One row per source and target, and period if one is asked for: how many reassignments there were.
+-- One row per source and target, and period if requested: the number of reassignments.
 with
 flows as (
   select

@@ -1,4 +1,4 @@
-"""`votes`, `vote_casts`, `price_votes`, `config_changes`, `sv_weights`, `featured_app_history`: who decided what."""
+"""`votes`, `vote_casts`, `price_votes`, `config_changes`, `sv_weights`, `featured_app_history`: governance."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _began_before(column: str) -> Any:
 
 
 def _not_compared(engine: Engine, _: pa.Table) -> dict[str, int]:
-    """How many contracts of rules have none before them to compare with."""
+    """The number of contracts of rules without an earlier one to compare with."""
     states = engine.rows("config_states")
     first = pc.and_(pc.equal(states["state"], 1), pc.not_equal(states["shown_by"], "opening"))
     return {"not_compared": pc.sum(first).as_py() or 0}
@@ -35,9 +35,9 @@ def _not_compared(engine: Engine, _: pa.Table) -> dict[str, int]:
 
 @of_model(VOTES, notes=_began_before("opened_at"))
 def votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
-    """List the votes on governance: what the super validators were asked to decide, and what they decided.
+    """List the votes on governance: the proposals to the super validators, and their decisions.
 
-    A proposal is a request for a vote. Each vote replaces the request's contract; the row has what the last one states,
+    A proposal is a request for a vote. Each vote replaces the request's contract; the row has the last one's members,
     or the result of the close. A request that was made before the events, and is not in `opening`, has a row if it was
     voted on or closed in them; `attrs["began_before"]` counts those whose opening is not known.
 
@@ -56,7 +56,7 @@ def votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Dec
 
 @of_model(VOTE_CASTS, notes=_began_before("record_time"))
 def vote_casts(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
-    """List who voted how on governance requests: the votes that each super validator cast, with its reasons.
+    """List the votes that each super validator cast on governance requests, with its reasons.
 
     A request lists its votes, so those cast before the events are here too if the events, or `opening`, show the
     request; `attrs["began_before"]` counts them.
@@ -77,7 +77,7 @@ def vote_casts(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
 def price_votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the super validators' votes for the coin's price, and the median and spread of the votes after each.
 
-    This part of governance needs no request. A round opens with the median of the votes that stand then:
+    This part of governance needs no request. A round opens with the median of the current votes:
     `amulet_price_usd` of `round_history`.
 
     Args:

@@ -17,7 +17,7 @@ _KINDS: Final = ("dsoAction", "amuletRulesAction", "ansEntryContextAction")
 
 
 def _request(within: str = "") -> tuple[Member, ...]:
-    """What a vote request states."""
+    """The members of a vote request."""
 
     def action(*names: str) -> tuple[str, ...]:
         return tuple(f"{within}action.value.{kind}.{name}" for name in names for kind in _KINDS)

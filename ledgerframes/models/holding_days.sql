@@ -1,4 +1,4 @@
--- One row per party and day on which its coin changed: what it holds at the end of that day, until the next such day.
+-- One row per party and day on which its coin changed: its holdings at the end of that day, until the next such day.
 -- Days are counted from 1970 in UTC.
 with
 coins as (

@@ -1,4 +1,4 @@
--- Two rows per row of a holdings summary: what the party holds unlocked and locked, and the notional fees of both.
+-- Two rows per row of a holdings summary: the party's unlocked and locked holdings, and the notional fees of both.
 select
   record_time, migration_id, computed_as_of_round, party_id, 'unlocked' as lock,
   total_unlocked_coin as holdings, accumulated_holding_fees_unlocked as notional_fees

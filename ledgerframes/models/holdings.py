@@ -1,4 +1,4 @@
-"""`holdings_from_events`, `reconcile_holdings`, `holding_fees`: what parties hold, and what a server says of it."""
+"""`holdings_from_events`, `reconcile_holdings`, `holding_fees`: holdings of parties, compared with a server's."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def holdings_from_events(
     }
 
     def check(engine: Engine) -> None:
-        """Refuse coins that would silently be missing from a sum, and fees of a round that nobody knows."""
+        """Refuse coins that would silently be missing from a sum, and fees of an unknown round."""
         unread = engine.rows("unread_coins").slice(0, 1).to_pylist()
         if unread:
             name, member = unread[0]["template_name"], unread[0]["member"]
@@ -114,7 +114,7 @@ def holdings_from_events(
 def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
     """Compare holdings computed from the history with a server's summary, to the last digit.
 
-    It is no model in SQL: its inputs are two small frames, and what it decides, which amounts a side states at all,
+    It is not a model in SQL: its inputs are two small frames, and its decision, which amounts a side states at all,
     depends on the columns and the releases of both.
 
     Args:
@@ -145,7 +145,7 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
     }
     stated = [name for name in AMOUNTS if _states(left, name) and _states(right, name)]
     fees = set(stated) & set(_OF_A_ROUND)
-    # Only fees depend on the round; sums of amounts can be compared whatever it is.
+    # Only fees depend on the round; sums of amounts can be compared in any case.
     if fees and rounds["computed"] and rounds["summary"] and rounds["computed"] != rounds["summary"]:
         raise InputError(
             f"computed is for round {_numbers(rounds['computed'])}, summary for {_numbers(rounds['summary'])}; fees"
@@ -155,11 +155,11 @@ def reconcile_holdings(computed: Any, summary: Any) -> pd.DataFrame:
     for party in dict.fromkeys([*left.index, *right.index]):
         for name in stated:
             ours, theirs = _amount(left, party, name), _amount(right, party, name)
-            # Newer servers state no fees, and what is not stated is not a difference.
+            # Newer servers state no fees, and a missing amount is not a difference.
             if ours is not None and theirs is not None and ours != theirs:
                 rows.append((party, name, ours, theirs, _EXACT.subtract(ours, theirs)))
     reconciled = pd.DataFrame(rows, columns=["party_id", "amount", "computed", "served", "difference"])
-    # Said together with an empty result, so that "no difference" is not taken for "all compared".
+    # Reported together with an empty result, so that "no difference" is not taken for "all compared".
     reconciled.attrs["decimals"] = "exact"
     reconciled.attrs["not_served"] = [name for name in AMOUNTS if name not in stated]
     return reconciled
@@ -207,7 +207,7 @@ def _by_party(one: Any, name: str) -> pd.DataFrame:
 
 
 def _states(frame: pd.DataFrame, name: str) -> bool:
-    """Whether a side states an amount; where no party holds anything, fees are stated if their round is."""
+    """Whether a side states an amount; if no party holds anything, fees are stated if their round is."""
     if frame[name].notna().any():
         return True
     nobody = not _held(frame).any()
@@ -215,19 +215,19 @@ def _states(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _held(frame: pd.DataFrame) -> Any:
-    """Which parties the side knows; frames of older stores do not say, and leave all amounts of the others null."""
+    """The parties that the side knows; frames of older stores lack this, and leave all amounts of the others null."""
     known = frame[list(AMOUNTS)].notna().any(axis=1)
     return known if "found" not in frame.columns else frame["found"].astype("boolean").fillna(known).astype(bool)
 
 
 def _amount(frame: pd.DataFrame, party: str, name: str) -> Decimal | None:
-    """A party's amount, zero where it holds nothing, None where it is not stated."""
+    """A party's amount, zero if it holds nothing, None if it is not stated."""
     if party not in frame.index:
         return Decimal(0)
     value = frame.at[party, name]
     if pd.isna(value):
         return None if frame.at[party, _KNOWN] else Decimal(0)
-    # By way of text, because a float's own decimal has digits that nobody gave.
+    # Via text, because a float's own decimal has digits that nobody entered.
     return Decimal(str(value))
 
 

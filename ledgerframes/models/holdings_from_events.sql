@@ -1,4 +1,4 @@
--- One row per party: what it holds of the coin at the end of the history, and its notional holding fees.
+-- One row per party: its holdings of the coin at the end of the history, and its notional holding fees.
 -- The fee of a coin at a round is its rate times the rounds since its creation, at most its amount.
 with
 moment as (

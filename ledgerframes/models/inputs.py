@@ -28,13 +28,13 @@ from ledgerframes.tables.verdicts import VERDICTS
 if TYPE_CHECKING:
     from ledgerframes.models.engine import Engine
 
-#: What an opening has to have; `load_active_contracts` and `active_contracts` give more.
+#: The columns that an opening must have; `load_active_contracts` and `active_contracts` return more.
 OPENING: Final = ("contract_id", "template_name", "created_at", "payload")
 _GIVER: Final = "give the events of lf.load_events, a History, a Store, or a path of Parquet"
 #: Rows that a thread of DuckDB takes at once.
 _BATCH: Final = 65_536
-#: Gives the columns of an input whose names are among some words, and of others only what is there: a table or dataset
-#: or SQL. A copy of it in memory may take so many bytes.
+#: Returns the columns of an input whose names are among some words, and of others only the existing ones: a table,
+#: dataset or SQL. A copy of it in memory may take up to the given number of bytes.
 Give = Callable[[set[str], set[str], int], Any]
 
 
@@ -43,16 +43,16 @@ class Inputs:
     """A caller's history.
 
     Attributes:
-        gives: for each relation what gives its columns.
+        gives: for each relation, a function that returns its columns.
         attrs: the provenance of the events.
         proof: a frame with that provenance.
         store: the store that is read, if one is.
-        opening: what was active before the events, if the caller knows.
+        opening: the contracts active before the events, if the caller knows.
         given: the same as the caller gave it.
-        engine: what has computed tables of this history, and computes more of them.
+        engine: the engine with computed tables of this history, which computes more of them.
         opened_by: what loads the opening that the table needs.
         verdict_attrs: the provenance of verdicts given in addition to the history.
-        rows_only: whether a caller wants the rows of tables and what was not understood, and nothing else of them.
+        rows_only: whether a caller wants only the rows of tables and the counts of what was not understood.
     """
 
     gives: Mapping[str, Give]
@@ -79,7 +79,7 @@ class Inputs:
 def inputs_of(
     events: Any, *, reassignments: Any = None, opening: Any = None, opened_by: Loader = "load_opening"
 ) -> Inputs:
-    """Read what a caller gives.
+    """Read the caller's events.
 
     Args:
         events: a frame of events, of the ledger interface too, a `History`, a `Store`, the path of a Parquet file or
@@ -89,7 +89,7 @@ def inputs_of(
         opened_by: what loads the opening that the table needs.
 
     Raises:
-        InputError: it is none of them, columns are missing, or the opening is not that of the events.
+        InputError: it is none of them, columns are missing, or the opening does not belong to the events.
     """
     if isinstance(events, Inputs):
         if opening is not None and opening is not events.given:
@@ -135,7 +135,7 @@ def inputs_of_verdicts(inputs: Inputs, verdicts: Any) -> Inputs:
 
 
 def inputs_of_table(rows: Any, table: Table) -> Inputs:
-    """Read one table that a caller gives.
+    """Read one table from the caller.
 
     Args:
         rows: a frame of it, a `History` or a `Store` that has it, or a path of Parquet: of its file, or of a folder
@@ -172,7 +172,7 @@ def _given(given: Any, table: Table, *, additional: bool = False) -> Give:
 
 
 def _proof(given: Any, table: Table) -> Any:
-    """A frame with the provenance of a table that a caller gives."""
+    """A frame with the provenance of a caller's table."""
     if isinstance(given, History) and table.name in History._fields:
         return getattr(given, table.name)
     if is_store(given):
@@ -185,7 +185,7 @@ def _proof(given: Any, table: Table) -> Any:
 
 
 def inputs_of_snapshot(name: str, given: Any, *needed: str) -> Inputs:
-    """Read a loaded or stored table of which some columns are needed; others are null where they are not there.
+    """Read a loaded or stored table, some of whose columns are needed; others are null if they are missing.
 
     Args:
         name: the table, among `SNAPSHOTS_READ`.
@@ -200,7 +200,7 @@ def inputs_of_snapshot(name: str, given: Any, *needed: str) -> Inputs:
         frame = given.load(name, as_="arrow")
     elif isinstance(given, str | Path):
         if not Path(given).exists():
-            raise InputError(f"{name}={str(given)!r} does not exist: give what lf.load_{name} returns, or a Store")
+            raise InputError(f"{name}={str(given)!r} does not exist: give the result of lf.load_{name}, or a Store")
         frame = ds.dataset(given, format="parquet").to_table()
     if isinstance(frame, pd.DataFrame):
         exact = [column.name for column in table.columns if column.kind is AMOUNT and column.name in needed]
@@ -215,11 +215,11 @@ def inputs_of_snapshot(name: str, given: Any, *needed: str) -> Inputs:
 
 @dataclass(frozen=True)
 class _Frame:
-    """A frame of a table, of which each column is converted when a step first needs it.
+    """A frame of a table whose columns are converted when a step first needs them.
 
     Attributes:
         frame: pandas, Arrow or polars.
-        table: the declaration of what it holds.
+        table: the declaration of its contents.
         read: the columns converted so far.
     """
 
@@ -229,7 +229,7 @@ class _Frame:
 
     @property
     def size(self) -> int:
-        """How many bytes are in memory for it, as far as that is known without looking at each cell."""
+        """The bytes that it takes in memory, as far as they are known without examining each cell."""
         own = self.frame.nbytes if isinstance(self.frame, pa.Table) else 0
         return int(max(own, sum(column.nbytes for column in self.read.values())))
 
@@ -243,7 +243,7 @@ class _Frame:
 
 
 def _in_batches(rows: pa.Table) -> pa.Table:
-    """The same: a thread takes a batch, so one large batch would keep all but one of them waiting."""
+    """The same in batches: a thread takes a batch, so one large batch would keep all but one waiting."""
     return pa.Table.from_batches(rows.to_batches(max_chunksize=_BATCH), rows.schema)
 
 
@@ -263,7 +263,7 @@ class _Files:
     Attributes:
         files: their paths.
         schema: of all of them.
-        table: the declaration of what they hold.
+        table: the declaration of their contents.
     """
 
     files: tuple[str, ...]

@@ -1,5 +1,5 @@
 -- One row per issuer, instrument and time at which its supply was computed. Registries may leave that time out, and their
--- admin; then their address tells them apart.
+-- admin; then their address distinguishes them.
 with
 stated as (
   select

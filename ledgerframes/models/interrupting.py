@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     import duckdb
 
 T = TypeVar("T")
-#: How often a query is interrupted after Ctrl-C; each waits a fifth of a second.
+#: The number of interrupts of a query after Ctrl-C; each waits a fifth of a second.
 _INTERRUPTS: Final = 6
 
 
 def interruptible(connection: duckdb.DuckDBPyConnection, call: Callable[[], T]) -> T:
-    """What a call returns that queries a connection; in the main thread DuckDB makes an error of its own of Ctrl-C."""
+    """Make a call that queries a connection; in the main thread, DuckDB turns Ctrl-C into an error of its own."""
     stopped = threading.Event()
     # Held back from before the thread begins: an error in between would close a connection that is in use.
     with held_back(stopped.set):

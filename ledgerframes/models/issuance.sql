@@ -1,8 +1,8 @@
--- One row per round: what the issuance curve allows, to each pool, and what became of it: the coupons of the round that were
+-- One row per round: what the issuance curve allows each pool, and the outcome: the coupons of the round that were
 -- minted, expired or are open, and what was burned while it was the round. With the next step of the curve.
 with
 own as (select * from round_pools where rounds is null),
--- What the curve's next step allows, so many rounds later.
+-- The amounts that the curve's next step allows, so many rounds later.
 later as (select * from round_pools where rounds is not null),
 coupons as (
   select
@@ -23,7 +23,7 @@ amounts as (
     coin(worth(total_weight_featured_app, issuance_per_featured_app)) as allowed_featured_app,
     coin(worth(total_weight_unfeatured_app, issuance_per_unfeatured_app)) as allowed_unfeatured_app,
     own.sv as allowed_sv, own.development_fund as allowed_development_fund,
-    -- A round without any has 0; a sum of which a part is not known is null.
+    -- A round without any has 0; a sum with an unknown part is null.
     case when coupons.round is null then 0 else minted end::decimal(38, 10) as minted,
     case when lapsed.round is null then 0 else expired end::decimal(38, 10) as expired,
     case when coupons.round is null and issuance_per_sv is not null then 0 else open end::decimal(38, 10) as open,
@@ -47,7 +47,7 @@ valued as (
 )
 select
   *,
-  -- What was before a range is not known, unless it begins with the ledger.
+  -- The amounts before a range are unknown, unless it begins with the ledger.
   case
     when coalesce(getvariable('begun')::boolean, true)
       and count(*) over running = count(columns('^(allowed|minted|expired|burned)(_usd)?$')) over running

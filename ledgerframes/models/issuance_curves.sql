@@ -1,5 +1,5 @@
--- One row per configuration that a contract of the coin's rules holds, now or from a time on, with the values of its issuance
--- curve as they are, the first of them from the ledger's beginning on.
+-- One row per configuration in a contract of the coin's rules, now or from a time on, with the values of its issuance
+-- curve as stated, the first of them from the ledger's beginning on.
 with
 held as (
   select template_name, choice, state, null::bigint as from_us, config from config_states where rules = 'AmuletRules'

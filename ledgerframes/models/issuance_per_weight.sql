@@ -1,4 +1,4 @@
--- Coin per weight, by round, kind and whether an application is featured: what the round's contracts stated last.
+-- Coin per weight, by round, kind and whether an application is featured, as the round's contracts last stated it.
 with
 stated as (
   unpivot round_history

@@ -18,7 +18,7 @@ rules as (
   where rules = 'AmuletRules'
 ),
 ruled as (select round, max(state) as state from opened join rules on since <= place group by round),
--- The rules when a round begins to issue say which package computes it.
+-- The rules at the time when a round begins to issue name the package that computes it.
 issued as (
   select round, arg_max(has_fund, row(state, coalesce(from_us, 0))) as has_fund
   from round_history

@@ -1,4 +1,4 @@
--- One row per coupon of `rewards`: with what its round issues, what it is worth and its worth in USD, where that became
+-- One row per coupon of `rewards`: with the issuance of its round, its value in coin and in USD, where that became
 -- known after it. None issues for a coupon that states coin, which is one of the second version: these state when they
 -- expire.
 with

@@ -1,4 +1,4 @@
-"""`labels`: what parties are called and what they are, from a file of the user's and from what the data knows."""
+"""`labels`: names and roles of parties, from a file of the user's and from the data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST: Final = 200  # as `aliases` takes them
 
 
 class _Fact(NamedTuple):
-    """What the data knows of a party."""
+    """A fact about a party in the data."""
 
     kind: str
     name: str | None
@@ -99,7 +99,7 @@ def _of_network(net: Network) -> Known:
 
 
 def _of_history(events: Any) -> Known:
-    """The same of what the events show."""
+    """The same from the events."""
     with Engine(inputs_of(events).gives) as engine:
         parties = engine.rows("party_facts").to_pylist()
         validators = engine.rows("license_contracts")["validator"].to_pylist()
@@ -126,7 +126,7 @@ def _own(path: Any) -> list[tuple[str, str, str | None, str]]:
 
 
 def _read(path: Any) -> tuple[str, list[list[str]]]:
-    """What messages call the user's labels, and their rows: the text of each column, empty where there is none."""
+    """The name of the user's labels in messages, and their rows: the text of each column, empty if there is none."""
     if not isinstance(path, str | Path):
         frame = path.to_pandas() if not isinstance(path, pd.DataFrame) and hasattr(path, "to_pandas") else path
         if not isinstance(frame, pd.DataFrame):

@@ -12,17 +12,17 @@ from ledgerframes.frames import to_arrow
 from ledgerframes.tables.history import EVENTS
 from ledgerframes.tables.ledger import LEDGER_EVENTS
 
-#: What they are placed by, and what every one of these frames has.
+#: The columns that give their order, which every one of these frames has.
 _PLACED_BY: Final = ("update_id", "kind", "node_id", "last_descendant_node_id")
 
 
 def is_ledger_frame(names: Sequence[str]) -> bool:
-    """Whether a frame with these columns holds events of the ledger interface."""
+    """Whether a frame with these columns contains events of the ledger interface."""
     return "node_id" in names and "event_type" not in names
 
 
 def scan_events(frame: Any, names: Sequence[str]) -> pa.Table:
-    """The events of a frame of `load_ledger_transaction(...).events` as scan's events; what it does not have is null.
+    """The events of a frame of `load_ledger_transaction(...).events` as scan's events; missing columns are null.
 
     Args:
         frame: pandas, Arrow or polars.
@@ -37,7 +37,7 @@ def scan_events(frame: Any, names: Sequence[str]) -> pa.Table:
     numbers, lasts = (pc.fill_null(rows[name], -1).to_pylist() for name in ("node_id", "last_descendant_node_id"))
     columns = {name: rows[name] for name in shared} | places(rows["update_id"].to_pylist(), numbers, lasts)
     columns["event_type"] = pc.if_else(created, "created_event", "exercised_event")
-    # It has neither migrations nor record times: the place of its update in the frame gives the order.
+    # It has neither migrations nor record times: the position of its update in the frame gives the order.
     updates = pc.unique(rows["update_id"])
     columns["migration_id"] = pc.index_in(rows["update_id"], updates).cast(pa.int64())
     missing = {name: pa.nulls(rows.num_rows, EVENTS.schema.field(name).type) for name in EVENTS.names}

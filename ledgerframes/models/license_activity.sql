@@ -1,4 +1,4 @@
--- One row per validator, those never active first, then by how long ago: when it was active, and what it missed.
+-- One row per validator, those never active first, then the longest inactive: its last activity, and what it missed.
 select
   validator, sponsor, version, last_active_at, silent_for,
   silent_for <= getvariable('within_us')::bigint as active,

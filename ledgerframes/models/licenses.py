@@ -85,14 +85,14 @@ def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> p
 
 
 def _is_history(licenses: Any, rounds: Any) -> bool:
-    """Whether what is given as licenses is a history; a store and files have both, and rounds are for licenses."""
+    """Whether the value of licenses is a history; a store and files have both, and rounds are for licenses."""
     both = isinstance(licenses, str | Path) or is_store(licenses)
     return isinstance(licenses, History) or "event_type" in columns_of(licenses) or (both and rounds is None)
 
 
 def _whole(events: Any, rounds: Any) -> Inputs:
     if rounds is not None:
-        raise InputError("rounds= is for licenses; events tell themselves when each license was created")
+        raise InputError("rounds= is for licenses; events show when each license was created")
     inputs = inputs_of(events)
     # Without the beginning, the first license seen need not be the first one.
     check_whole(inputs.proof, name="events", opening=None, advice=_ADVICE)
@@ -140,18 +140,18 @@ def _known(rounds: Any) -> pa.Table:
     """Known rounds in order, each once.
 
     Raises:
-        InputError: two times are given for a round, a later one opens earlier, or values are not what they should be.
+        InputError: two times are given for a round, a later one opens earlier, or values are not valid.
     """
     frame = to_pandas(rounds, ("round", "opens_at"), name="rounds", giver=_ROUNDS)[["round", "opens_at"]].dropna()
     if not isinstance(frame["opens_at"].dtype, pd.DatetimeTZDtype) and len(frame):
         raise InputError(
-            f"rounds: opens_at is {frame['opens_at'].dtype}, not times with a zone; say the zone, for example"
+            f"rounds: opens_at is {frame['opens_at'].dtype}, not times with a zone; set the zone, for example"
             " rounds['opens_at'] = pd.to_datetime(rounds['opens_at'], utc=True)"
         )
     try:
         known = frame.assign(round=frame["round"].astype("int64")).drop_duplicates().sort_values(["round", "opens_at"])
     except (ValueError, TypeError) as error:
-        raise InputError(f"rounds: round holds a value that is not a whole number: {error}") from error
+        raise InputError(f"rounds: round contains a value that is not a whole number: {error}") from error
     # Two times for one round would shift every validator dated by it.
     for number in known["round"][known["round"].duplicated()]:
         raise InputError(f"rounds: round {number} has two times; give each round once")
@@ -253,7 +253,7 @@ def license_versions(
 def instrument_supply(instruments: Any, *, decimals: Decimals | None = None) -> pd.DataFrame:
     """Track the total supply of instruments over the snapshots of a store.
 
-    Each `store.sync(net, tables=["instruments"])` adds what the registries state then, so that a sync a day makes a
+    Each `store.sync(net, tables=["instruments"])` adds the registries' current values, so that a sync a day makes a
     series; `pd.concat` of several loads does as well.
 
     Args:

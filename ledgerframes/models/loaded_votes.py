@@ -38,7 +38,7 @@ _UNKNOWN: Final = "result "
 def load_votes(load: TableLoad, *, requests: Iterable[str] | None = None, page_size: int = 1_000) -> Any:
     """Load the votes on governance, open and closed, as a scan has them.
 
-    The open requests are asked for first, then the results, so a vote that is closed meanwhile is there, once.
+    The open requests are loaded first, then the results, so a vote that is closed meanwhile is included, once.
 
     Endpoints: GET /v0/admin/sv/voterequests, or POST /v0/voterequest; POST /v0/admin/sv/voteresults.
 
@@ -133,5 +133,5 @@ def _closed(item: Raw, number: int) -> dict[str, Any]:
 
 
 def _event(place: int, name: str) -> dict[str, Any]:
-    """Where an event stands: closes come after creates."""
+    """The place of an event: closes come after creates."""
     return {"migration_id": 0, "record_time": place, "update_id": name, "event_id": name, "node_index": 0, "depth": 0}

@@ -1,4 +1,4 @@
--- One row per locked coin: what it is locked for, by the contract that names it, else by what its lock says.
+-- One row per locked coin: the purpose of its lock, by the contract that names it, else by the lock's own text.
 with
 -- An instruction, an allocation or a governance lock is made together with its coin; an allocation can be a governance lock.
 named as (

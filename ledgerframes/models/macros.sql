@@ -1,10 +1,10 @@
--- What every model needs. A member that is not exactly what it should be is null, and `not_understood` counts it.
+-- Macros that every model needs. A member that is not valid is null, and `not_understood` counts it.
 -- Casts alone will not do: '1.00000000005'::decimal(38, 10) rounds, '1_0' is 10, '12.6'::bigint is 13.
 
 -- An amount from a member's JSON: text with up to 28 digits before the point and 10 after. JSON numbers lose digits.
 create or replace macro amount(x) as case
   when regexp_full_match(x, '"-?\d{1,28}(\.\d{1,10}0*)?"') then x[2:-2]::decimal(38, 10)
-  -- Servers also send 0E-10 and -1.43E-8: exact if ten places hold it.
+  -- Servers also send 0E-10 and -1.43E-8: exact if they fit in ten places.
   when regexp_full_match(x, '"-?\d(\.\d{1,9})?[eE]-(\d|1\d|20)"')
     and x[2:-2]::decimal(38, 30) = x[2:-2]::decimal(38, 10)::decimal(38, 30) then x[2:-2]::decimal(38, 10) end;
 -- A whole number, as text or as a number.
@@ -13,13 +13,13 @@ create or replace macro whole(x) as case
   when regexp_full_match(x, '-?\d{1,15}') then x::bigint end;
 -- True or false.
 create or replace macro flag(x) as case x when 'true' then true when 'false' then false end;
--- An instant with up to nine digits of a second; what is finer than a microsecond is cut off.
+-- An instant with up to nine digits of a second; digits finer than a microsecond are cut off.
 create or replace macro instant(x) as case
   when regexp_full_match(x, '"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)"')
   then try_cast(regexp_replace(x[2:-2], '(\.\d{6})\d+', '\1') as timestamptz) end;
 -- A text.
 create or replace macro plain(x) as case when x[1] = '"' then x ->> '$' end;
--- The members of a JSON text, by one read; null where it is not JSON.
+-- The members of a JSON text, by one read; null if it is not JSON.
 create or replace macro members(json, paths) as try(json_extract(json, paths)::varchar[]);
 -- Weight times issuance with all 20 places; null beyond 18 digits before the point, where DuckDB would stop the query.
 create or replace macro worth(weight, issuance) as try(weight * issuance);
@@ -32,7 +32,7 @@ create or replace macro sum_where(x, wanted) as case
   when count(*) filter (wanted) = count(x) filter (wanted) then coalesce(sum(x) filter (wanted), 0)::decimal(38, 10) end;
 -- An amount as a whole number of its last place, for exact division.
 create or replace macro units(x) as replace(x::varchar, '.', '')::hugeint;
--- The amount that is so many of its last place.
+-- The amount for a number of units of its last place.
 create or replace macro of_units(n) as (try_cast(n as decimal(28, 0)) * 0.0000000001::decimal(10, 10))::decimal(38, 10);
 -- Lists of texts and of amounts; null if an item is not one.
 create or replace macro texts(x) as case
@@ -66,9 +66,9 @@ create or replace macro reward_kind(stated) as case
 create or replace macro period(time) as case
   when getvariable('calendar') is null then bucket(time)
   else date_trunc(getvariable('calendar'), time at time zone 'UTC') at time zone 'UTC' end;
--- Whether the history is known to begin where the ledger does.
+-- Whether the history is known to begin at ledger begin.
 create or replace macro begun() as coalesce(getvariable('begun')::boolean, false);
--- Whether a template is asked for.
+-- Whether a template is requested.
 create or replace macro asked(name) as
   getvariable('templates') is null or list_contains(getvariable('templates')::varchar[], name);
 -- The day in which a time lies, counted from 1970 in UTC.

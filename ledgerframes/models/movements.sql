@@ -1,7 +1,7 @@
--- One row per entry in a party's account of coin: what an update brought it or took from it, and why. A payment's inputs
+-- One row per entry in a party's account of coin: what an update added or removed, and why. A payment's inputs
 -- and change are one entry. Mints and burns are those of `mint_burn`; a lock or unlock changes only what is locked,
--- a merge nothing. Where coin changed and nothing says why, the entry is unknown; so is an ended coin whose create is not
--- known, of which nobody states whose it was.
+-- a merge nothing. If coin changed for no stated reason, the entry is unknown; so is an ended coin whose create is not
+-- known, whose owner nobody states.
 with
 -- A coin that only an assignment shows was created elsewhere.
 assigned as (
@@ -18,7 +18,7 @@ changes as (
   select * from assigned
 ),
 moved as (select * from coin_outputs where sender is distinct from receiver and not burned),
--- What the receiver pays of the fees of a payment, its sender does not pay.
+-- The sender of a payment does not pay the part of the fees that the receiver pays.
 shared as (select * from coin_outputs where sender <> receiver and not burned and receiver_fees <> 0),
 stated as (
   select
@@ -102,7 +102,7 @@ every as (
   from compared
   where entries = 0 and rest = 0 and locked_change = 0
   union all by name
-  -- Where nothing is known of an ended coin, the unexplained rest may be that coin.
+  -- If nothing is known of an ended coin, the unexplained rest may be that coin.
   select
     update_id, migration_id, record_time, party, 'unknown' as kind, rest as amount, 0::decimal(38, 10) as locked_change
   from compared
@@ -110,7 +110,7 @@ every as (
   union all by name
   select update_id, migration_id, record_time, 'unknown' as kind from unclear
 ),
--- The coin that there was before; where the history is not known to begin at ledger begin, no balance.
+-- The coin that existed before; if the history is not known to begin at ledger begin, no balance.
 before as (
   select owner as party, sum(amount) as coin
   from coin_contracts

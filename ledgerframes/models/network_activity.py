@@ -1,4 +1,4 @@
-"""Who is active on the network, in what, and what happens in it from day to day."""
+"""Activity on the network: who acts, in which templates, and daily totals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ledgerframes.timestamps import DAY
 
 
 def _range(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the events begin and end, for models that say which intervals are whole."""
+    """Where the events begin and end, for models that mark complete intervals."""
     begin, end = begin_of(inputs.attrs), end_of(inputs.attrs)
     return {
         "range_known": begin is not None or nothing_before(inputs, asked),
@@ -57,7 +57,7 @@ def _with_verdicts(inputs: Inputs, asked: Mapping[str, Any]) -> Inputs:
 
 
 def _verdict_days(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What days need, and where the verdicts begin and end; up to the newest one they are as new as the events."""
+    """The settings of days, and where the verdicts begin and end; up to the newest they are as new as the events."""
     begin, end = begin_of(inputs.verdict_attrs), end_of(inputs.verdict_attrs)
     newest = inputs.verdict_attrs.get("end") is None
     low = {"verdicts_low": None if begin is None else begin[1]}
@@ -65,7 +65,7 @@ def _verdict_days(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _weeks(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The same of weeks; contracts that were active do not tell who had acted before."""
+    """The same for weeks; active contracts do not show who had acted before."""
     if not nothing_before(inputs, asked):
         raise PartialResultError(
             "retention needs the events from ledger begin, since a party may have acted before them: load them with"
@@ -130,7 +130,7 @@ def template_activity(
 
 
 def _ended(engine: Engine, _: pa.Table) -> dict[str, int]:
-    """How many validators have no license any more."""
+    """The number of validators without a license."""
     return {"ended": engine.rows("ended_licenses")["validators"][0].as_py()}
 
 

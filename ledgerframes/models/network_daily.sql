@@ -54,7 +54,7 @@ coin as (
   select
     date, sum_of_all(minted) as minted, sum_of_all(burned) as burned, sum_of_all(burned_fees) as fees,
     sum_of_all(net_change) as net_change, sum_of_all(unexplained) as unexplained,
-    -- Where nothing is burned no price is needed.
+    -- If nothing is burned, no price is needed.
     sum_of_all(case when burned = 0 then 0 else coin(worth(burned, price)) end) as burned_usd,
     sum_of_all(case when minted = 0 then 0 else coin(worth(minted, price)) end) as minted_usd
   from priced
@@ -80,7 +80,7 @@ decided as (
   from verdicts
   group by all
 ),
--- Days of which the verdicts hold as much as the events do.
+-- Days whose verdicts are as complete as the events.
 decided_days as (
   select days.date
   from days
@@ -106,11 +106,11 @@ select
   case when coalesce(getvariable('new_known')::boolean, true) then coalesce(new_parties, 0) end as new_parties,
   case when coalesce(getvariable('new_known')::boolean, true)
     then coalesce(active_parties, 0) - coalesce(new_parties, 0) end as returning_parties,
-  -- Of a range that does not hold all of the days before, fewer are known than there were.
+  -- In a range without all of the days before, fewer are known than existed.
   case when held_whole((days.date - 6)::timestamp at time zone 'UTC', last.time) then coalesce(active_7d, 0) end as active_7d,
   case when held_whole((days.date - 29)::timestamp at time zone 'UTC', last.time) then coalesce(active_30d, 0) end as active_30d,
   coalesce(apps, 0) as apps, coalesce(payments, 0) as payments,
-  -- A day without any is 0; a sum of which a part is not known is null.
+  -- A day without any is 0; a sum with an unknown part is null.
   case when paid.date is null then 0 else paid end::decimal(38, 10) as paid,
   case when paid.date is null then 0 else paid_usd end::decimal(38, 10) as paid_usd,
   case when coin.date is null then 0 else minted end::decimal(38, 10) as minted,

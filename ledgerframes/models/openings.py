@@ -1,4 +1,4 @@
-"""`load_opening`: what was active where a range of the history begins, for the tables that are computed from it."""
+"""`load_opening`: the contracts active where a range of the history begins, for the tables computed from it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _HISTORY: Final = {
 
 @suggesting
 def load_opening(net: Network, *, at: Bound) -> Opening:
-    """Load what was active where a range begins, for `opening=` of the computed tables.
+    """Load the contracts active where a range begins, for `opening=` of the computed tables.
 
     It takes scan's last snapshot before `at` and replays the history from there up to `at`, which is as far as
     snapshots are apart: a few hours. Without a snapshot it replays the history from ledger begin. It holds coins,
@@ -62,7 +62,7 @@ def load_opening(net: Network, *, at: Bound) -> Opening:
 
     Raises:
         InputError: `at` is not valid.
-        PartialResultError: the network shows nothing at or after `at` yet, or has pruned what has to be replayed.
+        PartialResultError: the network shows nothing at or after `at` yet, or has pruned a part to replay.
         RequestError: the scan gave no answer.
         DecodeError: an answer breaks the contract.
 

@@ -1,4 +1,4 @@
--- One row per party of which contracts or rewards say something: a name, that it is a super validator, or a featured app.
+-- One row per party described by contracts or rewards: its name, and whether it is a super validator or featured app.
 with
 names as (
   select party, min(name) as name from name_service_entries where wrong is null group by party

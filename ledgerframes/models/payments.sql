@@ -13,7 +13,7 @@ select
   -- The round of every coupon that it claimed, if it could use one only.
   case when json_array_length(issuing_rounds) = 1 then whole(issuing_rounds -> '$[0][0].number') end as claims_of_round,
   summaries.wrong is null as stated,
-  -- Coupons of the second version are all in the applications' sum, whatever their kind, in the releases known today.
+  -- Coupons of the second version are all in the applications' sum, whatever their kind, in the known releases.
   case
     when kind_unknown then null
     when app >= validators then app - validators

@@ -8,7 +8,7 @@ opened as (
 used as (select record_time as time, round from mint_burn where round is not null),
 openings as (select * from opened union all select * from used where not exists (from opened)),
 points as (select time, max(round) as round from openings group by time),
--- What is recorded before all known rounds belongs to the first of them.
+-- Updates before all known rounds belong to the first of them.
 first as (select arg_min(round, row(time, round)) as round from openings)
 select
   coalesce(mint_burn.round, points.round, first.round) as round,

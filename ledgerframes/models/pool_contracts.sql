@@ -1,10 +1,10 @@
--- One row per contract of a pool, of what may still be minted: its amount, and when it was made and ended.
+-- One row per contract of a pool that may still be minted: its amount, and when it was created and ended.
 with
 shares as (
   select *
   from pool_shares
   where wrong is null
-  -- What the opening has began before the events; a create that they hold twice is one contract.
+  -- Contracts of the opening began before the events; a create in both is one contract.
   qualify row_number() over (
     partition by contract_id
     order by shown_by = 'assignment', shown_by = 'opening', migration_id, record_time, update_id, node_index) = 1

@@ -94,7 +94,7 @@ def events_from_pqs(creates: Any, exercises: Any, *, from_beginning: bool = Fals
 
 
 def _rows(frame: pd.DataFrame, kind: str, *, payload: str) -> dict[str, list[Any]]:
-    """What creates and exercises have in common."""
+    """The columns that creates and exercises share."""
     ids = [_pair(cell, f"{kind}_event_id") for cell in frame[f"{kind}_event_id"]]
     named = frame["transaction_id"] if "transaction_id" in frame else [None] * len(frame)
     # Offsets of one length are in order as texts, too.
@@ -141,7 +141,7 @@ def _shaped(rows: dict[str, list[Any]], *, trees: bool, begun: bool, unseen: int
 
 
 def _unseen(made: pd.DataFrame, seen: set[tuple[int, int]]) -> int:
-    """How many contracts were archived by events that are not among the exercises."""
+    """The number of contracts that were archived by events missing from the exercises."""
     if "archive_event_id" not in made:
         return 0
     ids = [_pair(cell, "archive_event_id") for cell in made["archive_event_id"] if not _absent(cell)]
@@ -168,7 +168,7 @@ def _moments(cells: Iterable[Any]) -> list[int]:
 
 
 def _json(cell: Any) -> str | None:
-    """A JSONB cell as its text; null where it was redacted."""
+    """A JSONB cell as text; null if it was redacted."""
     if isinstance(cell, dict | list):
         return json.dumps(cell, ensure_ascii=False, separators=(",", ":"))
     return None if _absent(cell) else str(cell)

@@ -1,4 +1,4 @@
--- One row per vote of a super validator for the coin's price, with all votes that stand after it.
+-- One row per vote of a super validator for the coin's price, with all current votes after it.
 with
 contracts as (
   select *

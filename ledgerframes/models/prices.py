@@ -109,7 +109,7 @@ def _times(rows: pd.DataFrame, on: str | None) -> np.ndarray:
 
 
 def _of_coin(rows: pd.DataFrame) -> list[str]:
-    """The columns that a declared table holds as coin."""
+    """The columns of a declared table that contain coin."""
     declared = {
         column.name for table in (*CATALOGUE.values(), *DERIVED.values()) for column in table.columns
         if column.unit == "coin"

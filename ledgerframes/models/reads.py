@@ -1,4 +1,4 @@
-"""What models read of payloads and results: a declaration makes the columns, and the counts of what did not fit."""
+"""Reads of payloads and results for models: a declaration creates the columns, and the counts of invalid members."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-#: How a member is read, by the macro of that name; `json` keeps it as it is.
+#: How a member is read, by the macro of that name; `json` keeps it unchanged.
 Kind = Literal["amount", "whole", "flag", "instant", "plain", "texts", "amounts", "json"]
 
 
@@ -17,7 +17,7 @@ class Member:
     Attributes:
         column: its name.
         kind: how it is read.
-        paths: where it may be, as JSON paths without `$.` or `$`; the first that is there counts.
+        paths: where it may be, as JSON paths without `$.` or `$`; the first existing one counts.
         required: whether a record without it is not understood.
     """
 
@@ -34,8 +34,8 @@ class Read:
     Attributes:
         rows: the relation they are in: `creates`, `exercises`, or another read, of which `json` is a column.
         columns: what else of the rows is kept.
-        members: what is read of the payload, or of each item.
-        results: what is read of the result of an exercise.
+        members: the members of the payload, or of each item, to read.
+        results: the members of the result of an exercise to read.
         templates: the templates, where not all.
         choices: the choices, where not all.
         json: the column of another read that holds the records.
@@ -59,7 +59,7 @@ class Read:
 
     @property
     def names(self) -> list[str]:
-        """The columns that are kept as they are."""
+        """The columns that are kept unchanged."""
         return ["template_name", *([] if self.rows == "creates" else ["choice"]), *self.columns]
 
     @property
@@ -75,7 +75,7 @@ class Read:
         return bool(self.results) and not self.bare
 
     def sql(self) -> str:
-        """The SELECT that makes the columns; `wrong` lists the members that are not what they should be."""
+        """The SELECT that creates the columns; `wrong` lists the invalid members."""
         kept = [*self.names, *(["place"] if self.each else [])]
         members = list(self._found())
         found = [f"{json} as m{number}" for number, (_, json) in enumerate(members)]
@@ -101,7 +101,7 @@ class Read:
             elif member.kind != "json":
                 checks[member.paths[0]] = f"({member.column} is null and m{number} <> 'null')"
         if self._records_only:
-            # The name of no member stands for the whole result.
+            # A member without a name stands for the whole result.
             checks[""] = "not is_record"
         listed = [f"case when {check} then {literal(path)} end" for path, check in checks.items()]
         wrong = f"list_filter([\n    {_lines(listed)}], lambda name: name is not null)"

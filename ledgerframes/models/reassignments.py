@@ -1,4 +1,4 @@
-"""`reassignment_flows` and what follows from them: how contracts move between synchronizers."""
+"""`reassignment_flows` and tables derived from them: how contracts move between synchronizers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ledgerframes.tables.reassignments import (
 )
 from ledgerframes.tables.table import Table
 
-#: Periods that are not of one length.
+#: Periods whose length varies.
 _CALENDARS: Final = {
     **dict.fromkeys(("W", "week"), "week"),
     **dict.fromkeys(("M", "MS", "ME", "month"), "month"),
@@ -122,7 +122,7 @@ def contract_journeys(flows: Any) -> pd.DataFrame:
 
 @suggesting
 def reassignment_anomalies(reassignments: Any) -> pd.DataFrame:
-    """List what does not occur on a sound ledger, and what repairs leave behind (contract: reassignment_counter).
+    """List anomalies that a sound ledger does not have, or that repairs leave behind (contract: reassignment_counter).
 
     An assignment whose unassignment may lie before the range is no anomaly; `attrs["edges"]` counts these.
 
@@ -151,7 +151,7 @@ def reassignment_anomalies(reassignments: Any) -> pd.DataFrame:
 
 
 def period_variables(period: str) -> dict[str, Any]:
-    """What models read of a period.
+    """The variables of models for a period.
 
     Raises:
         InputError: it is not valid.
@@ -171,14 +171,14 @@ def _legs(reassignments: Any) -> Inputs:
 
 
 def _flows(flows: Any) -> Inputs:
-    """Flows that are there, or the legs that they are made of."""
+    """The caller's flows, or flows computed from legs."""
     if {"unassigned_at", "status"} & {*columns_of(flows)}:
         return inputs_of_table(flows, REASSIGNMENT_FLOWS)
     return _legs(flows)
 
 
 def _of_flows(table: Table, inputs: Inputs, variables: Mapping[str, Any] | None = None, *, as_: As = "pandas") -> Any:
-    # None: nothing shows whether the ledger began before, as on one without a DSO.
+    # None: nothing shows whether the ledger began earlier, as on one without a DSO.
     begun = inputs.attrs.get("from_beginning", False) is not False
     notes = _edges if REASSIGNMENTS.name in inputs.gives else None
     settings = {"begun": begun} | dict(variables or {})
@@ -186,6 +186,6 @@ def _of_flows(table: Table, inputs: Inputs, variables: Mapping[str, Any] | None 
 
 
 def _edges(engine: Engine, _: pa.Table) -> dict[str, Any]:
-    """How many reassignments have a leg that may lie beyond the range, by the end at which it is."""
+    """The number of reassignments with a leg that may lie beyond the range, by the end at which it is."""
     (edges,) = engine.rows("flow_edges").to_pylist()
     return {"edges": {"began_before": {"rows": edges["start"]}, "open_at_end": {"rows": edges["end"]}}}

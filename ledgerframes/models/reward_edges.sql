@@ -1,5 +1,5 @@
 -- Coupons at the edges of the range, by kind: those that began before it and ended in it, and those that are open at its
--- end; of how many the worth is not known, and of how many neither the events nor the opening have the create.
+-- end; for how many the value is unknown, and for how many neither the events nor the opening have the create.
 with
 -- Also those whose terms cannot be read.
 shown as (

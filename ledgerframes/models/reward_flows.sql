@@ -94,7 +94,7 @@ expired as (
     end::decimal(38, 10) as amount
   from compared
   union all
-  -- What the ledger states beyond the rows above, if several are not known.
+  -- The amounts that the ledger states beyond the rows above, if several are unknown.
   select
     update_id, migration_id, record_time, 'expired' as event, null as kind, null as party, null as round, 0 as coupons,
     rest::decimal(38, 10) as amount

@@ -1,4 +1,4 @@
--- How many rounds issue to super validators what their own configuration says: their pool over the total weight.
+-- The number of rounds whose issuance to super validators follows their own configuration: pool over total weight.
 with
 computed as (
   select

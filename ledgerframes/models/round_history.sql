@@ -39,7 +39,7 @@ stated as (
 )
 select
   stated.*, totals.* exclude (round),
-  -- A range that begins or ends within the round holds a part of its coupons only.
+  -- A range that begins or ends within the round contains only a part of its coupons.
   opened_at is not null and closed_at is not null as whole
 from stated
 left join totals using (round)

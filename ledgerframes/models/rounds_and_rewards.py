@@ -1,4 +1,4 @@
-"""`round_history`, `issuance`, `rewards`, `reward_flows`, `sv_rewards`: what is issued, for whom, what became of it."""
+"""`round_history`, `issuance`, `rewards`, `reward_flows`, `sv_rewards`: issued amounts, their owners and outcome."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ledgerframes.tables.rounds_and_rewards import ISSUANCE, REWARD_FLOWS, REWAR
 
 
 def _counts(checks: pa.Table) -> dict[str, dict[str, int]]:
-    """What each check counts."""
+    """The counts of each check."""
     return {row.pop("what"): row for row in checks.to_pylist()}
 
 
@@ -24,7 +24,7 @@ def _round_checks(engine: Engine, _: pa.Table) -> dict[str, Any]:
 
 
 def _without_create(engine: Engine, _: pa.Table, kind: str | None = None) -> dict[str, dict[str, int]]:
-    """How many coupons ended whose create is not known, by template."""
+    """The number of ended coupons whose create is unknown, by template."""
     rows = engine.rows("ended_only_rewards").to_pylist()
     return {"without_create": {row["template_name"]: row["rows"] for row in rows if kind in {None, row["kind"]}}}
 
@@ -58,7 +58,7 @@ def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decim
 
 @of_model(ISSUANCE, settings=from_begin, unknown=["unknown_rewards"], edges="reward_edges", notes=_without_create)
 def issuance(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
-    """Compare what each round issued with the schedule: what the curve allows, what was minted, expired and burned.
+    """Compare the issuance of each round with the schedule: allowed by the curve, minted, expired and burned.
 
     A round allows the coin per year times its tick over 365 days. The development fund has its share of all; validators
     and applications have theirs of what that leaves, and super validators the rest. Coupons mint it until the round
@@ -123,7 +123,7 @@ def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: D
 
 @of_model(REWARD_FLOWS, unknown=["unknown_rewards"], edges="reward_edges", notes=_without_create)
 def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
-    """Sum what was created, claimed, expired and withdrawn of the rewards, by the time at which that happened.
+    """Sum the rewards that were created, claimed, expired and withdrawn, by the time at which that happened.
 
     A row of `rewards` is placed by its creation; a week's claims are mostly of coupons that began before it. Here they
     are rows of that week, whatever part of the history the events are: the sums of claims are those that the payments

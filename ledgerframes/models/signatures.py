@@ -1,4 +1,4 @@
-"""What functions of tables share: how they are computed, the check of the form, and the text of their arguments."""
+"""Shared parts of functions of tables: their computation, the check of the form, and the text of their arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ledgerframes.tables.table import Table
 
 P = ParamSpec("P")
 R = TypeVar("R")
-#: The arguments that tables have in common; a docstring of its own says what is special to its table.
+#: The arguments that tables share; a function's own docstring describes those that differ for its table.
 _ARGUMENTS: Final = {
     "events": "events of `load_events`, a `History`, a `Store`, or a path of Parquet.",
     "opening": 'what was active before the events, an `Opening` of `load_opening`, or `"nothing"` if there were none.',
@@ -37,9 +37,9 @@ _RAISES: Final = "Raises:\n    InputError: an argument is not valid, or columns 
 
 
 def table_function(function: Callable[P, R]) -> Callable[P, R]:
-    """Declare a table: its form is checked before anything is computed, and what it shares with others documented.
+    """Declare a table's function: its form is checked before anything is computed, and shared arguments are documented.
 
-    It says which table was too large for the memory.
+    Its error for too little memory names the table.
     """
 
     @wraps(function)
@@ -68,13 +68,13 @@ def of_model(
 
     Args:
         table: its declaration.
-        whole: whether it needs to know what was there before the history.
+        whole: whether it needs to know the state before the history.
         unknown: see `computed`, as for the others.
         edges: likewise.
         kind: likewise.
-        settings: what the model reads, in addition to `at`, `every` and `parties`, of a history and the arguments.
+        settings: further variables of the model besides `at`, `every` and `parties`, from a history and the arguments.
         check: refuses what would be too much, by the arguments.
-        with_more: adds to the history what else the caller gives.
+        with_more: adds further data of the caller to the history.
         notes: see `computed`.
     """
 
@@ -114,7 +114,7 @@ def of_model(
 
 
 def _settings(asked: Mapping[str, Any], until: Cursor | int | None) -> dict[str, Any]:
-    """What models read of the arguments that tables have in common."""
+    """The variables of models for the arguments that tables share."""
     settings: dict[str, Any] = {}
     if "every" in asked:
         settings["every_us"] = duration(asked["every"], "every")
@@ -126,7 +126,7 @@ def _settings(asked: Mapping[str, Any], until: Cursor | int | None) -> dict[str,
 
 
 def _documented(docstring: str, parameters: Iterable[str]) -> str:
-    """The docstring of a table's function with the arguments that it has in common with others, and what it raises."""
+    """The docstring of a table's function with the arguments and errors that it shares with others."""
     before, _, after = inspect.cleandoc(docstring).partition("Returns:\n")
     meaning, _, own = before.partition("Args:\n")
     said = {

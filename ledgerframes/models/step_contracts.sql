@@ -1,4 +1,4 @@
--- The contracts that steps of the token standard act on, of whatever template, and where they were created.
+-- The contracts that steps of the token standard act on, of any template, and where they were created.
 select contract_id, template_name, null::varchar as choice, payload
 from creates
 where contract_id in (

@@ -1,4 +1,4 @@
--- One row: the coin that exists at the end of the history, as received: holding fees are not taken off.
+-- One row: the coin that exists at the end of the history, as received: holding fees are not deducted.
 with
 active as (select amount, locked from coin_history where ended_at is null),
 last as (select max(record_time) as time from events)

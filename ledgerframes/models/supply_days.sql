@@ -1,4 +1,4 @@
--- One row per day that is asked for: the coin that exists at its end.
+-- One row per requested day: the coin that exists at its end.
 with
 changes as (
   select

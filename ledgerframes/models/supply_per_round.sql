@@ -12,7 +12,7 @@ sums as (
   where round is not null
   group by round
 ),
--- The coin that was there before; without it, and where the history is not known to begin at ledger begin, no total.
+-- The coin that existed before; without it, and if the history is not known to begin at ledger begin, no total.
 before as (select coalesce(sum(amount), 0) as amount from coin_contracts where shown_by = 'opening' and wrong is null)
 select
   round,

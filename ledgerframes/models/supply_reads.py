@@ -1,4 +1,4 @@
-"""Every read of what coin is locked for and what may still be minted; `declared_reads` lists them with the others."""
+"""Every read of the purposes of locked coin and of mintable pools; `declared_reads` lists them with the others."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ledgerframes.models.token_reads import PLACE
 
 #: Locks of coin for governance, and what they become; the coin itself is another contract.
 GOVERNANCE_LOCKS: Final = ("Splice.GovernanceLock:GovernanceLock", "Splice.GovernanceLock:VestingLock")
-#: What is there to be minted, and whose it may become is not decided.
+#: Amounts that can be minted, and whose owner is not decided yet.
 POOLS: Final = ("Splice.Amulet:UnclaimedReward", "Splice.Amulet:UnclaimedDevelopmentFundCoupon")
 
 SUPPLY_READS: Final[Mapping[str, Read]] = MappingProxyType(
     {
-        # What is in the pools, with what the development fund has granted.
+        # The amounts in the pools, with the grants of the development fund.
         "pool_shares": Read(
             "creates",
             (*PLACE, "shown_by", "contract_id"),
             (Member("amount", "amount", ("amount",), required=True),),
             templates=(*POOLS, "Splice.Amulet:DevelopmentFundCoupon"),
         ),
-        # Contracts that name a locked coin say what it is locked for.
+        # Contracts that name a locked coin state the purpose of its lock.
         "lock_users": Read(
             "creates",
             ("contract_id",),

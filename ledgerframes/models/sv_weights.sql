@@ -1,4 +1,4 @@
--- One row per super validator and weight that it had without a break.
+-- One row per super validator and weight that it had without interruption.
 with
 times as (
   select state, migration_id, record_time, update_id, node_index
@@ -34,7 +34,7 @@ bounded as (
     spells.*,
     lag(last) over (partition by party order by spell) = first - 1 as follows,
     lead(first) over (partition by party order by spell) = last + 1 as followed,
-    -- What the first contract that is known lists may have been so before, but for the ledger's first.
+    -- The list of the first known contract may have been valid before, except for the ledger's first.
     first > 1 or (begun() and shown_by = 'create') as begins
   from spells
 ),
@@ -48,7 +48,7 @@ whole as (
   from dated
   left join times as ended on ended.state = last + 1
 ),
--- To whom its coupons went meanwhile.
+-- The recipients of its coupons meanwhile.
 coupons as (
   select provider, coalesce(beneficiary, provider) as beneficiary, record_time
   from coupon_contracts

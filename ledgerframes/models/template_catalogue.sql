@@ -1,4 +1,4 @@
--- One row per template, the most frequent first: how often it was created and exercised, and by which choices.
+-- One row per template, most frequent first: how often it was created and exercised, and by which choices.
 with
 choices as (
   select template_name, choice, count(*) as exercises

@@ -32,7 +32,7 @@ _COMMENT: Final = re.compile(r"(?:--.*\n)+")
 
 
 def models() -> pd.DataFrame:
-    """List the models: one for each computed table, the steps that several of them read, and what is read of payloads.
+    """List the models: one for each computed table, the steps that several of them read, and the reads of payloads.
 
     Returns:
         One row per model, tables first: model, kind (table, step or read), rows (what a row is), reads (a list of the
@@ -96,7 +96,7 @@ def model(name: str) -> str:
 
 
 def _nothing(view: str) -> str:
-    """The statement that makes an optional view where a caller has none."""
+    """The statement that creates an optional view if a caller has none."""
     table = _OPTIONAL[view]
     columns = [f"null::{_TYPES.get(column.kind, 'varchar')} as {column.name}" for column in table.columns]
     listed = ",\n  ".join(columns)
@@ -123,11 +123,11 @@ def _divided(name: str) -> tuple[str, str]:
 
 
 def _comment(name: str) -> str:
-    """What a row of a model is, in words."""
+    """The description of a model's rows."""
     return " ".join(line.removeprefix("--").strip() for line in _divided(name)[0].splitlines())
 
 
 def _records(read: Read) -> str:
-    """What a row of a read is, in words."""
+    """The description of a read's rows."""
     of = ", ".join((*read.templates, *read.choices)) or read.rows
     return f"One row per {'item' if read.each else 'record'} of {of}."

@@ -8,7 +8,7 @@ from typing import Final
 
 from ledgerframes.models.reads import Member, Read
 
-#: Where a record stands in the history.
+#: The place of a record in the history.
 PLACE: Final = ("migration_id", "record_time", "update_id", "node_index")
 #: Steps of the token standard, version 1.
 STANDARD: Final = (
@@ -26,7 +26,7 @@ def _of_leg(path: str, *others: str) -> tuple[str, ...]:
 
 
 def sayings(*places: str, prefix: str = "") -> tuple[Member, ...]:
-    """What metadata says, by the first of the places that states it."""
+    """The contents of metadata, by the first of the places that states it."""
     keys = {"tx_kind": "tx-kind", "reason": "reason", "said_sender": "sender"}
     return tuple(
         Member(f"{prefix}{name}", "json", tuple(f'{place}"{META}{key}"' for place in places))

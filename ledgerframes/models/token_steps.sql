@@ -1,4 +1,4 @@
--- One row per leg of a step of the token standard, version 1: who sends how much to whom, and what the step did.
+-- One row per leg of a step of the token standard, version 1: sender, receiver, amount, and the result of the step.
 -- Metadata is merged in the order transfer, extra arguments, argument, result: the last to state a key counts.
 with
 received as (
@@ -12,7 +12,7 @@ received as (
 merged as (
   select
     steps.* exclude (sender, receiver, amount, admin, instrument, tx_kind, reason, said_sender, wrong),
-    -- What an instruction or an allocation moves stands in its contract.
+    -- The amount that an instruction or an allocation moves is in its contract.
     coalesce(steps.sender, legs.sender) as sender,
     coalesce(steps.receiver, legs.receiver) as receiver,
     coalesce(steps.amount, legs.amount) as amount,
@@ -55,7 +55,7 @@ legs as (
   join minted_outputs using (event_id)
   where minted_outputs.wrong is null and steps.choice = 'BurnMintFactory_BurnMint'
   union all by name
-  -- The amounts of what is burned are in the views of its holdings, which the argument does not state.
+  -- Burned amounts are in the views of the holdings, which the argument does not contain.
   select
     steps.* exclude (sender, receiver, amount, step),
     coalesce(json_array_length(outputs), 0)::bigint as leg, 'burn' as what, 'completed' as step

@@ -1,11 +1,11 @@
--- One row per purchase of traffic: who paid, for which member, how many bytes, how much in coin and in USD.
+-- One row per purchase of traffic: payer, member, bytes, and the price in coin and in USD.
 select
   record_time, update_id, event_id, provider, member_id, synchronizer_id, traffic_migration_id as migration_id, bytes,
   round,
   paid as amount,
   coin(worth(paid, price)) as amount_usd
 from traffic_requests
--- A purchase that does not say who bought what is only counted.
+-- A purchase without buyer or amount is only counted.
 where provider is not null and member_id is not null and synchronizer_id is not null
   and traffic_migration_id is not null and bytes is not null
 order by traffic_requests.migration_id, record_time, update_id, node_index

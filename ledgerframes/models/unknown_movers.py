@@ -1,4 +1,4 @@
-"""`unknown_movers`: what may move coin, or is like a reward, and no model knows; syncs ask it of what they store."""
+"""`unknown_movers`: stored events that may move coin or resemble a reward, but that no model knows; syncs call it."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from exercises
 join coupon_lives using (contract_id)
 where consuming and outcome is null and exercises.template_name in (select template_name from coupon_kinds)
 union all by name
--- Coupons without a round that only a round makes coin of, and coupons of the second version of a kind that is not known.
+-- Coupons without a round that only a round turns into coin, and coupons of the second version of an unknown kind.
 select template_name
 from coupon_contracts
 where wrong is null and contract_id not in (select contract_id from usable_coupons where kind is not null)

@@ -1,4 +1,4 @@
--- What is said of rounds and is not taken: what a confirmation proposes, and the weights of rounds that are not known.
+-- Records of rounds that are not used: the proposals of confirmations, and the weights of unknown rounds.
 select template_name, choice
 from exercises
 where choice = 'DsoRules_ConfirmAction' and contains(payload, 'MiningRound_StartIssuing')

@@ -1,4 +1,4 @@
--- One row per coin contract of `held_coins` that cannot be read: which of its members.
+-- One row per coin contract of `held_coins` that cannot be read, with the members at fault.
 select contract_id, template_name, wrong[1] as member
 from held_coin_terms
 where wrong is not null

@@ -1,3 +1,3 @@
--- How many updates count for no round.
+-- The number of updates that count for no round.
 select count(*) filter (round is null) as updates
 from placed_flows

@@ -49,7 +49,7 @@ licensed as (
   from newest
   join states on day_of(newest.time) >= states.day and (until is null or day_of(newest.time) < until)
 ),
--- Of what is an application's or a validator's, in one sum, neither part is known.
+-- For the part of an application or a validator in one sum, neither share is known.
 claimed as (
   select
     utc_day(record_time) as date, party as validator, coalesce(kind, 'app') as app, coalesce(kind, 'validator') as kind, amount,
@@ -78,7 +78,7 @@ bought as (
   from traffic_purchases
   group by all
 ),
--- A day without any is 0; a sum of which a part is not known is null.
+-- A day without any is 0; a sum with an unknown part is null.
 sums as (
   select
     licensed.* replace (coalesce(rounds_missed, case when last_round is null then 0 end) as rounds_missed),

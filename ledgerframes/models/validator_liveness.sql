@@ -1,4 +1,4 @@
--- One row per validator: for which rounds it reported that it is alive, and for how many rounds it is silent.
+-- One row per validator: the rounds that it reported in, and how many rounds it has been silent.
 -- A license is created again at every change; the latest counts. One that was cancelled or withdrawn is gone.
 with
 gone as (
@@ -21,7 +21,7 @@ known as (
   from (from latest_licenses anti join gone using (validator)) as licensed
   full join records using (validator)
 ),
--- The newest round that nobody can report for any more: validators have until it is to close. Where no round is known,
+-- The newest round that nobody can report for any more: validators have until its closing time. If no round is known,
 -- the newest that one of them reported for.
 last as (select max(record_time) as time from events),
 newest as (

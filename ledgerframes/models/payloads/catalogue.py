@@ -1,4 +1,4 @@
-"""`template_catalogue`: which templates there are, and what their payloads hold."""
+"""`template_catalogue`: the templates of a history, and the fields of their payloads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def template_catalogue(events: Any, *, sample: int = 1000) -> pd.DataFrame:
 
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet.
-        sample: how many creates per template are read for its fields; a field that only later ones have is not listed.
+        sample: the number of creates per template whose fields are read; a field of later ones only is not listed.
 
     Returns:
         One row per template, the most frequent first: template_name, package_names (tuple), creates, exercises,

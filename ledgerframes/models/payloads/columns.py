@@ -35,10 +35,10 @@ class Leaves:
     """The columns of the payloads read so far.
 
     Attributes:
-        rows: how many rows were read.
+        rows: the number of rows read.
         columns: the JSON of each dotted path, as (first row, values) for each block that has the path.
         members: the names of the members seen so far, by the path of their record.
-        whole: paths that hold an object in some rows and another value in others; kept as JSON, not split.
+        whole: paths with an object in some rows and another value in others; kept as JSON, not split.
     """
 
     rows: int = 0
@@ -47,7 +47,7 @@ class Leaves:
     whole: set[str] = field(default_factory=set)
 
     def column(self, path: str) -> pa.ChunkedArray:
-        """The JSON of one path, one value per row, null where a row has none."""
+        """The JSON of one path, one value per row, null if a row has none."""
         blocks, done = [], 0
         for first, values in self.columns.get(path, ()):
             blocks += [pa.nulls(first - done, pa.string()), values]
@@ -57,7 +57,7 @@ class Leaves:
 
 
 class _MixedError(Exception):
-    """A path that was split also holds a value that is not an object."""
+    """A path that was split also has a value that is not an object."""
 
 
 def leaves(payloads: pa.ChunkedArray, wanted: Sequence[str] | None) -> Leaves:
@@ -65,7 +65,7 @@ def leaves(payloads: pa.ChunkedArray, wanted: Sequence[str] | None) -> Leaves:
 
     Args:
         payloads: JSON text, one per row; null rows have no fields.
-        wanted: dotted paths; None for all there are.
+        wanted: dotted paths; None for all.
 
     Raises:
         InputError: a payload is not JSON.
@@ -98,7 +98,7 @@ def _merged(parts: list[Leaves], whole: set[str]) -> Leaves:
             merged.columns.setdefault(path, []).extend((merged.rows + first, values) for first, values in blocks)
         merged.rows += part.rows
     for path in [path for path in merged.columns if any(other.startswith(f"{path}.") for other in merged.columns)]:
-        # What is split in one part can be null in all rows of another, but not a value.
+        # A path split in one part can be null in all rows of another, but not a value.
         if merged.columns.pop(path):
             raise _MixedError(path)
     return merged
@@ -120,7 +120,7 @@ def _halved(payloads: pa.ChunkedArray) -> Iterator[pa.Array]:
 
 
 def _split(found: Leaves, cells: pa.Array, path: str, wanted: Sequence[str] | None, depth: int) -> None:
-    """Split values into their members where all are objects; keep them as they are otherwise."""
+    """Split values into their members if all are objects; otherwise keep them unchanged."""
     filled = pc.fill_null(pc.not_equal(cells, "null"), False)  # noqa: FBT003
     if not pc.any(filled, min_count=0).as_py():
         if path and cells.null_count < len(
@@ -212,7 +212,7 @@ def _by_dictionary(texts: pa.Array) -> list[dict[str, Raw]]:
         objects = _objects.decode_lines(_joined(texts))
     except (msgspec.DecodeError, RecursionError):
         objects = []
-    # One by one where a text is broken, or has line feeds of its own.
+    # One by one if a text is broken, or has line feeds of its own.
     return objects if len(objects) == len(texts) else [_object(text) for text in texts.to_pylist()]
 
 
@@ -227,7 +227,7 @@ def _object(text: str) -> dict[str, Raw]:
 
 def is_record(texts: pa.Array | pa.ChunkedArray) -> Any:
     """Whether each JSON text is an object; null is null."""
-    # Mostly there are no blanks before an object, and a regular expression over all texts is slow.
+    # Usually there are no blanks before an object, and a regular expression over all texts is slow.
     plain = pc.starts_with(texts, "{")
     return plain if pc.all(plain, min_count=0).as_py() else pc.match_substring_regex(texts, r"^\s*\{")
 

@@ -1,4 +1,4 @@
-"""The types of known templates' payloads, so that a column of `expand` has one type whatever the rows are."""
+"""The types of known templates' payloads, so that a column of `expand` has the same type for any rows."""
 
 from __future__ import annotations
 
@@ -105,12 +105,12 @@ def declared_kinds(template: str, choice: str | None, of: str) -> Mapping[str, K
 
 
 def as_declared(values: pa.ChunkedArray, kind: Kind) -> pa.ChunkedArray:
-    """Values in their declared type, if all of them fit it exactly; else as they are."""
+    """Values in their declared type, if all of them fit it exactly; otherwise unchanged."""
     if values.type == kind.arrow:
         return values
     if values.null_count == len(values):
         return pa.chunked_array([pa.nulls(len(values), kind.arrow)])
-    # A text that looks like a number is one only where the template does not say that it is text.
+    # A text that looks like a number is one only if the template does not declare it as text.
     if kind is TEXT and not pa.types.is_string(values.type):
         return values
     try:

@@ -67,7 +67,7 @@ def expand(
         personal: True keeps personal data, the contact points of validators' operators; by default it is left out,
             unless the events were loaded with `connect(personal=True)`.
         decimals: how a pandas frame holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`.
-        sep: what stands between the steps of a path in a column's name, such as `"_"`.
+        sep: the separator between the steps of a path in a column's name, such as `"_"`.
 
     Returns:
         One row per event, in the form of `events`: migration_id, record_time (UTC), update_id, event_id, contract_id,
@@ -91,12 +91,12 @@ def expand(
     text(template, "template", "Module:Entity, as the column template_name has it")
     infer = flag(infer, "infer")
     check_shape("pandas", decimals)
-    text(sep, "sep", 'what stands between the steps of a path, such as "_"')
+    text(sep, "sep", 'the separator between the steps of a path, such as "_"')
     part = _checked(of, choice)
     personal = attrs_of(events).get("personal") is True if personal is None else flag(personal, "personal")
     hidden = [] if personal else [path for path in fields or () if is_personal(path.replace(".", "/"))]
     if hidden:
-        raise InputError(f"fields: {hidden[0]!r} holds personal data; pass personal=True to have it")
+        raise InputError(f"fields: {hidden[0]!r} contains personal data; pass personal=True to include it")
     needed = tuple("exercise_result" if name == "payload" and part == "result" else name for name in _NEEDED)
     rows = to_arrow(events, EVENTS, needed, name="events").rename_columns(list(_NEEDED))
     declared = declared_kinds(template, choice, part)
@@ -145,7 +145,7 @@ def _paths(expanded: Mapping[str, pa.ChunkedArray], declared: Collection[str]) -
 
 
 def _checked(of: str | None, choice_name: str | None) -> str:
-    """What to expand."""
+    """The choice or create to expand."""
     if of is None:
         return "create" if choice_name is None else "argument"
     one_of(of, "of", get_args(Of))
@@ -156,7 +156,7 @@ def _checked(of: str | None, choice_name: str | None) -> str:
 
 
 def _named(path: str, sep: str) -> str:
-    """The name of a column: the path, with what the caller wants between its steps."""
+    """The name of a column: the path, with the caller's separator between its steps."""
     return path if sep == "." else sep.join(step.replace("\\.", ".") for step in _STEP.split(path))
 
 

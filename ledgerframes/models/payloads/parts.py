@@ -16,12 +16,12 @@ _THREAD: Final = "ledgerframes-part"
 
 
 def run_parallel(calls: Sequence[Callable[[], T]], rows: int) -> list[T]:
-    """What calls return, in their order; one per core runs at a time, unless they are for few rows."""
+    """The results of calls, in order; one per core runs at a time, unless there are few rows."""
     return together(calls, _THREAD, at_once=pa.cpu_count()) if rows > _LEAST else [call() for call in calls]
 
 
 def map_chunks(call: Callable[..., T], *columns: Any) -> list[T]:
-    """What a call returns for each part of the rows, in their order; for few rows there is one part.
+    """The results of a call for each part of the rows, in order; few rows are one part.
 
     Args:
         call: takes a part of each of the columns.

@@ -1,4 +1,4 @@
-"""The type of a column of JSON values, found over all of them, and the values in it; never rounded, never lost."""
+"""Finds the type of a column of JSON values from all of them, and converts them; never rounded, never lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _strings: Final = msgspec.json.Decoder(list[str])
 
 
 def typed(cells: pa.ChunkedArray, *, infer: bool = True) -> pa.ChunkedArray:
-    """Give JSON values the narrowest type that holds all of them exactly.
+    """Convert JSON values to the narrowest type that represents all of them exactly.
 
     Text of decimals with a point becomes decimal128(38, 10), text of whole numbers int64, ISO-8601 text in UTC of up
     to six digits a timestamp, other text stays text; so do unquoted numbers and booleans. Lists, objects and
@@ -29,7 +29,7 @@ def typed(cells: pa.ChunkedArray, *, infer: bool = True) -> pa.ChunkedArray:
 
     Args:
         cells: JSON values; null and `null` are missing.
-        infer: False leaves text as it is.
+        infer: False leaves text unchanged.
     """
     nothing = pc.equal(cells, "null")
     if pc.any(nothing).as_py():
@@ -50,7 +50,7 @@ def typed(cells: pa.ChunkedArray, *, infer: bool = True) -> pa.ChunkedArray:
 
 
 def _unquoted(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    # A look at the bytes, for Arrow's search takes several times as long; what it finds beyond the cells does no harm.
+    # Examines the bytes, as Arrow's search takes several times as long; matches beyond the cells do no harm.
     if not any(ord("\\") in np.frombuffer(part.buffers()[2] or b"", np.uint8) for part in cells.chunks):
         return pc.binary_slice(cells.cast(pa.binary()), 1, -1).cast(pa.string())
     there = cells.drop_null()
@@ -77,7 +77,7 @@ def _narrowed(text: pa.ChunkedArray, *, numbers_only: bool = False) -> pa.Chunke
 
 
 def _exact(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Decimals in any spelling, if none of them needs more digits than there are."""
+    """Decimals in any spelling, if none of them has too many digits."""
     from decimal import Decimal, InvalidOperation
 
     try:
@@ -88,5 +88,5 @@ def _exact(text: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _all(text: pa.ChunkedArray, pattern: str) -> bool:
-    parts = (text.slice(0, _FEW), text)  # most columns are told by their first values
+    parts = (text.slice(0, _FEW), text)  # most columns are recognised by their first values
     return all(pc.all(pc.match_substring_regex(part, pattern), min_count=0).as_py() for part in parts)

@@ -1,4 +1,4 @@
--- One row per entry in a party's account of coin. A star does not say what each party held after it: a lake may begin late.
+-- One row per entry in a party's account of coin. A star has no balance after it: a lake may begin late.
 select
   key_of(json_array(update_id, entry)::varchar) as movement_key, key_of(update_id) as update_key,
   date_number(utc_day(record_time)) as date_key, utc_day(record_time) as date, key_of(round::varchar) as round_key,

@@ -1,4 +1,4 @@
--- One row per day and validator that has a license at its end: what it reported, earned and bought on the day.
+-- One row per day and validator with a license at its end: its reports, earnings and purchases of the day.
 select
   date_number(utc_day(time)) as date_key, utc_day(time) as date, key_of(validator) as validator_key,
   key_of(validator) as party_key, version, last_round, rounds_reported, rounds_missed, silent_for, rewards_validator_faucet,
