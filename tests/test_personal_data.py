@@ -129,7 +129,7 @@ def test_expand_leaves_them_out_unless_told(ledger, keeping):
     assert not leaks(whole(lf.expand(kept, template=LICENSE, personal=False)))
     for fields in (["metadata"], ["validator", "metadata"]):
         assert not leaks(whole(lf.expand(sent, template=LICENSE, fields=fields)))
-    with pytest.raises(lf.errors.InputError, match=r"metadata.contactPoint' contains personal data; pass personal=True"):
+    with pytest.raises(lf.errors.InputError, match=r"metadata.contactPoint' contains personal data; pass personal="):
         lf.expand(sent, template=LICENSE, fields=["metadata.contactPoint"])
     assert leaks(whole(lf.expand(sent, template=LICENSE, fields=["metadata.contactPoint"], personal=True)))
     arrow = lf.load_events(keeping, start=BEGIN, as_="arrow")

@@ -49,7 +49,7 @@ def _decoder(answer: Any) -> msgspec.json.Decoder[Any]:
 def reading(
     endpoint: object, *, said: str = "", table: str | None = None, column: str | None = None, item: str | None = None
 ) -> Iterator[None]:
-    """Turn what an answer breaks the contract by into an error that names the place.
+    """Turn a breach of the contract into an error that names the place.
 
     Args:
         endpoint: method and path.
@@ -138,7 +138,7 @@ class TransactionItem(Struct, frozen=True):
 
     @property
     def kind(self) -> Literal["transaction"]:
-        """What the update is."""
+        """The kind of the update."""
         return "transaction"
 
 
@@ -170,7 +170,7 @@ class ReassignmentItem(Struct, frozen=True):
 
     @property
     def kind(self) -> Literal["assignment", "unassignment"]:
-        """What the update is."""
+        """The kind of the update."""
         return "unassignment" if self.event.created_event is None else "assignment"
 
 
@@ -221,10 +221,10 @@ class EventItem:
     The verdict is as the server sent it; `load_verdicts` reads it into tables.
 
     Attributes:
-        update: None where the request was rejected or is wholly private.
+        update: None if the request was rejected or is wholly private.
         verdict: what they decided on the confirmation request; None for a reassignment.
         traffic_summary: the request's traffic in bytes, on servers that send it.
-        app_activity_records: the activity of app providers, likewise.
+        app_activity_records: the activity of app providers; None for a reassignment.
     """
 
     update: UpdateItem | None

@@ -30,13 +30,13 @@ _REFUSED: Final = "InputError: an argument breaks a rule; nothing was sent."
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """One request and how its answer is read; sends nothing by itself.
+    """One request and the decoder of its answer; sends nothing by itself.
 
     Attributes:
         request: what to ask.
         read: makes the value of a successful answer's body.
         alternatives: the same question on routes that older or newer releases know.
-        missing: the value that a 404 stands for, where the route itself exists; unset, a 404 is an error.
+        missing: the value that a 404 stands for, if the route itself exists; unset, a 404 is an error.
     """
 
     request: Request
@@ -45,20 +45,20 @@ class Call(Generic[T]):
     missing: T | msgspec.UnsetType = msgspec.UNSET
 
     def send(self, sender: Sender) -> T:
-        """Send the request and give the value of its answer."""
+        """Send the request and return the value of its answer."""
         answer = self._answer(sender, self.read)
         assert answer is not None or self.missing is not msgspec.UNSET
         return self.missing if answer is None else answer.value  # type: ignore[return-value]
 
     def send_raw(self, sender: Sender) -> Answer[bytes] | None:
-        """Send the request and give its answer's body as it came; None where a 404 stands for a value."""
+        """Send the request and return its answer's body unchanged; None if a 404 stands for a value."""
         return self._answer(sender, _whole_json)
 
     def _answer(self, sender: Sender, read: Callable[[bytes], Any]) -> Answer[Any] | None:
         try:
             return sender.send(self.request, *self.alternatives, read=read)
         except NotFoundError as error:
-            # A 404 for the thing is the normal "there is none"; a 404 for the route is an error.
+            # A 404 for the item is the normal "there is none"; a 404 for the route is an error.
             if error.unknown_route or self.missing is msgspec.UNSET:
                 raise
             return None
@@ -85,7 +85,7 @@ def calls_of(interface: type[Calls]) -> dict[str, Any]:
 
 
 def declared_call(calls: Calls, name: str) -> Callable[..., Call[Any]]:
-    """What makes an interface's call of a name.
+    """The method that creates an interface's call of a name.
 
     Raises:
         InputError: there is no such call.
@@ -214,7 +214,7 @@ def _whole_json(body: bytes) -> bytes:
 
 
 def check_text(body: bytes) -> None:
-    """Look at a body as text, 256 KiB at a time, for readers that decode parts of it only.
+    """Check a body as text, 256 KiB at a time, for readers that decode only parts of it.
 
     Raises:
         UnicodeDecodeError: it is not UTF-8.

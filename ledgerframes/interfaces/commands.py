@@ -33,7 +33,7 @@ class DisclosedContract(Struct, frozen=True, kw_only=True, rename="camel"):
         template_id: the contract's template.
         contract_id: its id.
         created_event_blob: the contract itself, opaque.
-        synchronizer_id: where it is assigned now.
+        synchronizer_id: the synchronizer that it is assigned to now.
         debug_package_name: name of the template's package, if given.
         debug_payload: the contract's arguments, if given.
         debug_created_at: when it was created, if given.
@@ -89,7 +89,7 @@ class ExerciseCommand(Struct, frozen=True, kw_only=True, rename="camel"):
         template_id: template or interface that has the choice.
         contract_id: the contract.
         choice: the choice's name.
-        choice_argument: the choice's record; `{}` where it takes nothing.
+        choice_argument: the choice's record; `{}` if it takes nothing.
     """
 
     template_id: Text
@@ -105,7 +105,7 @@ class ExerciseByKeyCommand(Struct, frozen=True, kw_only=True, rename="camel"):
         template_id: the template that has key and choice.
         contract_key: the key, text or a record.
         choice: the choice's name.
-        choice_argument: the choice's record; `{}` where it takes nothing.
+        choice_argument: the choice's record; `{}` if it takes nothing.
     """
 
     template_id: Text
@@ -121,7 +121,7 @@ class CreateAndExerciseCommand(Struct, frozen=True, kw_only=True, rename="camel"
         template_id: the template that has the choice.
         create_arguments: the template's record.
         choice: the choice's name.
-        choice_argument: the choice's record; `{}` where it takes nothing.
+        choice_argument: the choice's record; `{}` if it takes nothing.
     """
 
     template_id: Text
@@ -166,7 +166,7 @@ class PrefetchContractKey(Struct, frozen=True, kw_only=True, rename="camel", omi
     Attributes:
         template_id: the template that has the key.
         contract_key: the key, text or a record.
-        limit: how many contracts at most; without it, one.
+        limit: the maximum number of contracts; one by default.
     """
 
     template_id: Text

@@ -71,8 +71,8 @@ class EventFormat(Struct, frozen=True, kw_only=True):
     """Which events are shown (contract: Resources, EventFormat).
 
     Attributes:
-        filters_by_party: by party id, what is shown of what the party sees.
-        filters_for_any_party: what is shown of what any party sees, which requires the right to read as any party.
+        filters_by_party: by party id, the part shown of the party's events.
+        filters_for_any_party: the part shown of any party's events, which requires the right to read as any party.
         verbose: add labels and types to values.
     """
 
@@ -134,7 +134,7 @@ def format_of(parties: Iterable[str] | None, given: object, name: str) -> Transa
 
 
 def update_format_json(transactions: dict[str, Any]) -> dict[str, Any]:
-    """The format of an update of either kind: a reassignment is found only where the request includes them."""
+    """The format of an update of either kind: reassignments are found only if the request includes them."""
     return {"includeTransactions": transactions, "includeReassignments": transactions["eventFormat"]}
 
 
@@ -177,7 +177,7 @@ def _filters_json(value: Filters, name: str) -> dict[str, Any]:
     if not isinstance(value, Filters):
         raise InputError(f"{name}={shown(value)}; give Filters")
     filters: tuple[Filter, ...] = each(value.cumulative, f"{name}.cumulative", kind=Filter)
-    # The contract says that none should occur twice, and leaves open what a server does then.
+    # The contract says that none should occur twice, without defining what a server does then.
     for seen, times in Counter(
         _subject(event_filter) for event_filter in filters if not isinstance(event_filter, EmptyFilter)
     ).items():
@@ -187,7 +187,7 @@ def _filters_json(value: Filters, name: str) -> dict[str, Any]:
 
 
 def _subject(one: Filter) -> str:
-    """What a filter is about; two of the same are one too many."""
+    """The subject of a filter; two filters must not share one."""
     match one:
         case TemplateFilter(template_id=template):
             return f"the template {template!r}"

@@ -30,7 +30,7 @@ _THREAD: Final = "ledgerframes-fetch"
 
 
 class PageSource(Protocol):
-    """What a reader of histories needs of the scan interface."""
+    """The part of the scan interface that a reader of histories needs."""
 
     @property
     def history(self) -> PagedHistory:
@@ -53,7 +53,7 @@ class PageSource(Protocol):
 
     @property
     def page_sizes(self) -> PageSizes:
-        """How many items may be asked of each scan at once."""
+        """The maximum number of items per request, by scan."""
 
     def stoppable(self, stop: Stop) -> PageSource:
         """The same for one operation, whose requests and pauses end once `stop` is set."""
@@ -71,7 +71,7 @@ class PageRows:
         rows: positions of the updates that belong to the read.
         server: base URL of the scan that sent it.
         asked: the request's cursor and page size.
-        outcome: what the page means for the read.
+        outcome: the meaning of the page for the read.
     """
 
     page: HistoryPage
@@ -92,7 +92,7 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
     Raises:
         RequestError: the servers gave no answer within the transport's attempts.
         PagingError: the pages contradict each other.
-        PartialResultError: the servers that answer lag behind another one, or have pruned what follows.
+        PartialResultError: the servers that answer lag behind another one, or have pruned the following items.
     """
     stop = Stop()
     session = HistorySession(source.stoppable(stop), reader)
@@ -105,7 +105,7 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
                 session.check_pruned()
             yield rows
 
-    # In a thread of its own, because waiting for it can be interrupted while a socket cannot.
+    # In another thread, because waiting for it can be interrupted while a socket cannot.
     for rows in ahead(steps(), _THREAD, stop.set):
         if rows.rows:
             yield rows
@@ -116,7 +116,7 @@ class HistorySession:
 
     Args:
         source: where pages come from.
-        reader: the window to read, and what has been read of it.
+        reader: the window to read, and the state of the read.
     """
 
     def __init__(self, source: PageSource, reader: HistoryReader) -> None:
@@ -124,7 +124,7 @@ class HistorySession:
         self._reader = reader
         self._behind = 0
         self._server: str | None = None  # None: the one that the transport prefers
-        self.last_server = source.servers[0]  # who answered last
+        self.last_server = source.servers[0]  # the last one that answered
         self._confirmed: set[str] = set()
         self._showing: PageRows | None = None  # the page whose last rows are held back
 
@@ -173,7 +173,7 @@ class HistorySession:
         try:
             answer = self._source.send_page(request, server=server, revise=revise)
         except (RequestError, DecodeError):
-            # The server that was chosen failed; without a choice the transport asks all of them in turn.
+            # The chosen server failed; without a choice the transport asks all of them in turn.
             if server is None:
                 raise
             self._server = None
@@ -199,7 +199,7 @@ class HistorySession:
         rounds, turn = divmod(self._behind, len(servers))
         if rounds >= len(_WAITS):
             return False
-        # Only after a whole round, since another server may have at once what this one lacks.
+        # Only after a whole round, since another server may already have what this one lacks.
         if turn == len(servers) - 1:
             self._source.pause(_WAITS[rounds])
         self._behind += 1
@@ -220,7 +220,7 @@ class HistorySession:
         return self._with_held(showing)
 
     def check_pruned(self) -> None:
-        """Refuse to read on where the server that answered last has pruned what it showed before.
+        """Refuse to continue if the server that answered last has pruned items that it showed before.
 
         Raises:
             PartialResultError: it has.
@@ -261,7 +261,7 @@ class HistorySession:
 
 
 def smaller_page(size: int, error: RequestError) -> int:
-    """How many items to ask for after a failure: the maximum that the server names, half as many, or as many."""
+    """The number of items to request after a failure: the server's maximum, half as many, or the same number."""
     named = named_maximum(error)
     if named is not None:
         # At least one less, in case the server names the size that it has just refused.
@@ -279,5 +279,5 @@ def named_maximum(error: RequestError) -> int | None:
 
 def too_much(error: RequestError) -> bool:
     """Whether a page may have been too large for a server or for a gateway before it."""
-    # A page of 1,000 is about 9 MB, and servers give up after 38 seconds: a smaller one may come through.
+    # A page of 1,000 is about 9 MB, and servers give up after 38 seconds: a smaller one may succeed.
     return isinstance(error, NoAnswerError) or (isinstance(error, StatusError) and error.status in {413, 503, 504})

@@ -203,10 +203,10 @@ class Ledger(LookUpCalls, LedgerPageCalls):
             min_ledger_time_rel: earliest ledger time, counted from the submission.
             submission_id: distinguishes submissions of the same change; give a new one for each.
             disclosed_contracts: contracts the parties do not see themselves.
-            synchronizer_id: where it is to run.
+            synchronizer_id: the synchronizer to use.
             package_id_selection_preference: package ids to prefer where a name leaves a choice.
             prefetch_contract_keys: keys whose contracts the participant fetches in advance.
-            taps_max_passes: how often the participant may try to select packages, at most.
+            taps_max_passes: the maximum number of attempts of the participant to select packages.
 
         Raises:
             StatusError: the submission failed.
@@ -271,7 +271,7 @@ class Ledger(LookUpCalls, LedgerPageCalls):
 
         Args:
             dar: its bytes, or a `Path` to read them from.
-            vet_all_packages: whether to vet what is in it; the server decides where it is left out.
+            vet_all_packages: whether to vet its packages; if omitted, the server decides.
             synchronizer_id: for which synchronizer to vet.
         """
         query = {
@@ -282,14 +282,14 @@ class Ledger(LookUpCalls, LedgerPageCalls):
 
     @sends
     def validate_dar(self, dar: Dar, *, synchronizer_id: str | None = None) -> Call[None]:
-        """Check a DAR against what is vetted; nothing is stored (contract: POST /v2/dars/validate).
+        """Check a DAR against the vetted packages; nothing is stored (contract: POST /v2/dars/validate).
 
         Args:
             dar: its bytes, or a `Path` to read them from.
             synchronizer_id: against which synchronizer's vetted packages.
 
         Raises:
-            StatusError: the DAR is not valid; the server says why.
+            StatusError: the DAR is not valid, for the reason that the server states.
         """
         query = {"synchronizerId": unless_none(synchronizer_id, Text, "synchronizer_id")}
         return Call(VALIDATE_DAR.request(query=query, content=dar_bytes(dar)), _nothing)
@@ -304,7 +304,7 @@ class Ledger(LookUpCalls, LedgerPageCalls):
         return user
 
     def iter_users(self, *, page_size: int | None = None) -> Iterator[User]:
-        """Iterate over all users, following the tokens whatever the length of the pages.
+        """Iterate over all users, following the tokens regardless of the length of pages.
 
         Raises:
             PagingError: the server repeats a token.

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class TraceContext(Struct, frozen=True):
-    """What links the update to the trace of its submission."""
+    """A link from the update to the trace of its submission."""
 
     traceparent: str | None = None
     tracestate: str | None = None
@@ -100,7 +100,7 @@ class TransactionTree(Struct, frozen=True, kw_only=True, rename="camel"):
 
     Attributes:
         events_by_id: by node id as text.
-        root_node_ids: where the tree begins; None on releases that do not tell.
+        root_node_ids: where the tree begins; None on releases that do not state it.
     """
 
     update_id: str
@@ -130,11 +130,11 @@ class Reassignment(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Completion(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What became of a submission.
+    """The outcome of a submission.
 
     Attributes:
         status: code and message; code 0, or no status, is a success.
-        update_id: of the update that it resulted in; None where it was rejected.
+        update_id: of the resulting update; None if it was rejected.
         offset: the participant's own.
         synchronizer_time: on which synchronizer, and at which record time there.
         paid_traffic_cost: in bytes of the synchronizer's traffic.

@@ -57,8 +57,8 @@ class LedgerEnd(Struct, frozen=True, rename="camel"):
     """The answer of `ledger_end`.
 
     Attributes:
-        offset: the offset of the participant's newest update; 0 or None where it has none.
-        synchronizer_times: None where the participant does not state them; Canton does since 3.6.
+        offset: the offset of the participant's newest update; 0 or None if it has none.
+        synchronizer_times: None if the participant does not state them; Canton does since 3.6.
     """
 
     offset: int | None = None
@@ -71,7 +71,7 @@ class LedgerUpdate:
 
     Attributes:
         kind: `Transaction`, `Reassignment`, `OffsetCheckpoint`, `TopologyTransaction`, or a kind of a later release.
-        raw: its JSON without what it is wrapped in.
+        raw: its JSON without the wrapping object.
     """
 
     kind: str
@@ -94,7 +94,7 @@ class LedgerUpdatesPage:
 
     Attributes:
         updates: in the order of their offsets.
-        lowest_offset_exclusive: the page has every update wanted that lies after this offset …
+        lowest_offset_exclusive: the page has every requested update after this offset …
         highest_offset_inclusive: … and not after this one.
         next_page_token: of the page that follows, only valid at this participant; None after the last page.
     """
@@ -185,7 +185,7 @@ class LedgerPageCalls(Calls):
             transaction_format: which events to show, and how; not together with `requesting_parties`. Its event format
                 holds for reassignments, too. Without either, whatever any party sees is shown, which requires the right
                 to read as any party.
-            begin_exclusive: only updates after this offset; None or 0 begins where the participant's history does.
+            begin_exclusive: only updates after this offset; None or 0 begins with the participant's history.
             end_inclusive: only updates up to this offset.
             page_size: the most updates to return; the participant chooses without it, and refuses too large ones.
             page_token: the `next_page_token` of the page before; None or empty is the first page.
@@ -279,7 +279,7 @@ _entry: Final = msgspec.json.Decoder(_Entry)
 
 
 def read_updates_page(body: bytes) -> LedgerUpdatesPage:
-    """Read the answer of get-updates-page; the updates are typed when they are asked for."""
+    """Read the answer of get-updates-page; the updates are decoded on access."""
     page = _updates_page.decode(body)
     updates = []
     for wrapped in page.updates or ():

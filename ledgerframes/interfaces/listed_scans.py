@@ -26,7 +26,7 @@ _MOST: Final = 100
 _ATTEMPTS: Final = 2
 _BUDGET: Final = 30.0
 
-#: Says why a URL is not to be asked; None if it may be.
+#: Explains why a URL must not be asked; None if it may be.
 Refusal = Callable[[str], str | None]
 
 
@@ -39,13 +39,13 @@ def listed_scans(
 ) -> tuple[str, ...]:
     """The base URLs of the scans that the given ones list, without those given and those refused.
 
-    Where the list cannot be read, or names no scan that may be asked, it warns.
+    Warns if the list cannot be read, or names no scan that may be asked.
 
     Args:
         settings: names the scans to ask.
-        refusal: says why a URL is not to be asked.
-        clock: what waits go by.
-        carrier: what sends in place of urllib3.
+        refusal: explains why a URL must not be asked.
+        clock: the clock for waits.
+        carrier: sends the requests in place of urllib3.
     """
     quick = replace(settings, attempts=min(settings.attempts, _ATTEMPTS), budget=min(settings.budget, _BUDGET))
     try:
@@ -67,7 +67,7 @@ def _usable(named: Sequence[str], given: Sequence[str], refusal: Refusal) -> tup
     for position, name in enumerate(named):
         base = _base(name)
         if base is None:
-            # The text may hold a password.
+            # The text may contain a password.
             _log.warning("scan %d of the list is not used for failover: its address is not a base URL", position)
             continue
         if _key(base) in known:
@@ -87,7 +87,7 @@ def _only_given(named: Sequence[str], given: Sequence[str]) -> bool:
 
 
 def _base(name: str) -> str | None:
-    """The base URL of a scan whose public URL may lack the prefix; None where it is not one."""
+    """The base URL of a scan whose public URL may lack the prefix; None if it is not one."""
     try:
         url = check_url(name, "publicUrl")
     except ConfigurationError:
@@ -96,7 +96,7 @@ def _base(name: str) -> str | None:
 
 
 def _key(url: str) -> tuple[str, str, int, str]:
-    """What tells scans apart."""
+    """The parts of a URL that identify a scan."""
     return *origin_of(url), urlsplit(url).path
 
 

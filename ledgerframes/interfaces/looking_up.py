@@ -83,12 +83,12 @@ class LookUpCalls(Calls):
     ) -> Call[LedgerAnswer[LedgerTransaction | Reassignment]]:
         """Read a transaction or a reassignment (POST /v2/updates/update-by-id, the successor of transaction-by-id).
 
-        Where the server has only transaction-by-id, that is asked, which knows no reassignments.
+        If the server has only transaction-by-id, that is asked; it does not know reassignments.
 
         Args:
             update_id: the update's id.
             requesting_parties: whose events to show; see `transaction_by_id`.
-            transaction_format: likewise; its event format holds for a reassignment, too.
+            transaction_format: see above; its event format applies to a reassignment, too.
 
         Raises:
             NotFoundError: the participant does not know the update.

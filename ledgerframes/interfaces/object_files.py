@@ -20,9 +20,9 @@ from ledgerframes.transport.downloads import DOWNLOAD
 from ledgerframes.write_aside import written_aside
 
 _log = logging.getLogger("ledgerframes.interfaces")
-#: How often an object without its digest is downloaded in all.
+#: The number of downloads of an object without its digest.
 _DOWNLOADS: Final = 3
-#: Bytes that are left free on the disk, for whatever else this machine does.
+#: Bytes to leave free on the disk for other programs.
 _LEFT_FREE: Final = 64 * 2**20
 _LOOK: Final = 32 * 2**20
 
@@ -32,7 +32,7 @@ def download_to(sender: Sender, url: str, digest: str, to: Path) -> Path:
 
     Args:
         sender: what fetches it.
-        url: where it lies.
+        url: its address.
         digest: its SHA-256, as Base64 or in hexadecimal digits.
         to: the file to write.
 
@@ -51,7 +51,7 @@ def download_to(sender: Sender, url: str, digest: str, to: Path) -> Path:
         else:
             raise DecodeError(
                 f"{DOWNLOAD}: {name} does not have the digest that the scan lists for it, {digest[:100]}, after"
-                f" {_DOWNLOADS} downloads: it was damaged on the way or is another one. What to do: try later, or give"
+                f" {_DOWNLOADS} downloads: it was damaged in transit or is another one. What to do: try later, or give"
                 " another scan_url=; source='pages' reads the same history without objects",
                 endpoint=str(DOWNLOAD), item=name,
             )  # fmt: skip
@@ -69,7 +69,7 @@ def sha256_of(digest: str) -> bytes:
     Raises:
         DecodeError: it is not a SHA-256.
     """
-    # S3 gives checksums in Base64, and so do the servers; everything else writes hexadecimal digits.
+    # S3 sends checksums in Base64, and so do the servers; everything else writes hexadecimal digits.
     for read in (bytes.fromhex, _from_base64):
         try:
             value = read(digest.strip())
@@ -90,7 +90,7 @@ def _from_base64(text: str) -> bytes:
 
 @contextmanager
 def _partial(to: Path) -> Iterator[BinaryIO]:
-    """The file to write, which appears once it is whole; what is wrong with the disk is a StoreError."""
+    """The file to write, which appears once it is complete; problems with the disk become a StoreError."""
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
         with written_aside(to) as file:
@@ -123,7 +123,7 @@ class _File:
     def write(self, piece: bytes) -> None:
         """Write the next bytes."""
         self._written += len(piece)
-        # Where no length was announced, or other programs fill the disk meanwhile.
+        # If no length was announced, or other programs fill the disk meanwhile.
         if self._written - self._looked >= _LOOK:
             self._looked = self._written
             self._check_room(0)

@@ -15,7 +15,7 @@ from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.answers import event_item, update_item
 from ledgerframes.paging.cursor import Glimpse
 
-#: Items without a place, and why.
+#: Items without a cursor, and why.
 Unplaced = tuple[tuple[bytes, DecodeError], ...]
 
 
@@ -24,10 +24,10 @@ class HistoryPage:
     """One page of a history, in ascending order of migration id and record time.
 
     Attributes:
-        content: the page as the compiled decoder has taken it apart, or as sent where it has not.
+        content: the page as parsed by the compiled decoder, or as sent.
         glimpse: cursor and id of every item, the last of which is where the next page begins.
         history: which history it belongs to.
-        unplaced: items without a place, and why, where they were to be left out.
+        unplaced: items without a cursor, and why, if they were to be skipped.
     """
 
     content: Content = field(repr=False)
@@ -113,7 +113,7 @@ class HistoryPage:
 
 
 def page_of(history: PagedHistory, raws: Sequence[bytes | msgspec.Raw]) -> bytes:
-    """The body of a page that holds these items."""
+    """The body of a page with these items."""
     return b'{"%b":[%b]}' % (history.member.encode(), b",".join(map(bytes, raws)))
 
 

@@ -33,10 +33,10 @@ class ScanPages:
     """The pages of one of scan's histories.
 
     Attributes:
-        history: which.
+        history: the history.
         sender: sends the requests.
         lenient: whether pages are to be read without broken items.
-        among: the servers to ask; all of the interface where it is empty.
+        among: the servers to ask; all of the interface if it is empty.
     """
 
     history: PagedHistory
@@ -58,7 +58,7 @@ class ScanPages:
         self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
     ) -> Answer[HistoryPage]:
         """Fetch one page: from a named server once, from some servers only, or from the preferred one."""
-        # A caller that names one server chooses the next one itself, by what it knows of their lag.
+        # A caller that names one server chooses the next one itself, from what it knows of their lag.
         attempts = 1 if isinstance(server, str) else None
         server = server or self.among or None
         read: Callable[[bytes], HistoryPage] = partial(HistoryPage.read, history=self.history)
@@ -77,7 +77,7 @@ class ScanPages:
         return answer
 
     def _failed(self, error: RequestError, server: str | tuple[str, ...] | None) -> str | None:
-        """Which server an error comes from; None where that cannot be known."""
+        """The server that an error comes from; None if unknown."""
         if isinstance(error, StatusError):
             return error.server
         asked = (server,) if isinstance(server, str) else server or self.servers
@@ -85,7 +85,7 @@ class ScanPages:
 
     @property
     def page_sizes(self) -> PageSizes:
-        """How many items may be asked of each scan at once."""
+        """The maximum number of items per request, by scan."""
         return self.sender.transport.page_sizes
 
     def pause(self, seconds: float) -> None:
@@ -109,7 +109,7 @@ _asked: Final = msgspec.json.Decoder(_Asked)
 
 
 def _page_size(request: Request) -> int:
-    """How many items a request for a page asks for."""
+    """The number of items that a request for a page asks for."""
     return _asked.decode(request.content or b"").page_size
 
 

@@ -27,7 +27,7 @@ ALLOCATION_FACTORY: Final = Endpoint(
 
 
 class RegistryInfo(Struct, frozen=True, rename="camel"):
-    """What a registry says of itself.
+    """A registry's description of itself.
 
     Attributes:
         admin_id: the party that manages its instruments; with an instrument's id it names the instrument on the ledger.
@@ -84,7 +84,7 @@ class InstrumentsPage(Struct, frozen=True, rename="camel"):
 
 
 class ChoiceContext(Struct, frozen=True, rename="camel"):
-    """What a choice needs besides its arguments (contract: Resources, Registry choice context)."""
+    """Additional data that a choice needs with its arguments (contract: Resources, Registry choice context)."""
 
     choice_context_data: dict[str, Any]
     disclosed_contracts: list[DisclosedContract]
@@ -175,7 +175,7 @@ class Registry(Calls):
         return Call(ALLOCATION_FACTORY.request(json=body), reads(AllocationFactory))
 
     def iter_instruments(self, *, page_size: int | None = None) -> Iterator[Instrument]:
-        """Iterate over all instruments, following the tokens whatever the length of the pages.
+        """Iterate over all instruments, following the tokens regardless of the length of pages.
 
         Raises:
             PagingError: the server repeats a token, as a server that ignores it does.

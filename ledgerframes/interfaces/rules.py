@@ -44,13 +44,13 @@ def fits(value: Any, kind: Any, name: str) -> Any:
     """Check one value; whole numbers of other libraries become Python's own.
 
     Args:
-        value: what the caller gave.
+        value: the caller's value.
         kind: one of the kinds above, any type that msgspec knows, or Structs of this package, whose members are
             checked too.
         name: the argument, for the message.
 
     Raises:
-        InputError: the value is not of the kind, or a member of it holds a number that JSON cannot write.
+        InputError: the value is not of the kind, or a member of it is a number that JSON cannot represent.
     """
     if structs := _structs(kind):
         if not isinstance(value, structs):
@@ -58,7 +58,7 @@ def fits(value: Any, kind: Any, name: str) -> Any:
         _check_members(value, name)
         return value
     if not isinstance(value, int | str | float | Struct) and hasattr(value, "__index__"):
-        # Whole numbers of numpy and pandas are taken too; msgspec knows only Python's.
+        # Whole numbers of numpy and pandas are accepted too; msgspec knows only Python's.
         with suppress(TypeError):
             value = operator.index(value)
     try:
@@ -109,10 +109,10 @@ def each(values: Iterable[Any], name: str, *, kind: Any = Any, least: int = 0) -
     """Check a list, an array or a column of values.
 
     Args:
-        values: any iterable but text and mappings, whose parts are hardly what is meant.
+        values: any iterable except text and mappings, whose parts are rarely intended.
         name: the argument, for the message.
         kind: what every value has to be.
-        least: how many there must be.
+        least: the minimum number of values.
 
     Raises:
         InputError: there are too few, or one is not of the kind.
@@ -140,7 +140,7 @@ def without_none(**members: Any) -> dict[str, Any]:
 
 
 def thousands(values: Sequence[str]) -> list[list[str]]:
-    """Split a list that a request holds into parts of at most 1,000, the most that scans of 0.9 and later take."""
+    """Split the list of a request into parts of at most 1,000, the maximum of scans of 0.9 and later."""
     return [list(values[start : start + 1_000]) for start in range(0, len(values), 1_000)]
 
 
@@ -163,6 +163,6 @@ def _words(kind: Any, error: msgspec.ValidationError) -> str:
 
 
 def _described(kind: Any) -> str:
-    """A kind's own description, empty where it has none."""
+    """A kind's own description, empty if it has none."""
     rules = (rule for part in (kind, *get_args(kind)) for rule in getattr(part, "__metadata__", ()))
     return next((str(rule.description) for rule in rules if rule.description), "")

@@ -110,7 +110,7 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
     def update_by_hash(self, hash: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:  # noqa: A002
         """Read the update of a prepared transaction's hash (contract: GET /v2/updates/hash/{hash}).
 
-        A scan answers 404 for what was committed before it began indexing hashes, so every configured scan is asked.
+        A scan answers 404 for updates committed before it began indexing hashes, so every configured scan is asked.
 
         Raises:
             NotFoundError: no scan has the hash indexed.
@@ -177,7 +177,7 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
                 yield page.page.items[row]
 
     def iter_validator_licenses(self, *, limit: int = 1000) -> Iterator[Contract]:
-        """Iterate over all licenses, following the tokens whatever the length of the pages.
+        """Iterate over all licenses, following the tokens regardless of the length of pages.
 
         Raises:
             PagingError: the server repeats a token.
@@ -189,7 +189,7 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
         )
 
     def iter_update_objects(self, *, after: When, up_to: When) -> Iterator[scan_objects.ObjectRef]:
-        """Iterate over all objects that hold the updates of a range, as far as the server has written them.
+        """Iterate over all objects with the updates of a range, as far as the server has written them.
 
         Args:
             after: record time, exclusive.
@@ -237,14 +237,14 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
 
         Args:
             ref: one of a list of objects.
-            to: the file to write; what is there is replaced.
+            to: the file to write; an existing one is replaced.
 
         Returns:
             The file.
 
         Raises:
-            InputError: an argument breaks a rule, or the object lies where nothing is fetched from.
-            RequestError: it could not be fetched; NotFoundError where it is gone.
+            InputError: an argument breaks a rule, or the object's address may not be fetched from.
+            RequestError: it could not be fetched; NotFoundError if it is gone.
             DecodeError: it does not have its digest.
             StoreError: the disk has no room for it, or the file cannot be written.
 

@@ -24,7 +24,7 @@ EVENT_BY_ID: Final = Endpoint(interface="scan", method="GET", path="/v0/events/{
 
 
 class LatestRecordTime(Struct, frozen=True):
-    """The answer of `latest_event_record_time`: up to where the event history reaches on this scan."""
+    """The answer of `latest_event_record_time`: the end of the event history on this scan."""
 
     record_time: str
 

@@ -177,7 +177,7 @@ class CurrentCalls(Calls):
             member: `PAR::…` of a participant or `MED::…` of a mediator.
 
         Returns:
-            None where the synchronizer does not know the member.
+            None if the synchronizer does not know the member.
 
         Raises:
             NotFoundError: the scan does not serve the route.
@@ -210,7 +210,7 @@ class CurrentCalls(Calls):
 
     @sends
     def ans_entry_by_name(self, name: str) -> Call[NetworkName | None]:
-        """Read the entry of exactly this name (GET /v0/ans-entries/by-name/{name}); None where there is none."""
+        """Read the entry of exactly this name (GET /v0/ans-entries/by-name/{name}); None if there is none."""
         path = {"name": fits(name, Text, "name")}
         return Call(NAME_BY_NAME.request(path=path), _name, missing=None)
 

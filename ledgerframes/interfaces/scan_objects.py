@@ -52,7 +52,7 @@ class ObjectCalls(Calls):
     def update_objects(
         self, *, after: When, up_to: When, page_token: str | None = None, page_size: int = LARGEST_LIST
     ) -> Call[UpdateObjects]:
-        """List the objects that hold the updates of a range (POST /v0/history/bulk/updates; young).
+        """List the objects with the updates of a range (POST /v0/history/bulk/updates; young).
 
         Objects are whole, so the first and the last one may reach beyond the range. Use `iter_update_objects` for all
         pages: a server that has not yet written all of the range repeats the token of an empty page.

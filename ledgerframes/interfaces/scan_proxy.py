@@ -1,4 +1,4 @@
-"""Scan's present state asked through a validator where there is no scan; `Network` does."""
+"""Calls for scan's current state, sent through a validator if there is no scan; `Network` uses them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ledgerframes.interfaces.scan import ANS_RULES
 from ledgerframes.transport import Endpoint, Request, Sender, Transport
 
 _PREFIX: Final = "/v0/scan-proxy"
-#: What the official scan-proxy file names of what scan serves.
+#: The calls of scan that the official scan-proxy file has.
 _SERVED: Final = frozenset(
     {
         scan_now.ROUNDS, scan_now.NAMES, scan_now.NAME_BY_PARTY, scan_now.NAME_BY_NAME, scan_now.FEATURED_APP,
@@ -63,7 +63,7 @@ _round: Final = msgspec.json.Decoder(_Round)
 
 
 def _by_contract(body: bytes) -> bytes:
-    """Rounds as scan returns them: by contract id, where the proxy lists them."""
+    """Rounds in the form of scan: by contract id, where the proxy lists them."""
     lists = _lists.decode(body)
     rounds = {name: {_round.decode(item).contract.contract_id: item for item in items} for name, items in lists.items()}
     return msgspec.json.encode(rounds | {"time_to_live_in_microseconds": None})

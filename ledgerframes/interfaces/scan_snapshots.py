@@ -120,7 +120,7 @@ class SnapshotCalls(Calls):
             migration_id: the snapshot's migration id.
 
         Returns:
-            None where there is no such snapshot.
+            None if there is no such snapshot.
 
         Raises:
             NotFoundError: the scan does not serve the route.
@@ -206,7 +206,7 @@ class SnapshotCalls(Calls):
         record_time_match: RecordTimeMatch = "exact",
         as_of_round: int | None = None,
     ) -> Call[HoldingsSummaries]:
-        """Read what parties held at a snapshot (POST /v0/holdings/summary; where it is gone: /v1/holdings/summary).
+        """Read parties' holdings at a snapshot (POST /v0/holdings/summary; where it is gone: /v1/holdings/summary).
 
         The same as the validator's call of this name, without a token. The newer route has no fees, no round and no
         available amount.

@@ -70,7 +70,7 @@ _sent_page: Final = reads(_SentPage)
 
 
 def read_users(body: bytes) -> UsersPage:
-    """Read the answer of GET /v2/users; one without the member `users` holds none."""
+    """Read the answer of GET /v2/users; one without the member `users` has none."""
     page = _sent_page(body)
     return UsersPage(page.users or [], page.next_page_token)
 
@@ -86,7 +86,7 @@ def new_user(user: User) -> dict[str, Any]:
     """
     if not isinstance(user, User):
         raise InputError(f"user={shown(user)}; give a User")
-    # As JSON has it, a mapping is taken too.
+    # As in JSON, a mapping is accepted too.
     metadata = fits(user.metadata, ObjectMeta | None, "user.metadata") or ObjectMeta()
     # The contract: left empty when creating, since the server fills it in.
     if metadata.resource_version:
@@ -162,13 +162,13 @@ class CanExecuteAsAnyParty(Struct, frozen=True):
 
 
 class CanReadAs(Struct, frozen=True):
-    """May read what is visible to the party."""
+    """May read everything visible to the party."""
 
     party: PartyId
 
 
 class CanReadAsAnyParty(Struct, frozen=True):
-    """May read what is visible to any party."""
+    """May read everything visible to any party."""
 
 
 class IdentityProviderAdmin(Struct, frozen=True):
@@ -189,7 +189,7 @@ class OtherRight(Struct, frozen=True):
 
     Attributes:
         kind: the variant's name.
-        body: what stands under it, as it is.
+        body: its contents, unchanged.
     """
 
     kind: Text

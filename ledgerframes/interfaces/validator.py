@@ -33,9 +33,9 @@ TRANSFER_PREAPPROVAL: Final = Endpoint(
 
 
 class HoldingsSummary(Struct, frozen=True):
-    """What one party holds (contract: Resources, HoldingsSummary); amounts of coin as decimal text.
+    """The holdings of one party (contract: Resources, HoldingsSummary); amounts of coin as decimal text.
 
-    The fees are notional: what would fall due if each contract expired in the round they are computed for. They
+    The fees are notional: they would fall due if each contract expired in the round they are computed for. They
     are charged when a contract expires, not on transfers, so they are not to be taken off what a party can spend.
 
     Attributes:
@@ -43,10 +43,10 @@ class HoldingsSummary(Struct, frozen=True):
         total_unlocked_coin: unlocked amounts as received.
         total_locked_coin: locked amounts as received.
         total_coin_holdings: the sum of the two.
-        accumulated_holding_fees_unlocked: notional fees on the unlocked ones; None where the server has no fees.
-        accumulated_holding_fees_locked: notional fees on the locked ones; likewise.
-        accumulated_holding_fees_total: the sum of the two; likewise.
-        total_available_coin: unlocked amounts less their notional fees; likewise.
+        accumulated_holding_fees_unlocked: notional fees on the unlocked ones; None if the server has no fees.
+        accumulated_holding_fees_locked: notional fees on the locked ones, in the same way.
+        accumulated_holding_fees_total: the sum of the two.
+        total_available_coin: unlocked amounts less their notional fees.
     """
 
     party_id: str
@@ -65,8 +65,8 @@ class HoldingsSummaries(Struct, frozen=True):
     Attributes:
         record_time: instant of the snapshot.
         migration_id: of the snapshot.
-        summaries: one per party that holds something.
-        computed_as_of_round: the round of the fees; None where the server has no fees.
+        summaries: one per party with holdings.
+        computed_as_of_round: the round of the fees; None if the server has no fees.
     """
 
     record_time: str
@@ -78,7 +78,7 @@ class HoldingsSummaries(Struct, frozen=True):
 def snapshot_of_holdings(
     record_time: When, migration_id: int, owner_party_ids: Iterable[str], record_time_match: RecordTimeMatch
 ) -> dict[str, object]:
-    """The body of a request for what parties hold, which scan takes as well.
+    """The body of a request for parties' holdings, which scan accepts as well.
 
     Raises:
         InputError: an argument breaks a rule.
@@ -87,7 +87,7 @@ def snapshot_of_holdings(
     return without_none(
         migration_id=fits(migration_id, Count64, "migration_id"),
         record_time=format_timestamp(to_micros(record_time, "record_time")),
-        # Left out where it is the server's default.
+        # Omitted if it is the server's default.
         record_time_match=None if match == "exact" else match,
         owner_party_ids=each(owner_party_ids, "owner_party_ids", kind=PartyId, least=1),
     )
@@ -96,7 +96,7 @@ def snapshot_of_holdings(
 def summary_call(
     summary: Endpoint, newer: Endpoint, asked: dict[str, object], as_of_round: int | None
 ) -> Call[HoldingsSummaries]:
-    """The call for what parties hold; later releases serve only `newer`, without fees and without a round.
+    """The call for parties' holdings; later releases serve only `newer`, without fees and without a round.
 
     Raises:
         InputError: `as_of_round` is not a round.
@@ -153,7 +153,7 @@ class Validator(Calls):
     ) -> Call[HoldingsSummaries]:
         """Read what parties held at a snapshot (contract: POST /v0/scan-proxy/holdings/summary).
 
-        Where the validator has only the newer route, that is asked; its answer has no fees, no round and no
+        If the validator has only the newer route, that is asked; its answer has no fees, no round and no
         available amount.
 
         Args:

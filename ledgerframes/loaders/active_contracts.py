@@ -60,8 +60,8 @@ def read_contracts(
 
     Args:
         items: one contract each.
-        place: where they come from, for messages.
-        named: what messages call each of them; its position by default.
+        place: their origin, for messages.
+        named: the name of each of them in messages; its position by default.
 
     Raises:
         DecodeError: an item breaks the contract.
@@ -90,7 +90,7 @@ def load_active_contracts(
     out unless `connect` was called with `personal=True`.
 
     As `opening=` of `active_contracts` it replaces the history before the snapshot. Load the history from the
-    snapshot's time, `attrs["cursor"]`, or earlier: releases differ in whether a snapshot includes what was recorded at
+    snapshot's time, `attrs["cursor"]`, or earlier: releases differ in whether a snapshot includes updates recorded at
     exactly its time, and a contract that is in both counts once.
 
     Endpoint: POST /v2/state/acs; older scans: POST /v1/state/acs, POST /v0/state/acs; objects: GET
@@ -219,7 +219,7 @@ def _pages(
 
 
 def held_by(table: pa.Table, load: TableLoad, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What the provenance of a snapshot says of the contracts in it, by which it can be an opening."""
+    """The provenance of the contracts of a snapshot, by which they can be an opening."""
     said = proof(
         table.slice(0, load.limit),
         templates=asked.get("templates"),

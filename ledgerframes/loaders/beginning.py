@@ -1,4 +1,4 @@
-"""Where the history that a scan shows begins, and whether the ledger begins there; loads, plan and doctor ask it."""
+"""The beginning of a scan's history, and whether it is ledger begin; loads, plan and doctor use it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ledgerframes.interfaces.history import PageSource
     from ledgerframes.interfaces.page_source import ScanPages
 
-#: Updates of a first page that are looked at before all of them: in a cut-off history the first few give it away.
+#: Updates of a first page that are examined before the others: the first few reveal a truncated history.
 FEW: Final = 50
-#: Where a history begins of which nothing is missing.
+#: The beginning of a complete history.
 WHOLE: Final = Cursor(-(2**63), EARLIEST - 1)
 #: How the name of the DSO's party begins, on every network.
 DSO: Final = "DSO::"
@@ -35,11 +35,11 @@ _members: Final = msgspec.json.Decoder(dict[str, Raw])
 
 @dataclass(frozen=True)
 class Beginning:
-    """Where what is there begins.
+    """The beginning of the available history.
 
     Attributes:
         first: the cursor of the first update.
-        proven: whether the ledger begins there: True, False, or None where nothing shows it.
+        proven: whether the ledger begins there: True, False, or None if unknown.
     """
 
     first: Cursor
@@ -47,16 +47,16 @@ class Beginning:
 
     @property
     def late(self) -> Cursor | None:
-        """Where it begins, if the ledger began before."""
+        """Where it begins, if the ledger began earlier."""
         return self.first if self.proven is False else None
 
     @property
     def at(self) -> Cursor:
-        """What was recorded from here on is there, in the order of migrations and times."""
+        """Everything recorded from here on is available, in the order of migrations and times."""
         return WHOLE if self.proven else self.first
 
     def has(self, migration_id: int, micros: int) -> bool:
-        """Whether an item of that place has to be there, if there is one."""
+        """Whether an item of that place must be available, if it exists."""
         return self.at <= (migration_id, micros)
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ def beginning_of(pages: PageSource, server: str | None = None) -> Beginning | No
 
 
 def having(pages: ScanPages, window: Window) -> ScanPages:
-    """The pages of the servers that have what a window reaches back to; else, of several, of those that begin first."""
+    """The pages of servers that reach back as far as a window; otherwise those that begin first."""
     begins: dict[str, Cursor] = {}
     for server in pages.servers if len(pages.servers) > 1 else ():
         try:
@@ -90,13 +90,13 @@ def having(pages: ScanPages, window: Window) -> ScanPages:
 
 
 def proven_by(page: HistoryPage, history: PagedHistory = UPDATE_HISTORY) -> bool | None:
-    """Whether the ledger begins with a page that begins with the first item there is."""
+    """Whether the ledger begins with a page that begins with the first available item."""
     proven: bool | None = None
     for count in (FEW, len(page)):
         try:
             decoded = _decoded(page, history, range(min(count, len(page))))
         except (DecodeError, msgspec.MsgspecError):
-            return None  # the caller's own reading names what is broken
+            return None  # the caller's own reading reports the error
         events, legs = (decoded.batches[name] for name in ("events", "reassignments"))
         proven = from_beginning(
             events.select(list(EVENT_COLUMNS)), legs.select(list(LEG_COLUMNS)), first=page.glimpse.cursors[0]
@@ -126,7 +126,7 @@ def known_by(history: PagedHistory, page: HistoryPage) -> frozenset[str]:
     for item in range(len(page)):
         try:
             rows = history.decode_page(page.content, rows=[item]).batches
-        except DecodeError:  # the others tell as much
+        except DecodeError:  # the others show as much
             continue
         found.update(rows[history.index]["synchronizer_id"].to_pylist())
         if "events" in rows:
@@ -140,7 +140,7 @@ def _dso(parties: pa.Array) -> set[str]:
 
 
 def warn_of(beginning: Beginning, source: str) -> None:
-    """Warn that what a source holds begins after ledger begin."""
+    """Warn that the history of a source begins after ledger begin."""
     warn(
         f"{source} begins at {beginning.first}, after ledger begin: older updates were pruned, or never stored there",
         BeginsLateWarning,

@@ -61,7 +61,7 @@ def load_licenses(load: TableLoad, *, personal: bool | None = None, blobs: bool 
     )
     batch = load.read(items, left_out=([] if keeps else [_CONTACT]) + ([] if blobs else [_BLOB]))
     if not keeps:
-        # `left_out` names one member; the same data may also stand elsewhere, in `extra` for example.
+        # `left_out` names one member; the same data may also be elsewhere, in `extra` for example.
         batch, _ = strip_batch(batch, json_columns(load.table))
     return load.frame(_newest(batch))
 
@@ -128,11 +128,11 @@ def load_transfer_preapprovals(load: TableLoad, parties: Iterable[str], *, blobs
 
     Args:
         net: the network; its validator is asked once per party, with a token.
-        parties: party ids, one row for each; `found` is False where there is no preapproval.
+        parties: party ids, one row for each; `found` is False if there is no preapproval.
         blobs: keep `created_event_blob`.
 
     Returns:
-        One row per party, in the order of `parties`: party, found, and the contract where there is one;
+        One row per party, in the order of `parties`: party, found, and the contract if there is one;
         `lf.describe("transfer_preapprovals")` lists every column with its unit.
 
     Example:
@@ -151,7 +151,7 @@ def load_transfer_preapprovals(load: TableLoad, parties: Iterable[str], *, blobs
 
 
 def _preapproval(load: TableLoad, party: str) -> Raw:
-    """The preapproval with its state; an empty object where a 404 answers that there is none."""
+    """The preapproval with its state; an empty object if a 404 answers that there is none."""
     members = load.origin.body(load.net.validator.raw.transfer_preapproval, party)
     answered = load.net.transport.servers("validator")[0]  # with a 404 too
     load.origin.servers[source_of(answered)] = None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 _SHORT: Final = 120
-#: Differences for which it is asked at once whether a side has pruned what it lacks.
+#: The number of differences after which it is checked whether a side has pruned the missing updates.
 _TOGETHER: Final = 1_000
 
 #: The updates of one migration and record time, by id.
@@ -39,13 +39,13 @@ class Difference:
     """One update on which two sides do not agree.
 
     Attributes:
-        update_id: which.
-        migration_id: where it lies.
+        update_id: the update.
+        migration_id: its migration.
         record_time: ISO-8601, UTC.
         what: "only in a", "only in b", or "differs".
-        pointer: JSON pointer to the first member that differs; empty where one side lacks the update.
-        a: what the first side has there, shortened.
-        b: what the second has.
+        pointer: JSON pointer to the first member that differs; empty if one side lacks the update.
+        a: the first side's value, shortened.
+        b: the second side's value.
     """
 
     update_id: str
@@ -59,19 +59,19 @@ class Difference:
 
 @dataclass(frozen=True, repr=False)
 class CrossCheck(Result):
-    """What a comparison found; true if the sides agree.
+    """The result of a comparison; true if the sides agree.
 
     Attributes:
         a: the first side.
         b: the second.
-        range: what was compared, in words.
+        range: the compared range, in words.
         compared: updates that both sides have.
         differing: updates on which they do not agree.
-        differences: the first of them.
+        differences: the first differences.
         up_to: the last place that both sides reach, as (migration id, time); what one has beyond is not compared.
         beyond: which side has more than the other, in words; empty if none has.
-        lacks: which side begins later than the other, and where, in words; what lies before is not compared.
-        whole: whether both sides reach back to the `start` that was asked for.
+        lacks: which side begins later than the other, and where, in words; earlier updates are not compared.
+        whole: whether both sides reach back to the requested `start`.
         pruned: updates that one side pruned while it was read; they are not compared.
     """
 
@@ -141,7 +141,7 @@ def cross_check(
         start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`.
         end: exclusive, in the same forms as `start`.
         last: `"1h"`, `"7 days"` or a timedelta, back from the newest update that both show, instead of `start`.
-        differences: how many differences to keep.
+        differences: the maximum number of differences to keep.
 
     Returns:
         Counts, and the first differences with where they are. Updates after the other server's last one are
@@ -164,7 +164,7 @@ def cross_check(
     now = 0 if last is None else min(newest_time(net.scan) for net in (net_a, net_b))
     window = wanted_window(start, end, last, now=now)
     names = [", ".join(map(source_of, net.scan.servers)) for net in (net_a, net_b)]
-    # Of several scans of one side those that have the range: one that prunes says nothing about the others.
+    # Of several scans of one side, those that have the range: one that prunes shows nothing about the others.
     pages_a, pages_b = (having(net.scan.update_pages, window) for net in (net_a, net_b))
     later, lacks = _lacking((pages_a, pages_b), names, window)
     shared = window if later is None else replace(window, start=later)
@@ -176,7 +176,7 @@ def cross_check(
 
 
 def _lacking(sides: tuple[ScanPages, ScanPages], names: list[str], window: Window) -> tuple[Cursor | None, str]:
-    """Where the side begins that begins later, if it lacks what a window names, and that in words."""
+    """The beginning of the side that begins later, if it lacks a part of the window, and a description."""
     begins = [beginning_of(pages) for pages in sides]
     if begins[0] is None or begins[1] is None:
         return None, ""
@@ -195,7 +195,7 @@ def _lacking(sides: tuple[ScanPages, ScanPages], names: list[str], window: Windo
 
 
 def begins_now(pages: ScanPages) -> Cursor:
-    """What a network has from here on it has had all along; behind everything where it shows nothing."""
+    """The place from which a network has kept everything so far; after everything if it shows nothing."""
     begin = beginning_of(pages)
     return _NOTHING if begin is None else begin.at
 
@@ -204,7 +204,7 @@ _NOTHING: Final = Cursor(2**63, LATEST)
 
 
 def served_updates(pages: ScanPages, window: Window) -> Iterator[Canonical]:
-    """A server's updates of a window; what it prunes while it is read is not among them."""
+    """A server's updates of a window, without those that it prunes during the read."""
     reader = HistoryReader(window)
     try:
         for page in read_pages(pages, reader):
@@ -232,11 +232,11 @@ def compare(
     Args:
         ours: the first side.
         theirs: the second.
-        names: what the sides are called.
-        part: what is compared, in words.
-        most: how many differences to keep.
-        begins: tells from where on each side has now all that it ever had.
-        whole: both streams are all there is: what one has beyond the other's end differs, too.
+        names: the names of the sides.
+        part: the compared range, in words.
+        most: the maximum number of differences to keep.
+        begins: returns the place from which each side still has everything that it ever had.
+        whole: both streams are complete: updates of one beyond the other's end differ, too.
     """
     found = _Found(begins, most)
     compared = 0
@@ -268,17 +268,17 @@ def compare(
 
 @dataclass
 class _Found:
-    """The differences found, without what a side lacks because it was pruned while it was read.
+    """The differences found, except updates missing because a side pruned them during the read.
 
-    A scan never brings back what it has pruned. So what it still shows it had when it gave an earlier page: that it
+    A scan never restores pruned items. So it already had what it still shows when it sent an earlier page: that it
     begins before an update, asked after the page that lacks the update, proves the difference.
 
     Attributes:
-        begins: tells from where on each side has now all that it ever had.
-        most: how many differences to keep.
+        begins: returns the place from which each side still has everything that it ever had.
+        most: the maximum number of differences to keep.
         kept: the first ones.
-        count: how many there are.
-        pruned: how many do not count.
+        count: the number of differences.
+        pruned: the number of differences that do not count.
     """
 
     begins: Callable[[], Sequence[Cursor]]
@@ -295,7 +295,7 @@ class _Found:
             self.settle()
 
     def settle(self) -> None:
-        """Decide which of the differences taken count."""
+        """Decide which of the collected differences count."""
         waiting, self._waiting = self._waiting, []
         begins = self.begins() if any(difference.what in _LACKING for _, difference in waiting) else ()
         for place, difference in waiting:
@@ -313,7 +313,7 @@ _LACKING: Final = {"only in b": 0, "only in a": 1}
 
 
 def _at(place: Cursor, group: Group | None, rest: Iterator[Group]) -> tuple[dict[str, Canonical], Group | None]:
-    """What a side has at a place, and its next group."""
+    """The updates of a side at a place, and its next group."""
     if group is None or group[0] != place:
         return {}, group
     return group[1], next(rest, None)

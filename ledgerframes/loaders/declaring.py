@@ -1,4 +1,4 @@
-"""Declares loaders: keywords and errors that many of them have stand once, for their signatures and docstrings."""
+"""Declares loaders: their shared keywords and errors are defined once, for signatures and docstrings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ERRORS_OF_HISTORIES: Final = (
     "PagingError: the pages contradict each other.",
     "PartialResultError: `start` lies before or behind what is there, or it was pruned while it was read.",
 )
-#: What a loader of a history does whose caller names no part of it.
+#: The note for a loader of a history whose caller names no part of it.
 _UNBOUNDED: Final = """Without `start`, `end`, `last` or `limit` it loads the whole history if that is not more than
 100,000 {items} and 1 GB of answers; otherwise it raises an InputError that estimates the whole."""
 
@@ -49,11 +49,11 @@ def loader(
     Args:
         table: the table. A keyword of the loader that columns of it name, such as `blobs`, adds these columns.
         needs: the routes that are requested, the newest first, if not every server has them.
-        instead: what to do where none of them is served, a sentence without its full stop.
-        keywords: which of the keywords of `TableLoad.of` it takes.
+        instead: the remedy if none of them is served, a sentence without its full stop.
+        keywords: the keywords of `TableLoad.of` that it takes.
 
     Returns:
-        What makes the public function: it takes the network where the loader takes a `TableLoad`, then the loader's
+        Creates the public function: it takes the network where the loader takes a `TableLoad`, then the loader's
         own arguments, then the keywords of all loaders, which stand in its signature and docstring.
     """
     optional = {column.asked for column in table.columns} - {""}
@@ -77,7 +77,7 @@ def _wants(net: Network, name: str, given: Mapping[str, Any]) -> bool:
 
 
 def keeps_personal(net: Network, *, asked: bool | None) -> bool:
-    """Whether to keep personal data: what the caller of a loader gave, or the setting of `connect`.
+    """Whether to keep personal data: the caller's choice, or the setting of `connect`.
 
     Raises:
         InputError: the value is neither True nor False.
@@ -136,12 +136,12 @@ def taking(
 
     Args:
         run: takes the network first.
-        load: what it calls; its docstring says what `net` is.
+        load: the loader to call; its docstring describes `net`.
         shared: the function that takes the keywords and describes them.
-        keywords: which of them.
+        keywords: their names.
         errors: for the docstring, those that `load` shares with others.
-        note: a paragraph that stands before the arguments.
-        kinds: the annotation of a keyword where it is another than that of `shared`.
+        note: a paragraph before the arguments.
+        kinds: annotations of keywords that differ from those of `shared`.
     """
     own = list(inspect.signature(load).parameters.values())[1:]
     known = inspect.signature(shared).parameters
@@ -149,7 +149,7 @@ def taking(
     common = [known[name].replace(annotation=kinds.get(name, known[name].annotation)) for name in keywords]
     wrapper: Any = wraps(load)(run)
     wrapper.__signature__ = inspect.signature(load).replace(parameters=[net, *own, *common])
-    if own_text := inspect.getdoc(load):  # there is none under python -OO
+    if own_text := inspect.getdoc(load):  # missing under python -OO
         texts = _texts_of(shared)
         words, arguments, rest = own_text.partition("\n\nArgs:\n")
         head, end, tail = rest.partition("\n\nReturns:\n")
@@ -160,6 +160,6 @@ def taking(
 
 
 def _texts_of(function: Callable[..., Any]) -> dict[str, str]:
-    """What a docstring says of each argument."""
+    """The texts of the arguments in a docstring."""
     section = (inspect.getdoc(function) or "").partition("Args:\n")[2].partition("\n\n")[0]
     return {text.partition(":")[0]: text.rstrip() for text in _ARGUMENT.split(section)[1:]}

@@ -1,4 +1,4 @@
-"""What a scan shows of the history, found by few small requests: where it begins, its migrations, its newest update."""
+"""The extent of a scan's history, found by few small requests: its beginning, its migrations, its newest update."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from ledgerframes.interfaces.page_source import ScanPages
     from ledgerframes.interfaces.scan import Scan
 
-#: Items of a page that is a sample; a few of them cost less than one page of 1,000.
+#: Items of a page used as a sample; a few of them cost less than one page of 1,000.
 SAMPLE_SIZE: Final = 60
 #: More migrations than any network has had; a server that shows more makes them up.
 _MIGRATIONS: Final = 60
 #: How far before the server's own time its newest update is looked for first.
 _RECENT: Final = 60_000_000
 _WIDER: Final = 8
-#: The range of which a scan that has pruned least shows most.
+#: The range in which the least pruned scan shows the most.
 EVERYTHING: Final = window("begin")
 
 
 @dataclass(frozen=True)
 class Extent:
-    """What a scan shows of the history: where it begins, the first place of each migration, and the newest update."""
+    """The extent of a scan's history: its beginning, the first place of each migration, and the newest update."""
 
     pages: ScanPages
     beginning: Beginning
@@ -52,15 +52,15 @@ def newest_time(scan: Scan) -> int:
 
 
 def nothing_shown(scan: Scan) -> str:
-    """What is known of a scan that shows no update."""
+    """The message for a scan that shows no update."""
     return f"{source_of(scan.servers[0])} shows no update: nothing is recorded yet, or it has pruned everything"
 
 
 def extent_of(scan: Scan, pages: ScanPages) -> Extent | None:
-    """Find out what a scan shows, by about two requests, and one or two per migration; None while it shows nothing.
+    """Find the extent of a scan, with about two requests, and one or two per migration; None while it shows nothing.
 
     Args:
-        scan: where its newest snapshot is asked for.
+        scan: asked for its newest snapshot.
         pages: its updates, from the server that a load would read.
 
     Raises:
@@ -77,7 +77,7 @@ def extent_of(scan: Scan, pages: ScanPages) -> Extent | None:
 def newest_of(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
     """The newest update of a migration: near the server's own time, near the migration's newest snapshot, or by steps.
 
-    Where to look is a guess; that nothing of the migration follows is what a page says.
+    Where to look is a guess; a page proves that nothing of the migration follows.
 
     Raises:
         PagingError: the server does not keep to the order of the history.
@@ -129,7 +129,7 @@ def _server_time(answer: Any) -> int:
 
 
 def _newest_snapshot(scan: Scan, migration_id: int) -> int | None:
-    """The time of the newest snapshot, a few hours before the newest update; None where there is none."""
+    """The time of the newest snapshot, a few hours before the newest update; None if there is none."""
     try:
         answer = scan.snapshot_time(before=EPOCH + LATEST * MICROSECOND, migration_id=migration_id)
         return None if answer is None else parse_timestamp(answer.record_time)[0]

@@ -89,7 +89,7 @@ class History(NamedTuple, Generic[Frame]):
         return export_tables(tables, path, overwrite=overwrite)
 
     def _repr_html_(self) -> str:
-        """The size of each table and where they come from, for notebooks."""
+        """The size of each table and its origin, for notebooks."""
         return html_frames("History", self._asdict())
 
 
@@ -129,7 +129,7 @@ def load_update(
     Args:
         net: the network; its scan is asked.
         update_id: the update's id.
-        hash: instead, the hash of the prepared transaction, as `external_transaction_hash` of the updates holds it.
+        hash: instead, the hash of the prepared transaction, as in `external_transaction_hash` of the updates.
 
     Returns:
         History(updates, events, reassignments), the first with one row.
@@ -208,7 +208,7 @@ def _check_as_sent(history: History[Any]) -> None:
 
 
 def _single(load: TableLoad, answer: Answer[bytes] | None, endpoint: Endpoint, what: str) -> History[Any]:
-    assert answer is not None, "both calls raise where there is no such update"
+    assert answer is not None, "both calls raise if there is no such update"
     batches = decode_items([answer.value], endpoint=f"{endpoint.method} {endpoint.path}").batches
     personal, servers = load.net.settings.personal, (source_of(answer.server),)
     attrs = Provenance(servers, what, None, complete=True, personal=personal, decimals=load.decimals).attrs()

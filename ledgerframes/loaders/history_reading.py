@@ -109,14 +109,14 @@ def _served(history: PagedHistory) -> AbstractContextManager[None]:
     return needing(EVENTS, instead="read the updates without their verdicts by lf.load_history")
 
 
-#: A server may cap its pages, so that none is as full as was asked for: after so many the whole is estimated, too.
+#: A server may cap its pages, so that none is full: after this many, the total is estimated, too.
 _SHORT_PAGES: Final = 5
-#: Updates of the first page that are asked for again, at most: late ones may have come before them.
+#: The maximum number of first updates that are requested again: late ones may have come before them.
 _REPEATED: Final = 50
 
 
 class _Load:
-    """The state of one load: the record batches so far, and what they are checked against."""
+    """The state of one load: the record batches so far, and the data to check them against."""
 
     def __init__(self, net: Network, request: HistoryRequest, most: Most | None) -> None:
         endpoint = request.history.endpoint
@@ -136,13 +136,13 @@ class _Load:
         self._servers: dict[str, None] = {}
         self._ids = SeenIds(endpoint)
         self._first_page: PageRows | None = None
-        self._beginning: Beginning | None = None  # of what is there, if the load reaches back to it
+        self._beginning: Beginning | None = None  # of the available history, if the load reaches back to it
         self._begin_known = False
         self._updates = self._bytes = self._pages = 0
         self._estimate: Plan | None = None
         self._waiting: list[PageRows] = []  # pages that are not decoded yet
-        self._last: Cursor | None = None  # of what was kept
-        self._newest: Cursor | None = None  # of all there is, where nothing of it is in the range
+        self._last: Cursor | None = None  # of the kept rows
+        self._newest: Cursor | None = None  # of the whole history, if the range is empty
 
     @contextmanager
     def pages(self) -> Iterator[Iterator[PageRows]]:
@@ -158,7 +158,7 @@ class _Load:
         """Take a page; small ones are decoded several at once.
 
         Raises:
-            InputError: the history is longer than a load takes that names no part of it.
+            InputError: the history is longer than a load accepts without a range.
             DecodeError: an item breaks the contract; the pages before it are kept.
             PagingError: an update was received before at another place.
         """
@@ -175,7 +175,7 @@ class _Load:
         self._waiting.append(page)
 
     def decode(self) -> None:
-        """Decode the pages taken, and keep the columns that the caller wants.
+        """Decode the pages taken, and keep the requested columns.
 
         Raises:
             DecodeError: an item breaks the contract; the pages before it are kept.
@@ -225,12 +225,12 @@ class _Load:
         if too_many or self._updates > most.updates or self._bytes > most.bytes:
             raise InputError(
                 f"this would load the whole history ({estimate}), more than {most.updates:,} updates or"
-                f' {most.bytes / 1e6:,.0f} MB; say how much you want, for example last="1h", start="2026-01-30" or'
+                f' {most.bytes / 1e6:,.0f} MB; choose a part, for example last="1h", start="2026-01-30" or'
                 ' limit=10_000, or start="begin" for all of it'
             )
 
     def find_beginning(self) -> None:
-        """Find out whether the load reaches back before what is there.
+        """Find out whether the load reaches back before the available history.
 
         Raises:
             PartialResultError: it was to begin before, and that is not allowed.
@@ -239,17 +239,17 @@ class _Load:
             return
         request, window = self._request, self._request.window
         first, page = self.reader.first, self._first_page
-        # What was shown first before the first page came may have been pruned before that.
+        # Items shown first before the first page came may have been pruned before that.
         if isinstance(self.reader, HistoryReader) and (page is None or page.asked.after is not None):
             if page is not None and page.page.glimpse.cursors[0] == window.start:
                 return
-            # A window that begins at a cursor is read from there on, and does not show what lies before.
+            # A window that begins at a cursor is read from there on, and does not show earlier items.
             answer = self.source.send_page(self.source.page_request(None, 1), server=None, revise=None)
             first = next(iter(answer.value.glimpse.cursors), None)
         if first is None:
-            return  # there is nothing, or it may come yet
+            return  # there is nothing, or not yet
         self._begin_known = True
-        # Objects hold everything from where their names say that they begin.
+        # Objects contain everything from the time in their names.
         held = self._net.begins_after
         reach = first if held is None else Cursor(first.migration_id, held + 1)
         if not window.wants_before(reach):
@@ -260,14 +260,14 @@ class _Load:
         self.complete = False
         if not request.allow_partial:
             raise PartialResultError(
-                f"{self._place} begins at {reach}, after ledger begin, and {window} is asked for: older updates were"
+                f"{self._place} begins at {reach}, after ledger begin, but {window} was requested: older updates were"
                 f" pruned, or never stored there. Give start=({reach.migration_id},"
                 f" '{format_timestamp(reach.micros)}') or later, leave start= out to load from there, read another scan"
                 ' or source="objects", or pass allow_partial=True to get what there is'
             )
 
     def check_reach(self) -> None:
-        """Refuse a range that begins behind what is there.
+        """Refuse a range that begins after the available history.
 
         Raises:
             PartialResultError: it does, or nothing is there.
@@ -299,7 +299,7 @@ class _Load:
         return "the newest update there" if paged else "the last update in its objects"
 
     def _proven(self, first: Cursor) -> bool | None:
-        """Whether the ledger begins at the first item there is."""
+        """Whether the ledger begins at the first available item."""
         page = None if self._first_page is None else self._first_page.page
         if page is not None and page.glimpse.cursors[0] == first:
             return proven_by(page, self.source.history)
@@ -313,7 +313,7 @@ class _Load:
         return next(iter(self._servers), source_of(self.source.servers[0]))
 
     def warn(self) -> None:
-        """Warn once where what is there begins after ledger begin."""
+        """Warn once if the available history begins after ledger begin."""
         if self._beginning is not None and self._beginning.late is not None:
             warn_of(self._beginning, self._place)
 
@@ -330,7 +330,7 @@ class _Load:
         if first is None or not self.reader.leapt:
             return
         request = self.source.page_request(first.asked.after, min(first.asked.page_size, _REPEATED))
-        # Asked of the server that sent it; another one may lag or order ties differently.
+        # Ask the server that sent it; another one may lag or order ties differently.
         answer = self.source.send_page(request, server=(first.server,), revise=None)
         page, shown = answer.value, first.page.glimpse
         if {*page.glimpse.update_ids} & {*shown.update_ids}:
@@ -358,7 +358,7 @@ class _Load:
         return tables
 
     def provenance(self) -> Provenance:
-        """Where the data came from."""
+        """The origin of the data."""
         window, reader, beginning = self._request.window, self.reader, self._beginning
         at_limit = reader.limit is not None and reader.taken >= reader.limit
         # Without an update at or after the end, nothing proves that the range is complete.
@@ -385,7 +385,7 @@ class _Load:
         )
 
     def _end(self, *, at_limit: bool) -> str:
-        """Where a load without an end of its own ended, in words."""
+        """The end of a load without an `end`, in words."""
         last = self._last or self._newest
         why = "where limit= ends it" if at_limit else self._last_there
         return "" if last is None else f"{format_timestamp(last.micros)} ({why})"

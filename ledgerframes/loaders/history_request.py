@@ -20,18 +20,18 @@ from ledgerframes.tables.catalogue import CATALOGUE
 if TYPE_CHECKING:
     from ledgerframes.network import Network
 
-#: Who takes part in an event.
+#: The columns of an event's participants.
 _PARTIES: Final = ("acting_parties", "signatories", "observers")
 
 
 @dataclass(frozen=True)
 class EventChoice:
-    """The events that a caller wants, of any of the names where one is given; all three have to hold.
+    """The requested events, of any of the given names; all three conditions must hold.
 
     Attributes:
         template: templates as Module:Entity.
-        party: who acts, signs or observes.
-        choice: what was exercised.
+        party: acts, signs or observes.
+        choice: the exercised choice.
     """
 
     template: tuple[str, ...] | None = None
@@ -55,12 +55,12 @@ class EventChoice:
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """What the provenance says of it."""
+        """The conditions, for provenance."""
         given = {"template": self.template, "party": self.party, "choice": self.choice}
         return {"only": {key: list(value) for key, value in given.items() if value is not None}}
 
     def selected(self, events: pa.RecordBatch) -> pa.RecordBatch:
-        """The events of a page that are wanted."""
+        """The requested events of a page."""
         mask = pa.array([True]).take(pa.array([0] * len(events), pa.int64()))
         for column, wanted in (("template_name", self.template), ("choice", self.choice)):
             if wanted is not None:
@@ -76,7 +76,7 @@ class EventChoice:
         return pa.array([place in rows for place in range(len(events))], pa.bool_())
 
 
-#: Where a history is read from.
+#: The sources of a history.
 Source = Literal["pages", "objects"]
 SOURCES: Final = ("pages", "objects")
 NAMES: Final = ("updates", "events", "reassignments")
@@ -149,12 +149,12 @@ class HistoryRequest:
                 for ledger begin. Without it, from the first item there: `attrs["begins_late"]` says where, if that is
                 later.
             end: exclusive; a time or a pair. If no server has an item at or after it yet, `attrs["complete"]` is
-                False, and `attrs["known_to"]` holds the last place read.
+                False, and `attrs["known_to"]` is the last place read.
             last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
             limit: load at most this many updates, or verdicts.
             columns: the columns to keep, in this order; all by default. Where several tables are loaded, by table
                 name.
-            page_size: items per request; reduced where a server takes fewer.
+            page_size: items per request; reduced if a server allows fewer.
             as_: `"pandas"`, `"arrow"` or `"polars"`.
             decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as
                 the network's `connect(decimals=)` says, else `"float"`.

@@ -1,4 +1,4 @@
-"""The loader of holdings summaries, asked for in as many parts as the server needs."""
+"""The loader of holdings summaries, requested in as many parts as the server needs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _ENDPOINT: Final = HOLDINGS_SUMMARY.endpoints[0]
 _ZERO: Final = '"0.0000000000"'
 _AMOUNTS: Final = tuple(column.name for column in HOLDINGS_SUMMARY.columns if column.kind is AMOUNT)
-#: What depends on the round; newer servers state none of it.
+#: The amounts that depend on the round; newer servers state none of them.
 _OF_A_ROUND: Final = ("computed_as_of_round", *_AMOUNTS[3:])
 
 
@@ -74,12 +74,12 @@ class Parts:
 
     @property
     def age(self) -> int:
-        """How much older than asked for the snapshot is, as far as the server says so; microseconds."""
+        """How much older the snapshot is than requested, in microseconds, as far as the server states it."""
         return self._wanted - self._record_time
 
     @property
     def stated(self) -> bool:
-        """Whether the time is the snapshot's own: the server states another than the one asked for, or that one."""
+        """Whether the time is the snapshot's own: the server states another one, or an exact one was requested."""
         return self.age != 0 or self._asked["record_time_match"] == "exact"
 
     @property
@@ -96,7 +96,7 @@ class Parts:
             self._ask(part)
 
     def _ask(self, parties: list[str]) -> None:
-        """Ask for these parties, in halves where the server finds that they hold too much."""
+        """Request these parties, in halves if the server finds their holdings too large."""
         try:
             members = self._origin.body(
                 summary_server(self._net).raw.holdings_summary,
@@ -105,7 +105,7 @@ class Parts:
                 **self._asked,
             )
         except StatusError as error:
-            # Servers refuse more than 1,000 holdings in all, and do not say which parties hold how many.
+            # Servers refuse more than 1,000 holdings in total, and do not report which parties have how many.
             if error.status != 400 or "limit" not in error.detail.lower() or len(parties) == 1:
                 raise
             middle = len(parties) // 2
@@ -132,7 +132,7 @@ class Parts:
             self._items[party] = item
 
     def _place_of(self, members: dict[str, Raw]) -> tuple[int, int | None]:
-        """The snapshot's time and the round of an answer; what it leaves out is as asked."""
+        """The snapshot's time and the round of an answer; missing members are as requested."""
         number, micros = self._round, self._record_time
         with reading(_ENDPOINT, table=HOLDINGS_SUMMARY.name):
             if "computed_as_of_round" in members:
@@ -156,8 +156,8 @@ class Parts:
         """A row for each party, in order.
 
         Args:
-            parties: all that were asked for.
-            missing: what a party without holdings gets: `"null"`, `"zero"` or `"drop"`.
+            parties: all requested parties.
+            missing: the value for a party without holdings: `"null"`, `"zero"` or `"drop"`.
             fees: False leaves what depends on the round null.
         """
         rows = [party for party in parties if missing != "drop" or party in self._items]
@@ -181,19 +181,19 @@ class Parts:
 
 
 def _nothing(party: str, zeros: tuple[str, ...]) -> Raw:
-    """The item of a party that holds nothing."""
+    """The item of a party without holdings."""
     members = {"party_id": Raw(msgspec.json.encode(party))} | {name: Raw(_ZERO.encode()) for name in zeros}
     return Raw(msgspec.json.encode(members))
 
 
-# Snapshots are usually hours apart; a month means a wrong migration or a server that stands still.
+# Snapshots are usually hours apart; a month means a wrong migration or an idle server.
 _MONTH: Final = 31 * DAY
 #: A snapshot's time, and the round to compute fees for; None is the server's choice.
 _Ask = tuple[int, int | None]
 
 
 class SnapshotWarning(UserWarning):
-    """A snapshot is not what one may take it for: far older than asked, or without the fees of its time."""
+    """A snapshot differs from the expected one: far older than requested, or without the fees of its time."""
 
 
 @loader(HOLDINGS_SUMMARY)
@@ -207,7 +207,7 @@ def load_holdings_summary(
     as_of_round: int | Sequence[int] | Mapping[When, int | Sequence[int]] | None = None,
     missing: Literal["null", "zero", "drop"] = "null",
 ) -> Any:
-    """Load what parties hold at a snapshot (contract: POST /v0/scan-proxy/holdings/summary).
+    """Load parties' holdings at a snapshot (contract: POST /v0/scan-proxy/holdings/summary).
 
     The fees are notional: they are charged only when a contract expires, not on transfers. Do not subtract them. Newer
     servers serve no fees, no round and no available amount: those columns are null.
@@ -230,7 +230,7 @@ def load_holdings_summary(
         only what was asked for: a server that repeats the question does not say how old its snapshot is.
 
     Warns:
-        SnapshotWarning: a snapshot is more than a month older than asked for, or the fees of several times are left
+        SnapshotWarning: a snapshot is more than a month older than requested, or the fees of several times are left
             out.
 
     Raises:
@@ -268,14 +268,14 @@ def load_holdings_summary(
             SnapshotWarning, stacklevel=4,
         )  # fmt: skip
     batch = pa.concat_batches([answer.batch(wanted[: load.limit], missing, fees=not fees_of_now) for answer in answers])
-    # Some servers repeat the time that was asked for, others state the snapshot's own.
+    # Some servers repeat the requested time, others state the snapshot's own.
     stated = all(answer.stated for answer in answers)
     said = "the snapshot's own" if stated else "as asked; the server does not say how old its snapshot is"
     return load.frame(batch, snapshot_time=said)
 
 
 def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:
-    """What to ask for, and whether the fees would be of now in place of the several times'."""
+    """The requests to send, and whether the fees would be current ones instead of those of the times."""
     times = _each(record_time)
     if isinstance(as_of_round, Mapping):
         return _mapped(times, as_of_round), False
@@ -300,7 +300,7 @@ def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:
 
 
 def _mapped(times: list[Any], rounds: Mapping[Any, Any]) -> list[_Ask]:
-    """The rounds of each time; the keys are the times where no other are given."""
+    """The rounds of each time; the keys are the times if no others are given."""
     by_time: dict[int, list[int | None]] = {}
     for moment, given in rounds.items():
         by_time[to_micros(moment, "as_of_round")] = [
@@ -332,9 +332,9 @@ def _each(value: Any) -> list[Any]:
 def _migration(net: Network) -> int:
     if not net.settings.scan_url:
         raise InputError(
-            "migration_id is needed: a validator alone does not say it; give migration_id=, or scan_url= too"
+            "migration_id is needed: a validator alone does not state it; give migration_id=, or scan_url= too"
         )
-    # A snapshot belongs to one migration, and what is held now is in the newest one.
+    # A snapshot belongs to one migration, and current holdings are in the newest one.
     latest = latest_migration(net.scan)
     if latest is None:
         raise InputError("migration_id is needed: the scan shows no update yet; give migration_id=")

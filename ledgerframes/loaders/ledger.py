@@ -48,7 +48,7 @@ def load_ledger_transaction(
 ) -> LedgerTransaction[Any]:
     """Load one transaction or reassignment by its id (contract: POST /v2/updates/transaction-by-id, or its successor).
 
-    Creations and exercises of every template are asked for, by POST /v2/updates/update-by-id. Older participants, which
+    Creations and exercises of every template are requested, by POST /v2/updates/update-by-id. Older participants, which
     have only transaction-by-id, find no reassignments. A hash is looked up by POST /v2/updates/update-by-hash.
 
     Args:

@@ -103,7 +103,7 @@ class _Reader:
     _seen: set[tuple[str, str, str | None, int | None]] = field(default_factory=set)
 
     def restart(self) -> None:
-        """Forget what was read from a participant that failed."""
+        """Forget the rows read from a participant that failed."""
         self.batches.clear()
         self._seen.clear()
         self.rows = 0
@@ -185,7 +185,7 @@ def _flat(contract: LedgerContract) -> dict[str, Raw]:
         # Some releases write the creation under its kind, as in a transaction.
         ((_, inner),) = members.items()
         members = _members.decode(inner)
-    # An unassignment has an offset and witnesses of its own; `extra` keeps what differs from the creation's.
+    # An unassignment has an offset and witnesses of its own; `extra` keeps the differences from the creation.
     beside = {name: value for name, value in move.items() if name in members and bytes(members[name]) != bytes(value)}
     whole = outer | move | members
     return whole | ({"unassignedEvent": Raw(msgspec.json.encode(beside))} if beside else {})

@@ -141,20 +141,20 @@ class _Reader:
     _events: list[pa.RecordBatch] = field(default_factory=list)
 
     def restart(self) -> None:
-        """Forget what was read from a participant that failed."""
+        """Forget the rows read from a participant that failed."""
         self._transactions.clear()
         self._events.clear()
         self._rows = 0
 
     def tables(self) -> tuple[pa.Table, pa.Table]:
-        """What was read."""
+        """The updates and events read so far."""
         return (
             pa.Table.from_batches(self._transactions, schema=LEDGER_TRANSACTIONS.schema),
             pa.Table.from_batches(self._events, schema=LEDGER_EVENTS.schema),
         )
 
     def all_pages(self, ledger: Ledger, newest: int) -> None:
-        """Read from the first offset wanted to the last one that there is."""
+        """Read from the first requested offset to the last existing one."""
         last = newest if self.end is None else min(newest, self.end - 1)
         self.after = self.reached = 0 if self.start is None else self.start - 1
         begin = self.after
@@ -162,7 +162,7 @@ class _Reader:
             self._pages(ledger, begin, last)
             if self.reached == begin:
                 break
-            # A last page that ends before the range does leaves the rest to be asked for again.
+            # A last page that ends before the range leaves the rest to be requested again.
             begin = self.reached
         if not self._full:
             self.reached = max(self.reached, last)

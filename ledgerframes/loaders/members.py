@@ -140,7 +140,7 @@ _validator: Final = msgspec.json.Decoder(_Faucets)
 
 
 def _faucets(load: TableLoad, validators: list[str]) -> dict[str, Raw]:
-    """The answer's items by validator; where the server finds the URL too long, each half of the list is requested."""
+    """The answer's items by validator; if the server finds the URL too long, each half of the list is requested."""
     try:
         members = load.origin.body(load.net.scan.raw.validator_faucets, validators)
     except StatusError as error:

@@ -34,7 +34,7 @@ _entry: Final = msgspec.json.Decoder(_Entry)
 def load_names(load: TableLoad, *, prefix: str | None = None) -> Any:
     """Load the names of the name service, network-wide, with the parties that own them.
 
-    The server returns 1,000 names at most and no next page. If an answer is full, the names are requested again by
+    The server returns at most 1,000 names and no next page. If an answer is full, the names are requested again by
     prefixes that are one character longer, as often as needed; names consist of a to z, digits, `_`, `-` and `.`.
 
     Endpoint: GET /v0/ans-entries.
@@ -113,7 +113,7 @@ class _Reader:
         if other is not None:
             raise PagingError(
                 f"{routes.NAMES}: asked for names that begin with {prefix[:40]!r}, the server sent {other[:80]!r};"
-                " what it leaves out cannot be asked for"
+                " missing names cannot be requested"
             )
         return entries, len(items) >= self._size
 

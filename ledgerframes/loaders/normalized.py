@@ -33,7 +33,7 @@ class Canonical:
     """One update, ready to be compared.
 
     Attributes:
-        place: where it lies.
+        place: its place in the history.
         update_id: which it is.
         members: what counts, nested.
     """
@@ -46,7 +46,7 @@ class Canonical:
     def digest(self) -> bytes:
         """Equal for equal updates."""
         text = json.dumps(self.members, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        # surrogatepass, because JSON may hold a lone surrogate, which UTF-8 cannot.
+        # surrogatepass, because JSON may contain a lone surrogate, which UTF-8 cannot.
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -72,7 +72,7 @@ def canonical_updates(tables: Mapping[str, pa.Table | pa.RecordBatch]) -> Iterat
 
 
 def first_difference(ours: Any, theirs: Any, path: str = "") -> tuple[str, Any, Any] | None:
-    """Where two values differ first: a JSON pointer and what stands there on each side."""
+    """The first difference of two values: a JSON pointer and the value of each side."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         for name in sorted(ours.keys() | theirs.keys()):
             step = f"{path}/{name.replace('~', '~0').replace('/', '~1')}"

@@ -47,7 +47,7 @@ class OneParticipant:
         net: the network; its ledger interface is asked.
         origin: records which participant answered.
         endpoint: the route that is read.
-        instead: what to do where no participant serves the route, a sentence without its full stop.
+        instead: the remedy if no participant serves the route, a sentence without its full stop.
     """
 
     net: Network
@@ -106,7 +106,7 @@ class OneParticipant:
         return [other for other in untried if other not in self._failed]
 
     def _explain(self, error: RequestError) -> None:
-        """Turn "unknown route" into an error that says what else to do.
+        """Turn "unknown route" into an error with a remedy.
 
         Raises:
             InputError: the participant does not know the route.
@@ -142,7 +142,7 @@ def ledger_pages(
         call: sends for the page of a token.
         read: makes a page of an answer's body.
         endpoint: for messages.
-        items: how many of a page's items count.
+        items: the number of a page's items that count.
         too_long: what to do about more than 100 pages; None where an argument bounds the read.
 
     Raises:
@@ -175,7 +175,7 @@ def ledger_pages(
 
 
 def parties_and_views(parties: Iterable[str] | None, interfaces: Iterable[str]) -> tuple[Any, Any]:
-    """Check whose view is wanted, and which interfaces' views.
+    """Check the parties whose view is requested, and the interfaces whose views are.
 
     Raises:
         InputError: a party id or an interface is not valid, or the list of parties is empty.

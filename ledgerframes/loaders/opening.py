@@ -1,4 +1,4 @@
-"""`Opening`: the contracts active where a range begins, and what it proves of itself; computed tables take it."""
+"""`Opening`: the contracts active where a range begins, and proof of which they are; computed tables take it."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import format_timestamp, parse_timestamp
 
 _KEYS: Final = ("cursor", "templates", "parties", "rows", "digest")
-#: What loads the opening that a table needs: of some templates at any place, or of every template at a snapshot.
+#: The loader of the opening that a table needs: of some templates at any place, or of every template at a snapshot.
 Loader = Literal["load_opening", "load_active_contracts"]
 
 
 @dataclass(frozen=True, repr=False)
 class Opening:
-    """The contracts that were active at a place of the history, and which of them they are.
+    """The contracts that were active at a place of the history, and which part of them these are.
 
     Attributes:
         contracts: an Arrow table of one row per contract, with the columns of `active_contracts`.
         cursor: the last place that they reach to; None if it is the one before the first event, whichever that is.
-        templates: the templates as `Module:Entity` of which they are all contracts; None if of every template.
-        parties: the parties of which they are all contracts; None if of every party.
-        snapshot: whether they may or may not have what was recorded at the cursor itself, as releases of scan differ.
+        templates: if they are all contracts of some templates, these as `Module:Entity`; None for every template.
+        parties: if they are all contracts of some parties, these; None for every party.
+        snapshot: whether updates recorded at the cursor itself may be included, as releases of scan differ.
     """
 
     contracts: pa.Table
@@ -42,7 +42,7 @@ class Opening:
 
     @property
     def rows(self) -> int:
-        """How many contracts there are."""
+        """The number of contracts."""
         return int(self.contracts.num_rows)
 
     @cached_property
@@ -67,12 +67,12 @@ def digest_of(ids: pa.ChunkedArray) -> str:
 def proof(
     contracts: pa.Table, *, templates: Iterable[str] | None, parties: Iterable[str] | None, snapshot: bool = False
 ) -> dict[str, Any]:
-    """What the provenance of contracts says, in addition to their cursor, so that they can be an opening.
+    """The provenance of contracts, besides their cursor, by which they can be an opening.
 
     Args:
         contracts: with the column contract_id; without it they cannot be one.
-        templates: the templates that were asked for, as `Module:Entity` or with their package's name.
-        parties: the parties that were asked for.
+        templates: the requested templates, as `Module:Entity` or with their package's name.
+        parties: the requested parties.
         snapshot: see `Opening`.
     """
     known = "contract_id" in contracts.column_names
@@ -86,15 +86,15 @@ def proof(
 
 
 def opening_of(given: Any, events: Mapping[str, Any], by: Loader = "load_opening") -> Opening | None:
-    """The opening that a caller gives, if it is proven to be that of the events.
+    """Read the caller's opening, if it is proven to belong to the events.
 
     Args:
-        given: an `Opening`, a frame whose attrs say the same, `"nothing"`, or None.
+        given: an `Opening`, a frame with equivalent attrs, `"nothing"`, or None.
         events: the provenance of the events.
-        by: what the error says to load it with.
+        by: the loader to suggest in the error.
 
     Raises:
-        InputError: it is neither, does not hold what it says, or does not end where the events begin.
+        InputError: it is none of these, contradicts its description, or does not end where the events begin.
     """
     if given is None or (isinstance(given, str) and given == "nothing"):
         return None
@@ -111,12 +111,12 @@ def _of_frame(frame: Any, line: str) -> Opening:
     attrs = attrs_of(frame)
     if not all(key in attrs for key in _KEYS) or attrs["cursor"] is None:
         raise InputError(
-            "opening= is a frame that does not say which contracts it holds, as those of polars, of a merge or of"
+            "opening= is a frame without a record of its contracts, as those of polars, of a merge or of"
             f" another table do not; give {line}"
         )
     contracts = frame if isinstance(frame, pa.Table) else pa.Table.from_pandas(frame, preserve_index=False)
     if not attrs.get("complete", True) or "limit" in attrs:
-        raise InputError(f"opening= holds a part of the contracts alone; give {line}")
+        raise InputError(f"opening= has only a part of the contracts; give {line}")
     if contracts.num_rows != attrs["rows"] or digest_of(contracts["contract_id"].cast(pa.string())) != attrs["digest"]:
         raise InputError(
             f"opening= has {contracts.num_rows:,} contracts, and they are not the {attrs['rows']:,} that were loaded;"
@@ -127,7 +127,7 @@ def _of_frame(frame: Any, line: str) -> Opening:
 
 
 def _check_place(opening: Opening, events: Mapping[str, Any], by: Loader) -> None:
-    """Refuse an opening that does not end where the provenance of the events says that they begin."""
+    """Refuse an opening that does not end where the events begin, according to their provenance."""
     if opening.cursor is None or not events:
         return
     begin = begin_of(events)
@@ -150,12 +150,12 @@ def _check_place(opening: Opening, events: Mapping[str, Any], by: Loader) -> Non
 
 
 def check_rows(opening: Opening, first: Cursor | None, by: Loader) -> None:
-    """Refuse an opening that reaches into the events; called where their provenance does not say where they begin.
+    """Refuse an opening that reaches into the events, if their provenance does not state where they begin.
 
     Args:
         opening: of the caller.
         first: the place of the first event; None if there is none.
-        by: what the error says to load it with.
+        by: the loader to suggest in the error.
 
     Raises:
         InputError: it does.
@@ -189,9 +189,9 @@ def check_contents(opening: Opening, needed: Iterable[str], table: str, line: st
 
 
 def begin_of(attrs: Mapping[str, Any]) -> tuple[int | None, int] | None:
-    """Where a loaded range begins, as its provenance says: a migration, or None for every one, and microseconds.
+    """Where a loaded range begins, by its provenance: a migration, or None for every one, and microseconds.
 
-    None if it does not say, or begins at ledger begin.
+    None if it is not stated, or is ledger begin.
     """
     start = attrs.get("start") or attrs.get("begins_late")
     if isinstance(start, str):
@@ -200,7 +200,7 @@ def begin_of(attrs: Mapping[str, Any]) -> tuple[int | None, int] | None:
 
 
 def end_of(attrs: Mapping[str, Any]) -> Cursor | None:
-    """The last place that a loaded range reaches to, as its provenance says."""
+    """The last place of a loaded range, by its provenance."""
     place, end = attrs.get("cursor"), attrs.get("end")
     last = None if place is None else cursor_of(place)
     if end is None or "known_to" in attrs:
@@ -216,7 +216,7 @@ def line_for(events: Mapping[str, Any], by: Loader = "load_opening", *, else_fro
 
     Args:
         events: their provenance.
-        by: what loads the opening; a snapshot is only of some times, so there is always something else to do.
+        by: the loader of the opening; a snapshot exists only for some times, so there is always an alternative.
         else_from: the place that another opening belongs to.
     """
     begin = begin_of(events)

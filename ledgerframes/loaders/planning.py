@@ -53,7 +53,7 @@ class Migration:
 
 @dataclass(frozen=True)
 class Plan(Result):
-    """An estimate, from small samples, of what reading a range of the history takes.
+    """An estimate, from small samples, of the cost of reading a range of the history.
 
     Attributes:
         range: the range in words.
@@ -63,7 +63,7 @@ class Plan(Result):
         sync_requests: requests of `store.sync` of the same into a new lake, which also proves that nothing is missing.
         megabytes: size of the answers, uncompressed.
         minutes: time of the load at the configured rate (loopback has none) and the sampled answer time.
-        begins_late: where what is there begins, if that is after ledger begin and the range reaches back to it.
+        begins_late: where the available history begins, if later than ledger begin and the range reaches back to it.
     """
 
     range: str
@@ -75,7 +75,7 @@ class Plan(Result):
     begins_late: str | None = None
 
     def __str__(self) -> str:
-        late = "" if self.begins_late is None else f"; what is there begins late, at {self.begins_late}"
+        late = "" if self.begins_late is None else f"; the available history begins late, at {self.begins_late}"
         minutes = f"{self.minutes:,.1f} minutes" if self.minutes >= 1 else "under a minute"
         return (
             f"{self.range}: about {self.rows:,} updates, {self.megabytes:,.1f} MB; load_history sends"
@@ -144,7 +144,7 @@ def plan(net: Network, start: Bound | None = None, end: Bound | None = None, *, 
         ...     lf.plan(net).rows
         50
     """
-    # Refuses what is not valid before anything is asked; `last` then reaches back to the beginning.
+    # Refuses invalid arguments before any request; `last` then reaches back to the beginning.
     wanted = wanted_window(start, end, last, now=0)
     began = net.stats.snapshot().requests
     extent = extent_of(net.scan, having(net.scan.update_pages, wanted))
@@ -205,9 +205,9 @@ def _requests_of_load(wanted: Window, extent: Extent, rows: int, planning: int) 
 
 
 def _requests_of_sync(windows: Sequence[Window], extent: Extent, rows: list[float], parts: list[_Part]) -> int:
-    """Requests of a sync: who the servers are and what migrations there are, then each migration by itself."""
+    """Requests of a sync: the servers and their migrations, then each migration separately."""
     requests = 2 + len(extent.firsts)
-    # What an earlier migration shows late is settled by another look at the newest one.
+    # Late updates of an earlier migration are settled by another look at the newest one.
     newest = extent.firsts[-1].micros
     for wanted in windows:
         reached = _migrations_in(wanted, extent)
@@ -223,7 +223,7 @@ def _requests_of_sync(windows: Sequence[Window], extent: Extent, rows: list[floa
 
 
 def _migrations_in(wanted: Window, extent: Extent) -> int:
-    """How many migrations a window reaches into; one of bare times looks into each."""
+    """The number of migrations that a window reaches into; one of bare times looks into each."""
     own = (wanted.nearest(Cursor(first.migration_id, EARLIEST)) for first in extent.firsts)
     return sum(
         place is not None and place.migration_id == first.migration_id
@@ -242,14 +242,14 @@ class _Part:
 
 
 def _migrations_of(extent: Extent) -> Iterator[Migration]:
-    """The migrations, each up to where the next one begins, about."""
+    """The migrations, each ending approximately where the next one begins."""
     for first, following in zip(extent.firsts, [*extent.firsts[1:], extent.newest], strict=True):
         yield Migration(first.migration_id, first.micros, max(first.micros, following.micros))
 
 
 def _part(wanted: Window, one: Migration) -> _Part | None:
     low = wanted.nearest(Cursor(one.migration_id, one.first))
-    # A window of bare times moves on to the next migration where this one has nothing of it.
+    # A window of bare times moves on to the next migration if this one has no part of it.
     if low is None or low.migration_id != one.migration_id or low.micros > one.last:
         return None
     high = _top(wanted, one)
@@ -257,7 +257,7 @@ def _part(wanted: Window, one: Migration) -> _Part | None:
 
 
 def _top(wanted: Window, one: Migration) -> int:
-    """The last instant of a migration that a window can hold."""
+    """The last possible instant of a window in a migration."""
     high = one.last
     if wanted.until is not None:
         high = min(high, wanted.until - 1)

@@ -15,7 +15,7 @@ _EVERY = 30.0
 
 
 class Progress(Protocol):
-    """Where a running load reports to."""
+    """The display of a running load's progress."""
 
     def advance(self, rows: int, note: str, share: float | None = None) -> None:
         """Count more rows; the note is the record time reached, `share` the part of the range before it, if known."""
@@ -33,17 +33,17 @@ def progress_of(
     """A progress display for the time of a load.
 
     Args:
-        what: what is being loaded.
+        what: the name of the data being loaded.
         shown: True for a bar, False for nothing, None for a bar on a terminal or in a notebook and log lines elsewhere.
         total: the number of rows, if known.
         clock: seconds, by which log lines are spaced.
-        unit: what a row is called.
+        unit: the name of a row.
     """
     if shown is False:
         yield _Silent()
         return
     if shown or _in_notebook() or sys.stderr.isatty():
-        # Imported only where a bar is shown, to keep `import ledgerframes` fast.
+        # Imported only when a bar is shown, to keep `import ledgerframes` fast.
         from tqdm.auto import tqdm
 
         with tqdm(total=total, unit=f" {unit}", desc=what, unit_scale=True, leave=False) as bar:
@@ -53,7 +53,7 @@ def progress_of(
 
 
 def _in_notebook() -> bool:
-    # Looked up, not imported: where no notebook runs, importing IPython would only cost time.
+    # Looked up, not imported: without a notebook, importing IPython would only cost time.
     shell = sys.modules.get("IPython")
     return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 
@@ -94,6 +94,6 @@ class _Lines:
 
 
 def _left(seconds: float, share: float) -> str:
-    """About how long the rest takes, by what was done so far."""
+    """An estimate of the remaining time, from the progress so far."""
     minutes = seconds * max(1 / share - 1, 0) / 60
     return f"{minutes:,.0f} minutes left" if minutes >= 1 else "under a minute left"

@@ -1,4 +1,4 @@
-"""Where a frame came from: the values of `df.attrs`, all JSON-serialisable and free of secrets."""
+"""The origin of a frame: the values of `df.attrs`, all JSON-serialisable and free of secrets."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ class Provenance:
 
     Attributes:
         sources: scheme, host and path of the servers that answered.
-        range: what was asked for, in words.
+        range: the requested range, in words.
         cursor: the last place read.
         complete: whether everything asked for is there. False if an error cut the result short and the caller allowed
             it, or if no server has an update at or after the `end` asked for, so that more may come before it.
-        from_beginning: whether the result begins where the ledger does; None where nothing shows it.
-        begins_late: the first place there is, if it lies after ledger begin and the result was to reach back to it.
+        from_beginning: whether the result begins at ledger begin; None if unknown.
+        begins_late: the first available place, if later than ledger begin and the result was to reach back to it.
         settled: of a store, the cursor up to which rows are final; between later ones more may appear.
         personal: whether the caller's settings keep personal data: `expand` and exports then do so too.
         left_out: members that were removed because they hold personal data.
         ends_early: no server has passed the `end` asked for, so what is missing may still come; `known_to` is then
             the last cursor.
         counted_from: the instant that the caller's `last` counts back from.
-        bounds: where the range begins and ends, as `Window.bounds` says it.
-        decimals: how the caller wants amounts to be held; what is computed from the frame follows it.
+        bounds: where the range begins and ends, as in `Window.bounds`.
+        decimals: how the caller wants amounts to be held; tables computed from the frame follow it.
     """
 
     sources: tuple[str, ...]
@@ -59,7 +59,7 @@ class Provenance:
             "begins_late": None if self.begins_late is None else format_timestamp(self.begins_late.micros),
             **({} if self.counted_from is None else {"counted_from": format_timestamp(self.counted_from)}),
             **({"known_to": _said(self.cursor)} if self.ends_early else {}),
-            # Only where it is known: a load is a single read and proves nothing final.
+            # Only if it is known: a load is a single read and proves nothing final.
             **({} if self.settled is None else {"settled": _said(self.settled)}),
             "version": __version__,
             **({} if self.decimals == "float" else {"decimals": self.decimals}),

@@ -74,7 +74,7 @@ def load_instruments(load: TableLoad, *, ids: Iterable[str] | None = None) -> An
 
 
 def _admin_of(registry: Registry) -> str | None:
-    """The party that manages a registry's instruments; None where it does not say."""
+    """The party that manages a registry's instruments; None if it is not stated."""
     try:
         return registry.info().admin_id
     except NotFoundError:

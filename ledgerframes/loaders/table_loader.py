@@ -1,4 +1,4 @@
-"""`TableLoad`, one load of a table: what the caller wants, sending requests, collecting items, shaping the result."""
+"""`TableLoad`, one load of a table: the caller's wishes, sending requests, collecting items, shaping the result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ledgerframes.transport.request import Endpoint
 if TYPE_CHECKING:
     from ledgerframes.network import Network
 
-#: A release that is known to have the routes, as answers of it are at hand; no document names their first one.
+#: A release that is known to have the routes from recorded answers; no document names the first one.
 KNOWN: Final = "0.5.5"
 
 
@@ -56,7 +56,7 @@ def needing(*endpoints: Endpoint, instead: str) -> Iterator[None]:
 
 
 P = ParamSpec("P")
-#: As many rows as Arrow counts; a higher limit is all of them, too.
+#: The largest number of rows that Arrow counts; a higher limit means all of them, too.
 _MOST: Final = 2**63 - 1
 
 _log = logging.getLogger("ledgerframes.loaders")
@@ -68,7 +68,7 @@ _token = msgspec.json.Decoder(int | str | None)
 
 @dataclass
 class Origin:
-    """Which servers answered, whether the answers are complete, and what was done with personal data."""
+    """The servers that answered, whether the answers are complete, and the treatment of personal data."""
 
     servers: dict[str, None] = field(default_factory=dict)
     complete: bool = True
@@ -76,7 +76,7 @@ class Origin:
     left_out: tuple[str, ...] = ()
 
     def body(self, call: Callable[P, Answer[bytes] | None], *arguments: P.args, **options: P.kwargs) -> dict[str, Raw]:
-        """Send a call and split its answer into members; empty where the call reads a 404 as "there is none".
+        """Send a call and split its answer into members; empty if the call reads a 404 as "there is none".
 
         Raises:
             DecodeError: the answer is not a JSON object.
@@ -90,7 +90,7 @@ class Origin:
 
     @contextmanager
     def tolerating(self, *, allow_partial: bool) -> Iterator[None]:
-        """Turn an error into an incomplete result where the caller allows it."""
+        """Turn an error into an incomplete result if the caller allows it."""
         try:
             yield
         except (RequestError, PagingError, DecodeError) as error:
@@ -102,16 +102,16 @@ class Origin:
 
 @dataclass(frozen=True)
 class TableLoad:
-    """One load of a table: the network, the form that the caller wants the table in, and who answered.
+    """One load of a table: the network, the requested form of the table, and the servers that answered.
 
     Attributes:
         net: the network.
         table: the table, with the columns that the caller's keywords add.
         names: the columns to keep.
         limit: the most rows.
-        origin: who answered.
+        origin: the servers that answered.
         needs: the routes that are requested, the newest first, if not every server has them.
-        instead: what to do where none of them is served.
+        instead: the remedy if none of them is served.
     """
 
     net: Network
@@ -162,7 +162,7 @@ class TableLoad:
 
     @property
     def endpoint(self) -> str:
-        """Method and path of what fills the table, for messages."""
+        """Method and path of the endpoint that fills the table, for messages."""
         return self.table.endpoints[0]
 
     def of_table(self, table: Table) -> TableLoad:
@@ -171,7 +171,7 @@ class TableLoad:
 
     @contextmanager
     def asking(self, *needs: Endpoint) -> Iterator[None]:
-        """Turn an error into an incomplete result where the caller allows it, and explain a missing route.
+        """Turn an error into an incomplete result if the caller allows it, and explain a missing route.
 
         Args:
             needs: the routes that are requested now; by default all that the loader declares.
@@ -184,7 +184,7 @@ class TableLoad:
     def items(
         self, name: str, call: Callable[P, Answer[bytes] | None], *arguments: P.args, **options: P.kwargs
     ) -> list[Raw]:
-        """Send a call and take the list that a member of its answer holds.
+        """Send a call and return the list in a member of its answer.
 
         Raises:
             DecodeError: it is missing or not a list.
@@ -206,7 +206,7 @@ class TableLoad:
             tuple(origin.servers), self.table.name, cursor, origin.complete, personal=origin.personal,
             left_out=origin.left_out, decimals=self.decimals,
         ).attrs()  # fmt: skip
-        # Cut again here, because a page can hold more than the limit.
+        # Cut again here, because a page can have more than the limit.
         whole = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
         data = described(whole.slice(0, self.limit).select(list(self.names)), attrs)
         return shape(data, self.table, as_=self.as_, decimals=self.decimals, lists=self.lists, attrs=attrs)
@@ -250,7 +250,7 @@ class TableLoad:
 
 
 def items_of(members: Mapping[str, Raw], name: str, endpoint: str) -> list[Raw]:
-    """The list that a member of an answer holds.
+    """The list in a member of an answer.
 
     Raises:
         DecodeError: it is missing or not a list.

@@ -13,7 +13,7 @@ _TABLES: Final = ("verdicts", "views", "app_activity")
 
 
 class Verdicts(NamedTuple, Generic[Frame]):
-    """What mediators decided in a part of the history.
+    """The decisions of mediators in a part of the history.
 
     Attributes:
         verdicts: one row per confirmation request.
@@ -26,7 +26,7 @@ class Verdicts(NamedTuple, Generic[Frame]):
     app_activity: Frame
 
     def _repr_html_(self) -> str:
-        """The size of each table and where they come from, for notebooks."""
+        """The size of each table and its origin, for notebooks."""
         return html_frames("Verdicts", self._asdict())
 
 

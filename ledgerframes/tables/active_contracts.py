@@ -128,7 +128,7 @@ def _coin(terms: str) -> tuple[Column, ...]:
 
 COINS: Final = Table(
     "coins",
-    "One row per coin contract of the parties asked for, at a snapshot; a locked coin's record is its member `amulet`.",
+    "One row per coin contract of the requested parties, at a snapshot; a locked coin's record is its member `amulet`.",
     ("POST /v2/holdings/state", "POST /v1/holdings/state", "POST /v0/holdings/state"),
     ("contract_id",),
     _coin("/create_arguments"),

@@ -37,7 +37,7 @@ TRANSFERS: Final = Table(
         Column("receiver", TEXT, "Party that receives.", True, source="/payload/transfer/outputs/*/receiver"),
         Column("amount", AMOUNT, "Coin sent, before the receiver's part of the fee.", True, "coin",
                "/payload/transfer/outputs/*/amount"),
-        Column("amount_usd", AMOUNT, "The same at the price of the round; null where the transfer states none.", True,
+        Column("amount_usd", AMOUNT, "The same in USD at the round's price; null if the transfer states none.", True,
                "USD", "amount times /exercise_result/summary/amuletPrice, rounded half even to 10 places"),
         Column("receiver_fee_ratio", AMOUNT, "Part of the output's fee that the receiver pays, 1 being all.", True,
                source="/payload/transfer/outputs/*/receiverFeeRatio"),
@@ -63,15 +63,15 @@ TOKEN_TRANSFERS: Final = Table(
         Column("leg", INT64, "Which leg of the exercise it is, from 0.", source="place in the legs"),
         Column("instrument_admin", TEXT, "Party that administers the instrument.", True,
                source="instrumentId/admin of the leg, or /payload/admin"),
-        Column("instrument_id", TEXT, "Id that the administrator gives the instrument.", True,
+        Column("instrument_id", TEXT, "Id of the instrument, assigned by its administrator.", True,
                source="instrumentId of the leg"),
         Column("sender", TEXT, "Party that sends; null for a mint.", True, source="sender of the leg"),
         Column("receiver", TEXT, "Party that receives; null for a burn.", True, source="receiver of the leg"),
-        Column("amount", AMOUNT, "How much; null where the instruction or the allocation lies outside the events.",
+        Column("amount", AMOUNT, "The amount; null where the instruction or the allocation lies outside the events.",
                True, "units of the instrument", "amount of the leg"),
         Column("kind", TEXT, "transfer, merge-split, mint, burn, unlock or expire-dust.",
-               source=f"{_META}tx-kind of the merged metas, else what the choice is"),
-        Column("step", TEXT, "What the exercise did: pending, completed, failed, allocated or reported.",
+               source=f"{_META}tx-kind of the merged metas, else the choice"),
+        Column("step", TEXT, "Result of the exercise: pending, completed, failed, allocated or reported.",
                source="tag of /exercise_result/output, else the choice"),
         Column("reason", TEXT, "The reason that was given.", True, source=f"{_META}reason of the merged metas"),
     ),
@@ -134,7 +134,7 @@ BURNED: Final = (
 
 MINT_BURN: Final = Table(
     "mint_burn",
-    "One row per update that creates, ends, mints or burns coin; what is null is not known, and never 0.",
+    "One row per update that creates, ends, mints or burns coin; null means unknown, never 0.",
     ("lf.mint_burn(events)",),
     ("update_id",),
     (
@@ -150,14 +150,14 @@ MINT_BURN: Final = Table(
                " is not known.", True, "coin", "creates and consuming exercises of Amulet and LockedAmulet"),
         Column("unexplained", AMOUNT, "net_change less minted plus burned: 0 if the update is understood.", True,
                "coin", "net_change - minted + burned"),
-        Column("inputs_from", TEXT, "Where the amounts of ended coins are from: creates, summary or unknown.",
+        Column("inputs_from", TEXT, "Origin of the amounts of ended coins: creates, summary or unknown.",
                source="creates in the events or opening, else inputAmuletAmount of the summary"),
     ),
 )  # fmt: skip
 
 MOVEMENTS: Final = Table(
     "movements",
-    "One row per entry in a party's account of coin: what an update brought it or took from it, and why.",
+    "One row per entry in a party's account of coin: what an update added or removed, and why.",
     ("lf.movements(events)",),
     ("update_id", "entry"),
     (
@@ -177,7 +177,7 @@ MOVEMENTS: Final = Table(
                "amount times the price that the payment states, else the round"),
         Column("locked_change", AMOUNT, "Coin that became locked, or, below 0, was unlocked.", True, "coin",
                "creates and ends of LockedAmulet"),
-        Column("balance_after", AMOUNT, "Coin that the party holds after it, locked or not; null where what there was"
+        Column("balance_after", AMOUNT, "Coin that the party holds after it, locked or not; null where the coin held"
                " before is not known.", True, "coin", "the opening, and amount of all its entries so far"),
         Column("reason", TEXT, "The reason that a sender gave.", True, source="reason of transfers"),
     ),

@@ -83,7 +83,7 @@ SUPPLY_PER_ROUND: Final = Table(
 
 def _stock(name: str, meaning: str, source: str, *, nullable: bool = False) -> tuple[Column, Column]:
     """An amount at a time, and the same in USD."""
-    worth = f"The same as {name} in USD, at the price of the round; null where one of them is not known."
+    worth = f"The same as {name} in USD, at the price of the round; null if either is unknown."
     by_price = f"{name} times amulet_price_usd, rounded half even to 10 places"
     return (
         Column(name, AMOUNT, meaning, nullable, "coin", source),
@@ -108,7 +108,7 @@ _STOCKS: Final = (
     _stock("total", "All coin: the supply.", "unlocked plus locked_*"),
     _stock("circulating", "Coin in circulation: unlocked, or set aside for a payment under way.",
            "unlocked plus locked_transfer, locked_allocation and locked_payment"),
-    _stock("unclaimed_rewards", "Unclaimed reward pool: coin that nobody claimed, and that is not minted.",
+    _stock("unclaimed_rewards", "Unclaimed reward pool: unclaimed coin that was not minted.",
            "sum of /payload/amount of active UnclaimedReward contracts"),
     _stock("development_fund_unallocated", "Coin set aside for the development fund that is not granted to anybody.",
            "sum of /payload/amount of active UnclaimedDevelopmentFundCoupon contracts"),
@@ -124,7 +124,7 @@ SUPPLY_BY_PURPOSE: Final = Table(
     ("lf.supply_by_purpose(events)",),
     ("time",),
     (
-        Column("time", TIME, "The time; what is recorded then is included.",
+        Column("time", TIME, "The time; updates recorded then are included.",
                source="multiples of the argument `every`"),
         Column("round", INT64, "Earliest round that is open then.", True, "rounds", "OpenMiningRound contracts"),
         Column("amulet_price_usd", AMOUNT, "Price of the coin in that round.", True, "USD per coin",
@@ -135,11 +135,11 @@ SUPPLY_BY_PURPOSE: Final = Table(
 
 BALANCES_OVER_TIME: Final = Table(
     "balances_over_time",
-    "One row per time and party: what the party holds then.",
+    "One row per time and party: the party's holdings.",
     ("lf.balances_over_time(events)",),
     ("time", "party_id"),
     (
-        Column("time", TIME, "The time; what is recorded then is included.",
+        Column("time", TIME, "The time; updates recorded then are included.",
                source="multiples of the argument `every`"),
         Column("party_id", TEXT, "The party.", source="owner of coin_history"),
         *(

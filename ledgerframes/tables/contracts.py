@@ -75,7 +75,7 @@ LICENSES: Final = Table(
         Column(
             "coupons_missed",
             INT64,
-            "How many coupons between the two it missed.",
+            "Number of coupons missed between the two.",
             True,
             "coupons",
             "/payload/faucetState/numCouponsMissed",
@@ -132,7 +132,7 @@ TRANSFER_OFFERS: Final = Table(
         Column("sender", TEXT, "Party that offers.", True, source="/payload/sender"),
         Column("receiver", TEXT, "Party that may accept.", True, source="/payload/receiver"),
         Column("amount", AMOUNT, "How much is offered.", True, "as in unit", "/payload/amount/amount"),
-        Column("unit", TEXT, "What the amount counts, such as AmuletUnit.", True, source="/payload/amount/unit"),
+        Column("unit", TEXT, "Unit of the amount, such as AmuletUnit.", True, source="/payload/amount/unit"),
         Column("description", TEXT, "The sender's words.", True, source="/payload/description"),
         Column("expires_at", TIME, "When the offer ends.", True, source="/payload/expiresAt"),
         Column(
@@ -152,11 +152,11 @@ TRANSFER_PREAPPROVALS: Final = Table(
     ("GET /v0/scan-proxy/transfer-preapprovals/by-party/{party}",),
     ("party",),
     (
-        Column("party", TEXT, "The party asked for.", source="the argument"),
+        Column("party", TEXT, "The requested party.", source="the argument"),
         Column("found", BOOL, "Whether the party has a preapproval.", source="false on 404"),
         *contract_columns("/contract", nullable=True),
         Column("provider", TEXT, "Party that provides the preapproval.", True, source="/contract/payload/provider"),
-        Column("valid_from", TIME, "From when it holds.", True, source="/contract/payload/validFrom"),
+        Column("valid_from", TIME, "When it becomes valid.", True, source="/contract/payload/validFrom"),
         Column("last_renewed_at", TIME, "When it was last renewed.", True, source="/contract/payload/lastRenewedAt"),
         Column("expires_at", TIME, "When it ends.", True, source="/contract/payload/expiresAt"),
         Column("synchronizer_id", TEXT, "Synchronizer it is assigned to.", True, source="/domain_id"),

@@ -15,7 +15,7 @@ def tables() -> pd.DataFrame:
     """List every table: name, meaning, key, number of columns, and the endpoints or the function it comes from.
 
     Returns:
-        One row per table: table, meaning, key, columns (how many), endpoints.
+        One row per table: table, meaning, key, columns (their number), endpoints.
 
     Example:
         >>> tables().table[0]
@@ -93,7 +93,7 @@ def _section(table: Table) -> str:
 
 _COMPUTED = """# Computed from events
 
-A source names what a value is read from or how it is worked out. In one that begins with /payload or /exercise_result,
+A source names where a value is read from or how it is computed. In one that begins with /payload or /exercise_result,
 the rest is a JSON pointer into that column of the events.
 """
 

@@ -11,7 +11,7 @@ from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY, INSTRUMENTS
 from ledgerframes.tables.table import Column, Table
 
 _LOADED_AT: Final = Column("loaded_at", TIME, "When the snapshot was taken; null for a single load.", True)
-#: Tables that models read in addition to a history; a lake's tables say when each of their snapshots was loaded.
+#: Tables that models read in addition to a history; a lake's tables record when each of their snapshots was loaded.
 SNAPSHOTS_READ: Final = {
     "licenses": replace(LICENSES, columns=(*LICENSES.having().columns, _LOADED_AT)),
     "instruments": replace(INSTRUMENTS, columns=(*INSTRUMENTS.columns, _LOADED_AT)),
@@ -33,7 +33,7 @@ _SUMMARY: Final = {column.name: column for column in HOLDINGS_SUMMARY.columns}
 
 
 def _of(columns: dict[str, Column], name: str) -> Column:
-    """A column of a loaded table, as it is there."""
+    """A column of a loaded table, unchanged."""
     return replace(columns[name], source=name)
 
 
@@ -58,7 +58,7 @@ LICENSE_ACTIVITY: Final = Table(
         *(_of(_LICENSE, name) for name in ("validator", "sponsor", "version", "last_active_at")),
         Column("silent_for", DURATION, "How long ago it was active; null for one never active.", True,
                source="last_active_at"),
-        Column("active", BOOL, "Whether that is within the time asked for; null for one never active.", True,
+        Column("active", BOOL, "Whether that is within the requested time; null for one never active.", True,
                source="silent_for"),
         _of(_LICENSE, "coupons_missed"),
     ),
@@ -86,19 +86,19 @@ INSTRUMENT_SUPPLY: Final = Table(
         Column("time", TIME, "When the supply was computed; where the registry does not say, when it was loaded.", True,
                source="total_supply_as_of, else loaded_at"),
         replace(_of(_INSTRUMENT, "total_supply"), nullable=False),
-        Column("change", AMOUNT, "What was added since the time before; null for the first.", True, "instrument",
+        Column("change", AMOUNT, "Increase since the previous time; null for the first.", True, "instrument",
                "total_supply less that of the time before"),
     ),
 )  # fmt: skip
 
 HOLDING_FEES: Final = Table(
     "holding_fees",
-    "Two rows per row of a holdings summary: what the party holds unlocked and locked, and the notional fees of both.",
+    "Two rows per row of a holdings summary: the party's unlocked and locked holdings, and the notional fees of both.",
     ("lf.holding_fees(summary)",),
     ("record_time", "migration_id", "computed_as_of_round", "party_id", "lock"),
     (
         *(_of(_SUMMARY, name) for name in ("record_time", "migration_id", "computed_as_of_round", "party_id")),
-        Column("lock", TEXT, "unlocked or locked.", source="which of the amounts"),
+        Column("lock", TEXT, "unlocked or locked.", source="the amount's name"),
         Column("holdings", AMOUNT, "Coin at reception.", True, "coin", "total_unlocked_coin or total_locked_coin"),
         Column("notional_fees", AMOUNT, "Fees that are charged only when a contract expires; null where they are not"
                " stated.", True, "coin", "accumulated_holding_fees_unlocked or accumulated_holding_fees_locked"),

@@ -20,7 +20,7 @@ def _by_vote(name: str, what: str) -> Column:
 
 VOTES: Final = Table(
     "votes",
-    "One row per request for a vote of the super validators: what was asked, by whom, and what became of it.",
+    "One row per request for a vote of the super validators: the proposal, its requester, and its outcome.",
     ("lf.votes(events)",),
     ("request",),
     (
@@ -28,7 +28,7 @@ VOTES: Final = Table(
                source="trackingCid, else contract_id of the create of VoteRequest"),
         Column("requester", TEXT, "Name of the super validator that asked for the vote.",
                source=f"{_REQUEST}requester"),
-        Column("action", TEXT, "What is to be done, by its tag, such as SRARC_GrantFeaturedAppRight.",
+        Column("action", TEXT, "The proposed action, by its tag, such as SRARC_GrantFeaturedAppRight.",
                source=f"{_REQUEST}action, the inner tag"),
         Column("party", TEXT, "Party that the action is about: an app's provider, a super validator, a beneficiary.",
                True, source=f"{_REQUEST}provider, svParty, sv, newSvParty, beneficiary, or the provider of rightCid"),

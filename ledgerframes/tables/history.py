@@ -115,7 +115,7 @@ UPDATES: Final = Table(
         Column(
             "event_count",
             INT64,
-            "How many events the update has.",
+            "Number of events in the update.",
             unit="events",
             source="number of members of /events_by_id; 1 of a reassignment",
         ),
@@ -218,7 +218,7 @@ EVENTS: Final = Table(
         Column(
             "exercise_result",
             JSON,
-            "What the choice returned: any JSON.",
+            "Result of the choice: any JSON.",
             nullable=True,
             source="/exercise_result of the event",
         ),

@@ -91,7 +91,7 @@ LEDGER_EVENTS: Final = Table(
         _maybe(
             "implemented_interfaces",
             TEXTS,
-            "Interfaces of the template that were asked for.",
+            "The requested interfaces of the template.",
             "/implementedInterfaces",
         ),
         _maybe(
@@ -103,12 +103,12 @@ LEDGER_EVENTS: Final = Table(
         _maybe(
             "interface_views",
             JSON,
-            "Views of the created contract by interface, each with its status: code 0 where viewValue holds.",
+            "Views of the created contract by interface, each with its status: code 0 if viewValue is valid.",
             "/interfaceViews",
         ),
         _maybe("created_at", TIME, "When the contract was created.", "/createdAt"),
         _maybe("payload", JSON, "Create argument or choice argument.", "createArgument or choiceArgument"),
-        _maybe("exercise_result", JSON, "What the choice returned.", "/exerciseResult"),
+        _maybe("exercise_result", JSON, "Result of the choice.", "/exerciseResult"),
         _maybe("contract_key", JSON, "Contract key, any JSON.", "/contractKey"),
         _maybe("source_synchronizer", TEXT, "Of a reassignment: where the contract leaves.", "/source"),
         _maybe("target_synchronizer", TEXT, "Of a reassignment: where it goes.", "/target"),
@@ -136,7 +136,7 @@ LEDGER_CONTRACTS: Final = Table(
         _maybe(
             "synchronizer_id", TEXT, "Where it is active; null while a reassignment is under way.", "/synchronizerId"
         ),
-        _maybe("reassignment_counter", INT64, "How often it was reassigned.", "/reassignmentCounter"),
+        _maybe("reassignment_counter", INT64, "Number of its reassignments.", "/reassignmentCounter"),
         _maybe("workflow_id", TEXT, "Workflow id of the update that created or assigned it.", "workflowId next to it"),
         _maybe("offset", INT64, "Offset of the update that created or assigned it, on this participant.", "/offset"),
         _maybe("node_id", INT64, "Number of the creation in that update.", "/nodeId"),
@@ -156,7 +156,7 @@ LEDGER_CONTRACTS: Final = Table(
         _maybe(
             "interface_views",
             JSON,
-            "Views of the contract by interface, each with its status: code 0 where viewValue holds.",
+            "Views of the contract by interface, each with its status: code 0 if viewValue is valid.",
             "/interfaceViews",
         ),
         _maybe("payload", JSON, "Create argument.", "createArgument"),

@@ -1,4 +1,4 @@
-"""Tables of who is active on the network, computed from events by `ledgerframes.models`."""
+"""Tables of activity on the network, computed from events by `ledgerframes.models`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Final
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TIME
 from ledgerframes.tables.table import Column, Table
 
-_TIME: Final = Column("time", TIME, "Begin of the interval, in UTC.", source="record_time, rounded down to `every`")
+_TIME: Final = Column("time", TIME, "Start of the interval, in UTC.", source="record_time, rounded down to `every`")
 _WHOLE: Final = Column(
-    "whole", BOOL, "Whether the range holds all of the interval; null where the events do not say.", True,
+    "whole", BOOL, "Whether the range includes the whole interval; null where the events do not say.", True,
     source="where the provenance of the events says that they begin and end",
 )  # fmt: skip
 _SEEN: Final = "acting_parties, signatories and observers"
@@ -17,7 +17,7 @@ _LICENSE: Final = "/payload of the latest create of ValidatorLicense: "
 
 ACTIVE_PARTIES: Final = Table(
     "active_parties",
-    "One row per interval that has events: how many parties they name.",
+    "One row per interval that has events: the number of parties that they name.",
     ("lf.active_parties(events)",),
     ("time",),
     (
@@ -75,7 +75,7 @@ VALIDATOR_LIVENESS: Final = Table(
 
 TEMPLATE_CATALOGUE: Final = Table(
     "template_catalogue",
-    "One row per template, the most frequent first; the function adds `fields`, the types of what its creates hold.",
+    "One row per template, the most frequent first; the function adds `fields`, the types of its creates' fields.",
     ("lf.template_catalogue(events)",),
     ("template_name",),
     (
@@ -97,7 +97,7 @@ def _count(name: str, meaning: str, unit: str, source: str, nullable: bool = Fal
 
 
 def _sum(name: str, meaning: str, source: str, unit: str = "coin") -> Column:
-    return Column(name, AMOUNT, f"{meaning}; null where a part of it is not known.", True, unit, source)
+    return Column(name, AMOUNT, f"{meaning}; null if a part of it is unknown.", True, unit, source)
 
 
 NETWORK_DAILY: Final = Table(
@@ -133,7 +133,7 @@ NETWORK_DAILY: Final = Table(
         _sum("minted_usd", "The same at the prices of the rounds", "mint_burn", "USD"),
         _sum("burned", "Coin burned", "mint_burn"),
         _sum("burned_usd", "The same at the prices of the rounds", "mint_burn", "USD"),
-        _sum("fees", "Fees of transfers and purchases, which are a part of what is burned", "mint_burn"),
+        _sum("fees", "Fees of transfers and purchases, which are part of the burned amount", "mint_burn"),
         _sum("net_change", "Change of the supply", "mint_burn"),
         _sum("unexplained", "Change that neither minting nor burning explains", "mint_burn"),
         _sum("rewards_claimed", "Rewards claimed", "reward_flows"),
@@ -171,7 +171,7 @@ APP_DAILY: Final = Table(
 
 VALIDATOR_DAILY: Final = Table(
     "validator_daily",
-    "One row per day in UTC and validator that has a license at its end: rounds, rewards, traffic, and what is left.",
+    "One row per day in UTC and validator with a license at its end: rounds, rewards, traffic, and the remainder.",
     ("lf.validator_daily(events)",),
     ("time", "validator"),
     (

@@ -1,4 +1,4 @@
-"""Tables of what the network is now: rounds, names, traffic, faucets, apps, super validators, scans."""
+"""Tables of the network's current state: rounds, names, traffic, faucets, apps, super validators, scans."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROUNDS: Final = Table(
     ("contract_id",),
     (
         Column("round", INT64, "Number of the round.", unit="rounds", source="/contract/payload/round/number"),
-        Column("phase", TEXT, "What the round is: open, issuing or closed.", source="the list it stands in"),
+        Column("phase", TEXT, "State of the round: open, issuing or closed.", source="the list it is in"),
         Column(
             "amulet_price_usd",
             AMOUNT,
@@ -61,11 +61,11 @@ _ACTUAL: Final = "/traffic_status/actual"
 
 TRAFFIC: Final = Table(
     "traffic",
-    "One row per participant or mediator asked for: its extra traffic on a synchronizer.",
+    "One row per requested participant or mediator: its extra traffic on a synchronizer.",
     ("GET /v0/domains/{domain_id}/members/{member_id}/traffic-status",),
     ("member", "synchronizer_id"),
     (
-        Column("member", TEXT, "The member asked for: PAR:: or MED::, name, fingerprint.", source="the argument"),
+        Column("member", TEXT, "The requested member: PAR:: or MED::, name, fingerprint.", source="the argument"),
         Column("synchronizer_id", TEXT, "The synchronizer.", source="the argument, or the one of GET /v0/dso"),
         Column("found", BOOL, "Whether the synchronizer knows the member.", source="false on 404"),
         Column("total_consumed", INT64, "Extra traffic used so far.", True, "bytes", f"{_ACTUAL}/total_consumed"),
@@ -102,18 +102,18 @@ NAMES: Final = Table(
 
 VALIDATOR_FAUCETS: Final = Table(
     "validator_faucets",
-    "One row per validator asked for: the rounds it collected a faucet coupon for.",
+    "One row per requested validator: the rounds in which it collected a faucet coupon.",
     ("GET /v0/validators/validator-faucets",),
     ("validator",),
     (
-        Column("validator", TEXT, "Party of the validator asked for.", source="the argument"),
+        Column("validator", TEXT, "Party of the requested validator.", source="the argument"),
         Column("found", BOOL, "Whether it has a license.", source="whether the answer names the validator"),
         Column("rounds_collected", INT64, "Rounds it collected for.", True, "rounds", "/numRoundsCollected"),
         Column("rounds_missed", INT64, "Rounds between the two it missed.", True, "rounds", "/numRoundsMissed"),
         Column(
             "first_round",
             INT64,
-            "First round it collected for; 0 also where it never did.",
+            "First round it collected for; 0 also if it never did.",
             True,
             "rounds",
             "/firstCollectedInRound",

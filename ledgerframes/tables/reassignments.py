@@ -9,7 +9,7 @@ from ledgerframes.tables.table import Column, Table
 
 _CONTRACT: Final = Column("contract_id", TEXT, "Id of the contract.", source="contract_id")
 _TEMPLATE: Final = Column(
-    "template_name", TEXT, "Template as Module:Entity; null where no assignment is there.", True,
+    "template_name", TEXT, "Template as Module:Entity; null if there is no assignment.", True,
     source="template_name of the assignment",
 )  # fmt: skip
 _SOURCE: Final = Column("source_synchronizer", TEXT, "Synchronizer that it left.", source="source_synchronizer")
@@ -48,7 +48,7 @@ REASSIGNMENT_FLOWS: Final = Table(
 
 FLOW_MATRIX: Final = Table(
     "flow_matrix",
-    "One row per source and target, and period if one is asked for: how many reassignments there were.",
+    "One row per source and target, and period if requested: the number of reassignments.",
     ("lf.flow_matrix(reassignments)",),
     ("period", "source_synchronizer", "target_synchronizer"),
     (
@@ -70,9 +70,9 @@ CONTRACT_JOURNEYS: Final = Table(
     (
         _CONTRACT,
         _TEMPLATE,
-        Column("reassignments", INT64, "How often it was reassigned.", unit="reassignments",
+        Column("reassignments", INT64, "Number of its reassignments.", unit="reassignments",
                source="reassignment_flows"),
-        Column("path", TEXTS, "Synchronizers in the order of the counter; a null stands where steps are missing.",
+        Column("path", TEXTS, "Synchronizers in the order of the counter; null marks missing steps.",
                source="source_synchronizer and target_synchronizer"),
         Column("began_at", TIME, "Record time of the first leg.", source="unassigned_at, else assigned_at"),
         Column("ended_at", TIME, "Record time of the last assignment; null while it is in flight.", True,
@@ -88,12 +88,12 @@ REASSIGNMENT_ANOMALIES: Final = Table(
     ("lf.reassignment_anomalies(reassignments)",),
     ("anomaly", "update_id"),
     (
-        Column("anomaly", TEXT, "What is wrong.", source="the legs of the contract and of the unassign id"),
+        Column("anomaly", TEXT, "The kind of anomaly.", source="the legs of the contract and of the unassign id"),
         _CONTRACT,
         _UNASSIGN_ID,
         _COUNTER,
         Column("update_id", TEXT, "Update of the leg.", source="update_id"),
         Column("record_time", TIME, "Record time of the leg.", source="record_time"),
-        Column("detail", TEXT, "What it is compared with.", source="the other leg"),
+        Column("detail", TEXT, "The value that it is compared with.", source="the other leg"),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tables of what there is at a moment, computed by replay of the history by `ledgerframes.models`."""
+"""Tables of the state at a moment, computed by replay of the history by `ledgerframes.models`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ACTIVE: Final = Table(
 )
 
 _PLACE: Final = (
-    Column("record_time", TIME, "The time that it is for; null if there are no events and none is given.", True,
+    Column("record_time", TIME, "The time of the row; null if there are no events and none is given.", True,
            source="the argument `at`, else the last record_time"),
     Column("migration_id", INT64, "Its migration.", source="the argument `at`, else migration_id"),
 )  # fmt: skip
@@ -42,7 +42,7 @@ _OF_EVENTS: Final = {
 
 HOLDINGS_FROM_EVENTS: Final = Table(
     "holdings_from_events",
-    "One row per party: what it holds of the native coin at a moment, and its notional holding fees.",
+    "One row per party: its holdings of the native coin at a moment, and its notional holding fees.",
     ("lf.holdings_from_events(events)",),
     ("party_id",),
     (

@@ -85,7 +85,7 @@ ROUND_HISTORY: Final = Table(
 
 def _valued(name: str, meaning: str, source: str) -> tuple[Column, Column]:
     """An amount of a round, and the same in USD."""
-    worth = f"The same as {name} in USD, at the price of the round; null where one of them is not known."
+    worth = f"The same as {name} in USD, at the price of the round; null if either is unknown."
     by_price = f"{name} times amulet_price_usd, rounded half even to 10 places"
     return Column(name, AMOUNT, meaning, True, "coin", source), Column(
         f"{name}_usd", AMOUNT, worth, True, "USD", by_price
@@ -177,7 +177,7 @@ ISSUANCE: Final = Table(
 
 REWARDS: Final = Table(
     "rewards",
-    "One row per reward coupon or record: for whom, what it is worth, and what became of it.",
+    "One row per reward coupon or record: its owner, value and outcome.",
     ("lf.rewards(events)",),
     ("contract_id",),
     (
@@ -190,7 +190,7 @@ REWARDS: Final = Table(
                source="/payload/provider, user, validator, sv or fundManager of its create"),
         Column("beneficiary", TEXT, "Party that can mint it; the provider where none is named.", True,
                source="/payload/beneficiary of its create"),
-        Column("weight", AMOUNT, "What the issuance is multiplied with: 1 of a faucet, coin where it is stated.", True,
+        Column("weight", AMOUNT, "The factor of the issuance: 1 for a faucet, coin where it is stated.", True,
                unit="weight", source="/payload/amount or /payload/weight of its create"),
         Column("featured", BOOL, "Whether the application is featured; null for other kinds.", True,
                source="/payload/featured of its create"),
@@ -245,7 +245,7 @@ REWARD_FLOWS: Final = Table(
         Column("event", TEXT, "created, claimed, expired or withdrawn.", source="choice of the consuming exercise"),
         Column("kind", TEXT, "Kind of the reward, as in rewards; null where it is not known.", True,
                source="kind of rewards; of claims the member of the payment's summary"),
-        Column("party", TEXT, "Who can mint it; of claims who minted it; null where it is not known.", True,
+        Column("party", TEXT, "Who can mint it; for claims, who minted it; null where it is not known.", True,
                source="beneficiary of rewards; of claims the sender of the payment"),
         Column("round", INT64, "Round that issues the reward; null if several do, or none.", True, "rounds",
                "round of rewards"),

@@ -14,7 +14,7 @@ def _coin(name: str, meaning: str) -> Column:
 
 HOLDINGS_SUMMARY: Final = Table(
     "holdings_summary",
-    "One row per party: what it holds of the native coin at a snapshot, and its notional holding fees.",
+    "One row per party: its holdings of the native coin at a snapshot, and its notional holding fees.",
     (
         *("POST /v0/scan-proxy/holdings/summary", "POST /v1/scan-proxy/holdings/summary"),
         *("POST /v0/holdings/summary", "POST /v1/holdings/summary"),
@@ -24,7 +24,7 @@ HOLDINGS_SUMMARY: Final = Table(
         Column(
             "record_time",
             TIME,
-            "The snapshot's record time as the server states it; some servers only repeat the time that was asked for.",
+            "The snapshot's record time as the server states it; some servers only repeat the requested time.",
             source="record_time of the answer",
         ),
         Column("migration_id", INT64, "The snapshot's migration id.", source="migration_id of the answer"),
@@ -44,8 +44,8 @@ HOLDINGS_SUMMARY: Final = Table(
             nullable=True,
             source="whether the answer names the party",
         ),
-        _coin("total_unlocked_coin", "Unlocked amounts as received, later fees not taken off."),
-        _coin("total_locked_coin", "Locked amounts as first received, later fees not taken off."),
+        _coin("total_unlocked_coin", "Unlocked amounts as received, later fees not deducted."),
+        _coin("total_locked_coin", "Locked amounts as first received, later fees not deducted."),
         _coin("total_coin_holdings", "Unlocked and locked together."),
         _coin(
             "accumulated_holding_fees_unlocked",
@@ -125,7 +125,7 @@ NAME_ENTRIES: Final = Table(
         Column("contract_id", TEXT, "Id of the entry's contract.", source="/contractId"),
         Column("name", TEXT, "The name.", source="/name"),
         Column("amount", AMOUNT, "Price of a payment interval.", unit="as in unit", source="/amount"),
-        Column("unit", TEXT, "What the amount counts: AMULETUNIT, USDUNIT or EXTUNIT.", source="/unit"),
+        Column("unit", TEXT, "Unit of the amount: AMULETUNIT, USDUNIT or EXTUNIT.", source="/unit"),
         Column("expires_at", TIME, "When the entry ends.", source="/expiresAt", spelling="epoch milliseconds"),
         Column("payment_interval_us", INT64, "Time between payments.", unit="microseconds", source="/paymentInterval"),
         Column(

@@ -9,7 +9,7 @@ from ledgerframes.tables.star_dimensions import DIMENSIONS
 from ledgerframes.tables.star_facts import FACTS
 from ledgerframes.tables.table import Table
 
-#: In the order of writing: facts first, because dimensions have a row for whatever a fact names.
+#: In the order of writing: facts first, because dimensions have a row for everything that a fact names.
 STAR: Final[dict[str, Table]] = {table.name: table for table in (*FACTS, *DIMENSIONS)}
 
 

@@ -153,7 +153,7 @@ FACT_TRAFFIC: Final = Table(
 
 FACT_MINT_BURN: Final = Table(
     "fact_mint_burn",
-    "One row per update that creates, ends, mints or burns coin; what is null is not known, and never 0.",
+    "One row per update that creates, ends, mints or burns coin; null means unknown, never 0.",
     (),
     ("update_key",),
     (
@@ -192,7 +192,7 @@ BRIDGE_VERDICT_PARTY: Final = Table(
 
 FACT_MOVEMENTS: Final = Table(
     "fact_movements",
-    "One row per entry in a party's account of coin: what an update brought it or took from it, and why.",
+    "One row per entry in a party's account of coin: what an update added or removed, and why.",
     (),
     ("movement_key",),
     (
@@ -209,7 +209,7 @@ FACT_MOVEMENTS: Final = Table(
 
 FACT_VOTES: Final = Table(
     "fact_votes",
-    "One row per request for a vote of the super validators: what was asked, and what became of it.",
+    "One row per request for a vote of the super validators: the proposal and its outcome.",
     (),
     ("vote_key",),
     (
@@ -227,7 +227,7 @@ FACT_VOTES: Final = Table(
 )  # fmt: skip
 
 _DAY: Final = (
-    date_key("date_key", "The day, such as 20250303; the row is what was true at its end.", "record_time"),
+    date_key("date_key", "The day, such as 20250303; the row is the state at its end.", "record_time"),
     Column("date", DATE, "The day, in UTC.", source="record_time"),
 )
 
@@ -238,13 +238,13 @@ def _coin(name: str, meaning: str) -> Column:
 
 FACT_BALANCES_DAILY: Final = Table(
     "fact_balances_daily",
-    "One row per day and party that holds coin at the end of the day, or whose holdings changed on it.",
+    "One row per day and party with coin at the end of the day, or whose holdings changed on it.",
     (),
     ("date_key", "party_key"),
     (
         *_DAY,
         key("party_key", "The owner.", "owner of the coins"),
-        _coin("unlocked", "Coin that is not locked; notional holding fees are not taken off."),
+        _coin("unlocked", "Coin that is not locked; notional holding fees are not deducted."),
         _coin("locked", "Coin that is locked."),
         _coin("total", "Both together."),
     ),
@@ -291,7 +291,7 @@ def _count(name: str, meaning: str, source: str, unit: str = "") -> Column:
 
 
 def _sum(name: str, meaning: str, source: str, unit: str = "coin") -> Column:
-    return Column(name, AMOUNT, f"{meaning}; null where a part of it is not known.", True, unit, source)
+    return Column(name, AMOUNT, f"{meaning}; null if a part of it is unknown.", True, unit, source)
 
 
 _CLAIMED: Final = _sum("rewards_claimed", "Rewards claimed on the day", "reward_flows")
@@ -331,7 +331,7 @@ MART_PARTY_DAILY: Final = Table(
 
 MART_VALIDATOR_DAILY: Final = Table(
     "mart_validator_daily",
-    "One row per day and validator that has a license at its end: what it reported, earned and bought.",
+    "One row per day and validator with a license at its end: its reports, earnings and purchases.",
     (),
     ("date_key", "validator_key"),
     (

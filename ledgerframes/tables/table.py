@@ -21,15 +21,15 @@ class Column:
 
     Attributes:
         name: the column's name in every form of the table.
-        kind: what it holds.
+        kind: the kind of its values.
         meaning: one sentence for the data dictionary and the Parquet schema.
         nullable: whether a row may be without it.
-        unit: what a number counts, empty where there is nothing to count.
+        unit: the unit of a number; empty if there is none.
         source: JSON pointer into the item it comes from, or how it is worked out.
         spelling: how the server writes it where that is not the kind's usual way: "epoch milliseconds", or
             "empty is unset".
-        absent: JSON that stands for a member that is missing or null.
-        asked: the keyword argument that has to be True for the column to be there.
+        absent: JSON for a member that is missing or null.
+        asked: the keyword argument that must be True for the column to exist.
     """
 
     name: str
@@ -57,9 +57,9 @@ class Table:
 
     Attributes:
         name: the table's name.
-        meaning: one sentence: what a row is.
-        endpoints: method and path of what fills it.
-        key: the columns that tell rows apart.
+        meaning: one sentence that describes a row.
+        endpoints: method and path of the endpoints that fill it.
+        key: the columns that identify a row.
         columns: in their fixed order; `extra` is always the last.
     """
 
@@ -106,8 +106,8 @@ class Table:
 
 EXTRA_MEANING = (
     "What the server sent beyond, or otherwise than, the columns: a JSON object from JSON pointer to value; "
-    'the member "absent" lists members that were not sent, "left_out" personal data that was taken out of the row; '
+    'the member "absent" lists members that were not sent, "left_out" personal data that was removed from the row; '
     "null where there is nothing."
 )
 
-EXTRA = Column("extra", JSON, EXTRA_MEANING, nullable=True, source="what no other column holds")
+EXTRA = Column("extra", JSON, EXTRA_MEANING, nullable=True, source="members without a column")

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("ledgerframes.loaders")
 
 
-#: Decodes contracts: their JSON, the name of their object, and what messages call each of them.
+#: Decodes contracts: their JSON, the name of their object, and the name of each in messages.
 Read = Callable[[Sequence[bytes], str, Sequence[str]], pa.RecordBatch]
 
 
@@ -60,7 +60,7 @@ class Wanted:
     Attributes:
         templates: their templates as `package-name:Module:Entity`; all if None.
         parties: their signatories or observers; all if None.
-        most: refuse more than so many; None where the caller has named a part.
+        most: refuse more than this number; None if the caller has chosen a part.
     """
 
     templates: Collection[str] | None = None
@@ -136,7 +136,7 @@ def load_from_objects(
         wanted: which contracts count.
         lines: how many to decode at once.
         read: decodes them.
-        held_by: what provenance says of the contracts.
+        held_by: returns the provenance of the contracts.
 
     Raises:
         InputError: the scan has no objects, or the snapshot has more contracts than are wanted.
@@ -172,13 +172,13 @@ def load_from_objects(
 
 
 def _snapshot_of(net: Network, at: Bound | None) -> tuple[SnapshotObjects, int | None]:
-    """The newest snapshot that has objects at or before a moment, and its migration where it is known."""
+    """The newest snapshot with objects at or before a moment, and its migration if known."""
     moment, scan = bound(at, "at"), net.scan
     if not isinstance(moment, Cursor):
         snapshot = newest_snapshot(scan, LATEST if moment is None else moment)
         migrations = _migrations_at(scan, snapshot.micros)
         return snapshot, migrations[0] if len(migrations) == 1 else None
-    # Lists of objects know no migration, so the time of a snapshot of the wanted one is asked for.
+    # Lists of objects know no migration, so the time of a snapshot of the requested one is asked for.
     newest = snapshot_at(net, at).micros
     micros = newest
     while micros >= newest - OVERLAP:
@@ -189,7 +189,7 @@ def _snapshot_of(net: Network, at: Bound | None) -> tuple[SnapshotObjects, int |
         if moment.migration_id in migrations:
             raise InputError(
                 f"at={at!r}: the objects of {format_timestamp(snapshot.micros)} belong to one of the migrations"
-                f" {', '.join(map(str, migrations))}, and nothing says of which; give a time alone, or source='pages'"
+                f" {', '.join(map(str, migrations))}, and it is unknown of which; give a time alone, or source='pages'"
             )
         micros = snapshot.micros - 1  # of another migration, whose record times overlap
     raise NotFoundError(

@@ -109,7 +109,7 @@ class SnapshotReader:
         return bool(left)
 
     def _lost_its_route(self, error: RequestError) -> bool:
-        """Whether the server had the route, and has it no longer; said once per server."""
+        """Whether the server had the route but no longer has it; logged once per server."""
         gone = self.route is not None and isinstance(error, NotFoundError) and error.unknown_route
         if not gone or self.server in self._changed:
             return False

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 _log = logging.getLogger("ledgerframes.loaders")
-#: The most snapshots to list without a range; a network takes one every few hours.
+#: The maximum number of snapshots to list without a range; a network takes one every few hours.
 _FREE: Final = 100
 #: Networks take snapshots whole hours apart; one less than an hour before another is no new one.
 _CLOSEST: Final = 3_600_000_000
@@ -140,7 +140,7 @@ def _newest_first(scan: Scan, wanted: Window, firsts: list[Cursor]) -> Iterator[
 
 
 def _range(wanted: Window, migration_id: int) -> tuple[int, int]:
-    """From which instant, and up to which without it, a window reaches in a migration; empty where it does not."""
+    """The instants between which a window lies in a migration; empty if it does not reach into it."""
     low = EARLIEST if wanted.since is None else wanted.since
     high = LATEST if wanted.until is None else wanted.until
     if wanted.start is not None:
@@ -181,7 +181,7 @@ def _asked(scan: Scan, migration_id: int, micros: int) -> int | None:
 
 
 def _quote(found: list[Cursor], firsts: list[Cursor], wanted: Window, *, bounded: bool, limited: bool) -> None:
-    """Say how many snapshots there are, about, by the distance of the two newest."""
+    """Refuse a long list with an estimate of the number of snapshots, from the distance of the two newest."""
     newest, second = found
     period = newest.micros - second.micros
     if newest.migration_id != second.migration_id or period <= 0:
