@@ -21,16 +21,16 @@ from ledgerframes.tables.catalogue import table_named
 
 
 def demonstrate(folder: Path, say: Callable[[str], None], *, seed: int = 7, updates: int = 2000) -> dict[str, Path]:
-    """Start the sandbox; load from it, sync a lake, export, draw; and tell what an analyst wants to see.
+    """Start the sandbox; load from it, sync a lake, export, draw; and print the main results for an analyst.
 
     Args:
         folder: where the results go.
-        say: takes each line of the story.
+        say: prints a line.
         seed: the simulated ledger's seed.
         updates: its length.
 
     Returns:
-        Where the results are: "tables" (Parquet), "lake", "bi" (Parquet for BI tools), "report", charts by name.
+        The paths of the results: "tables" (Parquet), "lake", "bi" (Parquet for BI tools), "report", charts by name.
     """
     places = {name: folder / name for name in ("tables", "lake", "bi")}
     with sandbox(seed=seed, updates=updates) as net:

@@ -1,4 +1,4 @@
-"""`find`: what there is about a word, over public names, charts, their docstrings, tables and columns."""
+"""`find`: search for a word in public names, charts, their docstrings, tables and columns."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def find(word: str) -> pd.DataFrame:
     """
     words = [_stem(one) for one in text(word, "word", 'what to look for, such as "holdings"').lower().split()]
     ranked = [(rank, entry) for entry in _entries() if (rank := _rank(entry, words)) is not None]
-    # Stable: functions before charts before tables before columns, as they are listed.
+    # Stable: functions before charts before tables before columns, in their own order.
     found = [entry for _, entry in sorted(ranked, key=lambda one: one[0])]
     return pd.DataFrame(
         {
@@ -61,7 +61,7 @@ def _stem(word: str) -> str:
 
 
 def _rank(entry: Entry, words: list[str]) -> int | None:
-    """How near an entry is: it is called so, or has the words in its name, its meaning, or what else is said of it."""
+    """How close an entry is: by its name, or by words in its name, its meaning, or its further texts."""
     own = entry.name.rpartition(".")[2]
     first = 1 + (entry.kind == "column")  # of a column most want the table
     if [_stem(word) for word in own.split("_")] == words:

@@ -1,4 +1,4 @@
-"""`versions`: what is installed, and which decoder runs; for bug reports."""
+"""`versions`: the installed packages, and the decoder in use; for bug reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from ledgerframes.decoding.compiled.choice import choice
 from ledgerframes.version import __version__
 
-#: What the package needs, and what it uses where it is installed.
+#: Required packages, and optional ones that are used if installed.
 _LIBRARIES: Final = (
     *("pandas", "pyarrow", "httpx", "urllib3", "msgspec", "deltalake", "matplotlib", "numpy"),
     *("duckdb", "polars", "dask", "isal", "plotly", "xlsxwriter"),

@@ -1,4 +1,4 @@
-"""`ledgerframes tables`, `describe`, `dictionary` and `model`: what there is, from the declarations."""
+"""`ledgerframes tables`, `describe`, `dictionary` and `model`: the declared tables and models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shell completes: names of tables, columns, models and sections, words of options, lakes; each within 0.3 s."""
+"""Shell completion: names of tables, columns, models and sections, words of options, lakes; each within 0.3 s."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ledgerframes.cli.help import ARGS
 
 Complete = Callable[[str], list[str]]
 
-#: The sections of a report; to import them takes longer than a shell waits.
+#: The sections of a report; importing them takes longer than a shell waits.
 SECTIONS: Final = (
     "summary", "activity", "flows", "holdings", "balances", "transfers", "rewards", "coin_supply", "burn",
     "key_figures", "governance", "licenses", "supply", "templates", "anomalies", "provenance",
 )  # fmt: skip
-#: What a lake keeps of what it computes.
+#: The computed tables that a lake keeps.
 COMPUTED: Final = (
     "round_history", "rewards", "transfers", "token_transfers", "traffic_purchases", "mint_burn", "coin_history",
     "supply_per_round",

@@ -1,4 +1,4 @@
-"""`ledgerframes doctor`: what is wrong and what to do; exit code 1 where something fails."""
+"""`ledgerframes doctor`: problems and their remedies; exit code 1 if something fails."""
 
 from __future__ import annotations
 

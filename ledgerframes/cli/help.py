@@ -41,7 +41,7 @@ _WORDS: Final = {
     ),
     "URL": ("scan_url", "validator_url", "registry_url", "ledger_url"),
 }
-#: What few need of a network.
+#: Rarely needed options of a network.
 _RARE: Final = ("validator_url", "registry_url", "ledger_url", "rate", "ca_file", "insecure_http", "failover")
 ARGS: Final = "ledgerframes.args"
 
@@ -58,7 +58,7 @@ class Command(_InOrder, TyperCommand):
     """A command whose help shows what most need; `--help-all` shows everything."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Note what was typed, before help is shown."""
+        """Record the arguments, before help is shown."""
         ctx.meta[ARGS] = list(args)
         return super().parse_args(ctx, args)
 
@@ -116,7 +116,7 @@ def _name(info: Any) -> str:
 
 
 def _word(option: TyperOption) -> str:
-    """What stands for the value; nothing for a flag."""
+    """The placeholder of the value; none for a flag."""
     if option.is_flag:
         return ""
     name = str(option.name)

@@ -19,11 +19,11 @@ from ledgerframes.tables.catalogue import CATALOGUE
 
 #: Tables that come with others, or from a store alone.
 _PARTS: Final = frozenset({"ledger_transactions", "ledger_events", "rejects", "views", "app_activity"})
-#: What is loaded as several tables, into a folder.
+#: Loads of several tables, into a folder.
 _SEVERAL: Final = frozenset({"history", "verdicts", "ledger_transaction", "ledger_history"})
-#: What counts by a participant's offsets, not by times.
+#: Tables counted by a participant's offsets, not by times.
 _BY_OFFSET: Final = frozenset({"ledger_history", "ledger_contracts"})
-#: What a user can load: the three history tables in one pass, or any table that a loader fills.
+#: Everything that a user can load: the three history tables in one pass, or any table that a loader fills.
 LOADABLE: Final = (
     "history",
     *(name for name in CATALOGUE if name not in _PARTS),

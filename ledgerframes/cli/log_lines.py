@@ -50,7 +50,7 @@ class TerminalLines(logging.StreamHandler[TextIO]):
 
 
 def log_handler(columns: int) -> logging.Handler:
-    """What writes log records to standard error: one rewritten line for waits on a terminal, else plain lines."""
+    """Writes log records to standard error: one rewritten line for waits on a terminal, else plain lines."""
     if sys.stderr.isatty():
         # A console of Windows shows escape codes as they are, unless a program switched them on.
         escapes = sys.platform != "win32" and os.environ.get("TERM") != "dumb"

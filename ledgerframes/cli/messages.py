@@ -12,7 +12,7 @@ _TABLES: Final = re.compile(
 )
 _LAKE: Final = re.compile(r"\bstore\.(sync|derive|check|repair|verify|compact|syncs)\((?:net)?\)")
 
-#: What was active before a range is only given in Python.
+#: The state before a range can only be given in Python.
 _OPENING: Final = re.compile(r",? or (?:give )?opening=[^;]*")
 
 
@@ -20,7 +20,7 @@ def of_the_shell(message: str, options: Set[str]) -> str:
     """A message without Python's advice.
 
     Args:
-        message: what an error says.
+        message: an error's message.
         options: the arguments that are options in a shell, as Python names them.
     """
     message = _OPENING.sub("", _CONNECT.sub(r"\1=", message))

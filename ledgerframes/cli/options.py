@@ -66,7 +66,7 @@ Labels = Annotated[Path | None, typer.Option(help="A CSV file of party and label
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, for scripts.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="CSV on standard output: all columns and digits.")]
 
-#: What connects as a command's options say.
+#: Connects according to a command's options.
 Connect = Callable[..., Network]
 Command = Callable[..., Any]
 #: The part of a history that a command is about: `start`, `end` and `last`, as Python's functions take them.
@@ -188,7 +188,7 @@ def say_range(frame: Any, last: str | None = None, *, warned: bool = False) -> N
 
     Args:
         frame: the rows, with their provenance.
-        last: what was asked for.
+        last: the requested duration.
         warned: whether a warning has said already that they begin late.
     """
     from ledgerframes.frames import attrs_of

@@ -33,14 +33,14 @@ _SHORT: Final = 24  # longest cell that is wrapped only as a last resort
 #: Names and values, column by column.
 Columns = Sequence[tuple[str, Sequence[Any]]]
 TextColumns = Sequence[tuple[str, Sequence[str]]]
-#: What a command returns that prints a table.
+#: The result of a command that prints a table.
 Rows = Any
 
 
 def printed(command: Command) -> Command:
-    """Print what a command returns: rows to be read, as JSON or as CSV; a report or a text as such or as JSON.
+    """Print the result of a command: rows as a table, as JSON or as CSV; a report or a text unchanged or as JSON.
 
-    Where there are no rows, standard error says so. A check that found something ends with 1.
+    If there are no rows, standard error says so. A check with findings ends with 1.
     """
     rows = signature(command).return_annotation == "Rows"
 
@@ -80,7 +80,7 @@ def _say_rows(rows: pd.DataFrame | pa.Table, *, as_json: bool, as_csv: bool) -> 
 
 
 def say_csv(table: pa.Table) -> None:
-    """Print a table as CSV, as it would stand in a file; to a terminal so that nothing in it controls it."""
+    """Print a table as CSV, as in a file; for a terminal, without control characters."""
     from ledgerframes.export.table_files import write_files
 
     with TemporaryDirectory() as folder:
@@ -120,7 +120,7 @@ def check_output(output: Path, *, tables: str, several: bool) -> None:
 
 
 def write_tables(tables: Mapping[str, pa.Table], output: Path) -> None:
-    """Write tables to a file or a folder, and say where; or one as CSV to standard output."""
+    """Write tables to a file or a folder, and print the paths; or one table as CSV to standard output."""
     from ledgerframes.export.table_files import write_files
 
     if str(output) in STDOUT:
@@ -141,7 +141,7 @@ def _say_columns(columns: Columns) -> None:
 
 
 def table_text(columns: Columns, *, width: int | None, short: bool = False) -> str:
-    """Columns as plain text; what is missing is left empty.
+    """Columns as plain text; missing values are left empty.
 
     Args:
         columns: all of one length.

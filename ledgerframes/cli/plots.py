@@ -82,7 +82,7 @@ def plot(
 
 
 def _check(target: Path, *, overwrite: bool) -> None:
-    """Refuse before anything is read what could not be written afterwards."""
+    """Refuse early a target that could not be written afterwards."""
     if target.suffix.lower() not in _ENDINGS:
         raise InputError(f"--output {str(target)!r} is not valid: give a file that ends in {', '.join(_ENDINGS)}")
     if target.exists() and not overwrite:

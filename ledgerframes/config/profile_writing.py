@@ -26,7 +26,7 @@ def add_profile(
 
     Args:
         name: letters, digits, `-` and `_`.
-        own: its keys and values, as they will stand in the file; checked as a connection would.
+        own: its keys and values, as written in the file; checked as a connection would.
         folder: the configuration folder; made if need be, for the user alone.
         environ: the variables.
         replace: take the place of a profile of that name.
@@ -72,7 +72,7 @@ def remove_profile(name: str, *, folder: Path) -> Path:
 
 
 def _edit(folder: Path, change: Callable[[str, Mapping[str, Any]], tuple[str, Mapping[str, Any]]]) -> Path:
-    """Read, change and write the file, while no other process does; a link stays one, what it points to is written."""
+    """Read, change and write the file, while no other process does; a link stays one, and its target is written."""
     path = folder / FILE
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ def _edit(folder: Path, change: Callable[[str, Mapping[str, Any]], tuple[str, Ma
 
 
 def _without(text: str, name: str) -> tuple[str, str]:
-    """What stands before a profile and after it; all of the text comes before one that is not there.
+    """The text before a profile and after it; everything is before a missing one.
 
     Comments right before the next table are that table's.
     """

@@ -15,7 +15,7 @@ from ledgerframes.errors import ConfigurationError
 
 FILE: Final = "config.toml"
 KNOWN: Final = (*(field.name for field in fields(Settings)), "token")
-#: What may stand in a profile: every setting, and for a token where to fetch it.
+#: The keys of a profile: every setting, and for a token where to fetch it.
 KEYS: Final = (
     *(name for name in KNOWN if not name.endswith("token")),
     *(f"{name}_{way}" for name in KNOWN if name.endswith("token") for way in TOKEN_WAYS),
@@ -44,7 +44,7 @@ def _base(environ: Mapping[str, str]) -> Path:
 
 
 def profiles_of(text: str, path: Path) -> dict[str, dict[str, Any]]:
-    """Every profile's keys and values as they stand in the text of a `config.toml`.
+    """Every profile's keys and values as written in the text of a `config.toml`.
 
     Raises:
         ConfigurationError: the text is not valid TOML, or holds something else than profiles.
@@ -98,8 +98,8 @@ def settings_of(own: Mapping[str, Any], place: str, folder: Path, environ: Mappi
 
     Args:
         own: keys and values.
-        place: where they stand, for messages.
-        folder: what the names of token files and of `ca_file` are relative to.
+        place: their location, for messages.
+        folder: the folder that relative names of token files and of `ca_file` refer to.
         environ: the variables.
 
     Raises:
@@ -122,6 +122,6 @@ def settings_of(own: Mapping[str, Any], place: str, folder: Path, environ: Mappi
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What a misspelt name may have meant, to end a message."""
+    """A suggestion for a misspelt name, to end a message."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(sorted(known))}"

@@ -63,13 +63,13 @@ def resolve(
 
 
 def _kept(name: str, value: Any) -> Any:
-    """A token that a function returns is kept; what keeps its tokens by itself, or is no function, stays as it is."""
+    """Cache a token that a function returns; anything with its own cache, or without a function, is unchanged."""
     keeps = hasattr(value, "forget") or isinstance(value, ClientCredentials)
     return function_token(value) if name.endswith("token") and callable(value) and not keeps else value
 
 
 def settled(*layers: dict[str, Any]) -> Settings:
-    """Settings of which a later layer wins over an earlier one; `token` goes to ledger and validator.
+    """Settings in which later layers win over earlier ones; `token` goes to ledger and validator.
 
     Raises:
         ConfigurationError: a value breaks a rule.

@@ -1,4 +1,4 @@
-"""Where the servers are and how to talk to them: `Settings`, checked when made; `profiles.resolving` gathers them."""
+"""The servers' addresses and how to talk to them: `Settings`, checked when created; `config.resolving` gathers them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TOKEN = re.compile(r"[!-~]+", re.ASCII)
 
 
 class InsecureHttpWarning(UserWarning):
-    """`insecure_http=True` sends a token over plain http: whoever is on the way can read and use it."""
+    """`insecure_http=True` sends a token over plain http: anyone on the network path can read and use it."""
 
 
 class Secret:
@@ -50,7 +50,7 @@ class Secret:
         """The token as of now; a source that is a function is called.
 
         Raises:
-            ConfigurationError: what there is cannot be a token; it is not shown.
+            ConfigurationError: the value cannot be a token; it is not shown.
         """
         value: object = self._source if isinstance(self._source, str) else self._source()
         if isinstance(value, str) and _TOKEN.fullmatch(value):
@@ -62,7 +62,7 @@ class Secret:
 
     @property
     def fetched(self) -> bool:
-        """Whether a command, a function or a token server is asked for it, rather than a variable or a file."""
+        """Whether it comes from a command, a function or a token server, rather than a variable or a file."""
         return hasattr(self._source, "forget")
 
     @property
@@ -71,11 +71,11 @@ class Secret:
         return cast("tuple[str, str] | None", getattr(self._source, "unencrypted", None))
 
     def current(self) -> Secret:
-        """The token as of now, held as a secret of its own."""
+        """The current token, as a secret of its own."""
         return Secret(self.reveal(), name=self._name)
 
     def renewed(self, refused: Secret) -> Secret | None:
-        """Another token than the one that a server has refused; None where there is only that one."""
+        """Another token than the one that a server has refused; None if there is no other."""
         forget = getattr(self._source, "forget", None)
         if forget is not None:
             forget(refused.reveal())
@@ -103,12 +103,12 @@ class Settings:
         scan_token: a token for the scan interface, text or a function; the other three have their own.
         rate: requests per second and host; loopback is never held back. `burst` may be sent at once.
         parallel: requests to one host under way at the same time.
-        attempts: how often a safe request is tried in all.
+        attempts: the maximum number of attempts of a safe request.
         budget: seconds for one request with all its attempts and waits.
         connect_timeout: seconds for a connection to be established.
         read_timeout: seconds of silence in the middle of an answer.
         deadline: seconds for one attempt as a whole.
-        max_answer_bytes: the largest answer taken, in bytes after decompression.
+        max_answer_bytes: the largest accepted answer, in bytes after decompression.
         ledger_carrier: the header that carries the ledger's token (contract: Authentication).
         ca_file: certificates (PEM) of a private authority, trusted in addition to the usual ones, which are the
             public authorities, or those that `SSL_CERT_FILE`, `REQUESTS_CA_BUNDLE` or `SSL_CERT_DIR` name.
@@ -212,7 +212,7 @@ class Settings:
 
 
 def source_of(url: str) -> str:
-    """What may be recorded of a URL: scheme, host (with its port, if one is named) and path, nothing else."""
+    """The part of a URL that may be recorded: scheme, host (with its port, if one is named) and path, nothing else."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
@@ -257,7 +257,7 @@ def check_url(url: object, name: str) -> str:
     """A base URL in its one spelling: host in lower case, no trailing slash, a path prefix kept.
 
     Args:
-        url: what the user gave.
+        url: the user's value.
         name: the setting, for the message.
 
     Raises:
@@ -283,10 +283,10 @@ def check_url(url: object, name: str) -> str:
 
 
 def check_ca_file(place: object, name: str) -> str:
-    """The path of a file that holds certificates, absolute.
+    """The absolute path of a file of certificates.
 
     Args:
-        place: what the user gave; `~` is the home folder.
+        place: the user's value; `~` is the home folder.
         name: the setting or the variable, for the message.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Where a token comes from: a variable, a file, a command, a function or an identity provider; `profiles` calls it."""
+"""The sources of tokens: a variable, a file, a command, a function or an identity provider; `profiles` calls it."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class ClientCredentials:
     """A client of an identity provider; the secret itself is read when a token is fetched.
 
     Attributes:
-        place: where this stands, for messages.
-        issuer: base URL of the provider, whose configuration names the token endpoint; None where that is given.
-        token_url: the token endpoint, where it is given.
+        place: its location, for messages.
+        issuer: base URL of the provider, whose configuration names the token endpoint; None if that is given.
+        token_url: the token endpoint, if given.
         client_id: which client.
         secret: reads the client's secret.
-        audience: whom the token is for.
-        scope: what it is to allow.
+        audience: the recipient of the token.
+        scope: the requested permissions.
     """
 
     place: str
@@ -49,7 +49,7 @@ class ClientCredentials:
 
         Args:
             value: the table.
-            place: where it stands.
+            place: its location.
             secret: makes the function that reads the secret, from "env" or "file" and the name.
 
         Raises:
@@ -100,11 +100,11 @@ class KeptToken:
     """A token that is fetched when it is needed, and kept until shortly before it expires; called at each request.
 
     Args:
-        fetch: gets a token, and for how many seconds it is valid, where it is known without reading the token.
+        fetch: returns a token, and the seconds that it is valid, if known without reading the token.
         now: seconds since 1970.
     """
 
-    #: Seconds that a token is kept which does not say when it expires.
+    #: Seconds that a token without an expiry is kept.
     OPAQUE = 60.0
 
     def __init__(self, fetch: Callable[[], tuple[str, float | None]], *, now: Callable[[], float] = time.time) -> None:
@@ -114,7 +114,7 @@ class KeptToken:
         self._kept: tuple[float, str] | None = None
 
     def __call__(self) -> str:
-        """The token: a new one if there is none that will last."""
+        """Return the token: a new one unless the current one lasts."""
         with self._lock:
             if self._kept is None or self._now() >= self._kept[0]:
                 token, seconds = self._fetch()
@@ -135,7 +135,7 @@ class KeptToken:
 
 
 def claims(token: str) -> dict[str, Any]:
-    """What a JSON web token says of itself, unchecked; empty where it is none."""
+    """The claims in a JSON web token, unchecked; empty if it is not one."""
     try:
         payload = token.split(".")[1]
         found = json.loads(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
@@ -145,7 +145,7 @@ def claims(token: str) -> dict[str, Any]:
 
 
 def expiry(token: str) -> float | None:
-    """When a token expires, in seconds since 1970; None where it does not say."""
+    """When a token expires, in seconds since 1970; None if it does not state it."""
     try:
         return float(claims(token)["exp"])
     except (LookupError, TypeError, ValueError):
@@ -158,7 +158,7 @@ def function_token(function: Callable[[], str]) -> KeptToken:
 
 
 def command_token(command: list[str], place: str) -> KeptToken:
-    """A token that a command prints; `place` says where the command stands, for messages."""
+    """A token that a command prints; `place` is the command's location, for messages."""
     return KeptToken(partial(_printed, command, place))
 
 
@@ -184,8 +184,8 @@ def token_way(way: str, value: object, place: str, folder: Path, environ: Mappin
     Args:
         way: one of `TOKEN_WAYS`.
         value: the variable's name, the file, the command as text or as a list, or a table of client credentials.
-        place: where that stands, for messages.
-        folder: what a file's name is relative to.
+        place: its location, for messages.
+        folder: the folder that relative file names refer to.
         environ: the variables.
 
     Raises:

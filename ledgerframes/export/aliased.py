@@ -10,7 +10,7 @@ import pyarrow as pa
 from ledgerframes.export.texts import is_text, plain_text
 
 ENDING: Final = "_alias"
-#: The columns of our tables that hold the id of a party or a synchronizer; a test compares them with real tables.
+#: The columns of our tables that contain ids of parties or synchronizers; a test compares them with real tables.
 _IDS: Final = frozenset(
     {
         "beneficiary", "dso", "dso_party_id", "instrument_admin", "owner", "party", "party_id", "primary_party",
@@ -21,12 +21,12 @@ _IDS: Final = frozenset(
 
 
 def has_alias(field: pa.Field) -> bool:
-    """Whether a column holds ids for which the session may have names."""
+    """Whether a column contains ids for which the session may have names."""
     return field.name in _IDS and is_text(field.type)
 
 
 def alias_texts(column: pa.Array, names: Mapping[str, str]) -> pa.Array:
-    """The name of each id; null where there is none."""
+    """The name of each id; null if there is none."""
     coded = plain_text(column).dictionary_encode()
     known = pa.array([names.get(identifier) for identifier in coded.dictionary.to_pylist()], pa.string())
     return known.take(coded.indices)

@@ -26,7 +26,7 @@ _PARTITION: Final = re.compile(r"[a-z_]+=[0-9-]+|part-\d+\.parquet", re.ASCII)
 
 @contextmanager
 def writing(place: str | os.PathLike[str]) -> Iterator[None]:
-    """Say of an operating system's error what was being written, and what to do.
+    """Add to an operating system's error what was being written, and the remedy.
 
     A name that no file can have (a NUL in it, half a character) is a ValueError of Python's own.
     """
@@ -50,7 +50,7 @@ class Staging:
         """Name the folder of the final places, made if it is not there.
 
         Args:
-            folder: where the files go in the end.
+            folder: the final folder of the files.
             overwrite: whether they may take the places of others.
         """
         self._folder = Path(folder)
@@ -77,7 +77,7 @@ class Staging:
 
     @property
     def scratch(self) -> Path:
-        """A folder for what is needed on the way and not kept."""
+        """A folder for temporary files."""
         return self._aside
 
     def place(self, name: str) -> Path:
@@ -93,7 +93,7 @@ class Staging:
         return self._aside / "new" / name
 
     def final(self, name: str) -> Path:
-        """Where it will be in the end, for messages and reports."""
+        """The final path of a file, for messages and reports."""
         return self._folder / name
 
     def commit(self) -> None:
@@ -117,7 +117,7 @@ class Staging:
 
 
 def _move(aside: Path, folder: Path) -> None:
-    """Move what a journal names to its places, from wherever an earlier run was killed.
+    """Move the files in a journal to their places, wherever an earlier run was killed.
 
     Raises:
         InputError: a name was taken meanwhile, or the disk refuses.
@@ -177,7 +177,7 @@ def write_text(target: Path, text: str, *, overwrite: bool) -> None:
 
 
 def _only_partitions(folder: Path) -> bool:
-    """Whether there is nothing in a folder but the partitions, or the semantic model, of an earlier export."""
+    """Whether a folder contains only the partitions, or the semantic model, of an earlier export."""
 
     def ours(path: Path) -> bool:
         model = path.suffix == ".tmdl" or (path.name == "tables" and path.is_dir())
@@ -199,7 +199,7 @@ def _sync(path: Path) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock that ends with the process, however it ends; where there are no locks, nothing is ever swept."""
+    """Hold a lock that ends with the process, however it ends; without locks, nothing is ever swept."""
     with ExitStack() as held:
         _taken(path, held)
         yield
@@ -217,7 +217,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _taken(path: Path, held: ExitStack) -> bool:
-    """Take a lock, until the stack closes, if nobody holds it; a file system may have no locks."""
+    """Take a lock, until the stack closes, if it is free; a file system may have no locks."""
     from filelock import FileLock
 
     try:

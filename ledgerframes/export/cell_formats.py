@@ -1,4 +1,4 @@
-"""How a workbook's cells look: number formats by column, and widths by what is in the cells; `workbook` calls it."""
+"""The appearance of a workbook's cells: number formats by column, and widths by their contents; `workbook` calls it."""
 
 from __future__ import annotations
 

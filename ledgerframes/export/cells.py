@@ -1,4 +1,4 @@
-"""What a workbook's cells can hold, and what becomes of the rest; the workbook's writer calls it."""
+"""The values that a workbook's cells can hold, and conversions for all others; the workbook's writer calls it."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def _number(number: float | None) -> float | str | None:
 
 
 def fit(text: str) -> tuple[str, bool]:
-    """Give what xlsxwriter is to write for a text, and whether the text had to be cut short.
+    """The text to pass to xlsxwriter, and whether it had to be shortened.
 
-    A text that is cut ends in a mark that says how long it was. xlsxwriter would write text between `<r>` and `</r>`
+    A shortened text ends in a mark with its length. xlsxwriter would write text between `<r>` and `</r>`
     as it is, as markup of its own; that text is handed over as such markup.
     """
     if len(text) > CELL_UNITS // 2 and (units := _units(text)) > CELL_UNITS:

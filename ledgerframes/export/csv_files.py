@@ -57,7 +57,7 @@ class CsvFile:
 
 
 def _cells(column: pa.Array, *, foreign: bool) -> pa.Array:
-    """A column's cells as they stand in the file."""
+    """A column's cells as written in the file."""
     kind = column.type
     if pa.types.is_string(kind):
         return _quoted(defuse(column) if foreign else column)

@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Export:
-    """What was asked for, checked."""
+    """The arguments of an export, checked."""
 
     sources: Mapping[str, Source]
     format: Format
@@ -78,7 +78,7 @@ class Companion:
     """Files and folders that belong to an export and are written with it, whole or not at all.
 
     Attributes:
-        names: what they are called among the tables.
+        names: the names of the tables.
         write: writes them, once all tables are written, at the places that it is given by these names.
         end: called however the export ends.
     """
@@ -102,7 +102,7 @@ def export_tables(
     aliases: bool = False,
     companion: Companion | None = None,
 ) -> ExportReport:
-    """Write tables to files; `lf.export` is the public function and says what the arguments mean.
+    """Write tables to files; `lf.export` is the public function and documents the arguments.
 
     A companion's files are written next to the tables.
 
@@ -138,7 +138,7 @@ def export_tables(
 
 
 def format_of(target: str | os.PathLike[str], format: Format | None, layout: Layout = "file") -> Format:  # noqa: A002
-    """The format of an export: what the caller says, or the ending of the target, or Parquet for a folder.
+    """The format of an export: the caller's choice, or the ending of the target, or Parquet for a folder.
 
     Raises:
         InputError: the ending names another format, or none; the system takes no such name.

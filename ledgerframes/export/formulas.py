@@ -33,7 +33,7 @@ def defuse(column: pa.Array) -> pa.Array:
 
 
 def restore_text(cell: str) -> str:
-    """Give back the text of an exported CSV's text cell as it was before its export.
+    """Return the text of an exported CSV's text cell as it was before its export.
 
     Args:
         cell: the cell's text.

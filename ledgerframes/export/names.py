@@ -19,7 +19,7 @@ RESERVED_SHEETS: Final = ("history", "about")  # the first is Excel's own, the s
 
 
 def check_tables(names: Iterable[str], *, sheets: bool) -> None:
-    """Refuse table names that are not safe as file names or, where asked, as sheet names.
+    """Refuse table names that are not safe as file names or, if requested, as sheet names.
 
     Raises:
         InputError: a name is unsafe, or two differ in capitals only.
@@ -38,7 +38,7 @@ def check_tables(names: Iterable[str], *, sheets: bool) -> None:
 
 
 def check_columns(table: str, names: Iterable[str]) -> None:
-    """Refuse column names that some program that reads the export could not hold.
+    """Refuse column names that some program reading the export could not handle.
 
     Raises:
         InputError: a name is unsafe, or two differ in capitals only, as many programs do not tell them apart.

@@ -24,7 +24,7 @@ class ParquetFile:
         Args:
             path: where; its folder is there.
             schema: of every batch.
-            table: whose rows they are; its JSON columns get no statistics, nobody searches by them.
+            table: the table of the rows; its JSON columns get no statistics, as nobody searches by them.
         """
         import pyarrow.parquet as pq
         from pyarrow import fs
@@ -37,7 +37,7 @@ class ParquetFile:
         self.rows = 0
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Take rows; they are written when there are enough of them."""
+        """Add rows; they are written once there are enough."""
         if not batch.num_rows:
             return
         self._waiting.append(batch)
@@ -47,14 +47,14 @@ class ParquetFile:
             self.flush()
 
     def flush(self) -> None:
-        """Write the rows taken as a row group."""
+        """Write the added rows as a row group."""
         if self._waiting:
             self._writer.write_table(pa.Table.from_batches(self._waiting, self._schema), row_group_size=GROUP_ROWS)
             self.rows += self.waiting_rows
             self._waiting, self.waiting_rows, self.waiting_bytes = [], 0, 0
 
     def close(self) -> None:
-        """Write what is left, and the footer."""
+        """Write the remaining rows, and the footer."""
         self.flush()
         self._writer.close()
 

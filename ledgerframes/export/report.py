@@ -1,4 +1,4 @@
-"""What an export wrote: the answer of `lf.export`, for people, notebooks and programs."""
+"""The result of an export: the answer of `lf.export`, for people, notebooks and programs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class ExportedTable:
 
     Attributes:
         name: the table.
-        rows: how many rows were written.
+        rows: the number of rows written.
         bytes: size of its files; None in a workbook, whose tables share one file.
         files: their paths.
-        cut: cells that were too long for a workbook's cell and end in a mark that says so.
+        cut: cells that were too long for a workbook's cell and end in a mark.
         left_out: rows that personal data was left out of.
     """
 
@@ -32,7 +32,7 @@ class ExportedTable:
 
 @dataclass(frozen=True)
 class ExportReport(Result):
-    """What was written where.
+    """The files of an export and their contents.
 
     Attributes:
         target: the folder, or the workbook.

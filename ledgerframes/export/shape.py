@@ -1,4 +1,4 @@
-"""What a table looks like in an export: its columns as declared, or flat for BI tools; every writer calls it."""
+"""The form of a table in an export: its columns as declared, or flat for BI tools; every writer calls it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def shape_of(
 
     Args:
         table: its name, for messages.
-        schema: what the source gives.
+        schema: the schema of the source.
         flat: no nested columns, amounts as double and as text, times without zone in UTC.
         times: "ms" takes microseconds off, toward the past.
         twice: times also as text, for programs whose own times are coarser.
@@ -115,7 +115,7 @@ def shape_of(
 
 
 def _with_alias(output: Output, names: Mapping[str, str]) -> Iterator[Output]:
-    """A column, and behind one of ids their names, where there are any."""
+    """A column and, for ids, a column of their names if there are any."""
     yield output
     if names and has_alias(output.field):
         metadata = {b"description": f"Name that was given to {output.field.name}.".encode()}
@@ -162,7 +162,7 @@ def _outputs(
 
 
 def _is_record(kind: pa.DataType) -> bool:
-    """Whether cells are records, or lists, of what JSON holds."""
+    """Whether cells are records or lists, as in JSON."""
     if pa.types.is_struct(kind):
         return all(_is_record(member.type) or _in_json(member.type) for member in kind.fields)
     return pa.types.is_list(kind) and (_is_record(kind.value_type) or _in_json(kind.value_type))

@@ -1,4 +1,4 @@
-"""What takes a table's rows, whatever the format, and how they get there; `exporting` and the loaders call it."""
+"""The receivers of a table's rows, for every format, and the transfer to them; `exporting` and the loaders call it."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ class Sink(Protocol):
         """Take rows."""
 
     def close(self) -> None:
-        """Write what is left and end."""
+        """Write the remaining rows and close."""
 
     def give_up(self) -> None:
-        """Let go of what was opened, without an error of its own."""
+        """Release opened files, without raising an error."""
 
 
 def pour(table: Opened, shape: Shape, sink: Sink, place: Path) -> None:
-    """Read a table to its end into a sink, and close that; or let go of it if anything fails.
+    """Write all rows of a table to a sink and close it; or release it if anything fails.
 
     Args:
         table: its rows.
-        shape: what the rows look like in the sink.
+        shape: the form of the rows in the sink.
         sink: takes them.
-        place: where the sink's file will be in the end, for messages.
+        place: the final path of the sink's file, for messages.
 
     Raises:
-        InputError: the place cannot be written. An error of the source goes through as it is.
+        InputError: the place cannot be written. An error of the source is passed on unchanged.
     """
     try:
         for batch in table.batches:

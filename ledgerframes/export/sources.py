@@ -32,7 +32,7 @@ class Opened:
         name: the table.
         schema: the batches' schema, with the declared texts of a table of the catalogue.
         batches: the rows.
-        lost: counts the rows that personal data was taken out of; None where it is kept.
+        lost: counts the rows from which personal data was removed; None if it is kept.
         rounded: whether it has floats, as pandas frames have for amounts by default.
     """
 
@@ -50,7 +50,7 @@ def open_source(name: str, source: Source, *, personal: bool | None = True) -> O
         name: the table; the columns of a table of the catalogue get their declared texts.
         source: an Arrow table, dataset, reader or batches, anything with `__arrow_c_stream__` (a DataFrame of
             pandas or polars, say), or a callable that returns one of these.
-        personal: whether personal data is kept; None asks the source, which says so if it was loaded to be kept.
+        personal: whether personal data is kept; None asks the source, which records whether it was loaded to be kept.
 
     Raises:
         InputError: the source returns no Arrow batches, none at all and no schema, or batches that differ.
@@ -92,7 +92,7 @@ def _saying_so(name: str, schema: pa.Schema) -> dict[bytes, bytes]:
 def _without(
     name: str, batches: Iterator[pa.RecordBatch], columns: list[str], lost: Counter[str]
 ) -> Iterator[pa.RecordBatch]:
-    """The batches without personal data: in the columns declared to hold JSON, or in every text of another table."""
+    """The batches without personal data: in the columns declared as JSON, or in every text of another table."""
     declared = CATALOGUE.get(name)
     for batch in batches:
         kept = batch.select(columns)

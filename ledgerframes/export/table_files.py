@@ -1,4 +1,4 @@
-"""Writing tables to what a command's `--output` names: as JSON, or as an export does; each whole or not at all."""
+"""Writes tables to the target of a command's `--output`: as JSON, or as an export does; each whole or not at all."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ledgerframes.export.texts import time_text
 
 WORKBOOK: Final = ".xlsx"
 _JSON: Final = ".json"
-#: The endings of files that hold one table.
+#: The endings of files with one table.
 SINGLE: Final = (".parquet", ".csv", _JSON)
 
 
 def write_files(tables: Mapping[str, pa.Table], target: Path) -> dict[str, Path]:
-    """Write tables in the form that the ending names, or as Parquet into a folder, over what is there.
+    """Write tables in the form of the target's ending, or as Parquet into a folder, replacing existing files.
 
     CSV has lists as JSON text and formulas defused (`restore_text`), JSON is an array of objects; both have amounts
     as exact decimal text and times in UTC.

@@ -11,14 +11,14 @@ import pyarrow.compute as pc
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds text, in any of Arrow's layouts, dictionaries among them."""
+    """Whether a column of this type contains text, in any of Arrow's layouts, including dictionaries."""
     if pa.types.is_dictionary(kind):
         return is_text(kind.value_type)
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def is_texts(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds lists of text, in any of Arrow's layouts."""
+    """Whether a column of this type contains lists of text, in any of Arrow's layouts."""
     lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_list_view, pa.types.is_large_list_view)
     return any(is_it(kind) for is_it in lists) and is_text(kind.value_type)
 
@@ -31,7 +31,7 @@ def plain_text(column: pa.Array) -> pa.Array:
 
 
 def time_text(column: pa.Array) -> pa.Array:
-    """Times as ISO-8601 with all the digits of their unit; with Z where the type has a zone, which is UTC."""
+    """Times as ISO-8601 with all the digits of their unit; with Z if the type has a zone, which is UTC."""
     naive = column.cast(pa.timestamp(column.type.unit))
     text = pc.replace_substring(naive.cast(pa.string()), " ", "T", max_replacements=1)
     return pc.binary_join_element_wise(text, "Z", "") if column.type.tz else text

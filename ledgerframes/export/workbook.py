@@ -33,7 +33,7 @@ class Workbook:
         Args:
             path: where.
             scratch: folder for the sheets until they are packed.
-            sheet_rows: where a sheet ends and the next goes on.
+            sheet_rows: the number of rows after which the next sheet starts.
 
         Raises:
             ConfigurationError: xlsxwriter is not installed.
@@ -118,7 +118,7 @@ class Workbook:
         return False
 
     def about(self, origin: Mapping[str, str], shapes: Mapping[str, Shape]) -> None:
-        """Write the last sheet: where the data is from, and what each column means."""
+        """Write the last sheet: the origin of the data, and the meaning of each column."""
         sheet = self.begin("about", _ABOUT)
         lines: list[tuple[str, ...]] = [("", key, value, "") for key, value in origin.items()]
         for table, shape in shapes.items():

@@ -1,4 +1,4 @@
-"""Charts of the network's activity: updates, validators, and who paid whom."""
+"""Charts of the network's activity: updates, validators, and payments between parties."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _first_rounds(frame: pd.DataFrame) -> tuple[Micros, Any, int]:
 
 @time_chart
 def license_growth(x: Any) -> Content:
-    """Draw how many validators received their first license in each period.
+    """Draw the number of validators that received their first license in each period.
 
     Args:
         x: growth, from `license_growth`, or a History or Store that begins with the ledger.
@@ -165,7 +165,7 @@ def transfers(x: Any, *, top: int | None = None, _ax: Any = None) -> Content:
     Args:
         x: one row per output, from `transfers`; of `token_transfers`, choose one instrument and one step; or a History
             or Store.
-        top: how many parties to show by name; the others are combined. Defaults to as many as fit, at
+        top: the number of parties to show by name; the others are combined. Defaults to as many as fit, at
             most 14.
 
     Example:
@@ -211,7 +211,7 @@ def transfers(x: Any, *, top: int | None = None, _ax: Any = None) -> Content:
 
 
 def _range(frame: pd.DataFrame) -> list[str]:
-    """The times of the transfers, else their rounds, in words, where the frame states them."""
+    """The times of the transfers, else their rounds, in words, if the frame states them."""
     if "record_time" in frame:
         times, known = micros(frame, "record_time")
         return [between(times[known])] if known.any() else []

@@ -1,4 +1,4 @@
-"""Charts of coin and instruments as a whole: rewards, what is minted and burned, supplies."""
+"""Charts of coin and instruments as a whole: rewards, minting and burning, supplies."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def rewards(
 ) -> Content:
     """Draw the coin of rewards in each interval, by the time at which they were claimed, expired or withdrawn.
 
-    Only claimed rewards were paid; the subtitle has the sums of all that happened, and how many coupons are open if
+    Only claimed rewards were paid; the subtitle has the sums of all outcomes, and how many coupons are open if
     the frame begins with the ledger. Rows whose amount is null are not drawn; the subtitle counts them.
 
     Args:
         x: from `reward_flows`, or coupons from `rewards`; or a History or Store.
         by: colour by what became of the rewards, or show what happened once (`event`) by kind or by party.
-        event: what to show by kind or party.
+        event: the event to show by kind or party.
         top: how many parties to show by name, 7 at most; the others are combined. Kinds are all shown.
 
     Example:
@@ -102,10 +102,10 @@ def rewards(
 
 
 def _flows_of(x: Any) -> Any:
-    """Coupons as what happened to them; everything else as it is."""
+    """Turn coupons into flows of their events; return everything else unchanged."""
     if not isinstance(x, pd.DataFrame) or not {"outcome", "created_at", "ended_at"} <= set(x.columns):
         return x
-    # What was shared is in the coupons that took its place.
+    # The shares are in the coupons that replaced it.
     coupons = x[x["outcome"].ne("shared").fillna(True)]  # noqa: FBT003
     begun, ended = coupons[coupons["created_at"].notna()], coupons[coupons["ended_at"].notna()]
     created = begun.assign(record_time=begun["created_at"], event="created")
@@ -114,7 +114,7 @@ def _flows_of(x: Any) -> Any:
 
 
 def _open(frame: pd.DataFrame, happened: Any) -> list[str]:
-    """How many coupons are neither claimed nor expired, where all of them were seen."""
+    """The number of coupons that are neither claimed nor expired, if all of them were seen."""
     if "coupons" not in frame or not begins(frame):
         return []
     coupons = np.nan_to_num(floats(frame, "coupons"))
@@ -169,12 +169,12 @@ def burn(x: Any, *, every: str | None = None) -> Content:
 def coin_supply(x: Any, *, show: Literal["all", "flows", "total"] = "all") -> Content:
     """Draw the supply of coin after each round, and what each round minted and burned, in panels of their own.
 
-    More than 120 rounds are put together, in groups of 2, 5, 10 and so on. The subtitle says what is not known and
+    More than 120 rounds are combined, in groups of 2, 5, 10 and so on. The subtitle says what is not known and
     in how many rounds a change is not explained. The scale of the supply does not begin at 0 where it changes little.
 
     Args:
         x: one row per round, from `supply_per_round`; or a History or Store.
-        show: everything that is known, only what was minted and burned, or only the supply.
+        show: everything that is known, only minting and burning, or only the supply.
 
     Example:
         >>> import ledgerframes as lf
@@ -301,7 +301,7 @@ def _supplies(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _labels(last: pd.DataFrame) -> dict[str, str]:
-    """The symbol where it is an instrument's own, with its id where several share it."""
+    """The symbol of an instrument, with its id if several share the symbol."""
     short = short_names(last["instrument"])
     shared = last["symbol"].duplicated(keep=False) | (last["symbol"] == "")
     return {

@@ -1,4 +1,4 @@
-"""What a chart shows, worked out once for whichever library draws it: charts make these, the renderers draw them."""
+"""The contents of charts, computed once for every renderer: charts create these, the renderers draw them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Axis:
     """One axis.
 
     Attributes:
-        label: what is along it.
-        scale: what its numbers are; durations are in seconds, on a logarithmic axis.
-        unit: what they count, such as CC; for the words under the pointer.
+        label: the axis label.
+        scale: the kind of its numbers; durations are in seconds, on a logarithmic axis.
+        unit: the unit of its numbers, such as CC; for tooltips.
         limits: from where to where, if not from 0 to the largest.
         logarithmic: for amounts that are far apart.
     """
@@ -40,11 +40,11 @@ class Series:
 
     Attributes:
         name: the whole id, or a word.
-        label: what is written of it.
+        label: the text for it.
         values: one per bin, bar or place.
         hue: its place among the colours; None is grey.
         at: where its values are, if each series has its own places.
-        total: what stands behind the label, such as a sum.
+        total: a text after the label, such as a sum.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Series:
 
     @property
     def key(self) -> str:
-        """What the legend says."""
+        """The text in the legend."""
         return f"{self.label}  {self.total}" if self.total else self.label
 
 
@@ -71,11 +71,11 @@ class Nothing:
 
 @dataclass(frozen=True)
 class Titled:
-    """What a chart with data has above it.
+    """The texts above a chart with data.
 
     Attributes:
-        title: what the chart shows.
-        subtitle: what it counts, over which range, what is left out.
+        title: the title.
+        subtitle: what is counted, over which range, and what is left out.
     """
 
     title: str
@@ -88,8 +88,8 @@ class EventLine:
 
     Attributes:
         at: microseconds since 1970 in UTC.
-        label: what is written next to it; empty where an earlier one has the label of both.
-        whole: what happened then, in full.
+        label: the text next to it; empty if an earlier one has the label of both.
+        whole: the full description of the event.
     """
 
     at: int
@@ -104,7 +104,7 @@ class Stack(Titled):
     Attributes:
         x: along the bins.
         y: of the values.
-        edges: where the bins begin and end, one more than there are bins.
+        edges: the ends of the bins, one more than there are bins.
         spans: each bin in words.
         series: from the lowest to the highest.
         partial: the bins that the data covers in part only; they are hatched.
@@ -129,15 +129,15 @@ class Stack(Titled):
 
 @dataclass(frozen=True)
 class Steps(Titled):
-    """Values that hold until the next one: one line per series, the largest first.
+    """Values that are valid until the next one: one line per series, the largest first.
 
     Attributes:
         x: along the places.
         y: of the values.
         series: each with the places of its values.
-        words: what stands under the pointer before each place, such as "after round".
+        words: the text before each place in a tooltip, such as "after round".
         marks: places to point out, with words.
-        end: up to where the last value holds; up to its place if None.
+        end: the end of the last value; its own place if None.
         events: lines at what happened meanwhile.
     """
 
@@ -163,9 +163,9 @@ class Bars(Titled):
     Attributes:
         x: of the values.
         names: whole ids.
-        labels: what is written of them, for each length that a label may have.
+        labels: their texts, for each possible length of a label.
         series: the parts, a value per name.
-        totals: what stands behind the bars.
+        totals: the texts after the bars.
         rest: whether the last bar is that of the others; it is cut where the axis ends.
     """
 
@@ -185,7 +185,7 @@ class Bars(Titled):
 
 @dataclass(frozen=True)
 class Ribbon:
-    """What goes from one name to another, with one status."""
+    """A flow from one name to another, with one status."""
 
     source: str
     target: str
@@ -198,13 +198,13 @@ class Flows(Titled):
     """Ribbons between the names of two sides.
 
     Attributes:
-        heads: what stands over the two sides.
-        unit: what the sizes count.
+        heads: the headings of the two sides.
+        unit: the unit of the sizes.
         names: from top to bottom, on both sides.
         labels: of each name, for each length that a label may have.
         hues: of each name.
-        ribbons: what lies between them.
-        statuses: how many have each status; empty or one where there is nothing to tell apart.
+        ribbons: the flows between them.
+        statuses: the number of each status; empty or one if there is nothing to distinguish.
     """
 
     heads: tuple[str, str]
@@ -216,7 +216,7 @@ class Flows(Titled):
     statuses: Mapping[str, int]
 
     def sizes(self, side: int) -> dict[str, float]:
-        """What each name of a side sends (0) or receives (1), from top to bottom."""
+        """The total that each name of a side sends (0) or receives (1), from top to bottom."""
         sums = dict.fromkeys(self.names, 0.0)
         for ribbon in self.ribbons:
             sums[(ribbon.source, ribbon.target)[side]] += ribbon.size
@@ -228,10 +228,10 @@ class Matrix(Titled):
     """Numbers in a grid, such as counts from each name to each; logarithmic colours from `low` to `high` if far apart.
 
     Attributes:
-        heads: what the rows are, and the columns.
-        unit: what the numbers count.
+        heads: the headings of the rows and the columns.
+        unit: the unit of the numbers.
         names: of the rows.
-        labels: what is written of each row.
+        labels: the text for each row.
         columns: the names of the columns; those of the rows if empty.
     """
 

@@ -25,7 +25,7 @@ Returns:
 """
 _COMMON: Final = {
     "every": 'length of an interval, such as `"1h"`, `"1D"`; chosen from the range by default.',
-    "top": "how many names to show; the others are combined.",
+    "top": "the number of names to show; the others are combined.",
     "events": "what happened meanwhile, as thin lines with short labels: from `votes` or `config_changes`, or a frame"
     " with a\n        column of times and one of texts, such as `time` and `text`.",
 }
@@ -34,7 +34,7 @@ _WITHOUT: Final = '\n    ConfigurationError: `backend="plotly"` without plotly.'
 
 
 def chart(make: Callable[..., Content]) -> Callable[..., Any]:
-    """A public chart, from the function that works out what it shows: with `backend`, `ax` and `title`."""
+    """Create a public chart from the function that computes its content: with `backend`, `ax` and `title`."""
     return _public(make, over_time=False)
 
 
@@ -79,7 +79,7 @@ def _public(make: Callable[..., Content], *, over_time: bool) -> Callable[..., A
 
 
 def _documented(docstring: str, own: Iterable[str]) -> str:
-    """A chart's docstring with the arguments that it has in common with others, and what it raises."""
+    """A chart's docstring with the arguments and errors that it shares with others."""
     before, _, example = inspect.cleandoc(docstring).partition("\n\nExample:")
     meaning, _, raises = before.partition("\n\nRaises:")
     common = [f"\n    {name}: {_COMMON[name]}" for name in own if name in _COMMON and f"\n    {name}: " not in meaning]
@@ -97,7 +97,7 @@ def _check_options(make: Callable[..., Content], options: Mapping[str, Any]) -> 
 
 
 def rows_in(ax: Any, most: int) -> int:
-    """How many names have room one below the other: as many as fit the caller's Axes, or `most`."""
+    """The number of names that fit below each other: limited by the caller's Axes, or `most`."""
     if ax is None:
         return most
     paper = ax.get_figure(root=True)

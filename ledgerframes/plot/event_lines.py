@@ -26,7 +26,7 @@ _APART: Final = 1 / 36  # of the axis: lines that are nearer than this share a l
 
 
 def with_events(content: Content, events: Any) -> Content:
-    """The content of a chart with a line for each event in its range; the subtitle says how many lie outside.
+    """The content of a chart with a line for each event in its range; the subtitle counts those outside.
 
     Args:
         content: of a chart over time.
@@ -75,7 +75,7 @@ def _times(frame: pd.DataFrame) -> tuple[Any, Any]:
 
 
 def _words(frame: pd.DataFrame) -> pd.Series:
-    """What each event is: of a vote the action and the outcome, of a change the member and its new value."""
+    """A text for each event: for a vote the action and the outcome, for a change the member and its new value."""
     if {"action", "outcome"} <= set(frame.columns):
         action = texts(frame, "action").str.replace(TAG, "", regex=True)
         outcome = texts(frame, "outcome", absent="open").str.replace("_", " ")
@@ -94,7 +94,7 @@ def _is_text(column: pd.Series) -> bool:
 
 
 def _lines(times: Any, words: list[str], span: int) -> tuple[EventLine, ...]:
-    """A line for each time; those that lie close together share the label of the first, which says how many more."""
+    """A line for each time; those close together share the label of the first, which counts the others."""
     lines: list[EventLine] = []
     for at, whole in zip(times.tolist(), words, strict=True):
         if lines and at == lines[-1].at:

@@ -1,4 +1,4 @@
-"""Charts of the network's governance: what was put to the vote, and the votes for the coin's price."""
+"""Charts of the network's governance: the votes on proposals, and the votes for the coin's price."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SPREAD: Final = ("highest", "median", "lowest")
 
 @time_chart
 def votes(x: Any, *, every: str | None = None) -> Content:
-    """Draw a timeline of governance: the number of votes opened in each interval, by what became of them.
+    """Draw a timeline of governance: the number of votes opened in each interval, by outcome.
 
     Args:
         x: from `votes`; or a History or Store. Votes that were opened before the events are only counted.
@@ -58,7 +58,7 @@ def price_votes(x: Any) -> Content:
     """Draw the median, the highest and the lowest of the super validators' votes for the coin's price, over time.
 
     Args:
-        x: from `price_votes`; or a History or Store. Where not all votes are known there is nothing to draw.
+        x: from `price_votes`; or a History or Store. If some votes are unknown, nothing is drawn.
 
     Example:
         >>> import ledgerframes as lf
@@ -74,7 +74,7 @@ def price_votes(x: Any) -> Content:
     rows = pd.DataFrame({word: floats(frame, f"{word}_usd") for word in _SPREAD}).assign(time=times)
     rows = rows[timed & rows["median"].notna().to_numpy()]
     if rows.empty:
-        why = "which votes stand is not known: give opening=" if len(frame) else "no votes in this range"
+        why = "the current votes are not known: give opening=" if len(frame) else "no votes in this range"
         return Nothing(title, why)
     # Of several votes at one time the last counts.
     steps = rows.drop_duplicates("time", keep="last").sort_values("time", kind="stable")

@@ -1,4 +1,4 @@
-"""Charts of who holds what: balances over time, holdings and notional fees by party."""
+"""Charts of holdings: balances over time, holdings and notional fees by party."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ _STEPS: Final = ("1s", "10s", "1min", "10min", "1h", "6h", "1D", "7D", "28D", "9
 def balances(
     x: Any, *, show: Literal["holdings", "unlocked", "locked", "available"] = "holdings", top: int = 7
 ) -> Content:
-    """Draw one line of steps per party: what it holds at each time.
+    """Draw one line of steps per party: its holdings at each time.
 
     The parties with the largest balance at their last time are drawn, the others only counted. The scale is
     logarithmic where the largest balance is more than a hundred times the smallest and none is 0.
 
     Args:
         x: one row per time and party, from `balances_over_time`; or a History or Store that begins with the ledger.
-        show: all that a party holds, its unlocked or its locked coin, or what is available of the unlocked.
-        top: how many parties to show, 40 at most; those after the seventh are grey.
+        show: all holdings of a party, its unlocked or its locked coin, or the available part of the unlocked coin.
+        top: the number of parties to show, at most 40; those after the seventh are grey.
 
     Raises:
         InputError: the frame lacks the columns, or an argument breaks a rule.
@@ -100,13 +100,13 @@ def balances(
 
 
 def interval_of(times: pd.Series) -> str:
-    """The interval at which a chart over times asks for what is held."""
+    """The interval at which a chart over times computes holdings."""
     span = times.max() - times.min()
     return next((step for step in _STEPS if span / pd.Timedelta(step) <= _TIMES), _STEPS[-1])
 
 
 def largest_balances(source: Any, times: pd.Series, top: int, *, opening: Any = None) -> pd.DataFrame:
-    """What the largest holders of a history hold over its times; `attrs["holders"]` says how many there are."""
+    """The holdings of a history's largest holders over its times; `attrs["holders"]` counts all holders."""
     held = coin_history(source, opening=opening, decimals="float")
     held = held[held["ended_at"].isna()]
     sums = held.groupby("owner")["amount"].sum().sort_values(ascending=False, kind="stable")
@@ -119,9 +119,9 @@ def largest_balances(source: Any, times: pd.Series, top: int, *, opening: Any = 
 
 @chart
 def holdings(x: Any, *, top: int = 15) -> Content:
-    """Draw what each party holds as one bar, unlocked and locked coin stacked, the largest first.
+    """Draw the holdings of each party as one bar, unlocked and locked coin stacked, the largest first.
 
-    Of a frame with several snapshots the newest is drawn. Notional fees are not taken off: they are charged only when
+    For a frame with several snapshots the newest is drawn. Notional fees are not deducted: they are charged only when
     a contract expires. The bar of the others ends where the axis does.
 
     Args:
@@ -146,7 +146,7 @@ def holding_fees(x: Any, *, show: Literal["fees", "share"] = "fees", top: int = 
 
     Args:
         x: from `load_holdings_summary` or `holdings_from_events`; or a History or Store that begins with the ledger.
-        show: the fees, or the fees as a share of what each party holds.
+        show: the fees, or the fees as a share of each party's holdings.
 
     Example:
         >>> import ledgerframes as lf
@@ -160,7 +160,7 @@ def holding_fees(x: Any, *, show: Literal["fees", "share"] = "fees", top: int = 
 def _bars(read: Amounts, show: str, top: int) -> Content:
     title = _TITLES[show]
     if read.rows.empty and read.unstated.empty:
-        return Nothing(title, "no party holds anything in this snapshot")
+        return Nothing(title, "no party has holdings in this snapshot")
     rows, when = read.latest()
     withheld = read.withheld()
     if rows.empty:

@@ -71,12 +71,12 @@ def app_shares(x: Any, *, every: str | None = None, top: int = 6) -> Content:
 
 @chart
 def validator_scorecard(x: Any, *, top: int = 15) -> Content:
-    """Draw what each validator was paid and paid for traffic, as one bar: the largest first, with what is left.
+    """Draw each validator's income and traffic costs as one bar: the largest first, with the remainder.
 
-    Behind the bar stands what is left, and for how many of its rounds it reported.
+    The remainder, and the share of its rounds that it reported for, follow the bar.
 
     Args:
-        x: from `validator_daily`; or a History or Store that begins with the ledger. What is not known is left out.
+        x: from `validator_daily`; or a History or Store that begins with the ledger. Unknown values are left out.
 
     Raises:
         InputError: the frame lacks the columns, or an argument breaks a rule.
@@ -119,7 +119,7 @@ def validator_scorecard(x: Any, *, top: int = 15) -> Content:
 
 
 def _told(sums: pd.Series) -> str:
-    """What is left of a validator's rewards, and its part of the rounds."""
+    """The remainder of a validator's rewards, and its share of the rounds."""
     left = amount_text(float(sums[list(_PARTS)].sum()))
     rounds = float(sums[list(_ROUNDS)].sum())
     return f"{left} left, {sums['rounds_reported'] / rounds:.0%} of rounds" if rounds else f"{left} left"
@@ -129,7 +129,7 @@ def _told(sums: pd.Series) -> str:
 def retention(x: Any) -> Content:
     """Draw a heat map of cohorts: of the parties of each week of first activity, how many acted in the weeks after it.
 
-    Of more than 20 weeks the latest are drawn.
+    Of more than 20 weeks, only the latest are drawn.
 
     Args:
         x: from `retention`; or a History or Store that begins with the ledger.

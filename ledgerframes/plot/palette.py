@@ -1,4 +1,4 @@
-"""The colours of a chart, chosen by how dark its ground is, and which of them a name has."""
+"""The colours of a chart, chosen by how dark its background is, and the colour of each name."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Tones:
         text: titles and labels.
         quiet: subtitles, tick labels, axes.
         faint: grid lines and empty cells.
-        hues: what tells categories apart, also with deficient colour vision.
-        rest: what has no hue of its own.
+        hues: colours that distinguish categories, also with deficient colour vision.
+        rest: the colour of everything without a hue of its own.
     """
 
     dark: bool
@@ -80,19 +80,19 @@ def hues_of(names: Iterable[str]) -> dict[str, int | None]:
 
 
 def inside(ax: Axes) -> Tones:
-    """The colours for what is drawn within the axes."""
+    """The colours for marks within the axes."""
     return _on(_laid_over(ax.get_facecolor(), outside(ax).ground))
 
 
 def outside(ax: Axes) -> Tones:
-    """The colours for what is drawn around the axes: title, tick labels, legend."""
+    """The colours for texts around the axes: title, tick labels, legend."""
     paper = ax.get_figure(root=True)
     assert paper is not None, "the Axes was removed from its figure"
     return _on(_laid_over(paper.get_facecolor(), _page().ground))
 
 
 def of_settings() -> Tones:
-    """The colours for what matplotlib's settings say of figures, which `style` sets, where there is no Axes."""
+    """The colours for figures without Axes, from matplotlib's settings, which `style` sets."""
     from matplotlib import rcParams
 
     return _on(_laid_over(rcParams["figure.facecolor"], _page().ground))
@@ -125,7 +125,7 @@ def luminance(colour: RGB) -> float:
 
 
 def _page() -> Tones:
-    """What a transparent figure lies on; only the text colour depends on it."""
+    """The background of a transparent figure, judged by the text colour."""
     from matplotlib import rcParams
     from matplotlib.colors import to_rgb
 

@@ -20,8 +20,8 @@ class Ranking:
 
     Attributes:
         names: those shown, the largest first; `rest` is the last of them, where there is one.
-        rest: what the others are called together, or None.
-        words: what names that are not ids are called.
+        rest: the name of the others together, or None.
+        words: the name for names that are not ids.
         places: the colours of such names.
     """
 
@@ -65,12 +65,12 @@ class Ranking:
 
 
 def ranked(sizes: pd.Series, top: int, *, others: str = "others") -> Ranking:
-    """Rank categories by size, and put together what comes after `top` of them, unless that is a single one.
+    """Rank categories by size, and combine those after the first `top`, unless there is only one.
 
     Args:
         sizes: by category.
-        top: how many to show by themselves.
-        others: what the rest are called, after their number.
+        top: the number to show separately.
+        others: the name of the rest, after their number.
     """
     order = [str(name) for name in sizes.sort_index().sort_values(ascending=False, kind="stable").index]
     if len(order) <= top + 1:

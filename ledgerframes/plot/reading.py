@@ -1,4 +1,4 @@
-"""What a chart is drawn from: the frame that it draws, taken from a history or a lake where one is given, checked."""
+"""The input of a chart: its frame, taken from a history or a lake if one is given, and checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ledgerframes.plot.contents import Floats, Micros
 
 
 def part(name: str) -> Callable[[Any], pd.DataFrame]:
-    """What takes a table out of a History or a Store, such as its updates."""
+    """Takes a table out of a History or a Store, such as its updates."""
 
     def taken(source: Any) -> pd.DataFrame:
         rows: pd.DataFrame = getattr(source, name) if isinstance(source, History) else source.load(name)
@@ -33,7 +33,7 @@ def frame_of(
         x: that frame, of pandas, Arrow or polars, or a History or Store.
         needed: the columns that the chart reads.
         chart: the public function's name, for messages.
-        giver: what returns such a frame, for messages.
+        giver: the function that returns such a frame, for messages.
         compute: computes it from a History or Store; None if those do not hold what it takes.
 
     Raises:

@@ -20,7 +20,7 @@ class RoundGroups(NamedTuple):
         place: the bar of each round.
         edges: where the bars begin and end; a cut one ends where the rounds do.
         spans: each bar in words.
-        name: what a bar is the sum of.
+        name: the name of the group that a bar sums up.
         partial: the bars of which rounds are missing at the ends, and those with a round that is not whole.
     """
 

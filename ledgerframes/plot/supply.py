@@ -97,7 +97,7 @@ def issuance(x: Any) -> Content:
 
 
 def _fates(rows: pd.DataFrame) -> dict[str, Floats]:
-    """What became of what each round was allowed; where one part is not known, the rest is not."""
+    """The outcome of each round's allowance; if one part is unknown, so is the rest."""
     known = rows[["minted", "expired", "open"]].notna().all(axis=1).to_numpy()
     parts = rows[["minted", "open", "expired"]].fillna(0).assign(fund=rows["allowed_development_fund"].fillna(0))
     rest = (rows["allowed"] - parts.sum(axis=1)).to_numpy(np.float64)

@@ -37,7 +37,7 @@ class Bins:
 
     Attributes:
         edges: microseconds since 1970, one more than there are bins.
-        name: what one bin is: minute, 5 minutes, day.
+        name: the length of one bin: minute, 5 minutes, day.
         partial: the first bin and the last, where the data begins or ends inside of them.
     """
 
@@ -46,7 +46,7 @@ class Bins:
     partial: frozenset[int] = frozenset()
 
     def note(self) -> str:
-        """What the subtitle says of bins that are hatched; empty where none is."""
+        """The subtitle's note on hatched bins; empty if there are none."""
         return partial_words(len(self.edges) - 1, self.partial)
 
     def spans(self) -> tuple[str, ...]:

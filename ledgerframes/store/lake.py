@@ -189,7 +189,7 @@ class Lake:
         return HistoryTables(self.root(), of)
 
     def network(self) -> dict[str, str]:
-        """What identifies the store's network; empty while nothing names it."""
+        """The identity of the store's network; empty while nothing names it."""
         return self.root().document.network
 
     def holds(self, update_ids: Sequence[str]) -> bool:

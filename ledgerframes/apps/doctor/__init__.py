@@ -1,1 +1,1 @@
-"""`doctor`: what can be reached, what answers there, and what to do about what is wrong."""
+"""`doctor`: reachable servers, their answers, and remedies for problems."""

@@ -1,4 +1,4 @@
-"""What an examination found: `Diagnosis`, the answer of `doctor`, for people, notebooks and programs."""
+"""The result of an examination: `Diagnosis`, the answer of `doctor`, for people, notebooks and programs."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Finding:
     """One thing that was looked at.
 
     Attributes:
-        subject: what was examined: an interface and its address, or this machine.
-        check: what was checked.
+        subject: the examined interface and its address, or this machine.
+        check: the name of the check.
         status: "ok"; "warn", it works but may mislead; "fail", it does not work; "unknown", it
             could not be found out; "skipped", there was nothing to check.
         found: the answer, without secrets.
@@ -43,7 +43,7 @@ class Diagnosis(Result):
 
     Attributes:
         findings: one per question that was answered.
-        requests: how many requests it took.
+        requests: the number of requests sent.
         seconds: how long it took.
     """
 
@@ -112,10 +112,10 @@ def duration(seconds: float) -> str:
 
 
 def bare(error: Exception) -> str:
-    """What happened, out of an error's message without its advice."""
+    """The cause in an error's message, without its advice."""
     return str(error).partition(" What to do:")[0]
 
 
 def remedy(error: Exception) -> str:
-    """The advice in an error's message; empty where there is none."""
+    """The advice in an error's message; empty if there is none."""
     return str(error).partition(" What to do: ")[2].partition(" Gave up after ")[0].rstrip(".")

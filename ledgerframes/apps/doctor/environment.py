@@ -1,4 +1,4 @@
-"""What is on this side: versions, settings, tokens' lifetimes, proxies, and a lake's folder."""
+"""The local side of a connection: versions, settings, tokens' lifetimes, proxies, and a lake's folder."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ EXTRAS: Final = {
 
 
 def examine_surroundings(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Versions, the decoder, what is not installed, the configuration file."""
+    """Examine versions, the decoder, missing packages, and the configuration file."""
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
     own = f"ledgerframes {__version__}, Python {platform.python_version()} on {platform.system()}"
     yield Finding(HERE, "versions", "ok", f"{own}; {versions}")
@@ -84,7 +84,7 @@ def _configuration(path: Path) -> Iterator[Finding]:
 
 
 def examine_settings(net: Network) -> Iterator[Finding]:
-    """What is configured: which tables can be loaded, tokens' lifetimes, proxies, the rate."""
+    """Examine the configuration: which tables can be loaded, tokens' lifetimes, proxies, the rate."""
     settings = net.settings
     given = [interface for interface in INTERFACES if getattr(settings, f"{interface}_url")]
     yield from _tables(set(given))
@@ -96,7 +96,7 @@ def examine_settings(net: Network) -> Iterator[Finding]:
             yield Finding(HERE, f"{interface} token", "skipped", "none is given, which some servers allow")
     clear = [url for _, url in settings.unencrypted()]
     if clear:
-        advice = "use https where the server has it: whoever is on the way can use the token"
+        advice = "use https if the server has it: anyone on the network path can use the token"
         yield Finding(HERE, "clear text", "warn", f"a token goes to {', '.join(clear)} unencrypted", advice)
     away = [url for interface in given for url in getattr(settings, f"{interface}_url") if not is_loopback(url)]
     yield from _proxies(away)
@@ -164,7 +164,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _token(check: str, secret: Secret, *, used: bool) -> Iterator[Finding]:
-    """Until when a token is valid and whom it is for, where it says so; the token is never shown."""
+    """Until when a token is valid and for whom, if it states that; the token is never shown."""
     if secret.fetched and not used:
         return
     try:
@@ -194,7 +194,7 @@ def _token(check: str, secret: Secret, *, used: bool) -> Iterator[Finding]:
 
 
 def examine_store(net: Network | None, place: str | os.PathLike[str]) -> Iterator[Finding]:
-    """A lake: is it there, can it be written, is there room, what does it cover, is it this network's."""
+    """Examine a lake: whether it exists, is writable, has room, what it covers, and whether it is this network's."""
     lake = Lake(place)
     subject = f"store {place}"
     if "://" not in str(place):

@@ -1,4 +1,4 @@
-"""`lf.doctor`: checks this machine, every server and the history, and reports what is wrong and what to do."""
+"""`lf.doctor`: checks this machine, every server and the history, and reports problems with their remedies."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def doctor(net: Network, *, store: str | os.PathLike[str] | None = None, progress: bool | None = None) -> Diagnosis:
-    """Examine a connection: what can be reached, what answers, clocks, tokens, migrations, and what to do.
+    """Examine a connection: reachable servers, their answers, clocks, tokens, migrations, and remedies for problems.
 
-    Only safe reads are sent, about 30 at most, whatever there is to examine; what was not asked then is named.
+    Only safe reads are sent, at most about 30, whatever there is to examine; servers not asked then are listed.
 
     Args:
         net: the network.
@@ -57,7 +57,7 @@ def doctor(net: Network, *, store: str | os.PathLike[str] | None = None, progres
 
 
 def _requests(net: Network) -> int:
-    """How many requests were sent so far: none where the way to the servers cannot even be set up."""
+    """The number of requests sent so far: none if the transport cannot even be created."""
     try:
         return net.stats.snapshot().requests
     except ConfigurationError:

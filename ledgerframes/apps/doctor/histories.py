@@ -1,4 +1,4 @@
-"""The history that the scans show: its migrations, how far it reaches, and whether all of them show the same."""
+"""The history that the scans show: its migrations, its extent, and whether all scans agree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ledgerframes.timestamps import format_timestamp
 
 SUBJECT: Final = "history"
 _SETTLE: Final = 60_000_000
-QUIET: Final = 600  # seconds without an update that a ledger in use does not have
+QUIET: Final = 600  # seconds without an update that are unusual for an active ledger
 
 
 def examine_history(net: Network, scans: Sequence[str]) -> Iterator[Finding]:
@@ -33,7 +33,7 @@ def examine_history(net: Network, scans: Sequence[str]) -> Iterator[Finding]:
         scans: those of its scans that answer.
 
     Yields:
-        Where the history begins, the migrations, the newest update, and for several scans whether they agree.
+        Examine where the history begins, its migrations, its newest update, and whether several scans agree.
     """
     try:
         pages = replace(net.scan.update_pages, among=tuple(scans))

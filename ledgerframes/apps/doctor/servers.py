@@ -37,7 +37,7 @@ _ASKED: Final[dict[Interface, tuple[Request, str]]] = {
     "registry": (registry.INSTRUMENTS.request(query={"pageSize": 1}), "instruments"),
     "ledger": (ledger.LIST_USERS.request(query={"pageSize": 1}), "users"),
 }
-#: Routes of which a release has one or both, the older one first; an id that nothing has is asked for.
+#: Routes of which a release has one or both, the older one first; tried with an id that does not exist.
 _NOWHERE: Final = "1220" + "00" * 32
 _ROUTES: Final[dict[Interface, tuple[Request, Request]]] = {
     "scan": (
@@ -65,7 +65,7 @@ def examine_server(net: Network, interface: Interface, server: str) -> Iterator[
     """Ask one server, with at most three requests.
 
     Yields:
-        Whether it is reached; if so, what it is, its clock, and which routes it has.
+        Examine whether it is reachable; if so, what it is, its clock, and which routes it has.
     """
     subject = f"{interface} {server}"
     request, member = _ASKED[interface]
@@ -104,7 +104,7 @@ def _failed(error: LedgerframesError, subject: str, interface: Interface, server
 
 
 def _unreached(error: NoAnswerError, subject: str, interface: Interface, server: str) -> Finding:
-    """Tell a certificate, a proxy, a name that is unknown and a port that is closed from each other."""
+    """Distinguish a certificate, a proxy, an unknown name and a closed port."""
     host = urlsplit(server).hostname or ""
     text = bare(error)
     for check, words in _SAID.items():
@@ -149,7 +149,7 @@ def _no_such_server(subject: str, interface: Interface, why: str) -> Finding:
 
 
 def _clock(answer: Answer[dict[str, msgspec.Raw]], subject: str) -> Iterator[Finding]:
-    """Compare clocks by the header Date, taken in the middle of the request."""
+    """Compare clocks by the header Date, relative to the middle of the request."""
     from email.utils import parsedate_to_datetime
 
     try:
@@ -169,7 +169,7 @@ def _clock(answer: Answer[dict[str, msgspec.Raw]], subject: str) -> Iterator[Fin
 
 
 def _routes(net: Network, interface: Interface, server: str, subject: str) -> Iterator[Finding]:
-    """Which of an older and a newer route the server knows."""
+    """Examine which of an older and a newer route the server knows."""
     if interface not in _ROUTES:
         return
     old, new = (_knows(net, request, server) for request in _ROUTES[interface])

@@ -1,1 +1,1 @@
-"""One self-contained HTML page about a ledger: tables, charts, coverage and where all of it comes from."""
+"""One self-contained HTML page about a ledger: tables, charts, coverage and the origin of the data."""

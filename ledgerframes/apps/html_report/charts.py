@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from ledgerframes.apps.html_report.page import escape, picture
 from ledgerframes.plot.themes import style
 
-#: Nothing is loaded from anywhere, whatever the chart library would like to; it makes functions of text.
+#: Nothing is loaded from elsewhere, whatever the chart library tries; it creates functions from text.
 POLICY: Final = (
     "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; img-src data: blob:;"
     " style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'\">"
@@ -40,7 +40,7 @@ def chart(draw: Callable[..., Any], words: str, *, interactive: bool) -> str:
 
     Args:
         draw: draws it; takes `backend`.
-        words: what it shows, for those who do not see it.
+        words: a description, for readers who do not see it.
         interactive: to zoom into.
     """
     if not interactive:
@@ -51,7 +51,7 @@ def chart(draw: Callable[..., Any], words: str, *, interactive: bool) -> str:
 
 
 def scripts() -> tuple[str, str]:
-    """What a page with such charts needs in its head and at its end, and none of it from elsewhere."""
+    """The scripts for the head and the end of a page with such charts, loading nothing from elsewhere."""
     from plotly.offline import get_plotlyjs
 
     from ledgerframes.plot.interactive.local_figure import config

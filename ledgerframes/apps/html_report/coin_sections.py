@@ -20,14 +20,14 @@ from ledgerframes.plot.holders import largest_balances
 
 _FROM_BEGIN: Final = 'they need the history from ledger begin: sync or load with start="begin"'
 _HOLDERS: Final = 12
-_FEW: Final = 3  # holders, of which no concentration is said
+_FEW: Final = 3  # holders, for which no concentration is stated
 #: Names that a sentence lists.
 _NAMED: Final = 5
 Make = Callable[[ReportData], Section]
 
 
 def titled(title: str) -> Callable[[Callable[[ReportData], list[str] | str]], Make]:
-    """A titled section, from a function that returns its parts, or a sentence that says why there are none.
+    """A titled section, from a function that returns its parts, or a sentence that explains why there are none.
 
     If it cannot be built for a range, it says why.
     """
@@ -50,7 +50,7 @@ def titled(title: str) -> Callable[[Callable[[ReportData], list[str] | str]], Ma
 
 @titled("Balances")
 def balances(report_data: ReportData) -> list[str] | str:
-    """What the largest holders held over time."""
+    """Balances of the largest holders over time."""
     events = report_data.events if len(report_data.events) else report_data.whole.events
     try:
         known = largest_balances(report_data.models, events["record_time"], _HOLDERS, opening=report_data.opening)
@@ -67,7 +67,7 @@ def balances(report_data: ReportData) -> list[str] | str:
 
 @titled("Transfers")
 def transfers(report_data: ReportData) -> list[str] | str:
-    """Who paid whom."""
+    """Payments between parties."""
     rows = report_data.of("transfers")
     others = rows[rows["sender"] != rows["receiver"]]
     if others.empty:
@@ -85,7 +85,7 @@ def transfers(report_data: ReportData) -> list[str] | str:
 
 @titled("Rewards")
 def rewards(report_data: ReportData) -> list[str] | str:
-    """Which rewards were earned, and what became of them."""
+    """The rewards earned, and their outcome."""
     rows = report_data.of("reward_flows")
     if rows.empty:
         return "No reward was created or ended in this range. Take a longer range: rewards are read from events."
@@ -106,7 +106,7 @@ def rewards(report_data: ReportData) -> list[str] | str:
 
 @titled("Coin supply")
 def coin_supply(report_data: ReportData) -> list[str] | str:
-    """What each round minted and burned, and the supply after it."""
+    """Minting and burning per round, and the supply after it."""
     whole = report_data.table("supply_per_round")
     rows = whole if report_data.period.start is None else report_data.period.of(whole, "opened_at")
     if rows.empty:
@@ -123,7 +123,7 @@ def coin_supply(report_data: ReportData) -> list[str] | str:
 
 @titled("Coin burned")
 def burn(report_data: ReportData) -> list[str] | str:
-    """What coin was burned for."""
+    """The purposes of burned coin."""
     rows = report_data.of("mint_burn")
     causes = [name for name in rows.columns if name.startswith("burned_")]
     sums = pd.DataFrame({"cause": [name[7:] for name in causes], "coin": [total(rows[name]) for name in causes]})
@@ -141,7 +141,7 @@ def _worth(pairs: pd.Series) -> Decimal | None:
 
 
 def burned_of_minted(rows: pd.DataFrame) -> str:
-    """How much was burned for what was minted."""
+    """The share of minted coin that was burned."""
     minted, burned = total(rows["minted"]), total(rows["burned"])
     coin = f"{amount_text(float(burned))} CC were burned and {amount_text(float(minted))} CC minted"
     return f"{coin}: {float(burned / minted):.1%} of it." if minted else f"{coin}."
@@ -165,14 +165,14 @@ def largest(rows: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def unexplained(changes: pd.Series) -> str:
-    """How much of the change of supply is not explained by what was minted and burned."""
+    """The part of the change in supply that minting and burning do not explain."""
     unknown = int(changes.isna().sum())
     said = f"Of the change of supply {amount_text(float(total(changes)))} CC are not explained by minting and burning"
     return said + (f"; of {plural(unknown, 'other')} it is not known." if unknown else ".")
 
 
 def _not_understood(rows: Any) -> list[str]:
-    """What no model knows, by its most frequent names."""
+    """Contents that no model knows, by their most frequent names."""
     counts = rows.attrs["not_understood"]
     words = f"{sum(counts.values()):,} templates, choices or members are unknown to this version and are not in these"
     words += f" figures: {', '.join(list(counts)[:_NAMED])}{' and others' if len(counts) > _NAMED else ''}."

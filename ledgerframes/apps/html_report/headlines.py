@@ -17,7 +17,7 @@ from ledgerframes.errors import InputError, LedgerframesError
 from ledgerframes.number_format import amount_text, count_text, plural
 
 Amount = int | Decimal | None
-#: A figure, and what it is worth in USD where that is something and known.
+#: A figure, and its value in USD if that is meaningful and known.
 Worth = tuple[Amount, Decimal | None]
 Measure = Callable[[ReportData, Period], Worth]
 
@@ -27,11 +27,11 @@ class Figure:
     """One headline.
 
     Attributes:
-        name: what is counted.
+        name: the name of the figure.
         unit: in what.
-        value: for the period; None where it is not known.
-        before: for the period before; None where that is not known.
-        usd: what the value is worth, at the price of each round; None where a price is not known.
+        value: for the period; None if unknown.
+        before: for the period before; None if unknown.
+        usd: the value in USD, at the price of each round; None if a price is unknown.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Figure:
         return "" if self.value is None else f"{self.value:,}" if isinstance(self.value, int) else f"{self.value:,f}"
 
     def change(self) -> str:
-        """The change against the period before, in words; empty where one of them is not known."""
+        """The change from the period before, in words; empty if either is unknown."""
         if self.value is None or self.before is None:
             return ""
         if not self.before:
@@ -65,14 +65,14 @@ class Figure:
 
 
 def begins_late(attrs: Mapping[str, Any]) -> list[str]:
-    """A line that says where the history begins, where that is after ledger begin, from what frames say of it."""
+    """A line on where the history begins, if that is after ledger begin, from the attributes of frames."""
     begins = attrs.get("begins_late")
     line = f"The history begins late, at {begins}: older updates were pruned, or never stored there."
     return [text(line, quiet=True)] if begins else []
 
 
 def summary(report_data: ReportData) -> Section:
-    """What happened, in figures."""
+    """The key figures of the period."""
     if report_data.updates.empty:
         return Section("What happened", [text("There is no update in this range.", quiet=True)])
     first, last = report_data.updates["record_time"].min(), report_data.updates["record_time"].max()
@@ -88,7 +88,7 @@ def summary(report_data: ReportData) -> Section:
 
 
 def _across(report_data: ReportData) -> list[str]:
-    """What lies across the ends of the range: of reassignments, coupons and coins."""
+    """Reassignments, coupons and coins that cross the ends of the range."""
     legs = report_data.flows["edge"].value_counts()
     under_way, begun = (int(legs.get(end, 0)) for end in ("end", "start"))
     parts = []
@@ -104,7 +104,7 @@ def _across(report_data: ReportData) -> list[str]:
 
 
 def edges(rows: pd.DataFrame, things: str) -> list[str]:
-    """What began before the history that is known and ended in it, where that is not all known; what is open."""
+    """Rows that began before the known history and ended in it, if not all are known, and those still open."""
     if "edges" not in rows.attrs:  # rows that a lake keeps
         return []
     before, still = rows.attrs["edges"]["began_before"], rows.attrs["edges"]["open_at_end"]
@@ -163,7 +163,7 @@ def _changed(report_data: ReportData, period: Period, beginning: str) -> Worth:
 
 
 def _unexplained(report_data: ReportData, period: Period) -> Worth:
-    """What neither minting nor burning explains, as this version understands them; None if some of it is not known."""
+    """The value that neither minting nor burning explains in this version; None if a part is unknown."""
     changes = period.of(report_data.table("mint_burn"), "record_time")["unexplained"]
     return None if changes.isna().any() else total(changes), None
 
@@ -179,7 +179,7 @@ _MEASURES: Final[tuple[tuple[str, str, Measure], ...]] = (
 
 
 def _states(report_data: ReportData) -> list[Figure]:
-    """What there was at the end of the period, against its beginning."""
+    """The state at the end of the period, compared with its beginning."""
     states: list[Figure] = []
     try:
         rows = report_data.table("supply_per_round")
@@ -200,7 +200,7 @@ def _states(report_data: ReportData) -> list[Figure]:
 
 
 def _validators(report_data: ReportData) -> Figure:
-    """How many validators have a license, by the newest snapshot, or by the history where it begins with the ledger."""
+    """The number of licensed validators, by the newest snapshot, or by the history if it begins with the ledger."""
     licenses = report_data.snapshot("licenses")
     if licenses is not None:
         newest = licenses[licenses["loaded_at"] == licenses["loaded_at"].max()]
@@ -210,7 +210,7 @@ def _validators(report_data: ReportData) -> Figure:
 
 
 def as_of(snapshot: pd.DataFrame, column: str = "loaded_at") -> str:
-    """When the newest rows of a snapshot table were loaded, or when a column says they were true."""
+    """When the newest rows of a snapshot table were loaded, or the time in a column."""
     return f"as of {snapshot[column].max():%Y-%m-%d %H:%M} UTC"
 
 
@@ -220,7 +220,7 @@ def total(amounts: Iterable[Any]) -> Decimal:
 
 
 def known_total(amounts: Iterable[Any], worth: Iterable[Any]) -> Decimal | None:
-    """What amounts are worth together; None if one of them, unless it is 0, has no known worth."""
+    """The total value of amounts; None if one of them, unless it is 0, has no known value."""
     sums = [usd for amount, usd in zip(amounts, worth, strict=True) if isinstance(amount, Decimal) and amount]
     return sum(sums, Decimal(0)) if all(isinstance(usd, Decimal) for usd in sums) else None
 

@@ -55,7 +55,7 @@ _OF: Final = {_validators: "The scorecard of validators", _weeks: "Whether parti
 
 @titled("Governance")
 def governance(report_data: ReportData) -> list[str] | str:
-    """What super validators decided: votes, their price votes, and what changed in the configuration."""
+    """Decisions of super validators: votes, their price votes, and changes of the configuration."""
     votes, prices = report_data.table("votes"), report_data.of("price_votes")
     opened, changes = report_data.period.of(votes, "opened_at"), report_data.of("config_changes")
     here = votes.index.isin([*opened.index, *report_data.period.of(votes, "completed_at").index])
@@ -76,7 +76,7 @@ def governance(report_data: ReportData) -> list[str] | str:
 
 
 def _outcomes(votes: pd.DataFrame) -> str:
-    """How many votes there are, and what became of them."""
+    """The number of votes, by outcome."""
     counts = votes["outcome"].fillna("of an outcome that is not known").str.replace("_", " ").value_counts()
     listed = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
     return f"{plural(len(votes), 'vote')} in this range{f': {listed}' if listed else ''}."

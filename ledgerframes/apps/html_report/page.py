@@ -87,7 +87,7 @@ def page(title: str, subtitle: str, sections: Iterable[Section], *, head: str = 
 
 
 def escape(value: Any) -> str:
-    """Text that a browser shows as it is; what is not printable is shown by its code."""
+    """Text that a browser shows unchanged; unprintable characters are shown by their codes."""
     return html.escape(visible(str(value), lines=True))
 
 
@@ -97,7 +97,7 @@ def text(words: str, *, quiet: bool = False) -> str:
 
 
 def table(frame: pd.DataFrame, caption: str = "", *, most: int = _MOST_ROWS) -> str:
-    """A frame as a table, its first rows at most, with labels next to ids."""
+    """A frame as a table, limited to its first rows, with labels next to ids."""
     frame = labelled(frame, most).frame
     numbers = {name for name in frame.columns if is_number(frame[name])}
     ids = ids_of(frame, most)
@@ -113,11 +113,11 @@ def table(frame: pd.DataFrame, caption: str = "", *, most: int = _MOST_ROWS) -> 
 
 
 def picture(draw: Callable[..., Any], words: str) -> str:
-    """A chart as vectors, inside of the page, light and dark, with words for those who do not see it.
+    """A chart as vectors, inside of the page, light and dark, with a description for readers who do not see it.
 
     Args:
-        draw: draws it, on a figure of its own or where `ax` says; called once for each ground.
-        words: what it shows.
+        draw: draws it, on a figure of its own or on `ax`; called once for each background.
+        words: a description.
     """
     import matplotlib.pyplot as plt
 
@@ -125,7 +125,7 @@ def picture(draw: Callable[..., Any], words: str) -> str:
         axes = draw()
         light, size, place = _vectors(axes.figure), axes.figure.get_size_inches(), axes.get_position()
     with _themed("dark"):
-        # All is where it is in the light one: finding out where takes most of the time.
+        # The positions are those of the light one: computing them takes most of the time.
         dark = _vectors(draw(ax=plt.figure(figsize=size).add_axes(place)).figure)
     return (
         f"<figure><picture><source media='screen and (prefers-color-scheme: dark)' srcset='{dark}'>"
@@ -135,7 +135,7 @@ def picture(draw: Callable[..., Any], words: str) -> str:
 
 @contextmanager
 def _themed(theme: Literal["light", "dark"]) -> Iterator[None]:
-    """Letters as paths look alike wherever the page is read; without a salt two equal charts would differ."""
+    """Letters as paths look the same in every browser; without a salt, two equal charts would differ."""
     from matplotlib import rc_context
 
     with style(theme), rc_context({"svg.fonttype": "path", "svg.hashsalt": "ledgerframes"}):

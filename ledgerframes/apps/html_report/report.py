@@ -58,13 +58,13 @@ def report(
         title: its heading.
         start: for a store: inclusive, in UTC; a time, or a pair (migration id, time).
         end: for a store: exclusive.
-        last: for a store: `"7d"`, `"24h"`, a timedelta; back from where the store's history ends, instead of `start`.
+        last: for a store: `"7d"`, `"24h"`, a timedelta; back from the end of the store's history, instead of `start`.
         as_of: for a store: the state that a sync left, by its id, the number of its document or a time.
         sections: which parts, in order: summary, activity, flows, holdings, balances, transfers, rewards, coin_supply,
             burn, key_figures, governance, licenses, supply, templates, anomalies, provenance; all by default. A section
             that cannot be made has the reason.
-        allow_partial: for a store: take what there is of the range.
-        overwrite: put the page in place of one that is there.
+        allow_partial: for a store: use the available part of the range.
+        overwrite: replace an existing page.
         interactive: charts of updates, reassignments, balances, rewards and supply to zoom into, with whole ids under
             the pointer. The page still needs no other file and no network, and is about 5 MB larger, since it holds
             plotly.js; it needs the extra `interactive`.
@@ -96,7 +96,7 @@ def report(
         )
     target = Path(read_path(path, "path"))
     stop = Stop()
-    # Where rows are read and charts are drawn, Python may drop what a signal's handler raises.
+    # While rows are read and charts are drawn, Python may drop what a signal's handler raises.
     with held_back(stop.set):
         with writing(target):
             _check(target, overwrite=overwrite)
@@ -135,7 +135,7 @@ def stored_report_data(
     *,
     allow_partial: bool = False,
 ) -> ReportData:
-    """What a store holds of the range, and what its period is."""
+    """The data of a store in the range, and its period."""
     options: dict[str, Any] = {"end": end, "last": last, "as_of": as_of, "allow_partial": allow_partial}
     updates, events, reassignments = (store.load(name, start=start, **options) for name in _TABLES)
     if last is not None:
@@ -166,7 +166,7 @@ def _pandas(frame: Any, name: str) -> Any:
 
 
 def _check(target: Path, *, overwrite: bool) -> None:
-    """Refuse before anything is loaded what could not be written afterwards."""
+    """Refuse early a target that could not be written afterwards."""
     if target.is_symlink():
         raise InputError(f"{str(target)!r} is a link and would lead elsewhere; remove it or name another file")
     if target.is_dir():

@@ -1,4 +1,4 @@
-"""`ReportData`: the frames that a report is made of, and the tables computed from them; every section reads it."""
+"""`ReportData`: the frames of a report, and the tables computed from them; every section reads it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TABLES: Final[dict[str, Callable[..., pd.DataFrame]]] = {
         *(network_daily, app_daily, validator_daily, retention),
     )
 }
-#: The first time that there is a text for.
+#: The earliest time that has a text form.
 _FIRST: Final = pd.Timestamp(1, 1, 1, 0, 0, 1, tz="UTC").as_unit("us")
 
 
@@ -56,7 +56,7 @@ class Period:
         return rows[kept]
 
     def before(self, last: pd.Timestamp) -> Period | None:
-        """The period of the same length before it, if there is one; `last` stands for an open end."""
+        """The preceding period of the same length, if there is one; `last` stands for an open end."""
         if self.start is None:
             return None
         length = (last if self.end is None else self.end) - self.start
@@ -67,17 +67,17 @@ class Period:
 
 @dataclass(frozen=True)
 class ReportData:
-    """What a report is made of.
+    """The data of a report.
 
     Attributes:
         updates: the frame of the period, as a store or a loader returns it; the same for `events` and `reassignments`.
-        store: the store, where there is one: it knows coverage, snapshots and what came before the period.
+        store: the store, if there is one: it has coverage, snapshots and the time before the period.
         as_of: the state it is read in.
         period: the part of record time that the report is about.
         end: for a store: where its reading ends, as the caller gave it.
         interactive: whether charts can be zoomed into.
-        opened: what is closed once the report is made.
-        made: the computed tables that a section has asked for.
+        opened: closed once the report is complete.
+        made: the computed tables that sections have requested.
     """
 
     updates: pd.DataFrame
@@ -98,9 +98,9 @@ class ReportData:
 
     @cached_property
     def opening(self) -> Opening | None:
-        """What was active where the period before this one begins, so that models need nothing older.
+        """The contracts active where the period before this one begins, so that models need nothing older.
 
-        None of a history in memory, of a report from ledger begin, and where a store does not know.
+        None for a history in memory, for a report from ledger begin, and if a store cannot tell.
         """
         earlier = self._earlier
         if self.store is None or earlier is None or earlier.start is None or self.as_of is not None:
@@ -159,7 +159,7 @@ class ReportData:
 
     @property
     def _models_read_store(self) -> bool:
-        """Whether what is known up to the end of the period is all that the store has."""
+        """Whether the data up to the end of the period is everything that the store has."""
         return self.store is not None and self.period.start is not None and self.end is None and self.as_of is None
 
     @cached_property
@@ -169,7 +169,7 @@ class ReportData:
 
     @property
     def source(self) -> Any:
-        """What computed tables are computed from: the store, or a history."""
+        """The input of computed tables: the store, or a history."""
         if self.opening is not None:
             return self.whole
         # The same updates are a history that begins with the period, as there is no earlier one without a gap.
@@ -177,7 +177,7 @@ class ReportData:
 
     @cached_property
     def before(self) -> Period | None:
-        """The period of the same length before this one, where all of it is known."""
+        """The preceding period of the same length, if all of it is known."""
         earlier = self._earlier
         if earlier is None or earlier.start is None or self.whole.updates.empty:
             return None
@@ -197,7 +197,7 @@ class ReportData:
         return self.period.of(self.table(name), column)
 
     def chart(self, draw: Callable[..., Any], rows: Any, words: str) -> str:
-        """A chart of these rows, with words for those who do not see it."""
+        """A chart of these rows, with a description for readers who do not see it."""
         return chart(partial(draw, rows), words, interactive=self.interactive)
 
     @cached_property
@@ -215,7 +215,7 @@ class ReportData:
 
     @cached_property
     def validators(self) -> pd.DataFrame | None:
-        """Validators by day, of the whole history; None where it does not begin with the ledger."""
+        """Validators by day, of the whole history; None if it does not begin with the ledger."""
         try:
             events = self.whole.events
             if self.store is not None and (self.opening is not None or self.source is self.store):
@@ -225,7 +225,7 @@ class ReportData:
             return None
 
     def snapshot(self, name: str) -> pd.DataFrame | None:
-        """A snapshot table's rows, or None where there are none."""
+        """A snapshot table's rows, or None if there are none."""
         if self.store is None or name not in {*self.store.tables()["table"]}:
             return None
         rows: pd.DataFrame = self.store.load(name, as_of=self.as_of, decimals="exact")

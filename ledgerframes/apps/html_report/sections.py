@@ -34,7 +34,7 @@ _NONE_REASSIGNED: Final = "No contract was reassigned in this range."
 
 @titled("Where this comes from")
 def provenance(report_data: ReportData) -> list[str]:
-    """Where all of it comes from."""
+    """The origin of the data."""
     attrs = report_data.updates.attrs
     known = {name: attrs[name] for name in ("source", "range", "complete", "version") if name in attrs}
     counts = {name: len(getattr(report_data, name)) for name in ("updates", "events", "reassignments")}
@@ -75,7 +75,7 @@ def flows(report_data: ReportData) -> list[str] | str:
 
 @titled("Anomalies")
 def anomalies(report_data: ReportData) -> list[str] | str:
-    """What does not occur on a sound ledger, and what repairs leave behind: what `reassignment_anomalies` lists."""
+    """Anomalies that a sound ledger does not have, or that repairs leave behind, from `reassignment_anomalies`."""
     if report_data.reassignments.empty:
         return _NONE_REASSIGNED
     odd = report_data.period.of(reassignment_anomalies(report_data.legs), "record_time")
@@ -94,7 +94,7 @@ def anomalies(report_data: ReportData) -> list[str] | str:
 
 @titled("Templates")
 def templates(report_data: ReportData) -> list[str] | str:
-    """Which contracts there are."""
+    """The contracts by template."""
     if report_data.events.empty:
         return "There is no event in this range."
     columns = ["template_name", "package_names", "creates", "exercises", "consuming", "choices"]
@@ -103,7 +103,7 @@ def templates(report_data: ReportData) -> list[str] | str:
 
 @titled("Holdings")
 def holdings(report_data: ReportData) -> list[str] | str:
-    """Who holds how much coin, and the notional fees."""
+    """Holdings of coin by party, and the notional fees."""
     try:
         balances = holdings_from_events(report_data.source, opening=report_data.opening, decimals="exact")
         origin = "Worked out from the history alone, to the last digit."
@@ -130,7 +130,7 @@ def holdings(report_data: ReportData) -> list[str] | str:
 
 @titled("Validators")
 def licenses(report_data: ReportData) -> list[str] | str:
-    """Validators over time, or over the rounds of their first coupons, and what they run."""
+    """Validators over time, or over the rounds of their first coupons, and their releases."""
     snapshot, growth = report_data.snapshot("licenses"), report_data.validators
     advice = "No snapshot of licenses is stored; add them: store.sync(net, tables=['licenses'])."
     if snapshot is None:
@@ -157,7 +157,7 @@ def _releases(licenses: pd.DataFrame) -> pd.DataFrame:
 
 
 def _release_key(release: object) -> tuple[int, ...]:
-    """0.10 after 0.9; what is not a release comes last."""
+    """0.10 after 0.9; anything that is not a release comes last."""
     parts = str(release).split(".")
     return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else (-1,)
 

@@ -20,7 +20,7 @@ _WORD: Final = 12  # characters by which a line may be longer than others, since
 
 
 def figure_of(content: Content, title: str | None) -> Figure:
-    """Draw it on a figure of its own."""
+    """Draw the content on a figure of its own."""
     tones = of_settings()
     made = _figure(content.title if title is None else title, content.subtitle, tones, _height(content))
     if isinstance(content, Panels):

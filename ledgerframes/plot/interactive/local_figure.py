@@ -12,7 +12,7 @@ _REMOVED: Final = ("sendChartToCloud", "sendDataToCloud", "editInChartStudio", "
 
 
 def config() -> dict[str, Any]:
-    """Settings for plotly.js: no upload, no link to plotly's site, no buttons without a use here."""
+    """Settings for plotly.js: no upload, no link to plotly's site, no useless buttons."""
     return {
         "displaylogo": False, "showSendToCloud": False, "plotlyServerURL": "", "modeBarButtonsToRemove": list(_REMOVED),
         "responsive": True,
@@ -20,7 +20,7 @@ def config() -> dict[str, Any]:
 
 
 class LocalFigure(Figure):  # type: ignore[misc]  # plotly has no types
-    """A figure that is shown and written with `config()`, unless the caller sets a member of it otherwise."""
+    """A figure that is shown and written with `config()`, unless the caller sets a member differently."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

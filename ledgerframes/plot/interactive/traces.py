@@ -61,7 +61,7 @@ def stack(made: Figure, content: Stack, tones: Tones, *, place: Place | None = N
 
 
 def steps(made: Figure, content: Steps, tones: Tones, *, place: Place | None = None) -> None:
-    """Lines of values that hold until the next one, with the whole id under the pointer."""
+    """Lines of values that are valid until the next one, with the whole id in the tooltip."""
     from plotly.graph_objects import Scatter
 
     values = np.concatenate([series.values for series in content.series])

@@ -19,25 +19,25 @@ _PREFIXES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def escaped(text: str) -> str:
-    """Text that plotly shows as it is: it reads a part of HTML, and ids and names come from a ledger."""
+    """Text that plotly shows unchanged: it interprets a part of HTML, and ids and names come from a ledger."""
     return html.escape(visible(text), quote=False)
 
 
 def hover(label: str, name: str | None, *lines: str) -> str:
-    """What is shown under the pointer: the label, the whole id where the label is not it, and the lines."""
+    """The tooltip: the label, the whole id if it differs from the label, and the lines."""
     whole = [] if name is None or "::" not in name or name == label else [name]
     return "<br>".join([f"<b>{escaped(label)}</b>", *map(escaped, whole), *(escaped(line) for line in lines if line)])
 
 
 def exact(value: float) -> str:
-    """An amount with all the digits that a double has of it, ten after the point at most."""
+    """An amount with all digits of its double, at most ten after the point."""
     before = len(f"{abs(value):.0f}")
     number = f"{value:,.{min(_DECIMALS, max(0, _DIGITS - before))}f}"
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
 def with_unit(value: float, unit: str) -> str:
-    """An exact amount and what it counts."""
+    """An exact amount and its unit."""
     return f"{exact(value)} {unit.removesuffix('s') if value == 1 and unit.endswith('s') else unit}".strip()
 
 

@@ -1,4 +1,4 @@
-"""What every chart has around it: title, subtitle, legend, quiet axes, in the space and type size there is."""
+"""The frame of every chart: title, subtitle, legend, quiet axes, in the available space and type size."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def finish(ax: Axes, title: str, subtitle: str, keys: Sequence[Key], size: float
 
     Args:
         ax: the axes.
-        title: what the chart shows.
-        subtitle: what it counts, over which range, what is left out; wrapped to the width.
-        keys: what the legend shows, in order.
+        title: the title of the chart.
+        subtitle: what is counted, over which range, and what is left out; wrapped to the width.
+        keys: the entries of the legend, in order.
         size: the type size.
     """
     from matplotlib import rcParams

@@ -113,7 +113,7 @@ def _places_of(content: Steps) -> tuple[float, float]:
 
 
 def _ends(ax: Axes, content: Steps, ends: list[tuple[float, str, str, float]], size: float) -> list[Key]:
-    """What the lines are: words at their right ends, or a legend where there is no room next to them."""
+    """The labels of lines: words at their right ends, or a legend if there is no room next to them."""
     from matplotlib.lines import Line2D
 
     tones = inside(ax)

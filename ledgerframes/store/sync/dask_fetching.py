@@ -91,7 +91,7 @@ class ClusterFetcher:
 
     @property
     def left(self) -> list[str]:
-        """What could not be read for now, in words."""
+        """The parts that could not be read for now, in words."""
         return self.local.left
 
     @property

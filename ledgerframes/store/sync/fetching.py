@@ -37,7 +37,7 @@ class Fetcher(Protocol):
 
     @property
     def left(self) -> list[str]:
-        """What could not be read for now, in words."""
+        """The parts that could not be read for now, in words."""
 
     @property
     def seconds(self) -> float:

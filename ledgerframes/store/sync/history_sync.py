@@ -92,7 +92,7 @@ class HistorySync:
 
     @property
     def left(self) -> tuple[str, ...]:
-        """What could not be read for now, in words."""
+        """The parts that could not be read for now, in words."""
         return (*self._left, *self.fetch.left)
 
     def run(self) -> None:
