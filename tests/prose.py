@@ -27,6 +27,8 @@ BETTER = {
     r"(answers?|bytes|requests|rows) a (second|server|table)": "… per …",
     r"belongs? into": "belongs in",
 }
+#: No docstring of the package begins so.
+FIRST_WORDS = re.compile(r"\s*(What|Gives)\b")
 FENCED = re.compile(r"^ *```.*?^ *```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 
 
@@ -40,11 +42,23 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
         yield 1, re.sub(r"^(?!\s*--).*$", "", content, flags=re.MULTILINE) if path.suffix == ".sql" else content
 
 
+def first_words(path: Path) -> Iterator[tuple[int, str]]:
+    """The first word of each docstring that names no thing and no act."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            found = FIRST_WORDS.match(ast.get_docstring(node) or "")
+            if found is not None:
+                yield node.body[0].lineno, found[1]
+
+
 def main(files: list[str]) -> int:
     """Print what was found in the package and the pages, or in the files that are named."""
     package = [path for kind in ("py", "sql") for path in sorted((ROOT / "ledgerframes").rglob(f"*.{kind}"))]
     places = 0
     for path in map(Path, files) if files else [*package, *PAGES, *sorted(ROOT.glob("*.md"))]:
+        for line, word in first_words(path) if path.suffix == ".py" else ():
+            places += 1
+            print(f'{path}:{line}: a docstring begins with "{word}": name the thing, or say what is done with a verb')
         for begin, text in texts(path):
             prose = FENCED.sub(lambda code: "\n" * code[0].count("\n"), text)
             for pattern, better in BETTER.items():

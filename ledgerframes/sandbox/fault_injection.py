@@ -62,7 +62,7 @@ async def answer(exchange: InjectedExchange, *, drawn: Drawn, faults: Faults) ->
     if drawn.kind in (OK, "latency"):
         await exchange.app(exchange.scope, exchange.receive, exchange.send)
         return
-    # Also for refusals: a client that is still sending would otherwise see a reset in place of the answer.
+    # Also for refusals: otherwise a client that is still sending would see a reset in place of the answer.
     exchange = await _having_read(exchange)
     if drawn.kind == "reset":
         await _reset(exchange)
@@ -93,7 +93,7 @@ async def with_body(exchange: InjectedExchange) -> tuple[InjectedExchange, bytes
 
 
 def page_size_of(scope: Scope, body: bytes) -> int:
-    """How many items a request asks for: in its body, or in its query; 0 if it does not say."""
+    """The number of items that a request asks for, in its body or its query; 0 if unspecified."""
     with suppress(ValueError, RecursionError):
         asked = json.loads(body or b"null")
         size = asked.get("page_size", asked.get("maxPageSize")) if isinstance(asked, dict) else None

@@ -1,4 +1,4 @@
-"""What can go wrong between a server and its reader, as a value; `serve` draws from it for each request."""
+"""The faults between a server and its reader, as a value; `serve` draws from it for each request."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Faults:
-    """Which faults a server injects, and how often.
+    """The faults that a server injects, and their frequency.
 
     Attributes:
         rates: the probability of each kind (see `KINDS`); together at most 1.
         sequence: kinds for the first requests in turn ("ok" for none), before the rates apply; see `script`.
-        seed: the same seed and the same order of requests give the same faults.
+        seed: the same seed and the same order of requests result in the same faults.
         paths: a path prefix, or several; requests to other paths get no fault and are not counted.
         limit: the number of faults at most.
         latency: seconds that every request waits; only those drawn, where "latency" is among rates or sequence.
         retry_after: seconds that 429-seconds and 429-date name.
         drip: seconds between two pieces of a dripped body.
         drip_pieces: the number of pieces at most, which bounds the total time.
-        largest_page: a request for a page of more items gets a gateway's 504, whatever else is drawn.
+        largest_page: a request for a page of more items gets a gateway's 504, in addition to the drawn faults.
 
     Raises:
         ValueError: an unknown kind, or probabilities that are not between 0 and 1 in sum.
@@ -113,7 +113,7 @@ class Faults:
     def script(
         cls, kinds: Iterable[str], *, paths: str | tuple[str, ...] = (), latency: float = 0.0, drip: float = 0.01
     ) -> Self:
-        """Give the faults of the first requests in order ("ok" for none); later requests get none."""
+        """Set the faults of the first requests in order ("ok" for none); later requests get none."""
         return cls(sequence=tuple(kinds), paths=paths, latency=latency, drip=drip)
 
     @property
@@ -134,12 +134,12 @@ class FaultDraws:
 
     @property
     def injected(self) -> Counter[str]:
-        """How often each kind was drawn so far."""
+        """How often each kind has been drawn so far."""
         with self._lock:
             return Counter(self._injected)
 
     def draw(self, path: str, *, page_size: int = 0) -> Drawn:
-        """The fault of a request to this path, for a page of so many items; 0 if it asks for no page."""
+        """The fault of a request to this path, for a page of `page_size` items; 0 if it asks for no page."""
         faults = self.faults
         always = 0.0 if faults.delays_only_drawn else faults.latency
         if faults.paths and not path.startswith(faults.paths):

@@ -1,4 +1,4 @@
-"""Reads and checks what a sandbox is started with: which history, and how it is served; the server calls it."""
+"""Reads and checks the start options of a sandbox: its history, and how it is served; the server calls it."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ class Serving:
     """How a ledger is served.
 
     Attributes:
-        pruning: what its scan has thrown away, if anything.
-        nobody: the user that a request without a token counts as; empty where it needs one.
-        rate: how many updates the ledger grows by each second; None where it does not by itself.
+        pruning: the part that its scan has pruned, if any.
+        nobody: the user for requests without a token; empty if one is required.
+        rate: the number of updates that the ledger grows by per second; None if it does not grow by itself.
     """
 
     port: int
@@ -146,7 +146,7 @@ def _choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
 
 
 def read_pruning(before: Any, window: Any) -> Pruning | None:
-    """Read what a server no longer has; None where it keeps everything.
+    """Read the pruned part of a server's history; None if it keeps everything.
 
     Args:
         before: a time, as text or datetime, or a pair of migration id and time.

@@ -27,15 +27,15 @@ FORMAT: Final = 2
 
 
 class WorldFileError(ValueError):
-    """A file that cannot be written or read; the message says which, why, and what to do."""
+    """A file that cannot be written or read; the message has the file, the cause and the remedy."""
 
 
 class Journal(Struct, forbid_unknown_fields=True):
-    """What is in a file.
+    """The contents of a file.
 
     Attributes:
         made: the arguments of `generate`.
-        asked: what changed the history since then: a number of updates to add, or a command's kind, user and body.
+        asked: the later changes of the history: a number of updates to add, or a command's kind, user and body.
         history: a digest of all updates, which a ledger made again has to have too.
         digest: of everything else in the file.
     """

@@ -34,12 +34,12 @@ SKEW: Final = 60 * timestamps.SECOND
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Commands with all that decides what becomes of them.
+    """Commands with everything that determines their outcome.
 
     Attributes:
         act_as: the parties that agree.
         read_as: the parties whose contracts are seen besides.
-        synchronizer_id: where it is to run; empty leaves that to the contracts used.
+        synchronizer_id: where it is to run; if empty, the contracts used decide.
         not_before: the least ledger effective time in microseconds.
         not_before_by: the same, counted from the record time.
     """
@@ -120,7 +120,7 @@ def _template(sim: Simulation, reference: str) -> Template:
 
 
 def _place(batch: Batch, world: World, main: str) -> str:
-    """Where a batch runs: where it says, else where the first contract it names is, else on the main synchronizer."""
+    """Where a batch runs: on the synchronizer it names, else on that of its first contract, else on the main one."""
     if batch.synchronizer_id:
         if batch.synchronizer_id not in world.synchronizers:
             raise errors.unknown_synchronizer(batch.synchronizer_id)

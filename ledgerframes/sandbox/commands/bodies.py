@@ -1,4 +1,4 @@
-"""The bodies of the ledger interface's commands as they come in, and their ids; the command routes read them."""
+"""The bodies of the ledger interface's commands as received, and their ids; the command routes read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The coin as commands meet it: what it says, and the tap that makes it; `models` lists them."""
+"""The coin as commands see it: its payload, and the tap that creates it; `models` lists them."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Choice:
     Attributes:
         argument: the record it takes.
         controllers: who must agree, by the contract and the argument.
-        run: what follows; returns the exercise's result.
+        run: carries out the consequences; returns the exercise's result.
         consuming: the exercise archives the contract.
     """
 
@@ -47,9 +47,9 @@ class Model:
 
     Attributes:
         signatories: who signs, by the payload.
-        observers: who sees it besides, by the payload.
+        observers: who else sees it, by the payload.
         payload: the record a contract is created from; None where only choices create it.
-        check: what must hold of that record.
+        check: checks that record.
         owner: the party that can use it, by the payload.
     """
 
@@ -174,7 +174,7 @@ class CommandContext:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceContext:
-    """A choice being carried out: its contract and argument, and what it does with its parties' authority."""
+    """A choice being carried out: its contract and argument, and actions with its parties' authority."""
 
     commands: CommandContext
     contract: Contract

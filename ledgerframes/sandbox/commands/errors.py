@@ -1,4 +1,4 @@
-"""Why a command is refused, each reason with its code, category and status; whatever carries commands out raises them.
+"""The reasons to refuse a command, each with its code, category and status; raised while commands are carried out.
 
 The contract names no codes. These are the sandbox's own choice among those that participants are known to send.
 """
@@ -25,10 +25,10 @@ class LedgerError(Exception):
 
     Attributes:
         kind: error category, gRPC code and HTTP status.
-        resource: what kind of thing it is about and which one, if it is about one.
-        context: what else the error body's context tells.
-        retry: when it may be tried again, as text; empty where that would not help.
-        hidden: the true cause where the answer must not tell it; the server's log does.
+        resource: the kind and the id of the resource concerned, if any.
+        context: further entries of the error body's context.
+        retry: when it may be retried, as text; empty if that would not help.
+        hidden: the true cause if the answer must not reveal it; it is logged by the server.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ def ended(contract_id: str) -> LedgerError:
 
 
 def no_reassignment(reassignment_id: str) -> LedgerError:
-    """A reassignment that nobody began, or that the submitter does not see."""
+    """A reassignment that nobody began, or that the submitter cannot see."""
     cause = f"No reassignment with the id {reassignment_id!r} is known to the submitter"
     resource = ("REASSIGNMENT_ID", reassignment_id)
     return LedgerError("REASSIGNMENT_NOT_FOUND", cause, kind=_MISSING, resource=resource)
@@ -139,7 +139,7 @@ def already_assigned(reassignment_id: str) -> LedgerError:
 
 
 def other_reassignment(reassignment_id: str, *, source: str, target: str) -> LedgerError:
-    """A reassignment between other synchronizers than the command says."""
+    """A reassignment between other synchronizers than the command states."""
     cause = f"The reassignment {reassignment_id!r} goes from {source} to {target}; name these as source and target"
     resource = ("REASSIGNMENT_ID", reassignment_id)
     return LedgerError("REASSIGNMENT_MISMATCH", cause, kind=_STATE, resource=resource)
@@ -158,7 +158,7 @@ def wrong_template(contract_id: str, *, is_a: str, wanted: str) -> LedgerError:
 
 
 def wrong_values(cause: str) -> LedgerError:
-    """Arguments that are not the template's or the choice's, or a choice that there is not."""
+    """Arguments that do not fit the template or the choice, or a choice that does not exist."""
     return LedgerError("COMMAND_PREPROCESSING_FAILED", f"The command does not fit: {cause}", kind=_INVALID)
 
 
@@ -169,7 +169,7 @@ def not_authorized(what: str, missing: Iterable[str]) -> LedgerError:
 
 
 def failed(cause: str) -> LedgerError:
-    """A rule of the contract itself that does not hold."""
+    """A rule of the contract itself that is violated."""
     return LedgerError("UNHANDLED_EXCEPTION", f"The contract's rules do not allow this: {cause}", kind=_STATE)
 
 
@@ -180,7 +180,7 @@ def out_of_time(wanted: str, now: str) -> LedgerError:
 
 
 def user_exists(user_id: str) -> LedgerError:
-    """A user id that is taken."""
+    """A user id that already exists."""
     cause = f"User {user_id!r} exists already"
     return LedgerError("USER_ALREADY_EXISTS", cause, kind=_EXISTS, resource=("USER", user_id))
 

@@ -1,4 +1,4 @@
-"""Which events a ledger request wants to see: its formats as they come in, and the selection they amount to."""
+"""The events that a ledger request asks for: its formats as received, and the resulting selection."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class CumulativeFilter(Struct, rename="camel"):
 
 
 class Filters(Struct):
-    """What is shown to one party; no entry at all is one wildcard."""
+    """The events shown to one party; no entry at all is one wildcard."""
 
     cumulative: list[CumulativeFilter] = []
 
 
 class EventFormat(Struct, rename="camel"):
-    """Which events are wanted (contract: Resources, EventFormat); verbose answers look the same here."""
+    """The requested events (contract: Resources, EventFormat); verbose answers look the same here."""
 
     filters_by_party: dict[str, Filters] = {}
     filters_for_any_party: Filters | None = None
@@ -41,14 +41,14 @@ class EventFormat(Struct, rename="camel"):
 
 
 class TransactionFormat(Struct, rename="camel"):
-    """Which events are wanted in which shape; an unspecified shape is the ACS delta."""
+    """The requested events and their shape; an unspecified shape is the ACS delta."""
 
     event_format: EventFormat
     transaction_shape: Shape = "TRANSACTION_SHAPE_UNSPECIFIED"
 
 
 class Subject(NamedTuple):
-    """What filters look at.
+    """The input of filters.
 
     Attributes:
         interfaces: `Module:Entity` of each interface that an event's template implements or its choice came through.
@@ -63,9 +63,9 @@ class Seen(NamedTuple):
     """How an event is seen.
 
     Attributes:
-        parties: those of the witnesses who asked.
-        with_blob: the contract's blob was asked for.
-        views: the interfaces whose views were asked for, as references, each once.
+        parties: the witnesses that are requesting parties.
+        with_blob: the contract's blob was requested.
+        views: the interfaces whose views were requested, as references, each once.
     """
 
     parties: list[str]
@@ -75,12 +75,12 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """One entry of a filter, ready to be asked.
+    """One entry of a filter, ready to be applied.
 
     Attributes:
-        template_id: the template wanted, as a reference; empty where it does not matter.
-        interface: the interface wanted, as `Module:Entity`; empty where it does not matter.
-        view: the interface whose view is wanted, as it was referred to; empty for none.
+        template_id: the requested template, as a reference; empty for any.
+        interface: the requested interface, as `Module:Entity`; empty for any.
+        view: the interface whose view is requested, as it was referred to; empty for none.
         nothing: nothing matches: the variant `Empty`.
     """
 
@@ -102,18 +102,18 @@ class Matcher:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Whose events are wanted, and which of them.
+    """The parties whose events are requested, and which of their events.
 
     Attributes:
-        by_party: what each party wants to see of what it sees.
-        anyone: what is wanted of everything, if that is.
+        by_party: by party, the requested part of its events.
+        anyone: the requested part of all events, if any.
     """
 
     by_party: Mapping[str, tuple[Matcher, ...]]
     anyone: tuple[Matcher, ...] | None = None
 
     def parties(self, witnesses: Iterable[str]) -> list[str]:
-        """Those of the witnesses who asked."""
+        """The witnesses that are requesting parties."""
         return [party for party in witnesses if self.anyone is not None or party in self.by_party]
 
     def look(self, subject: Subject, witnesses: Collection[str]) -> Seen | None:
@@ -127,16 +127,16 @@ class Selection:
 
 
 def everything(parties: Iterable[str], *, anyone: bool = False) -> Selection:
-    """All that these parties see, or all there is."""
+    """All events of these parties, or all events."""
     return Selection({party: (Matcher(),) for party in parties}, (Matcher(),) if anyone else None)
 
 
 def selection(wanted: EventFormat) -> Selection:
-    """What a format asks for.
+    """The selection of a format.
 
     Raises:
         UnreadableError: a filter is not one variant with its members.
-        LedgerError: nobody's events are asked for, or a reference is none.
+        LedgerError: no party's events are requested, or a reference is not valid.
     """
     if not wanted.filters_by_party and wanted.filters_for_any_party is None:
         raise invalid("filtersByParty and filtersForAnyParty cannot both be empty")

@@ -42,7 +42,7 @@ def interface_views(references: Iterable[str], entity: str, payload: Payload) ->
 
 
 def _with_hash(reference: str) -> str:
-    """An interface's id as servers answer it: a package's hash even where its name was asked for."""
+    """An interface's id in answers: with a package's hash even if its name was requested."""
     package, _, entity = reference.partition(":")
     return f"{sha256(package.encode()).hexdigest()}:{entity}" if package.startswith("#") else reference
 

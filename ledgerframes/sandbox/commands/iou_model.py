@@ -1,4 +1,4 @@
-"""IOUs as commands meet them: what one says, and its choices; `models` lists them."""
+"""IOUs as commands see them: their payload, and their choices; `models` lists them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ledgerframes.sandbox.world.templates import IOU
 
 
 class Iou(Record):
-    """What an issuer owes an owner."""
+    """A debt of an issuer to an owner."""
 
     issuer: Party
     owner: Party

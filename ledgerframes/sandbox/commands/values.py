@@ -33,7 +33,7 @@ def read_record(value: Any, kind: type[R], *, place: str) -> R:
     """A record from its JSON.
 
     Args:
-        value: what came in.
+        value: the received value.
         kind: the record it is to be.
         place: the template or choice, for the message.
 

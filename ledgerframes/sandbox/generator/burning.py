@@ -13,7 +13,7 @@ from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 
 def affordable(sim: Simulation, owner: str, amount: int, open_round: Contract) -> list[Contract]:
-    """Coins of a party that pay for an amount and its fees; none where it has too few."""
+    """Coins of a party that cover an amount and its fees; none if it has too few."""
     inputs = purse(sim, owner, 12)
     return inputs if spendable(inputs, open_round) >= amount else []
 
@@ -30,18 +30,18 @@ def burn(
     reason: str,
     under: Event,
 ) -> Transferred:
-    """Transfer an amount and archive what was made.
+    """Transfer an amount and archive the new coin.
 
     Args:
         tx: the transaction being written.
         sim: the ledger.
         inputs: coins of the payer that suffice.
         amount: in ten-billionths.
-        open_round: the round it goes by.
-        payer: who pays.
+        open_round: the round that determines fees and price.
+        payer: the paying party.
         to_dso: it goes to the organization, which bears the fee from it, as for traffic; else it comes back to the
             payer, which bears the fee besides, as for a preapproval.
-        reason: what it is for.
+        reason: the purpose.
         under: the exercise it follows from.
     """
     output = Output(sim.parties.dso if to_dso else payer, amount, ratio=UNITS if to_dso else 0)

@@ -67,7 +67,7 @@ def expirable(sim: Simulation, closed: Contract) -> list[Contract]:
 
 
 def expire_coupons(tx: Transaction, sim: Simulation, closed: Contract) -> None:
-    """Let a member expire coupons of one kind of a closed round; what they were worth is unclaimed from then on."""
+    """Let a member expire coupons of one kind of a closed round; their value is unclaimed from then on."""
     coupons, member, dso = expirable(sim, closed), sim.rng.choice(sim.parties.sponsors), sim.parties.dso
     lists: dict[str, Any] = {name: None if name.startswith("opt") else [] for name in _LISTS.values()}
     lists[_LISTS[coupons[0].template.entity]] = [coupon.contract_id for coupon in coupons]
@@ -91,7 +91,7 @@ def expire_coupons(tx: Transaction, sim: Simulation, closed: Contract) -> None:
 
 
 def merge_unclaimed(tx: Transaction, sim: Simulation) -> None:
-    """Put the unclaimed rewards together, once there are many."""
+    """Merge the unclaimed rewards, once there are many."""
     rewards, member = list(sim.world.contracts.free(UNCLAIMED_REWARD, sim.main).values()), sim.parties.sponsors[0]
     rules, dso = sim.rules[COIN_RULES.entity], sim.parties.dso
     inner = {"unclaimedRewardCids": [reward.contract_id for reward in rewards]}

@@ -1,4 +1,4 @@
-"""What people do with the native coin: minting, paying, batches of payments, locking, unlocking, expiry."""
+"""Activities with the native coin: minting, paying, batches of payments, locking, unlocking, expiry."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import COIN_RULES, DSO_RULES, LOCKED_COIN
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
-# So small that holding fees eat it up within a few rounds.
+# Small enough that holding fees use it up within a few rounds.
 _TIP_ROUNDS: Final = 4
-#: What coin is locked for, where locks say it.
+#: The purposes of locked coin, if locks state them.
 PURPOSES: Final = ("vesting of an employee", "escrow of a sale", "lock of a featured app", "lock of a super validator")
 _ON_PURPOSE: Final = 0.5
 
@@ -88,7 +88,7 @@ def spend(
     most: int = 4,
     under: Event | None = None,
 ) -> Transferred | None:
-    """Pay shares of some of a party's coins; None where they do not pay for their own transfer."""
+    """Pay shares of some of a party's coins; None if they do not cover their own transfer."""
     open_round, inputs = sim.open_round(), purse(sim, sender, most)
     if spendable(inputs, open_round, outputs=len(receivers)) <= len(receivers):
         return None
@@ -121,7 +121,7 @@ def time_lock(holders: list[str], until: int, context: str | None = None) -> dic
 
 def unlock(tx: Transaction, sim: Simulation) -> None:
     """End a lock, by its owner alone once it has expired; the coin keeps its first amount and its round."""
-    # A lock with a context is about a payment, and ends with it; nobody cares for dust.
+    # A lock with a context belongs to a payment, and ends with it; dust is ignored.
     free, dust = sim.world.contracts.free(LOCKED_COIN, sim.main), sim.world.coins.dust
     own = (owned for contract_id, owned in free.items() if contract_id not in dust)
     now = min(sim.now, tx.effective)
@@ -189,7 +189,7 @@ def expire(tx: Transaction, sim: Simulation) -> None:
 
 
 def _expired(sim: Simulation) -> list[Contract]:
-    """The coins that are worth nothing any more by the earliest open round, where they can be ended."""
+    """The coins that are worth nothing by the earliest open round, if they can be ended."""
     now, active = int(sim.rounds[0].payload["round"]["number"]), sim.world.contracts.active
     ids = [contract_id for contract_id, until in sim.world.coins.dust.items() if until <= now]
     return [active[contract_id] for contract_id in ids if contract_id in active]
@@ -212,7 +212,7 @@ def _transfer_shares(
     sender: str,
     under: Event | None = None,
 ) -> Transferred:
-    """Pay each receiver a share of what the inputs are worth without their fees; the rest is change."""
+    """Pay each receiver a share of the inputs' value without their fees; the rest is change."""
     rest, outputs = spendable(inputs, payment.open_round, outputs=len(receivers)), []
     tips = sim.rng.random() < 0.1
     for left, receiver in zip(range(len(receivers), 0, -1), receivers, strict=True):

@@ -1,4 +1,4 @@
-"""What members confirm together and then carry out: rounds and rewards go this way."""
+"""Actions that members confirm together and then carry out: rounds and rewards work this way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 
 def confirmations(sim: Simulation, cid: str) -> list[Contract]:
-    """What members have proposed about a contract, by its id."""
+    """The members' proposals about a contract, by its id."""
     return list(sim.world.contracts.free(CONFIRMATION, sim.main, cid).values())
 
 

@@ -28,7 +28,7 @@ def reward_usage(
     open_round: Contract,
     under: Event,
 ) -> None:
-    """Create the coupons for what a transfer burned: the user's validator's, and the app's, which a feature raises."""
+    """Create the coupons for a transfer's burning: the user's validator's, and the app's, which a feature raises."""
     dso, number = sim.parties.dso, open_round.payload["round"]
     if burned:
         payload = {"dso": dso, "user": user, "amount": decimal(burned), "round": number}
@@ -113,7 +113,7 @@ def app_coupon(
     featured: bool,
     named: bool = True,
 ) -> Contract:
-    """Create an app's coupon; where nobody is named in it, the provider may claim it."""
+    """Create an app's coupon; if it names nobody, the provider may claim it."""
     dso = sim.parties.dso
     payload = {
         "dso": dso,
@@ -128,7 +128,7 @@ def app_coupon(
 
 
 def _beneficiaries(sim: Simulation, sv: str) -> list[tuple[str, int]]:
-    """Who gets a super validator's reward: itself, and the validators behind it."""
+    """The recipients of a super validator's reward: itself, and the validators behind it."""
     position = sim.parties.sponsors.index(sv)
     weight = weight_of_member(sim, sv)
     # On networks several parties are behind most super validators.

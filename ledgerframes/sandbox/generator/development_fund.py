@@ -16,9 +16,9 @@ from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import COIN_RULES, FUND_COUPON, UNCLAIMED_FUND_COUPON
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
-#: So many shares of rounds are allotted together.
+#: The number of shares of rounds that are allotted together.
 _SHARES: Final = 3
-#: A coupon can be claimed for so many ticks; something happens to it after one.
+#: The number of ticks during which a coupon can be claimed; something happens to it after one.
 _TICKS: Final = 4
 _REASONS: Final = ("Wallet for merchants", "Audit of the bridge", "Documentation", "Explorer")
 _REJECT, _WITHDRAW = "DevelopmentFundCoupon_Reject", "DevelopmentFundCoupon_Withdraw"
@@ -57,7 +57,7 @@ def act(tx: Transaction, sim: Simulation) -> None:
 
 
 def _allot(tx: Transaction, sim: Simulation) -> None:
-    """Allot two thirds of what there is; the rest becomes one share."""
+    """Allot two thirds of the shares; the rest becomes one share."""
     shares, manager = _shares(sim), manager_of(sim.parties.sponsors)
     beneficiary = sim.parties.person(sim.rng)
     whole = sum(units(share.payload["amount"]) for share in shares)

@@ -1,4 +1,4 @@
-"""What the members that run the ledger have to do, in the order of urgency; the generator asks for the next one."""
+"""The duties of the members that run the ledger, in order of urgency; the generator asks for the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a transfer costs by a round's configuration; transfers, claims and payments call it."""
+"""The costs of a transfer by a round's configuration; transfers, claims and payments call it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Fees:
 
     @property
     def charged(self) -> bool:
-        """Whether transfers cost anything; where they do not, their inputs pay no holding fees either."""
+        """Whether transfers cost anything; if not, their inputs pay no holding fees either."""
         return self.create > 0
 
     def of_transfer(self, amount: int) -> int:
@@ -41,11 +41,11 @@ class Fees:
         return total
 
     def of_output(self, amount: int, *, to_self: bool, holders: int = 0) -> int:
-        """What making one output costs."""
+        """The cost of creating one output."""
         return self.create + (0 if to_self else self.of_transfer(amount)) + holders * self.lock_holder
 
     def of_holding(self, amount: int, rounds: int, rate: int) -> int:
-        """What a coin's inputs pay for the rounds that they were held."""
+        """The holding fee of a coin used as input, for the rounds that it was held."""
         return min(amount, rounds * rate) if self.charged else 0
 
 

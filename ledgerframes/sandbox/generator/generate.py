@@ -97,14 +97,14 @@ def generate(
     rounds_per_day: int | None = None,
     reward_version: str = "markers",
 ) -> World:
-    """Make up a ledger; the same arguments give the same bytes.
+    """Generate a ledger; the same arguments result in the same bytes.
 
     Args:
-        seed: what chance starts from.
+        seed: the seed of chance.
         updates: how many items its history has, as the scan shows it: what the organization that runs the ledger is a
             stakeholder of, and what lies below its choices. There are more: private workflows.
         synchronizers: how many there are; the first carries the coin, the last is the slowest.
-        migrations: how many migration ids, from 0; their record times overlap.
+        migrations: the number of migration ids, from 0; their record times overlap.
         days: how many days they are spread over, with the hours and weekdays of real people; None takes what so many
             updates take on a network.
         rounds_per_day: how many mining rounds a day has. None: 144 as on networks, or fewer where `days` is more than
@@ -204,7 +204,7 @@ class _Generator:
         return [self._next_update(place, crossing=crossing, alone=len(places) == 1) for place in places]
 
     def _mean_gap(self) -> float:
-        """The mean time between what people do, so that the history ends when it should."""
+        """The mean time between activities, so that the history ends in time."""
         sim, calendar = self.sim, self.sim.calendar
         time, updates = calendar.end - sim.now, self.planned - len(self.world.updates)
         if time <= 0 or updates <= 0:
@@ -223,7 +223,7 @@ class _Generator:
         return min(coming if self._duty_at is None else [*coming, self._duty_at])
 
     def _due(self) -> Update:
-        """What is due now: a leg, a duty of the members, or else what people do at any time."""
+        """The next update: a due leg, a duty of the members, or else an activity of users."""
         leg = self.traffic.due(self.sim.now)
         if leg is not None:
             update = self._leg(leg)

@@ -1,4 +1,4 @@
-"""What members decide by vote: the coin's configuration, weights, featured apps; and the price that each votes for.
+"""Decisions of members by vote: the coin's configuration, weights, featured apps; and the price that each votes for.
 
 Duties call `duty`, the generator's activities `vote_for_price`. One request is open at a time; its members vote one
 after the other, with their reasons, and it closes with its outcome, which is carried out at once.
@@ -27,7 +27,7 @@ Act = Callable[[Transaction, Simulation], None]
 # In ticks: from one request to the next, for casting votes, and for a vote to end without enough of them.
 _BETWEEN: Final = 10
 _OPEN: Final = 4
-#: How many votes come per tick.
+#: The number of votes per tick.
 _PER_TICK: Final = 3
 _LOWEST_PRICE: Final = 30_000_000
 _HIGHEST_PRICE: Final = 120_000_000
@@ -38,7 +38,7 @@ _Proposal = tuple[Payload, str]
 
 
 def duty(sim: Simulation) -> Act | None:
-    """What is due about votes, if anything: a request, a vote, or the close."""
+    """The due step of a vote, if any: a request, a vote, or the close."""
     if sim.now < sim.vote_due:
         return None
     request = sim.one(VOTE_REQUEST)
@@ -70,7 +70,7 @@ def vote_for_price(tx: Transaction, sim: Simulation) -> None:
 
 
 def price_votes(sim: Simulation) -> list[Contract]:
-    """The members' votes; none where nobody votes."""
+    """The members' votes; empty if nobody votes."""
     return [vote for member in sim.parties.sponsors if (vote := sim.one(PRICE_VOTE, member)) is not None]
 
 
@@ -159,7 +159,7 @@ def _close(tx: Transaction, sim: Simulation) -> None:
 
 
 def _carry_out(tx: Transaction, sim: Simulation, action: Payload, root: Event) -> None:
-    """Do what was voted for, below the close."""
+    """Carry out the decision, below the close."""
     inner = action["value"]["amuletRulesAction" if action["tag"] == "ARC_AmuletRules" else "dsoAction"]
     dso, tag, argument = sim.parties.dso, inner["tag"], inner["value"]
     if tag == "CRARC_SetConfig":
@@ -204,7 +204,7 @@ def _change_right(tx: Transaction, sim: Simulation, tag: str, argument: Payload,
 
 
 def _next_proposal(sim: Simulation) -> _Proposal | None:
-    """What is put to the vote next: the rewards' version at its time, else one thing after the other."""
+    """The next proposal: the rewards' version at its time, else one subject after the other."""
     return _reward_proposal(sim) or _usual_proposal(sim)
 
 
@@ -268,7 +268,7 @@ def _waiting(sim: Simulation, request: Contract) -> list[str]:
 
 
 def _voters(sim: Simulation, request: Contract) -> list[str]:
-    """Those of them that will: one member stays away from every third vote, and nobody cares for every fifth."""
+    """The voters among the members: one abstains from every third vote, and all of them from every fifth."""
     if sim.votes % 5 == 0 and _reward_proposal(sim) is None:
         return []
     away = sim.parties.sponsors[sim.votes % len(sim.parties.sponsors)] if sim.votes % 3 == 0 else ""

@@ -34,7 +34,7 @@ def parse_rate(text: str) -> float:
 
 
 def due(elapsed: float, *, rate: float, done: int) -> int:
-    """How many updates to add now: what the rate demands by now, in steps small enough for readers to get a turn."""
+    """The number of updates to add now: as many as the rate requires, in steps that leave readers a turn."""
     return max(0, min(int(elapsed * rate) - done, LARGEST_STEP))
 
 

@@ -31,7 +31,7 @@ class Totals(NamedTuple):
 
 
 class Issuance(NamedTuple):
-    """Ten-billionths of a coin per unit of weight, what nobody can claim, and the development fund's share."""
+    """Ten-billionths of a coin per unit of weight, the amount nobody can claim, and the development fund's share."""
 
     validator: int
     featured: int
@@ -76,7 +76,7 @@ def uses_traffic(mining_round: Contract) -> bool:
 
 
 def to_apps(config: Mapping[str, Any], *, tick: int) -> int:
-    """The apps' share of what the development fund leaves of a round."""
+    """The apps' share of a round's issuance after the development fund's."""
     whole = _whole(config, tick)
     return times(whole - _to_fund(config, whole), units(config["appRewardPercentage"]))
 
@@ -90,7 +90,7 @@ def _whole(config: Mapping[str, Any], tick: int) -> int:
 
 
 def _tranche(share: int, cap: int, weights: int) -> tuple[int, int]:
-    """What each unit of weight gets of a share, the cap at most, and what is left of the share."""
+    """The amount per unit of weight of a share, up to the cap, and the rest of the share."""
     if not weights:
         return cap, share
     each = min(cap, divided(share, weights))

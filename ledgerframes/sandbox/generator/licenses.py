@@ -51,7 +51,7 @@ def renew(tx: Transaction, sim: Simulation) -> None:
         metadata = {**former.payload["metadata"], "lastUpdatedAt": tx.created_at}
         choice, changes = "ValidatorLicense_UpdateMetadata", {"metadata": metadata}
         argument = {name: metadata[name] for name in ("version", "contactPoint")}
-    # Every change archives the license and creates it again, as on real networks, where most are a day old at most.
+    # Every change archives the license and creates it again, as on real networks, where most are at most a day old.
     event = tx.exercise(former, choice, argument, acting=(validator,), consuming=True)
     renewed = _create(tx, sim, {**former.payload, **changes}, event)
     event["exercise_result"] = {"licenseCid": renewed.contract_id}

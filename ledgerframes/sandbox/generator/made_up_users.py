@@ -18,7 +18,7 @@ _TEAMS: Final = ("treasury", "operations", "Käffchen & Partner", "compliance")
 
 
 def invent_accounts(rng: Random, parties: LedgerParties) -> Accounts:
-    """Make up a participant's users: two who manage it, everybody of the parties, and services.
+    """Generate a participant's users: two administrators, all users of the parties, and services.
 
     `participant_admin` may manage but not read; `validator_operator` may do both and has a wallet; the people act as
     their own party; `mallory` is deactivated. Services mostly have no party of their own.

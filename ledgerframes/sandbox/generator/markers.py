@@ -1,4 +1,4 @@
-"""Markers of what featured apps did, which become coupons; the generator's activities and duties call it."""
+"""Markers of featured apps' activity, which become coupons; the generator's activities and duties call it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ledgerframes.sandbox.world.transaction import Transaction
 
 
 def mark_activity(tx: Transaction, sim: Simulation) -> None:
-    """Let a featured app mark what it did, alone or shared with some of its users."""
+    """Let a featured app mark its activity, alone or shared with some of its users."""
     rng = sim.rng
     rights = [
         right
@@ -24,7 +24,7 @@ def mark_activity(tx: Transaction, sim: Simulation) -> None:
     if not rights:
         return mint(tx, sim)
     right = rng.choice(rights)
-    # Apps mark in batches where there is much to mark.
+    # Apps mark in batches if there is much to mark.
     for _ in range(rng.randrange(2, 10)):
         _mark(tx, sim, right)
     return None

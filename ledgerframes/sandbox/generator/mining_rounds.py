@@ -47,7 +47,7 @@ def open_round(tx: Transaction, sim: Simulation, number: int, under: Event, *, u
         "issuanceConfig": issuance_config(later=later),
         "tickDuration": {"microseconds": str(calendar.tick)},
     }
-    # Rounds and their summaries have the members of the newer rewards only where the configuration does.
+    # Rounds and their summaries have the members of the newer rewards only if the configuration does.
     config = current_config(sim)
     if "rewardConfig" in config:
         price = config["decentralizedSynchronizer"]["fees"]["extraTrafficPrice"]
@@ -100,13 +100,13 @@ def round_is_due(sim: Simulation) -> bool:
 
 
 def confirm_totals(tx: Transaction, sim: Simulation) -> None:
-    """Let three members propose that a round's issuing begins, each with what it counted."""
+    """Let three members propose that a round's issuing begins, each with its own totals."""
     summarizing = _oldest(sim, SUMMARIZING_ROUND)
     confirm(tx, sim, "CRARC_MiningRound_StartIssuing", _start_argument(sim, summarizing))
 
 
 def start_issuing(tx: Transaction, sim: Simulation) -> None:
-    """Carry out what the members confirmed: fix the round's issuance for every kind of coupon."""
+    """Carry out the confirmed proposal: fix the round's issuance for every kind of coupon."""
     summarizing = _oldest(sim, SUMMARIZING_ROUND)
     payload, argument = summarizing.payload, _start_argument(sim, summarizing)
     issuance = issuance_of(
@@ -140,7 +140,7 @@ def start_issuing(tx: Transaction, sim: Simulation) -> None:
 
 
 def close_round(tx: Transaction, sim: Simulation) -> None:
-    """End a round's issuing; what is left of its coupons can be expired from now on."""
+    """End a round's issuing; its remaining coupons can be expired from now on."""
     issuing = _oldest(sim, ISSUING_ROUND)
     rules, member = sim.rules[COIN_RULES.entity], sim.rng.choice(sim.parties.sponsors)
     argument = {"amuletRulesCid": rules.contract_id, "issuingRoundCid": issuing.contract_id, "sv": member}
@@ -204,7 +204,7 @@ def _per_coupon(issuance: Issuance) -> dict[str, str]:
 
 
 def _next_price(sim: Simulation) -> int:
-    """The coin's price in USD: what the members vote for, once they do."""
+    """The coin's price in USD: the members' votes, once they vote."""
     votes = price_votes(sim)
     return median_price(votes) if votes else FIRST_PRICE
 

@@ -1,4 +1,4 @@
-"""Entries of the name service: asked for and paid, collected, renewed, expired."""
+"""Entries of the name service: requested and paid, collected, renewed, expired."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ROUNDS_TO_COLLECT: Final = 6
 
 
 def change_name(tx: Transaction, sim: Simulation) -> None:
-    """Ask and pay for an entry where a user has none; else pay for its renewal, or let it expire."""
+    """Request and pay for an entry if a user has none; else pay for its renewal, or let it expire."""
     owner = sim.parties.person(sim.rng)
     entry, idle = sim.one(NAME_ENTRY, owner), sim.one(IDLE_SUBSCRIPTION, owner)
     waiting = [contract for template in (FIRST_PAYMENT, LATER_PAYMENT) for contract in _of(sim, template, owner)]
@@ -95,7 +95,7 @@ def collect_payment(tx: Transaction, sim: Simulation) -> None:
 
 
 def grant_names(tx: Transaction, sim: Simulation, owner: str) -> None:
-    """Give a party a name that lasts and one that soon expires; nobody pays for, renews or ends either."""
+    """Give a party a long-lived name and one that soon expires; nobody pays for, renews or ends either."""
     for purpose, lifetime in (("wallet", LIFETIME), ("trial", TRIAL)):
         payload = _names(sim, owner, f"{owner.partition('::')[0]}-{purpose}")
         payload["expiresAt"] = timestamps.trimmed(sim.now + lifetime)
@@ -235,7 +235,7 @@ def _collect(
     locked = _locked(sim, payment)
     assert locked is not None
     coin = release(tx, sim, locked, under=event)
-    # What the lock holds besides pays the fees, and goes back to its owner if it is too much.
+    # The rest of the lock pays the fees, and is returned to its owner if it is too much.
     amount = min(units(payment.payload["targetAmount"]), spendable([coin], open_round))
     terms_of_payment = Payment(open_round, provider=dso, app_rewards=False)
     done = transfer(tx, sim, [coin], [Output(dso, amount)], terms_of_payment, sender=owner, under=event)
@@ -266,7 +266,7 @@ def _locked(sim: Simulation, payment: Contract) -> Contract | None:
 
 
 def _entry_fits(sim: Simulation, payment: Contract, owner: str) -> bool:
-    """Whether there is an entry to renew, or none where one is to be made."""
+    """Whether there is an entry to renew, or none if one is to be created."""
     return (sim.one(NAME_ENTRY, owner) is None) == (payment.template is FIRST_PAYMENT)
 
 

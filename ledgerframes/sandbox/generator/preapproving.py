@@ -24,7 +24,7 @@ _FEE_PER_DAY: Final = 27_400_000
 
 
 def preapprove(tx: Transaction, sim: Simulation, receiver: str, *, under: Event | None = None) -> bool:
-    """Let a party accept whatever coin it is sent, for ninety days; whether its provider could pay for it."""
+    """Let a party accept any coin it is sent, for ninety days; returns whether its provider could pay for it."""
     provider, open_round = sim.parties.validators[0], sim.rounds[0]
     until = timestamps.trimmed(sim.now + LIFETIME)
     price = _price(open_round, LIFETIME)
@@ -57,7 +57,7 @@ def preapprove(tx: Transaction, sim: Simulation, receiver: str, *, under: Event 
 
 
 def change_preapproval(tx: Transaction, sim: Simulation) -> None:
-    """Consent for somebody who has not, or renew the consent that was given longest ago."""
+    """Consent for a party that has not, or renew the oldest consent."""
     # One of the busiest never consents, so that both cases are easy to find.
     receiver = sim.parties.people_but(sim.rng, sim.parties.people[0])
     provider = sim.parties.validators[0]

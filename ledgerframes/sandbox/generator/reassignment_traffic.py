@@ -27,7 +27,7 @@ class ReassignmentTraffic:
 
     Attributes:
         pending: the legs to come, as a heap of (time, tie breaker, leg).
-        started: how many reassignments have begun; the number decides the kind of the next one.
+        started: the number of reassignments begun, which decides the kind of the next one.
     """
 
     sim: Simulation
@@ -46,7 +46,7 @@ class ReassignmentTraffic:
         return self.pending[0][0] if self.pending else LAST
 
     def due(self, now: int) -> Leg | None:
-        """Take the next leg that is due by a time, if there is one; what a command has assigned is dropped."""
+        """Take the next leg due by a time, if there is one; contracts that a command has assigned are dropped."""
         while self.pending and self.pending[0][0] <= now:
             leg = heapq.heappop(self.pending)[2]
             if not (leg.assigning and leg.unassign_id in self.reassignments.assigned):

@@ -37,7 +37,7 @@ _HIDDEN: Final = 0.05
 
 
 def ask_for_rewards(tx: Transaction, sim: Simulation, closing: Contract, *, under: Event) -> None:
-    """Ask for the calculation of a round that closes, and for a dry run, as its configuration says."""
+    """Request the calculation of a round that closes, and of a dry run, according to its configuration."""
     config = closing.payload.get("rewardConfig")
     if config is None:
         return
@@ -56,7 +56,7 @@ def ask_for_rewards(tx: Transaction, sim: Simulation, closing: Contract, *, unde
 
 
 def next_duty(sim: Simulation) -> Any:
-    """What members have to do about rewards, as a duty without its contracts; None for nothing."""
+    """The next step of members for rewards, as a duty without its contracts; None if there is none."""
     asked = sim.one(CALCULATE_REWARDS)
     if asked is not None:
         return start_processing if confirmations(sim, asked.contract_id) else confirm_hash
@@ -66,12 +66,12 @@ def next_duty(sim: Simulation) -> Any:
 
 
 def confirm_hash(tx: Transaction, sim: Simulation) -> None:
-    """Let three members confirm the hash of what a round's providers may mint."""
+    """Let three members confirm the hash of the amounts that a round's providers may mint."""
     confirm(tx, sim, _START, _start_argument(sim, _one(sim, CALCULATE_REWARDS)))
 
 
 def start_processing(tx: Transaction, sim: Simulation) -> None:
-    """Carry out what the members confirmed: the hash is on the ledger, and its batch can be processed."""
+    """Carry out the confirmed step: the hash is on the ledger, and its batch can be processed."""
     asked = _one(sim, CALCULATE_REWARDS)
     argument = _start_argument(sim, asked)
     step = execute(tx, sim, _START, argument)
@@ -150,7 +150,7 @@ def share(tx: Transaction, sim: Simulation) -> None:
 
 
 def expire(tx: Transaction, sim: Simulation) -> None:
-    """Let a member end the coupons whose time has passed; what they were worth is unclaimed from then on."""
+    """Let a member end the coupons whose time has passed; their value is unclaimed from then on."""
     coupons, member, dso = _expired(sim)[:_MOST_EXPIRED], sim.rng.choice(sim.parties.sponsors), sim.parties.dso
     observers = sorted({party for coupon in coupons for party in coupon.observers})
     inner = {"rewardCouponCids": [coupon.contract_id for coupon in coupons], "expiryObservers": observers}
@@ -170,7 +170,7 @@ def claimable(sim: Simulation) -> list[Contract]:
 
 
 def _expired(sim: Simulation) -> list[Contract]:
-    # By record and by ledger time, of which either may be the earlier one.
+    # By record and by ledger time, either of which may be earlier.
     return [one for one in _known(sim) if timestamps.parse(one.payload["expiresAt"]) <= sim.now - 5 * timestamps.SECOND]
 
 
@@ -192,7 +192,7 @@ def _create(tx: Transaction, payload: dict[str, Any], *, under: Event) -> Contra
 
 
 def _allowances(sim: Simulation, closing: Contract) -> list[tuple[str, int]]:
-    """What each featured app may mint for a round: its share of the apps' coin by its activity and its weight."""
+    """The amount that each featured app may mint for a round: its share by its activity and its weight."""
     weights = {
         right.payload["provider"]: sim.rng.randrange(1, 100) * units(right.payload["activityWeight"] or decimal(UNITS))
         for right in sim.world.contracts.of(FEATURED_RIGHT)

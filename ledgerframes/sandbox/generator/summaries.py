@@ -1,4 +1,4 @@
-"""What a transfer says about itself: the summary of its inputs, fees and balances, and its metadata."""
+"""The texts of a transfer about itself: the summary of its inputs, fees and balances, and its metadata."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ class Balances:
 
 @dataclass(slots=True)
 class Sums:
-    """What goes into a transfer and what it costs, in ten-billionths of a coin.
+    """The inputs and costs of a transfer, in ten-billionths of a coin.
 
     Attributes:
         app: issued for app rewards; likewise `validator`, which the faucets are part of, `sv` and `faucet`.
         fund: from a coupon of the development fund.
         coin: the initial amounts of its coins.
-        holding_fees: what its coins pay for the time that they were held.
-        output_fees: what each output pays.
-        change_fee: what the sender's change pays.
-        change: what goes back to the sender.
+        holding_fees: the fees for the time that its coins were held.
+        output_fees: the fee of each output.
+        change_fee: the fee of the sender's change.
+        change: the amount returned to the sender.
     """
 
     app: int = 0
@@ -73,12 +73,12 @@ class Sums:
 
     @property
     def available(self) -> int:
-        """What there is to spend."""
+        """The amount available to spend."""
         return self.coin - self.holding_fees + self.app + self.validator + self.sv + self.fund
 
     @property
     def burned(self) -> int:
-        """What the transfer's fees take out of the world."""
+        """The fees that the transfer burns."""
         return self.holding_fees + sum(self.output_fees) + self.change_fee
 
     def record(self, balances: Balances, *, price: str) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class Sums:
 
 
 def holding_metadata(kind: str, *, burned: int = 0, sender: str = "", reason: str = "") -> dict[str, str]:
-    """The entries about a change of holdings; those that say nothing are left out."""
+    """The entries about a change of holdings; empty ones are left out."""
     values = {BURNED: shown(burned) if burned else "", REASON: reason, SENDER: sender, TX_KIND: kind}
     return {name: text for name, text in values.items() if text}
 

@@ -1,4 +1,4 @@
-"""Coin sent through the token standard: at once where the receiver has consented, else in two steps."""
+"""Coin sent through the token standard: at once if the receiver has consented, else in two steps."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def send(tx: Transaction, sim: Simulation) -> None:
 
 
 def answer(tx: Transaction, sim: Simulation) -> None:
-    """Let a receiver accept or reject what it was sent, or the sender withdraw it; each ends the lock first."""
+    """Let a receiver accept or reject a transfer, or the sender withdraw it; each ends the lock first."""
     offered = next((offer for offer in _waiting(sim) if _locked(sim, offer)), None)
     if offered is None:
         return send(tx, sim)
@@ -125,7 +125,7 @@ def standard_transfer(
 
 
 def extra_arguments() -> Payload:
-    """Extra arguments that say nothing."""
+    """Empty extra arguments."""
     return {"context": {"values": {}}, "meta": {"values": {}}}
 
 

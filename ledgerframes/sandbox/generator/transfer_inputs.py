@@ -39,7 +39,7 @@ _IN_COIN: Final = (FUND_COUPON, REWARD_COUPON)
 
 
 def consume_coupon(tx: Transaction, sim: Simulation, coupon: Contract, sums: Sums, *, under: Event) -> None:
-    """End a coupon as the input of a transfer, and add what it is worth to the transfer's sums."""
+    """End a coupon as the input of a transfer, and add its value to the transfer's sums."""
     if coupon.template in _IN_COIN:
         if coupon.template is FUND_COUPON:
             sums.fund += units(coupon.payload["amount"])
@@ -96,7 +96,7 @@ def rights_of(sim: Simulation, coupons: Sequence[Contract]) -> list[list[str]]:
 
 
 def right_of(sim: Simulation, user: str) -> Contract | None:
-    """What lets a user's validator claim the rewards for the user's burning."""
+    """The right of a user's validator to claim the rewards for the user's burning."""
     return sim.one(VALIDATOR_RIGHT, user)
 
 
@@ -113,7 +113,7 @@ def weight_of(coupon: Contract) -> int:
 
 
 def issuance_for(mining_round: Contract, coupon: Contract) -> int:
-    """What an issuing or closed round gives for each unit of a coupon's weight."""
+    """The issuance of an issuing or closed round per unit of a coupon's weight."""
     kind = coupon.template
     if kind in (FAUCET_COUPON, LIVENESS_RECORD):
         name = "optIssuancePerValidatorFaucetCoupon"

@@ -19,7 +19,7 @@ from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 Payload = dict[str, Any]
 
-# What outputs may take of the inputs: the highest transfer fee is one in a hundred.
+# The share of the inputs available to outputs: the highest transfer fee is one in a hundred.
 _LEFT_OF_FEES: Final = (100, 101)
 
 
@@ -40,12 +40,12 @@ class Output(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """What a transfer is about, apart from its inputs and outputs.
+    """The circumstances of a transfer, apart from its inputs and outputs.
 
     Attributes:
-        open_round: the round it goes by.
+        open_round: the round that determines fees and price.
         provider: the app that gets the reward for it; empty for the sender.
-        reason: what the sender says about it.
+        reason: the sender's stated reason.
         app_rewards: whether the app is rewarded; burning rewards the validator alone.
     """
 
@@ -56,7 +56,7 @@ class Payment:
 
 
 class Transferred(NamedTuple):
-    """What a transfer did.
+    """The result of a transfer.
 
     Attributes:
         created: the outputs' contracts.
@@ -77,7 +77,7 @@ def purse(sim: Simulation, owner: str, most: int) -> list[Contract]:
 
 
 def spendable(inputs: Sequence[Contract], open_round: Contract, *, outputs: int = 1) -> int:
-    """How much so many outputs may come to in all, whatever fees they pay; not above zero if there is too little."""
+    """The maximum total of a number of outputs, whatever fees they pay; not above zero if there is too little."""
     fees, sums = fees_of(open_round), Sums()
     for coin in inputs:
         count_coin(sums, Balances(), coin, fees, open_round)
@@ -102,8 +102,8 @@ def transfer(
         tx: the transaction being written.
         sim: the ledger.
         inputs: coins of the sender, and coupons that it may claim in a round that is issuing.
-        outputs: what is made for whom; the inputs must suffice.
-        payment: the round it goes by, and who is rewarded.
+        outputs: the outputs and their owners; the inputs must suffice.
+        payment: the round that determines fees, and who is rewarded.
         sender: whose transfer it is.
         under: the exercise it follows from.
     """
@@ -215,7 +215,7 @@ def _terms(coin: Contract) -> Payload:
 
 
 def count_coin(sums: Sums, balances: Balances, coin: Contract, fees: Fees, open_round: Contract) -> None:
-    """Add a coin that goes in to a transfer's sums: its amount, and what it pays for the rounds that it was held."""
+    """Add an input coin to a transfer's sums: its amount, and its holding fee for the rounds that it was held."""
     terms = _terms(coin)
     amount = units(terms["initialAmount"])
     rounds = max(0, round_of(open_round) - int(terms["createdAt"]["number"]))
@@ -225,7 +225,7 @@ def count_coin(sums: Sums, balances: Balances, coin: Contract, fees: Fees, open_
 
 
 def after_fees(output: Output, fees: Fees, sums: Sums, *, sender: str) -> tuple[int, int]:
-    """An output's own amount, and what it takes from the inputs."""
+    """An output's own amount, and the amount that it takes from the inputs."""
     holders = len(output.lock["holders"]) if output.lock else 0
     fee = fees.of_output(output.units, to_self=output.receiver == sender, holders=holders)
     sums.output_fees.append(fee)
@@ -234,7 +234,7 @@ def after_fees(output: Output, fees: Fees, sums: Sums, *, sender: str) -> tuple[
 
 
 def settle_change(sums: Sums, made: Sequence[tuple[int, int]], fees: Fees) -> None:
-    """Give what the outputs leave back to the sender, less the fee of one more coin."""
+    """Return the rest of the inputs to the sender, less the fee of one more coin."""
     left = sums.available - sum(taken for _, taken in made)
     assert left >= 0
     assert all(amount > 0 for amount, _ in made)

@@ -44,10 +44,10 @@ def app_of(
     """The app of one server.
 
     Args:
-        view: what its scan shows of the world.
-        access: who is let in to validator and ledger.
-        release: which routes and answers there are.
-        limits: what it refuses more of; before release 0.8 lists in requests had no limit.
+        view: the part of the world that its scan shows.
+        access: decides who may use validator and ledger.
+        release: determines the routes and answers.
+        limits: the maximum sizes of requests; before release 0.8 lists in requests had no limit.
         objects: the routes of the history in bulk.
     """
     world, newest = view.world, has_newest_members(release)

@@ -1,4 +1,4 @@
-"""Who is calling: the user behind a request's token, or why there is none; the ledger's and validator's routes ask."""
+"""The caller of a request: the user behind its token, or why there is none; ledger's and validator's routes use it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ WEBSOCKET_PREFIX: Final = "jwt.token."
 
 
 class AccessError(Exception):
-    """A caller who is not let in.
+    """A caller who is refused.
 
     Attributes:
-        status: 401 where nobody knows who it is, 403 where that is known.
+        status: 401 if the caller is unknown, 403 otherwise.
     """
 
     def __init__(self, status: int, message: str) -> None:
@@ -29,9 +29,9 @@ class Access:
     """Lets users with a valid token in.
 
     Attributes:
-        accounts: who is known.
+        accounts: the known users.
         issuer: whose tokens count.
-        nobody: the user that a request without a valid token counts as; where it is empty, such a request is refused.
+        nobody: the user for requests without a valid token; if empty, such requests are refused.
     """
 
     accounts: Accounts
@@ -58,7 +58,7 @@ class Access:
         return user
 
     def _user_id(self, token: str) -> str:
-        """Whose token it is, or `nobody`."""
+        """The user of the token, or `nobody`."""
         try:
             return self.issuer.user_id(token)
         except TokenError as error:

@@ -57,7 +57,7 @@ class CommandRoutes:
         ]
 
     async def submit_reassignment(self, request: Request) -> Response:
-        """POST /v2/commands/async/submit-reassignment: what becomes of it shows in the history, and in the log."""
+        """POST /v2/commands/async/submit-reassignment: the outcome shows in the history, and in the log."""
         user = caller(self.access, request)
         order, write, _ = await _reassignment(user, request)
         world = self.ledger.world
@@ -71,7 +71,7 @@ class CommandRoutes:
         return json_answer(b"{}")
 
     async def wait_for_reassignment(self, request: Request) -> Response:
-        """POST /v2/commands/submit-and-wait-for-reassignment: events come back only where a format asks for them."""
+        """POST /v2/commands/submit-and-wait-for-reassignment: events are returned only if a format asks for them."""
         user = caller(self.access, request)
         order, write, body = await _reassignment(user, request)
         chosen = None if body.event_format is None else allowed(user, body.event_format)
@@ -92,7 +92,7 @@ class CommandRoutes:
 
 
 def carry_out_again(world: World, kind: str, user_id: str, sent: str) -> None:
-    """Carry out a command as it was asked for before, whatever its user may do by now."""
+    """Carry out an earlier command again, whatever its user may do by now."""
     if kind == _TREE:
         order, batch = _batch(user_id, msgspec.json.decode(sent, type=SubmitCommands), sent.encode())
         carry_out(world, order, partial(write_batch, batch))
@@ -142,7 +142,7 @@ def _check_rights(user: User, *, act_as: list[str], read_as: list[str] | None = 
 
 
 def _user_id(user: User, wanted: str | None) -> str:
-    """The user of a command: the token's, unless whoever manages the participant names another."""
+    """The user of a command: the token's, unless an administrator of the participant names another."""
     if wanted and wanted != user.id and not user.is_admin():
         raise denied(AccessError(403, f"user {user.id!r} may not submit as user {wanted!r}"))
     return wanted or user.id

@@ -29,7 +29,7 @@ class ScanLeg(Struct):
 
 
 class _Item(Struct):
-    """A history item as far as it tells which kind it is."""
+    """The members of a history item that show its kind."""
 
     record_time: str
     event: Raw = Raw()
@@ -56,7 +56,7 @@ class Ledger:
         Args:
             update_id: its id.
             selection: who asks, and for which events.
-            effects: give creations and exercises as they happened, not creations and archivals in sum.
+            effects: return creations and exercises as they happened, not creations and archivals in sum.
 
         Returns:
             None if there is no such transaction, or those who ask see nothing of it.
@@ -66,7 +66,7 @@ class Ledger:
             return None
         read = read_transaction(update.rendered)
         nodes = nodes_of(read, self.world.contracts.origins)
-        # For callers who see nothing of it, a transaction is not found.
+        # For callers who see no part of it, a transaction is not found.
         if selection.anyone is None and not any(selection.parties(node.witnesses) for node in nodes):
             return None
         offset = self.world.offset(update_id)
@@ -101,7 +101,7 @@ class Ledger:
         return {**frame, "events": [event for update in shown if update is not None for event in update["events"]]}
 
     def tree(self, update_id: str, selection: Selection) -> dict[str, Any]:
-        """A transaction's tree as far as it is selected (contract: Resources, Transaction tree)."""
+        """A transaction's tree, limited to the selection (contract: Resources, Transaction tree)."""
         update = self.world.update(update_id)
         assert update is not None
         read, offset = read_transaction(update.rendered), self.world.offset(update_id)
@@ -121,7 +121,7 @@ class Ledger:
         return {**frame, **told, "eventsById": events, "rootNodeIds": roots}
 
     def _frame(self, update: Update, record_time: str, selection: Selection) -> dict[str, Any]:
-        """What every update has; the ids of its trace are made from its own, its command is its submitters' to see."""
+        """The members of every update; its trace ids derive from its own, its command is its submitters' to see."""
         submission = self.world.submissions.of(update.update_id)
         mine = submission is not None and bool(selection.parties(submission.change_id.submitters))
         trace = blake2b(update.update_id.encode(), digest_size=24).hexdigest()
@@ -180,7 +180,7 @@ def _shown(node: Node, selection: Selection, *, offset: int, effects: bool) -> d
 
 
 def _ended(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
-    """An archival; with `_exercised`, what an exercise tells besides."""
+    """An archival; with `_exercised`, the additional members of an exercise."""
     return {
         "offset": offset,
         "nodeId": node.node_id,
@@ -250,7 +250,7 @@ def _assigned(leg: ScanLeg, selection: Selection, offset: int) -> dict[str, Any]
 
 
 def move(leg: ScanLeg) -> dict[str, Any]:
-    """What both legs of a reassignment tell."""
+    """The members that both legs of a reassignment share."""
     return {
         "source": leg.source_synchronizer,
         "target": leg.target_synchronizer,

@@ -23,7 +23,7 @@ class _Active:
 
 @dataclass(slots=True)
 class _Replay:
-    """What is active, what has left and not arrived, and what has arrived before it was seen leaving."""
+    """Contracts that are active, that have left but not arrived, and that arrived before they were seen leaving."""
 
     active: dict[str, _Active] = field(default_factory=dict)
     left: dict[str, tuple[_Active, ScanLeg, int]] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class _Replay:
 
 
 def active_entries(ledger: Ledger, selection: Selection, at: int) -> list[dict[str, Any]]:
-    """The entries of `POST /v2/state/active-contracts-page` at an offset, as far as they are selected."""
+    """The selected entries of `POST /v2/state/active-contracts-page` at an offset."""
     replay = _replay(ledger, at)
     entries = [
         _entry(

@@ -19,7 +19,7 @@ logger = logging.getLogger("ledgerframes.sandbox")
 
 
 def denied(error: AccessError) -> LedgerError:
-    """A caller who is not let in; why is said in the server's log alone, under the correlation id."""
+    """A caller who is refused; only the server's log has the reason, under the correlation id."""
     return LedgerError(
         "NA",
         # Real participants redact these errors, so that the ids are all a caller gets.
@@ -43,7 +43,7 @@ async def refuse_json(_: Request, error: Exception) -> Response:
         "cause": str(error),
         "correlationId": correlation,
         "traceId": trace,
-        # `participant` and `category` would tell what was redacted.
+        # `participant` and `category` would reveal the redacted cause.
         "context": {} if error.hidden else context,
         "resources": [] if error.resource is None else [error.resource],
         "errorCategory": category,

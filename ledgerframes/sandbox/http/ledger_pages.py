@@ -55,7 +55,7 @@ class LedgerPages:
     """The handlers of one participant.
 
     Attributes:
-        participant: what tells its tokens from those of other participants.
+        participant: distinguishes its tokens from those of other participants.
     """
 
     ledger: Ledger
@@ -157,7 +157,7 @@ class LedgerPages:
         return begin, end, shown
 
     def _renderer(self, user: User, body: UpdatesPage) -> Any:
-        """Shows an update in the form that is wanted, or None."""
+        """Shows an update in the requested form, or None."""
         wanted = body.update_format
         whole, moves = wanted.include_transactions, wanted.include_reassignments
         of_transactions = allowed(user, whole.event_format) if whole else None
@@ -179,7 +179,7 @@ class LedgerPages:
         return base64.urlsafe_b64encode(f"{self.participant}:{signature}:{place}".encode()).decode()
 
     def _place(self, token: str, signature: str) -> int | None:
-        """Where a token leads; None where there is none.
+        """The position of a token; None if there is none.
 
         Raises:
             LedgerError: it belongs to another participant or another request (400).
@@ -199,7 +199,7 @@ class LedgerPages:
 
 
 def _signature(body: UpdatesPage | ContractsPage) -> str:
-    """What has to stay the same from page to page."""
+    """The parts of a request that must not change from page to page."""
     parts: list[Any] = [type(body).__name__]
     if isinstance(body, UpdatesPage):
         parts += [body.begin_offset_exclusive, body.end_offset_inclusive, body.update_format, body.descending_order]

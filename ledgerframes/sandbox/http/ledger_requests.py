@@ -1,4 +1,4 @@
-"""What the ledger interface's routes share: who calls, what the body says, and which events the caller may see."""
+"""Shared parts of the ledger interface's routes: the caller, the body, and the events that the caller may see."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class UpdateFormat(Struct, rename="camel"):
-    """Which kinds of updates are wanted, and which of their events."""
+    """The requested kinds of updates, and their events."""
 
     include_transactions: TransactionFormat | None = None
     include_reassignments: EventFormat | None = None
@@ -49,7 +49,7 @@ async def read_body(request: Request, kind: type[T]) -> T:
 
 
 def allowed(user: User, wanted: EventFormat | None, *, otherwise: Selection | None = None) -> Selection:
-    """What is asked for, where the user may read it; without a wish, whatever the user may read.
+    """The requested parties, if the user may read as them; by default all that the user may read as.
 
     Raises:
         LedgerError: it is asked for more than the user may read (403).

@@ -159,7 +159,7 @@ class LedgerRoutes:
 
 
 def _page_size(text: str | None) -> int:
-    """How many users a page has at most; 0 and nothing leave that to the server."""
+    """The maximum number of users per page; 0 and nothing leave that to the server."""
     try:
         size = read_integer(text) if text else 0
     except ValueError:

@@ -50,10 +50,10 @@ class Node:
 
     Attributes:
         node_id: its number in preorder.
-        last: the number of the last event below it; its own where there is none.
+        last: the number of the last event below it; its own if there is none.
         stakeholders: signatories and observers of its contract.
         witnesses: who sees it: those it concerns, and those whom an event above it concerns.
-        acs_delta: it changes what is active after the transaction: no contract that comes and goes within it.
+        acs_delta: it changes the active contracts after the transaction: no contract that comes and goes within it.
     """
 
     node_id: int
@@ -82,7 +82,7 @@ def nodes_of(transaction: ScanTransaction, origins: Mapping[str, Origin]) -> lis
     for node, _ in walked:
         other = consumed if node.event.event_type == "created_event" else created
         changes = node.event.event_type == "created_event" or node.event.consuming
-        # What a transaction both creates and consumes leaves the active contracts as they were.
+        # Contracts that a transaction both creates and consumes leave the active contracts unchanged.
         node.acs_delta = changes and node.event.contract_id not in other
     return [node for node, _ in walked if node.event.event_type in ("created_event", "exercised_event")]
 
@@ -105,7 +105,7 @@ def _walk(transaction: ScanTransaction, origins: Mapping[str, Origin]) -> Iterat
 
 
 def _concerned(event: ScanEvent, origin: Origin | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The stakeholders of an event's contract, and whom the event itself concerns."""
+    """The stakeholders of an event's contract, and the parties concerned by the event itself."""
     if event.event_type == "created_event":
         stakeholders = tuple(dict.fromkeys((*event.signatories, *event.observers)))
         return stakeholders, stakeholders
@@ -116,7 +116,7 @@ def _concerned(event: ScanEvent, origin: Origin | None) -> tuple[tuple[str, ...]
 
 
 def _close(walked: list[tuple[Node, int]]) -> None:
-    """Tell every event which is the last one below it."""
+    """Set the number of the last event below every event."""
     for node, parent in reversed(walked):
         if parent >= 0:
             above = walked[parent][0]

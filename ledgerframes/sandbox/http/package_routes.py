@@ -61,7 +61,7 @@ class PackageRoutes:
         return json_answer(b"{}")
 
     async def validate(self, request: Request) -> Response:
-        """POST /v2/dars/validate: checks an archive and leaves everything as it is."""
+        """POST /v2/dars/validate: checks an archive without changing anything."""
         self._check_caller(request)
         synchronizers = self._synchronizers(request)
         dar = await self._archive(request)

@@ -32,7 +32,7 @@ INSTRUMENTS_MAXIMUM: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """The handlers of one registry; it asks nobody for a token.
+    """The handlers of one registry; no token is required.
 
     Attributes:
         rules: the entity of the rules whose signatory is its admin: the coin's, or another issuer's.

@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.world import timestamps
 
-#: What a sandbox can serve as: everything of the newest release with what the contract has of older ones, or a release.
+#: The releases that a sandbox can serve: all of the newest with the contract's older routes, or one release.
 CONTRACT: Final = "contract"
 RELEASES: Final = (CONTRACT, "0.9", "0.7", "0.6", "0.5")
 SINCE: Final = timestamps.parse("2025-03-03T09:00:00Z") // timestamps.SECOND
@@ -48,7 +48,7 @@ class Lifetime:
         return self.since <= release and (not self.removed_in or release < self.removed_in)
 
     def is_deprecated(self, release: str) -> bool:
-        """Whether a release says that the route is deprecated."""
+        """Whether a release marks the route as deprecated."""
         return bool(self.deprecated_in) and (release == CONTRACT or release >= self.deprecated_in)
 
 
@@ -100,7 +100,7 @@ def check_release(release: str) -> None:
 
 
 def has_newest_members(release: str) -> bool:
-    """Whether a release has what came with 0.8, 0.9 and Canton 3.6: new members, and shorter lists in requests."""
+    """Whether a release has the changes of 0.8, 0.9 and Canton 3.6: new members, and shorter lists in requests."""
     return release in (CONTRACT, "0.9")
 
 

@@ -37,7 +37,7 @@ def with_offset(item: bytes) -> bytes:
 
 
 def type_carrying(item: bytes) -> bytes:
-    """The `protobuf_json` form of an item: every value of a payload says its type.
+    """The `protobuf_json` form of an item: every value of a payload states its type.
 
     Everything outside the payloads stays as it is, byte for byte within each member.
     """

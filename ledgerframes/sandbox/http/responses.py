@@ -1,4 +1,4 @@
-"""What the routes of every interface share: reading a request, writing an answer or a refusal, a contract's record."""
+"""Shared parts of all interfaces' routes: reading a request, writing an answer or a refusal, a contract's record."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ encode: Final = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a server refuses more of.
+    """The maximum sizes of requests to a server.
 
     Attributes:
         page: items of a page; the refusal names this number.
@@ -88,7 +88,7 @@ async def read_object(request: Request) -> dict[str, Any]:
 
 
 def query_integer(request: Request, name: str, *, bound: int) -> int | None:
-    """An integer from -bound up to bound of the query; None where it is left out.
+    """An integer from -bound up to bound of the query; None if it is omitted.
 
     Raises:
         RefusalError: 400, it is not such an integer.

@@ -22,7 +22,7 @@ class EventRoutes:
     """The handlers of one scan server.
 
     Attributes:
-        view: what it shows of its world.
+        view: the part of its world that it shows.
     """
 
     view: ServerView

@@ -28,9 +28,9 @@ def neighbours(view: ServerView, access: Access, limits: Limits) -> list[BaseRou
     """The routes of one scan server in every release, without the interface's prefix.
 
     Args:
-        view: what the server shows of its world.
+        view: the part of its world that the server shows.
         access: the validator's access; scan serves its summaries too, but without a token.
-        limits: what it refuses more of.
+        limits: the maximum sizes of requests.
     """
     summaries = _Summaries(view, access, limits)
     return [

@@ -1,4 +1,4 @@
-"""What the network is now over a world, as Starlette routes of scan: rounds, names, traffic, faucets, apps, members."""
+"""The network's current state, as Starlette routes of scan: rounds, names, traffic, faucets, apps, members."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class CurrentRoutes:
             known = party in {*validators, *self._members()}
         if not known:
             raise RefusalError(404, f"No traffic state found for member {member}")
-        # What is bought counts at once here; on real networks it takes a while.
+        # Purchased traffic counts at once here; on real networks it takes a while.
         limit = self._purchased(synchronizer, member)
         consumed = zlib.crc32(f"{synchronizer}/{member}".encode()) % (limit + 1)
         status = {
@@ -161,7 +161,7 @@ class CurrentRoutes:
         return json_answer(encode({"featured_apps": apps}))
 
     async def featured_app(self, request: Request) -> Response:
-        """GET /v0/featured-apps/{provider_party_id}: an empty object where there is none."""
+        """GET /v0/featured-apps/{provider_party_id}: an empty object if there is none."""
         provider = request.path_params["provider_party_id"]
         with self.world.lock:
             rights = [one for one in self.world.contracts.of(FEATURED_RIGHT) if one.payload["provider"] == provider]
@@ -280,7 +280,7 @@ def _by_id(contracts: Iterable[Contract], known: list[Any]) -> dict[str, Any]:
 
 
 def with_state(contract: Contract, *, whole: bool = True) -> dict[str, Any]:
-    """A contract and where it is; only where it is, if the caller has the contract."""
+    """A contract and its synchronizer; only the latter if the caller has the contract."""
     told: dict[str, Any] = {"contract": contract_record(contract)} if whole else {}
     if contract.synchronizer_id is not None:
         told["domain_id"] = contract.synchronizer_id

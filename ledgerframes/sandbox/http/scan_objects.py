@@ -33,7 +33,7 @@ class ObjectRoutes:
     """The handlers of one scan server.
 
     Attributes:
-        view: what it shows of its world.
+        view: the part of its world that it shows.
     """
 
     view: ServerView
@@ -111,11 +111,11 @@ class ObjectRoutes:
         return (COMPACT,)
 
     def sent(self, data: bytes) -> bytes:
-        """The bytes of an object as they are served."""
+        """The bytes of an object as served."""
         return data
 
     def digest(self, data: bytes) -> bytes:
-        """The digest that lists give of an object."""
+        """The digest of an object in lists."""
         return sha256(data)
 
     def written(self) -> list[Segment]:

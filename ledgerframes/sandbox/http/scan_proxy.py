@@ -29,7 +29,7 @@ class ScanProxy:
     """The handlers of one validator.
 
     Attributes:
-        view: what the scans behind it show.
+        view: the part of the world that the scans behind it show.
         check: refuses a caller without a valid token.
     """
 

@@ -145,7 +145,7 @@ class SnapshotRoutes:
         return self._page(wanted, kept, tell, opaque=opaque)
 
     def _checked(self, wanted: Any, *, opaque: bool) -> Any:
-        """Refuse what the route does not take: a token of another route, or too long a list."""
+        """Refuse requests that the route does not accept: with a token of another route, or too long a list."""
         if wanted.after is not None and isinstance(wanted.after, str) != opaque:
             known = "string" if opaque else "long"
             raise RefusalError(400, f"The request content was malformed: after: {wanted.after!r} is not a {known}")

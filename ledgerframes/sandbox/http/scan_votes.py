@@ -90,7 +90,7 @@ class VoteRoutes:
             return list(self.world.contracts.of(VOTE_REQUEST))
 
     def _results(self, wanted: dict[str, Any]) -> list[dict[str, Any]]:
-        """What closes returned, of those that a request asks for."""
+        """The results of closes that a request asks for."""
         with self.world.lock:
             closes = [one.rendered for one in self.world.updates if _CLOSE.encode() in one.rendered]
         events = [event for item in closes for event in msgspec.json.decode(item)["events_by_id"].values()]
@@ -112,7 +112,7 @@ def _effective(result: dict[str, Any]) -> str:
 
 
 def _is_wanted(result: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    """Whether a result fits the filters of a request, of which each may be left out."""
+    """Whether a result matches the filters of a request, each of which may be omitted."""
     request, effective = result["request"], _effective(result)
     (action,) = (one for one in request["action"]["value"].values() if isinstance(one, dict))
     told = {

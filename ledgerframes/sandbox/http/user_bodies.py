@@ -61,7 +61,7 @@ class _OfParty(Struct):
 
 
 def new_user(wanted: CreateUser) -> User:
-    """The user that is asked for, as the participant will keep it.
+    """The requested user, as the participant will store it.
 
     Raises:
         UnreadableError: a rule of the contract is broken.

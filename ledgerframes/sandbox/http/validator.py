@@ -56,7 +56,7 @@ class Validator:
     """The handlers of one validator.
 
     Attributes:
-        view: what the scans behind it show.
+        view: the part of the world that the scans behind it show.
     """
 
     view: ServerView
@@ -142,7 +142,7 @@ class Validator:
         return wanted
 
     def _held(self, wanted: SummaryRequest) -> dict[str, list[Coin]]:
-        """What each party held that held something at the snapshot, in an order of the server's own."""
+        """The holdings of each party with holdings at the snapshot, in an order of the server's own."""
         at = (wanted.migration_id, self._snapshot(wanted))
         # Real servers answer in an order that differs from the request.
         parties = sorted(set(wanted.owner_party_ids), key=lambda party: party.rpartition("::")[::-1])

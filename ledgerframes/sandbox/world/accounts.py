@@ -1,4 +1,4 @@
-"""The users of the simulated participant and what they may do; tokens name them, the ledger's routes list them."""
+"""The users of the simulated participant and their rights; tokens name them, the ledger's routes list them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 
 class Right(NamedTuple):
-    """What a user may do (contract: Resources, Right).
+    """A right of a user (contract: Resources, Right).
 
     Attributes:
         kind: the variant's name, such as `CanActAs`.
-        party: whom it is about; empty for variants without a party.
+        party: the party concerned; empty for variants without a party.
     """
 
     kind: str
@@ -87,7 +87,7 @@ class Accounts:
         return self._users.get(user_id)
 
     def page(self, after: str, size: int) -> list[User]:
-        """The users after that id, `size` at most, in the order of their ids; the empty id precedes all."""
+        """At most `size` users after that id, in the order of their ids; the empty id precedes all."""
         start = bisect_right(self._ids, after)
         return [self._users[user_id] for user_id in self._ids[start : start + size]]
 

@@ -10,12 +10,12 @@ PLACES: Final = 10
 UNITS: Final = 10**PLACES
 ZERO: Final = "0E-10"
 
-# Servers write whatever is smaller than 0.000001 with an exponent.
+# Servers write values smaller than 0.000001 with an exponent.
 _SMALLEST_PLAIN: Final = 10**4
 
 
 def units(text: str) -> int:
-    """The ten-billionths that a decimal text says, with an exponent or without."""
+    """The ten-billionths of a decimal text, with an exponent or without."""
     whole, point, fraction = text.partition(".")
     if point and len(fraction) == PLACES and fraction.isdigit():
         return int(whole + fraction)
@@ -29,7 +29,7 @@ def decimal(amount: int) -> str:
 
 
 def spelled(amount: int) -> str:
-    """Ten-billionths as servers write results: ten places, and an exponent where the amount is very small."""
+    """Ten-billionths as servers write results: ten places, and an exponent if the amount is very small."""
     return decimal(amount) if abs(amount) >= _SMALLEST_PLAIN else str(Decimal(amount).scaleb(-PLACES))
 
 

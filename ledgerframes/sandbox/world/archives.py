@@ -28,12 +28,12 @@ _ENCRYPTED: Final = 0x1
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _HEADER: Final = re.compile(rb"([A-Za-z0-9][A-Za-z0-9_-]*): ?(.*)", re.DOTALL)
 _VERSIONED: Final = re.compile(r"(?:.*/)?([^/]+?)-(\d+(?:\.\d+)*)(?:-[0-9a-f]{64})?\.dalf")
-# What a damaged zip makes zipfile raise; RuntimeError and its NotImplementedError are about a zip's features.
+# Errors of zipfile for a damaged zip; RuntimeError and its NotImplementedError are about a zip's features.
 _DAMAGED: Final = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, RuntimeError)
 
 
 class ArchiveError(Exception):
-    """Bytes that are no DAR; the message says why."""
+    """Bytes that are not a DAR; the message explains why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Package:
 
     Attributes:
         package_id: the SHA-256 of its bytes, in hex.
-        path: where it lies in the archive.
+        path: its path in the archive.
         content: its bytes.
     """
 
@@ -52,7 +52,7 @@ class Package:
 
     @property
     def version(self) -> tuple[str, str] | None:
-        """Name and version, where the file's name tells them (`NAME-1.2.3.dalf`, or with the hash behind)."""
+        """Name and version, if the file's name has them (`NAME-1.2.3.dalf`, or with the hash behind)."""
         match = _VERSIONED.fullmatch(self.path)
         return None if match is None else (match[1], match[2])
 
@@ -84,21 +84,21 @@ def read_dar(content: bytes) -> Dar:
 
 
 def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """The archive's files by name, after a look at what they say about themselves."""
+    """The archive's files by name, after checking their declared sizes."""
     listed = archive.infolist()
     if len(listed) > ENTRIES:
         raise ArchiveError(f"the archive has {len(listed)} entries; at most {ENTRIES} are allowed")
     if sum(entry.file_size for entry in listed) > UNPACKED:
         raise ArchiveError(f"the archive says it is larger than {UNPACKED} bytes unpacked")
     entries = {entry.filename: entry for entry in listed}
-    # Which of two entries of one name is read depends on the program.
+    # Programs differ in which of two entries of one name they read.
     if len(entries) < len(listed):
         raise ArchiveError("the archive has two entries of the same name")
     return entries
 
 
 def _read(archive: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], name: str, *, limit: int) -> bytes:
-    """An entry's bytes, counted as they come: what an entry says of its size need not be true."""
+    """An entry's bytes, counted as they come: an entry's declared size need not be true."""
     entry = entries.get(name)
     if entry is None:
         raise ArchiveError(f"the archive has no {name}")
@@ -128,7 +128,7 @@ def _packages(
 
 
 def _headers(manifest: bytes) -> dict[str, str]:
-    """The manifest's headers; a line that begins with a space goes on with the one before.
+    """The manifest's headers; a line that begins with a space continues the previous one.
 
     Lines are cut after 72 bytes wherever that falls, so they are joined before they are read as text.
     """

@@ -12,9 +12,9 @@ from ledgerframes.sandbox.world.configuration import DAY, HOUR
 
 BEGIN: Final = timestamps.parse("2025-03-03T09:00:00Z")
 
-#: How many updates there are per mining round; about a third of these are the members' own work on the round.
+#: The number of updates per mining round; about a third of these are the members' own work on the round.
 UPDATES_PER_ROUND: Final = 48
-# Up to so many days so many rounds per day; a network has 144.
+# Up to a number of days, the rounds per day; a network has 144.
 _ROUNDS: Final = ((3, 144), (10, 24))
 _FEWEST: Final = 4
 # In hundredths, since several synchronizers can share a record time.
@@ -76,14 +76,14 @@ class Calendar:
 
 
 def updates_of_days(days: int, rounds_per_day: int | None = None) -> int:
-    """How many updates a history of so many days has."""
+    """The number of updates of a history of a number of days."""
     return days * (rounds_per_day or _rounds_of(days)) * UPDATES_PER_ROUND
 
 
 def calendar_of(
     updates: int, *, days: int | None = None, rounds_per_day: int | None = None, reward_version: str = "markers"
 ) -> Calendar:
-    """The times of a ledger with so many updates at the start, spread over so many days if given."""
+    """The times of a ledger with a number of updates at the start, spread over `days` if given."""
     tick = DAY // (rounds_per_day or _rounds_of(days or 0))
     begin = BEGIN if days is None else _MONDAY
     span = max(1, updates * tick // UPDATES_PER_ROUND if days is None else days * DAY)
@@ -104,5 +104,5 @@ def calendar_of(
 
 
 def _rounds_of(days: int) -> int:
-    """How many mining rounds a day has by default: a network's 144, and fewer in a history of more than three days."""
+    """The default number of mining rounds per day: a network's 144, and fewer in a history of more than three days."""
     return next((rounds for most, rounds in _ROUNDS if days <= most), _FEWEST)

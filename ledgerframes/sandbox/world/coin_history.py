@@ -12,7 +12,7 @@ from ledgerframes.sandbox.world.timestamps import Cursor
 
 _TEMPLATES: Final = (COIN, LOCKED_COIN)
 
-# A coin that holding fees eat up within so many rounds counts as dust.
+# A coin that holding fees use up within this many rounds counts as dust.
 _SOON: Final = 24
 
 
@@ -46,7 +46,7 @@ class CoinHistory:
     """The life of every coin; transactions write it as they create and archive.
 
     Attributes:
-        units: what all coins are worth now, in ten-billionths.
+        units: the current value of all coins, in ten-billionths.
         earliest_round: the earliest round that is open now, if any is.
         dust: the small coins by contract id, each with the round from which on it can be expired.
     """
@@ -96,5 +96,5 @@ class CoinHistory:
         self.earliest_round = earliest
 
     def held(self, owner: str, at: Cursor) -> list[Coin]:
-        """What a party's coins were after everything up to that migration id and record time."""
+        """A party's coins after everything up to that migration id and record time."""
         return [coin for coin in self._by_owner.get(owner, ()) if coin.is_active(at)]

@@ -25,7 +25,7 @@ Payload = dict[str, Any]
 
 
 def transfer_config(*, charged: bool) -> Payload:
-    """What transfers may be made of, and their fees in USD; uncharged, only holding still costs something."""
+    """The limits of transfers, and their fees in USD; if uncharged, only holding still costs something."""
     fees = ("0.0300000000", "0.0050000000", "0.0100000000") if charged else (ZERO, ZERO, ZERO)
     create, lock_holder, transfer = fees
     bounds = ("100.0000000000", "1000.0000000000", "1000000.0000000000")
@@ -46,7 +46,7 @@ def transfer_config(*, charged: bool) -> Payload:
 
 
 def issuance_config(*, later: bool) -> Payload:
-    """What a round issues, before and after the curve's step."""
+    """The issuance of a round, before and after the curve's step."""
     return _issuance(*(_LATER if later else _FIRST), fund="0.0500000000" if later else None)
 
 
@@ -66,7 +66,7 @@ def coin_rules(
 
     Args:
         dso: the organization that runs the ledger.
-        manager: who manages the development fund.
+        manager: the manager of the development fund.
         synchronizers: where the coin lives.
         main: the synchronizer that is active.
         tick: how long a round is the newest, in microseconds.

@@ -1,4 +1,4 @@
-"""The contracts a simulated ledger holds at this moment, and where they are; activities change it, routes read it."""
+"""The current contracts of a simulated ledger, and where they are; activities change it, routes read it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
 
-# One object per template, so that they are told apart without reading their names.
+# One object per template, so that they are distinguished without reading their names.
 @dataclass(frozen=True, slots=True, eq=False)
 class Template:
-    """What a contract is an instance of.
+    """The template of a contract.
 
     Attributes:
         entity: `Module:Entity`.
@@ -63,7 +63,7 @@ class Effects(Protocol):
 
 
 class Origin(NamedTuple):
-    """What is known of a contract for good, also after its end."""
+    """The permanent data of a contract, kept after its end."""
 
     template: Template
     template_id: str
@@ -126,7 +126,7 @@ class Contracts:
         pool.pop(contract.contract_id, None)
 
     def release(self, contract: Contract) -> None:
-        """Let the ledger's activities use a contract where it is assigned, unless it is a command's."""
+        """Let the ledger's activities use a contract where it is assigned, unless it belongs to a command."""
         if contract.commanded:
             return
         key = (contract.template, contract.synchronizer_id or "", contract.owner)
@@ -173,6 +173,6 @@ def created_event(contract: Contract, event_id: str) -> dict[str, Any]:
 
 
 def blob(contract_id: str) -> str:
-    """A contract's opaque blob; it is made from the id, since nobody can look into it."""
+    """A contract's opaque blob; it is derived from the id, since nobody can look into it."""
     # Long on purpose: on a real network blobs are more than half of the bytes of a license.
     return base64.b64encode(b"\n\x03" + contract_id.encode() * 6).decode()

@@ -1,4 +1,4 @@
-"""What parties hold at a snapshot, with notional holding fees; the validator's summaries come from here."""
+"""Parties' holdings at a snapshot, with notional holding fees; the validator's summaries come from here."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def fee(units: int, rounds: int, rate: str) -> int:
 
     Args:
         units: its initial amount in ten-billionths.
-        rounds: how many rounds it has been held.
+        rounds: the number of rounds that it has been held.
         rate: fee a round as decimal text; the product is rounded half even to ten places.
     """
     # Fractions are exact, and Python rounds them half to even as the servers do.

@@ -22,8 +22,8 @@ class Instrument:
     """One instrument.
 
     Attributes:
-        supply: total supply as decimal text; None where nobody has counted it. The coin's is counted when asked for.
-        pause: why and until when it is paused; None where it is not.
+        supply: total supply as decimal text; None if nobody has counted it. The coin's is counted on request.
+        pause: why and until when it is paused; None if it is not.
         old_style: it is reported with the members of the oldest release only.
     """
 
@@ -53,7 +53,7 @@ class Instrument:
         return _AGO if self.supply is not None else None
 
 
-#: What the coin's registry lists.
+#: The instruments in the coin's registry.
 COIN: Final = Instrument(COIN_ID, COIN_ID, "CC")
 #: Issued by an app with an admin of its own, whose registry lists it.
 SECOND: Final = Instrument("HARBOR-SILVER", "Harbor silver", "HS", 2)

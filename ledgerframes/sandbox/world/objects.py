@@ -33,7 +33,7 @@ class Segment:
     Attributes:
         after: the record time where the segment before ends.
         end: the migration and the record time where this one ends.
-        updates: what is in it.
+        updates: its updates.
     """
 
     after: int
@@ -49,7 +49,7 @@ class Segment:
         """Whether it may have, or does have, an update in (after, up_to]."""
         if self.after < up_to and self.up_to > after:
             return True
-        # Record times of two migrations may overlap; a list has everything that is asked for all the same.
+        # Record times of two migrations may overlap; a list still has everything that is requested.
         return any(after < update.record_time <= up_to for update in self.updates)
 
     def folder(self) -> str:
@@ -62,12 +62,12 @@ class Segment:
 
 
 def segments(world: World, shown: Sequence[Update], *, each: int = 1, written: Sequence[Segment] = ()) -> list[Segment]:
-    """The segments that are written by now; what was written before stays as it was.
+    """The segments written by now; earlier ones do not change.
 
     Args:
         world: the ledger.
         shown: as much of its history as the server has.
-        each: a segment for so many steps of the grid.
+        each: the length of a segment, in steps of the grid.
         written: the segments so far.
     """
     if not shown:
@@ -149,7 +149,7 @@ def _written(value: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    # As they are, apart from what JSON has to escape; escapes of other characters are not kept by the writer either.
+    # Unchanged, except for what JSON has to escape; the writer does not keep escapes of other characters either.
     return encode_basestring(text) if text.isprintable() else encode_basestring_ascii(text)
 
 

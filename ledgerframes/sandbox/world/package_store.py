@@ -43,7 +43,7 @@ class PackageStore:
     """The uploaded packages, by package id.
 
     Attributes:
-        stored: all of them, the oldest first.
+        stored: all of them, oldest first.
     """
 
     stored: dict[str, Stored] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class PackageStore:
         """
         known = dict(self._vetted(set(synchronizers)))
         for package in dar.packages:
-            # Two packages of one name and version could not be told apart by a reference to the package's name.
+            # Two packages of one name and version could not be distinguished by a reference to the package's name.
             other = None if package.version is None else known.get(package.version, package.package_id)
             if other not in (None, package.package_id):
                 raise VersionTakenError(package, str(other))

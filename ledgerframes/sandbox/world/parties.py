@@ -1,4 +1,4 @@
-"""Who acts on a simulated ledger and where: parties, validators and synchronizers under invented names."""
+"""The participants of a simulated ledger: parties, validators and synchronizers under invented names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PEOPLE: Final = (
 )  # fmt: skip
 _FIRMS: Final = ("meridian", "northgate", "halcyon", "copperfield", "bluewater", "tessera", "orchard", "lantern")
 
-# So many of the validators have users.
+# The number of validators that have users.
 _HOSTS: Final = 8
 
 

@@ -16,7 +16,7 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 class Leg(NamedTuple):
-    """One leg of a reassignment, as the history will hold it."""
+    """One leg of a reassignment, as the history will record it."""
 
     assigning: bool
     contract: Contract

@@ -27,11 +27,11 @@ class Simulation:
         migration_id: the migration being written.
         round_opened: when the newest round opened, in microseconds.
         collecting: the super validators that have not yet collected their coupons of the round that opened last.
-        stored: how many contracts have been created.
+        stored: the number of contracts created.
         founding: whether the first wallets are still to come, in an update of their own.
-        votes: how many requests for a vote there have been.
+        votes: the number of requests for a vote so far.
         vote_due: when the next thing about votes is due, in microseconds.
-        allowances: what providers may mint, by the contract that asks for it or processes it.
+        allowances: the amounts that providers may mint, by the contract that asks for it or processes it.
     """
 
     rng: Random
@@ -51,7 +51,7 @@ class Simulation:
 
     @property
     def rules(self) -> dict[str, Contract]:
-        """The contracts of which there is one, by template entity."""
+        """The contracts that exist only once, by template entity."""
         return self.world.rules
 
     @property
@@ -97,5 +97,5 @@ class Simulation:
         return self.rounds[0] if self.rng.random() < 0.7 else self.rounds[1]
 
     def one(self, template: Template, owner: str = "") -> Contract | None:
-        """The contract of a template on the main synchronizer that has been there longest, if there is one."""
+        """The oldest contract of a template on the main synchronizer, if there is one."""
         return next(iter(self.world.contracts.free(template, self.main, owner).values()), None)

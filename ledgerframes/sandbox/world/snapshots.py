@@ -28,7 +28,7 @@ def choose_period(world: World) -> int:
 
 
 def instants(world: World, migration_id: int) -> list[int]:
-    """The snapshot instants of a migration, in microseconds; none where the world has no such migration."""
+    """The snapshot instants of a migration, in microseconds; none if the world has no such migration."""
     grid = _grid(world, migration_id, world.snapshot_period)
     return sorted({*grid, *_after_commands(world, migration_id)})
 

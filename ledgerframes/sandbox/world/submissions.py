@@ -7,12 +7,12 @@ from typing import Final, NamedTuple
 
 from ledgerframes.sandbox.world.timestamps import SECOND
 
-# A day, which applies where a command names no period of its own.
+# A day, which applies if a command names no period of its own.
 MAXIMUM: Final = 86_400 * SECOND
 
 
 class ChangeId(NamedTuple):
-    """What identifies an intended change (contract: Resources, ReassignmentCommands)."""
+    """The identity of an intended change (contract: Resources, ReassignmentCommands)."""
 
     user_id: str
     submitters: frozenset[str]
@@ -24,7 +24,7 @@ class Period(NamedTuple):
 
     Attributes:
         span: microseconds before now.
-        offset: what was completed up to this offset of the participant does not count.
+        offset: completions up to this offset of the participant do not count.
     """
 
     span: int | None = None

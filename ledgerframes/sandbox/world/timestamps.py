@@ -19,7 +19,7 @@ _NAIVE_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - formatting without 
 _TEXT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII)
 
 
-# An update tells most of its times twice or more.
+# Most times of an update occur twice or more.
 @lru_cache(1_024)
 def exact(micros: int) -> str:
     """Write an instant with six fractional digits, as every record time is sent."""
@@ -32,7 +32,7 @@ def trimmed(micros: int) -> str:
     return exact(micros)[:-1].rstrip("0").removesuffix(".") + "Z"
 
 
-# The ends of a few rounds and coupons are asked for at every step of a history.
+# The ends of a few rounds and coupons are needed at every step of a history.
 @lru_cache(4_096)
 def parse(text: str) -> int:
     """Read a time a client sent, with any number of fractional digits, floored to microseconds.

@@ -42,7 +42,7 @@ class Transaction:
         self.workflow_id = ""
         self._roots: list[str] = []
         self._events: list[tuple[str, Event]] = []
-        # What the scan's party sees; nothing is noted where the scan shows everything.
+        # The events that the scan's party sees; nothing is recorded if the scan shows everything.
         self._party = sim.world.scan_party
         self._seen: set[str] = set()
 
@@ -90,7 +90,7 @@ class Transaction:
         interface_id: str | None = None,
         under: Event | None = None,
     ) -> Event:
-        """Exercise a choice; the caller sets `exercise_result` where it is not the empty record."""
+        """Exercise a choice; the caller sets `exercise_result` if it is not the empty record."""
         if consuming:
             self._effects.archive(contract)
         informed = (*contract.signatories, *acting, *(contract.observers if consuming else ()))
@@ -158,7 +158,7 @@ class Transaction:
 
     def _number(self, under: Event | None, informed: Sequence[str]) -> str:
         event_id = f"{self.update_id}:{len(self._events)}"
-        # Whoever sees an exercise sees what follows from it.
+        # Whoever sees an exercise also sees its consequences.
         if self._party and (self._party in informed or (under is not None and under["event_id"] in self._seen)):
             self._seen.add(event_id)
         (self._roots if under is None else under["child_event_ids"]).append(event_id)

@@ -1,4 +1,4 @@
-"""What mediators decided in a simulated ledger: the verdict of every transaction, and requests that were rejected.
+"""The decisions of mediators in a simulated ledger: the verdict of every transaction, and requests that were rejected.
 
 Everything follows from the history alone: a verdict is a function of the update that it belongs to, and a rejected
 request lies one microsecond after the update next to which it is invented. So verdicts grow with the ledger and need no
@@ -30,7 +30,7 @@ class Event:
     Attributes:
         update: the update whose verdict it is, or next to which a rejected request is invented.
         rejected: whether it is a rejected request, which carries no update.
-        carried: the update as the scan shows it, as JSON; null where it shows none.
+        carried: the update as the scan shows it, as JSON; null if it shows none.
     """
 
     migration_id: int
@@ -51,7 +51,7 @@ class Event:
 
 
 def events_of(update: Update) -> Iterator[Event]:
-    """The items of the event history that one update gives: itself, and some rejected request right after it.
+    """The items of the event history for one update: itself, and some rejected request right after it.
 
     Of a transaction that the scan does not show, the verdict alone; of such a leg of a reassignment, nothing.
     """

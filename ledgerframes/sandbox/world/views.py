@@ -1,4 +1,4 @@
-"""What one server shows of a world: all, or less because it prunes; routes read it."""
+"""The part of a world that one server shows: all, or less because it prunes; routes read it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ledgerframes.sandbox.world.world import Update, World
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """What a server no longer has; one of the two members is set.
+    """The pruned part of a server's history; one of the two members is set.
 
     Attributes:
         before: everything before this record time, in every migration; or before this place in the history.
@@ -26,7 +26,7 @@ class Pruning:
     window: int | None = None
 
     def begin(self, migration_id: int, *, newest: int) -> Cursor:
-        """Where what is left of a migration begins; later migrations where nothing is.
+        """Where the rest of a migration begins; later migrations if nothing is left.
 
         Args:
             migration_id: of the migration.
@@ -41,10 +41,10 @@ class ServerView:
     """One server's view of a world.
 
     Args:
-        world: what is shown.
+        world: the world.
 
     Attributes:
-        pruning: what this server has thrown away, if anything; can be set at any time.
+        pruning: the part that this server has pruned, if any; can be set at any time.
     """
 
     def __init__(self, world: World, *, pruning: Pruning | None = None) -> None:
@@ -52,7 +52,7 @@ class ServerView:
         self.pruning = pruning
 
     def end(self) -> int:
-        """How many of the world's updates this server has, those that are pruned too."""
+        """The number of the world's updates that this server has had, including pruned ones."""
         return len(self.world.updates)
 
     def page(self, after: Cursor | None, page_size: int, *, private: bool = False) -> list[Update]:
@@ -78,7 +78,7 @@ class ServerView:
             return not beyond and not self.is_pruned((update.migration_id, update.record_time))
 
     def is_pruned(self, place: Cursor) -> bool:
-        """Whether this server has thrown away what was recorded there."""
+        """Whether this server has pruned the updates recorded there."""
         return self.pruning is not None and place < self.pruning.begin(place[0], newest=self.world.now)
 
     def snapshot(self, migration_id: int, record_time: int, *, exact: bool) -> int | None:

@@ -35,7 +35,7 @@ class Update(NamedTuple):
         synchronizer_id: where it was sequenced: for an assignment the target, for an unassignment the source.
         external_hash: the hash an external party signed, if any.
         rendered: the item as JSON, in the form of a page of `POST /v2/updates`.
-        scanned: what the scan shows of it where that is less; empty for nothing at all.
+        scanned: the part that the scan shows, if that is less; empty for nothing at all.
     """
 
     migration_id: int
@@ -56,23 +56,23 @@ class World:
 
     Attributes:
         updates: the history that the scan shows, in the order (migration id, record time, update id).
-        ledger_updates: all of it, private updates too, which participants of their parties see.
+        ledger_updates: all updates, including private ones, which participants of their parties see.
         scan_party: the scan shows what this party is a stakeholder of or takes part in; empty: it shows everything.
         contracts: the active ones.
         license_rows: stored validator licenses as (row number, contract id), ascending; ended ones stay.
         coins: the life of every coin.
-        rules: the contracts of which there is one, by template entity.
+        rules: the contracts that exist only once, by template entity.
         accounts: the users of the participant.
-        instruments: what the coin's registry lists, ordered by id.
+        instruments: the instruments in the coin's registry, ordered by id.
         package_store: the packages that were uploaded.
         snapshot_period: microseconds between two snapshots of the contracts.
         earliest_round: the first round with complete reward records, if there is one yet.
         reassignments: the reassignments in flight.
         submissions: the commands that have been carried out.
         after_commands: record times of the newest migration at which a snapshot was taken after a command, ascending.
-        simulation: what commands work with; None where the ledger takes none.
-        made: the arguments that it was made from; empty where it was put together otherwise.
-        asked: what changed its history since then: a number of updates to add, or a command: kind, user and body.
+        simulation: the state that commands work with; None if the ledger accepts none.
+        made: the arguments that it was created from; empty if it was assembled differently.
+        asked: the later changes of its history: a number of updates to add, or a command: kind, user and body.
     """
 
     def __init__(self, *, synchronizers: Sequence[str], grow: Callable[[int], None], scan_party: str = "") -> None:
@@ -126,7 +126,7 @@ class World:
         self.coins.archive(contract, at)
 
     def leg(self, leg: Leg, *, update_id: str, migration_id: int, record_time: int) -> Update:
-        """The update of a leg of a reassignment; the scan's party sees it of its own contracts."""
+        """The update of a leg of a reassignment; the scan's party sees it for its own contracts."""
         rendered = render_leg(leg, update_id=update_id, migration_id=migration_id, record_time=record_time)
         shown = not self.scan_party or self.scan_party in (*leg.contract.signatories, *leg.contract.observers)
         scanned = None if shown else b""
@@ -198,7 +198,7 @@ class World:
         return page_of(self.updates[start : start + page_size])
 
     def items(self, *, private: bool = False) -> Iterator[dict[str, Any]]:
-        """The scan's items as a page of `POST /v2/updates` gives them, in order; fractions as Decimal.
+        """The scan's items as in a page of `POST /v2/updates`, in order; fractions as Decimal.
 
         With `private` all of the ledger's, whole, in the same form.
         """
