@@ -67,7 +67,8 @@ class Sender:
 
     def prepare(self, request: Request) -> Prepared:
         """As `Transport.prepare`."""
-        return self.transport.prepare(request if self.passed_on is None else self.passed_on(request, bytes)[0])
+        asked = request if self.passed_on is None else self.passed_on(request, bytes)[0]
+        return self.transport.prepare(asked, server=self.server)
 
     def download(self, url: str, sink: BodySink) -> None:
         """As `Transport.download`."""

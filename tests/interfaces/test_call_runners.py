@@ -28,6 +28,16 @@ def test_a_preview_is_the_request_unsent(net):
     assert net.stats.requests == before
 
 
+@pytest.mark.parametrize("interface", ["scan", "registry"])
+def test_a_preview_is_of_the_server_that_is_asked(interface):
+    first, second = "https://one.example", "https://two.example"
+    with lf.connect(**{f"{interface}_url": [first, second]}) as net:
+        calls = getattr(net, interface).on(second)
+        seen = calls.preview.updates() if interface == "scan" else calls.preview.instruments()
+
+    assert seen.url.startswith(f"{second}/")
+
+
 def test_a_raw_answer_is_the_body_that_the_call_decodes(net):
     answer = net.scan.raw.updates(page_size=10)
 
