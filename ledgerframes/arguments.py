@@ -214,6 +214,23 @@ def names(value: Any, name: str) -> tuple[str, ...]:
     return tuple(str(item) for item in values)
 
 
+def distinct(value: Any, name: str, empty: str) -> list[str]:
+    """Read several texts, each once, in the caller's order.
+
+    Args:
+        value: what the caller gave, as `names` takes it.
+        name: the argument's name, for the message.
+        empty: how the message about none of them ends: what to give.
+
+    Raises:
+        InputError: they are not texts, or there is none.
+    """
+    listed = list(dict.fromkeys(names(value, name)))
+    if not listed:
+        raise InputError(f"{name} is empty{empty}")
+    return listed
+
+
 def _listed(value: Any) -> list[Any] | None:
     """The items of a sequence; None if it is not one."""
     if isinstance(value, Set):
@@ -309,7 +326,9 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
                 hint = did_you_mean(name, known) or f"; it takes {', '.join(known)}"
                 raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
         if place is not None:
-            _check_net(args[place] if place < len(args) else kwargs.get("net"))
+            net = args[place] if place < len(args) else kwargs.get("net")
+            if net is not None and not hasattr(net, "settings"):  # None is for the function to refuse
+                refuse("net", net, "give a network, such as net = lf.connect('https://HOST/api/scan')")
         with enough_memory(function.__name__):
             return function(*args, **kwargs)
 
@@ -333,16 +352,6 @@ def enough_memory(name: str) -> Iterator[None]:
         if not isinstance(error, MemoryError) and _NO_THREAD.search(str(error)) is None:
             raise
         raise ConfigurationError(f"{name} ran out of memory{_allowed()}; {_LESS_MEMORY}") from error
-
-
-def _check_net(net: object) -> None:
-    """Refuse an address, or anything else, in place of a network; the function itself refuses None.
-
-    Raises:
-        InputError: it is not a network.
-    """
-    if net is not None and not hasattr(net, "settings"):
-        refuse("net", net, "give a network, such as net = lf.connect('https://HOST/api/scan')")
 
 
 def _allowed() -> str:

@@ -59,13 +59,13 @@ def shape(
         decimals: how a pandas frame holds amounts: rounded to floats, as exact `Decimal` objects, as Arrow decimals, or
             as text; by default like the frame that it was computed from, according to its provenance, else floats.
         lists: how a pandas frame holds lists: as tuples, or as Arrow lists.
-        attrs: provenance for `df.attrs`; polars cannot store it.
+        attrs: provenance for `df.attrs`, or for the metadata of an Arrow table; polars cannot store it.
 
     Returns:
         A frame with the same rows and columns.
     """
     if as_ == "arrow":
-        return data
+        return data if attrs is None else described(data, attrs)
     if as_ == "polars":
         return _polars().from_arrow(data)
     held = decimals or decimals_of(attrs or {})
@@ -82,16 +82,16 @@ def shape(
     return frame
 
 
-def shape_like(data: pa.Table, frame: Any, *, attrs: Mapping[str, Any] | None = None) -> Any:
-    """Convert a result to the form of the frame it was computed from, with its provenance unless `attrs` is given."""
+def shape_like(data: pa.Table, frame: Any) -> Any:
+    """Convert a result to the form of the frame it was computed from, with its provenance."""
     if isinstance(frame, pa.Table):
         return data
     if not isinstance(frame, pd.DataFrame):
         return shape(data, as_="polars")
-    return shape(data, attrs=attrs_of(frame) if attrs is None else attrs)
+    return shape(data, attrs=attrs_of(frame))
 
 
-def described(data: pa.Table, attrs: dict[str, Any]) -> pa.Table:
+def described(data: pa.Table, attrs: Mapping[str, Any]) -> pa.Table:
     """Arrow data with its provenance added to the schema's metadata."""
     return data.replace_schema_metadata({**(data.schema.metadata or {}), "ledgerframes": json.dumps(attrs)})
 

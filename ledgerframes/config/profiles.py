@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
+from ledgerframes.arguments import did_you_mean
 from ledgerframes.config.settings import Settings
 from ledgerframes.config.token_sources import TOKEN_WAYS, token_way
 from ledgerframes.errors import ConfigurationError
@@ -87,8 +87,7 @@ def read_profile(profile: str, folder: Path, environ: Mapping[str, str]) -> dict
     profiles = profiles_of(read_text(path), path)
     if profile not in profiles:
         names = ", ".join(sorted(profiles)) or "none"
-        close = difflib.get_close_matches(profile, profiles, n=1)
-        remedy = f"did you mean {close[0]!r}?" if close else f"`ledgerframes profile add {profile}` makes it"
+        remedy = did_you_mean(profile, profiles).removeprefix("; ") or f"`ledgerframes profile add {profile}` makes it"
         raise ConfigurationError(f"{path} has no table [profiles.{profile}]; it has: {names}. {remedy}")
     return settings_of(profiles[profile], f"profile {profile!r} in {path}", folder, environ)
 
@@ -123,5 +122,4 @@ def settings_of(own: Mapping[str, Any], place: str, folder: Path, environ: Mappi
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A suggestion for a misspelt name, to end a message."""
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(sorted(known))}"
+    return did_you_mean(name, known) or f"; known are {', '.join(sorted(known))}"

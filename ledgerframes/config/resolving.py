@@ -13,16 +13,7 @@ from ledgerframes.config.token_sources import ClientCredentials, function_token,
 from ledgerframes.errors import ConfigurationError
 
 SHARED_TOKEN: Final = ("ledger_token", "validator_token")
-_SWITCHES: Final = {
-    "true": True,
-    "yes": True,
-    "on": True,
-    "1": True,
-    "false": False,
-    "no": False,
-    "off": False,
-    "0": False,
-}
+_SWITCHES: Final = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(("false", "no", "off", "0"), False)
 
 
 def resolve(

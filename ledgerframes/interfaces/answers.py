@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
@@ -32,17 +33,18 @@ def exact(text: str) -> Decimal:
         raise msgspec.ValidationError(f"the number {text[:40]} is too large for any use") from error
 
 
-def reads(answer: type[T], member: str = "") -> Callable[[bytes], T]:
+def reads(answer: type[T], member: str = "") -> Callable[[bytes | Raw], T]:
     """A reader of bodies that are one JSON value of this type, or an object with a member that is."""
+    return cast("Callable[[bytes | Raw], T]", _reader(cast("Any", answer), member))
+
+
+@cache
+def _reader(answer: Any, member: str) -> Callable[[bytes | Raw], Any]:
     if not member:
-        return cast("Callable[[bytes], T]", _decoder(answer).decode)
-    decode = _decoder(msgspec.defstruct("Answer", [("value", answer)], rename={"value": member})).decode
-    return lambda body: cast("T", decode(body).value)
-
-
-def _decoder(answer: Any) -> msgspec.json.Decoder[Any]:
-    # As floats, amounts would lose digits after the 17th.
-    return msgspec.json.Decoder(answer, float_hook=exact)
+        # As floats, amounts would lose digits after the 17th.
+        return msgspec.json.Decoder(answer, float_hook=exact).decode
+    decode = _reader(msgspec.defstruct("Answer", [("value", answer)], rename={"value": member}), "")
+    return lambda body: decode(body).value
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from ledgerframes.arguments import raising
 from ledgerframes.config.settings import Interface
 from ledgerframes.errors import InputError, NotFoundError
 from ledgerframes.transport import Answer, Sender, Stop, Transport
-from ledgerframes.transport.request import Prepared, Request
+from ledgerframes.transport.request import Endpoint, Prepared, Request
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -64,18 +64,28 @@ class Call(Generic[T]):
             return None
 
 
-def sends(make: Callable[Concatenate[S, P], Call[T]]) -> Callable[Concatenate[S, P], T]:
-    """Declare a call of an interface: its method sends what `make` returns, `preview` and `raw` run it otherwise."""
+def sends(
+    endpoint: Endpoint | None = None, *, neighbour: bool = False
+) -> Callable[[Callable[Concatenate[S, P], Call[T]]], Callable[Concatenate[S, P], T]]:
+    """Declare a call of an interface: its method sends what `make` returns, `preview` and `raw` run it otherwise.
 
-    @wraps(make)
-    def sent(self: S, *arguments: P.args, **options: P.kwargs) -> T:
-        return make(self, *arguments, **options).send(self._sender)
+    Args:
+        endpoint: what is asked first; None where the caller says.
+        neighbour: whether it is not of the contract, but a further endpoint of the same server.
+    """
 
-    declared: Any = sent
-    declared.makes = make
-    if (text := inspect.getdoc(make)) and len(inspect.signature(make).parameters) > 1:
-        declared.__doc__ = raising(text, _REFUSED)
-    return cast("Callable[Concatenate[S, P], T]", declared)
+    def declare(make: Callable[Concatenate[S, P], Call[T]]) -> Callable[Concatenate[S, P], T]:
+        @wraps(make)
+        def sent(self: S, *arguments: P.args, **options: P.kwargs) -> T:
+            return make(self, *arguments, **options).send(self._sender)
+
+        declared: Any = sent
+        declared.makes, declared.endpoint, declared.neighbour = make, endpoint, neighbour
+        if (text := inspect.getdoc(make)) and len(inspect.signature(make).parameters) > 1:
+            declared.__doc__ = raising(text, _REFUSED)
+        return cast("Callable[Concatenate[S, P], T]", declared)
+
+    return declare
 
 
 def calls_of(interface: type[Calls]) -> dict[str, Any]:

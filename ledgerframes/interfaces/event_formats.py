@@ -112,14 +112,15 @@ def whole_format(parties: Sequence[str] | None, *, interfaces: Sequence[str] = (
     return TransactionFormat(event_format=shown, transaction_shape="TRANSACTION_SHAPE_LEDGER_EFFECTS")
 
 
-def chosen_format(parties: Iterable[str] | None, given: TransactionFormat | None) -> TransactionFormat:
-    """The format of a request, made from the parties where none is given.
+def chosen_json(parties: Iterable[str] | None, given: TransactionFormat | None) -> dict[str, Any]:
+    """The format of a request as the ledger interface writes it, made from the parties where none is given.
 
     Raises:
-        InputError: both are given, or a party id is not valid.
+        InputError: both are given, or a rule of the contract is broken.
     """
     # With an id alone real servers answer 400: "Either transaction_format or requesting_parties is required".
-    return given if given is not None and parties is None else format_of(parties, given, "transaction_format")
+    chosen = given if given is not None and parties is None else format_of(parties, given, "transaction_format")
+    return transaction_format_json(chosen, "transaction_format")
 
 
 def format_of(parties: Iterable[str] | None, given: object, name: str) -> TransactionFormat:

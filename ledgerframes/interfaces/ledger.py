@@ -74,26 +74,24 @@ def dar_bytes(dar: Dar) -> bytes:
     return content
 
 
-SUBMIT_REASSIGNMENT: Final = Endpoint(
-    interface="ledger", method="POST", path="/v2/commands/async/submit-reassignment", safe=False
-)
+SUBMIT_REASSIGNMENT: Final = Endpoint("ledger", "POST", "/v2/commands/async/submit-reassignment", safe=False)
 SUBMIT_AND_WAIT_FOR_REASSIGNMENT: Final = Endpoint(
-    interface="ledger", method="POST", path="/v2/commands/submit-and-wait-for-reassignment", safe=False
+    "ledger", "POST", "/v2/commands/submit-and-wait-for-reassignment", safe=False
 )
 SUBMIT_AND_WAIT_FOR_TREE: Final = Endpoint(
-    interface="ledger",
-    method="POST",
-    path="/v2/commands/submit-and-wait-for-transaction-tree",
+    "ledger",
+    "POST",
+    "/v2/commands/submit-and-wait-for-transaction-tree",
     safe=False,
     deprecated="deprecated since release 3.4, removal planned for 3.5; submit-and-wait-for-transaction replaces it",
 )
-LIST_USERS: Final = Endpoint(interface="ledger", method="GET", path="/v2/users")
-CREATE_USER: Final = Endpoint(interface="ledger", method="POST", path="/v2/users", safe=False)
+LIST_USERS: Final = Endpoint("ledger", "GET", "/v2/users")
+CREATE_USER: Final = Endpoint("ledger", "POST", "/v2/users", safe=False)
 UPLOAD_PACKAGE: Final = Endpoint(
-    interface="ledger", method="POST", path="/v2/packages", safe=False,
+    "ledger", "POST", "/v2/packages", safe=False,
     deprecated="to be removed in a future release; the /dars upload does the same until it goes, too",
 )  # fmt: skip
-VALIDATE_DAR: Final = Endpoint(interface="ledger", method="POST", path="/v2/dars/validate")
+VALIDATE_DAR: Final = Endpoint("ledger", "POST", "/v2/dars/validate")
 
 
 class Ledger(LookUpCalls, LedgerPageCalls):
@@ -110,7 +108,7 @@ class Ledger(LookUpCalls, LedgerPageCalls):
         super().__init__(sender)
         self._has_token = has_token
 
-    @sends
+    @sends(SUBMIT_REASSIGNMENT)
     def submit_reassignment(
         self,
         commands: Iterable[ReassignmentCommand],
@@ -135,7 +133,7 @@ class Ledger(LookUpCalls, LedgerPageCalls):
         body = reassignment_json(commands, command_id, submitter, user, workflow_id, submission_id)
         return Call(SUBMIT_REASSIGNMENT.request(json={"reassignmentCommands": body}), _nothing)
 
-    @sends
+    @sends(SUBMIT_AND_WAIT_FOR_REASSIGNMENT)
     def submit_and_wait_for_reassignment(
         self,
         commands: Iterable[ReassignmentCommand],
@@ -169,7 +167,7 @@ class Ledger(LookUpCalls, LedgerPageCalls):
             body["eventFormat"] = event_format_json(event_format, "event_format")
         return Call(SUBMIT_AND_WAIT_FOR_REASSIGNMENT.request(json=body), read_reassignment)
 
-    @sends
+    @sends(SUBMIT_AND_WAIT_FOR_TREE)
     def submit_and_wait_for_transaction_tree(
         self,
         commands: Iterable[Command],
@@ -234,7 +232,7 @@ class Ledger(LookUpCalls, LedgerPageCalls):
             body["minLedgerTimeRel"] = fits(min_ledger_time_rel, Duration, "min_ledger_time_rel")
         return Call(SUBMIT_AND_WAIT_FOR_TREE.request(json=body), read_tree)
 
-    @sends
+    @sends(LIST_USERS)
     def list_users(self, *, page_size: int | None = None, page_token: str | None = None) -> Call[UsersPage]:
         """Read one page of users (contract: GET /v2/users).
 
@@ -246,7 +244,7 @@ class Ledger(LookUpCalls, LedgerPageCalls):
         token = unless_none(page_token, str, "page_token") or None
         return Call(LIST_USERS.request(query={"pageSize": size, "pageToken": token}), read_users)
 
-    @sends
+    @sends(CREATE_USER)
     def create_user(self, user: User, *, rights: Iterable[Right] = ()) -> Call[User]:
         """Create a user (contract: POST /v2/users).
 
@@ -263,7 +261,7 @@ class Ledger(LookUpCalls, LedgerPageCalls):
         body = without_none(user=new_user(user), rights=new_rights(rights) or None)
         return Call(CREATE_USER.request(json=body), read_created)
 
-    @sends
+    @sends(UPLOAD_PACKAGE)
     def upload_package(
         self, dar: Dar, *, vet_all_packages: bool | None = None, synchronizer_id: str | None = None
     ) -> Call[None]:
@@ -280,7 +278,7 @@ class Ledger(LookUpCalls, LedgerPageCalls):
         }
         return Call(UPLOAD_PACKAGE.request(query=query, content=dar_bytes(dar)), _nothing)
 
-    @sends
+    @sends(VALIDATE_DAR)
     def validate_dar(self, dar: Dar, *, synchronizer_id: str | None = None) -> Call[None]:
         """Check a DAR against the vetted packages; nothing is stored (contract: POST /v2/dars/validate).
 

@@ -5,9 +5,7 @@ Events come flat or under `value`; both are read alike. Members that a release d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -16,6 +14,7 @@ from msgspec import Raw, Struct
 from ledgerframes.interfaces.answers import exact
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 class TraceContext(Struct, frozen=True):
@@ -161,7 +160,7 @@ class Completions(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 @dataclass(frozen=True)
-class LedgerAnswer(Generic[T]):
+class LedgerAnswer(Generic[T_co]):
     """An update as the participant sent it.
 
     Attributes:
@@ -170,7 +169,7 @@ class LedgerAnswer(Generic[T]):
     """
 
     raw: bytes = field(repr=False)
-    item: T
+    item: T_co
 
 
 _KINDS: Final = frozenset(
@@ -200,10 +199,8 @@ def read_update(body: bytes) -> LedgerAnswer[LedgerTransaction | Reassignment]:
     members = _raw_members.decode(body)
     update = {} if "transaction" in members else _raw_members.decode(_member(members, "update"))
     if "Reassignment" in update:
-        reassignment = _answer(bare(bytes(update["Reassignment"])), Reassignment)
-        return LedgerAnswer(reassignment.raw, reassignment.item)
-    transaction = read_transaction(body)
-    return LedgerAnswer(transaction.raw, transaction.item)
+        return _answer(bare(bytes(update["Reassignment"])), Reassignment)
+    return read_transaction(body)
 
 
 def read_bare_update(kind: str, raw: bytes) -> LedgerTransaction | Reassignment | None:
@@ -252,21 +249,15 @@ def bare(raw: bytes) -> bytes:
 
 def _answer(raw: bytes, kind: type[T]) -> LedgerAnswer[T]:
     members = _any.decode(raw)
-    if isinstance(members, dict):
-        members = {name: _EVENTS.get(name, _as_sent)(value) for name, value in members.items()}
+    for name in ("events", "eventsById") if isinstance(members, dict) else ():
+        events = members.pop(name, None) or None
+        if isinstance(events, list):
+            members[name] = [_flat(event) for event in events]
+        elif isinstance(events, dict):
+            members[name] = {node: _flat(event) for node, event in events.items()}
+        elif events is not None:
+            members[name] = events  # of another kind, which is refused
     return LedgerAnswer(raw, msgspec.convert(members, kind))
-
-
-def _as_sent(value: Any) -> Any:
-    return value
-
-
-def _listed(events: Any) -> Any:
-    return [_flat(event) for event in events] if isinstance(events, list) else events or []
-
-
-def _keyed(events: Any) -> Any:
-    return {name: _flat(event) for name, event in events.items()} if isinstance(events, dict) else events or {}
 
 
 def _flat(event: Any) -> dict[str, Any]:
@@ -285,6 +276,3 @@ def _flat(event: Any) -> dict[str, Any]:
     if isinstance(created, dict):
         members = {**members, "createdEvent": _flat(_in_its_kind(created))}
     return {**members, "kind": kind}
-
-
-_EVENTS: Final[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({"events": _listed, "eventsById": _keyed})

@@ -19,10 +19,9 @@ from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.event_formats import (
     EventFormat,
     TransactionFormat,
-    chosen_format,
+    chosen_json,
     event_format_json,
     format_of,
-    transaction_format_json,
     update_format_json,
 )
 from ledgerframes.interfaces.ledger_answers import (
@@ -36,12 +35,12 @@ from ledgerframes.interfaces.ledger_answers import (
 from ledgerframes.interfaces.rules import Count64, Positive32, fits, unless_none, without_none
 from ledgerframes.transport.request import Endpoint
 
-LEDGER_END: Final = Endpoint(interface="ledger", method="GET", path="/v2/state/ledger-end")
-UPDATES_PAGE: Final = Endpoint(interface="ledger", method="POST", path="/v2/updates/get-updates-page")
+LEDGER_END: Final = Endpoint("ledger", "GET", "/v2/state/ledger-end")
+UPDATES_PAGE: Final = Endpoint("ledger", "POST", "/v2/updates/get-updates-page")
 CONTRACTS_PAGE: Final = Endpoint(
-    interface="ledger",
-    method="POST",
-    path="/v2/state/active-contracts-page",
+    "ledger",
+    "POST",
+    "/v2/state/active-contracts-page",
     since="Canton has it since 3.5.10; 3.5.1 to 3.5.9 have a GET with a body in its place, which cannot be sent",
 )
 
@@ -151,7 +150,7 @@ class LedgerPageCalls(Calls):
 
     interface = "ledger"
 
-    @sends
+    @sends(LEDGER_END, neighbour=True)
     def ledger_end(self) -> Call[LedgerEnd]:
         """Read the offset of the participant's newest update, and synchronizers' times (GET /v2/state/ledger-end).
 
@@ -163,7 +162,7 @@ class LedgerPageCalls(Calls):
         """
         return Call(LEDGER_END.request(), reads(LedgerEnd))
 
-    @sends
+    @sends(UPDATES_PAGE, neighbour=True)
     def updates_page(
         self,
         *,
@@ -195,9 +194,7 @@ class LedgerPageCalls(Calls):
             NotFoundError: the participant's release does not serve the route.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
-        shown_events = transaction_format_json(
-            chosen_format(requesting_parties, transaction_format), "transaction_format"
-        )
+        shown_events = chosen_json(requesting_parties, transaction_format)
         begin = unless_none(begin_exclusive, Count64, "begin_exclusive")
         end = unless_none(end_inclusive, Count64, "end_inclusive")
         if begin is not None and end is not None and begin > end:
@@ -212,7 +209,7 @@ class LedgerPageCalls(Calls):
         )
         return Call(UPDATES_PAGE.request(json=body), read_updates_page)
 
-    @sends
+    @sends(CONTRACTS_PAGE, neighbour=True)
     def active_contracts_page(
         self,
         *,
@@ -257,10 +254,6 @@ class _UpdatesPage(Struct, rename="camel"):
     next_page_token: str | None = None
 
 
-class _Wrapped(Struct):
-    update: dict[str, Raw]
-
-
 class _ContractsPage(Struct, rename="camel"):
     active_at_offset: int
     active_contracts: list[Raw] | None = None
@@ -273,7 +266,7 @@ class _Entry(Struct, rename="camel"):
 
 
 _updates_page: Final = msgspec.json.Decoder(_UpdatesPage)
-_wrapped: Final = msgspec.json.Decoder(_Wrapped)
+_update_in: Final = reads(dict[str, Raw], "update")
 _contracts_page: Final = msgspec.json.Decoder(_ContractsPage)
 _entry: Final = msgspec.json.Decoder(_Entry)
 
@@ -283,7 +276,7 @@ def read_updates_page(body: bytes) -> LedgerUpdatesPage:
     page = _updates_page.decode(body)
     updates = []
     for wrapped in page.updates or ():
-        kind, raw = _only(_wrapped.decode(wrapped).update, "an update")
+        kind, raw = _only(_update_in(wrapped), "an update")
         updates.append(LedgerUpdate(kind, bare(raw)))
     return LedgerUpdatesPage(
         tuple(updates), page.lowest_page_offset_exclusive, page.highest_page_offset_inclusive,

@@ -7,12 +7,7 @@ from typing import Final
 
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
-from ledgerframes.interfaces.event_formats import (
-    TransactionFormat,
-    chosen_format,
-    transaction_format_json,
-    update_format_json,
-)
+from ledgerframes.interfaces.event_formats import TransactionFormat, chosen_json, update_format_json
 from ledgerframes.interfaces.ledger_answers import (
     Completions,
     LedgerAnswer,
@@ -25,17 +20,15 @@ from ledgerframes.interfaces.rules import LedgerString, Text, fits
 from ledgerframes.transport.request import Endpoint
 
 TRANSACTION_BY_ID: Final = Endpoint(
-    interface="ledger",
-    method="POST",
-    path="/v2/updates/transaction-by-id",
+    "ledger",
+    "POST",
+    "/v2/updates/transaction-by-id",
     deprecated="deprecated since release 3.4; newer releases have POST /v2/updates/update-by-id, used where it is",
 )
-UPDATE_BY_ID: Final = Endpoint(interface="ledger", method="POST", path="/v2/updates/update-by-id")
+UPDATE_BY_ID: Final = Endpoint("ledger", "POST", "/v2/updates/update-by-id")
 _SINCE_3_6: Final = "Canton has it since 3.6"
-UPDATE_BY_HASH: Final = Endpoint(interface="ledger", method="POST", path="/v2/updates/update-by-hash", since=_SINCE_3_6)
-COMPLETION_BY_HASH: Final = Endpoint(
-    interface="ledger", method="POST", path="/v2/commands/completion-by-hash", since=_SINCE_3_6
-)
+UPDATE_BY_HASH: Final = Endpoint("ledger", "POST", "/v2/updates/update-by-hash", since=_SINCE_3_6)
+COMPLETION_BY_HASH: Final = Endpoint("ledger", "POST", "/v2/commands/completion-by-hash", since=_SINCE_3_6)
 
 
 class LookUpCalls(Calls):
@@ -43,7 +36,7 @@ class LookUpCalls(Calls):
 
     interface = "ledger"
 
-    @sends
+    @sends(TRANSACTION_BY_ID)
     def transaction_by_id(
         self,
         update_id: str,
@@ -66,14 +59,14 @@ class LookUpCalls(Calls):
             NotFoundError: the participant does not know the transaction.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
-        shown = transaction_format_json(chosen_format(requesting_parties, transaction_format), "transaction_format")
+        shown = chosen_json(requesting_parties, transaction_format)
         body = {"updateId": fits(update_id, LedgerString, "update_id")}
         older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
         # Release 3.6 has only update-by-id, which refuses a request without `updateFormat`.
         newer = UPDATE_BY_ID.request(json=body | {"updateFormat": {"includeTransactions": shown}})
         return Call(older, read_transaction, alternatives=(newer,))
 
-    @sends
+    @sends(UPDATE_BY_ID, neighbour=True)
     def update_by_id(
         self,
         update_id: str,
@@ -94,13 +87,13 @@ class LookUpCalls(Calls):
             NotFoundError: the participant does not know the update.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
-        shown = transaction_format_json(chosen_format(requesting_parties, transaction_format), "transaction_format")
+        shown = chosen_json(requesting_parties, transaction_format)
         body = {"updateId": fits(update_id, LedgerString, "update_id")}
         newer = UPDATE_BY_ID.request(json=body | {"updateFormat": update_format_json(shown)})
         older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
         return Call(newer, read_update, alternatives=(older,))
 
-    @sends
+    @sends(UPDATE_BY_HASH, neighbour=True)
     def update_by_hash(
         self,
         hash: str,  # noqa: A002 - the field's word
@@ -119,11 +112,11 @@ class LookUpCalls(Calls):
             NotFoundError: the participant does not know the hash, or its release does not serve the route.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
-        shown = transaction_format_json(chosen_format(requesting_parties, transaction_format), "transaction_format")
+        shown = chosen_json(requesting_parties, transaction_format)
         body = {"transactionHash": fits(hash, Text, "hash"), "updateFormat": update_format_json(shown)}
         return Call(UPDATE_BY_HASH.request(json=body), read_update)
 
-    @sends
+    @sends(COMPLETION_BY_HASH, neighbour=True)
     def completion_by_hash(self, hash: str) -> Call[Completions]:  # noqa: A002 - the field's word
         """Read what became of a submission that an external party signed (POST /v2/commands/completion-by-hash).
 

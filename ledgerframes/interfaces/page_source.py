@@ -11,6 +11,7 @@ import msgspec
 
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, InputError, RequestError, StatusError
+from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.history import too_much
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.interfaces.rules import Positive32, fits
@@ -24,8 +25,8 @@ from ledgerframes.transport.server_memory import PageSizes
 
 ValueEncoding = Literal["compact_json", "protobuf_json"]
 
-UPDATES: Final = Endpoint(interface="scan", method="POST", path="/v2/updates")
-EVENTS: Final = Endpoint(interface="scan", method="POST", path="/v0/events")
+UPDATES: Final = Endpoint("scan", "POST", "/v2/updates")
+EVENTS: Final = Endpoint("scan", "POST", "/v0/events")
 
 
 @dataclass(frozen=True)
@@ -69,11 +70,11 @@ class ScanPages:
 
         def revised(asked: Request, error: RequestError) -> Request | None:
             if too_much(error) and (failed := self._failed(error, server)) is not None:
-                self.sender.transport.page_sizes.note(failed, _page_size(asked), came=False)
+                self.sender.transport.page_sizes.note(failed, _page_size(asked.content or b""), came=False)
             return None if revise is None else revise(asked, error)
 
         answer = self.sender.send(request, read=read, server=server, revise=revised, attempts=attempts)
-        self.sender.transport.page_sizes.note(answer.server, _page_size(answer.request), came=True)
+        self.sender.transport.page_sizes.note(answer.server, _page_size(answer.request.content or b""), came=True)
         return answer
 
     def _failed(self, error: RequestError, server: str | tuple[str, ...] | None) -> str | None:
@@ -101,16 +102,8 @@ class ScanPages:
         return replace(self, lenient=True)
 
 
-class _Asked(msgspec.Struct):
-    page_size: int
-
-
-_asked: Final = msgspec.json.Decoder(_Asked)
-
-
-def _page_size(request: Request) -> int:
-    """The number of items that a request for a page asks for."""
-    return _asked.decode(request.content or b"").page_size
+#: The number of items that a request for a page asks for, by its body.
+_page_size: Final = reads(int, "page_size")
 
 
 @dataclass

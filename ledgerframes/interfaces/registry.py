@@ -16,14 +16,10 @@ from ledgerframes.interfaces.rules import Positive32, Text, fits, unless_none, w
 from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.transport.request import Endpoint
 
-INFO: Final = Endpoint(interface="registry", method="GET", path="/registry/metadata/v1/info")
-INSTRUMENTS: Final = Endpoint(interface="registry", method="GET", path="/registry/metadata/v1/instruments")
-INSTRUMENT: Final = Endpoint(
-    interface="registry", method="GET", path="/registry/metadata/v1/instruments/{instrumentId}"
-)
-ALLOCATION_FACTORY: Final = Endpoint(
-    interface="registry", method="POST", path="/registry/allocation-instruction/v1/allocation-factory"
-)
+INFO: Final = Endpoint("registry", "GET", "/registry/metadata/v1/info")
+INSTRUMENTS: Final = Endpoint("registry", "GET", "/registry/metadata/v1/instruments")
+INSTRUMENT: Final = Endpoint("registry", "GET", "/registry/metadata/v1/instruments/{instrumentId}")
+ALLOCATION_FACTORY: Final = Endpoint("registry", "POST", "/registry/allocation-instruction/v1/allocation-factory")
 
 
 class RegistryInfo(Struct, frozen=True, rename="camel"):
@@ -102,7 +98,7 @@ class Registry(Calls):
 
     interface = "registry"
 
-    @sends
+    @sends(INFO, neighbour=True)
     def info(self) -> Call[RegistryInfo]:
         """Read who manages the instruments and which interfaces the registry serves (GET /registry/metadata/v1/info).
 
@@ -118,7 +114,7 @@ class Registry(Calls):
         """
         return Call(INFO.request(), reads(RegistryInfo))
 
-    @sends
+    @sends(INSTRUMENT, neighbour=True)
     def instrument(self, instrument_id: str) -> Call[Instrument | None]:
         """Read one instrument (GET /registry/metadata/v1/instruments/{instrumentId}).
 
@@ -135,7 +131,7 @@ class Registry(Calls):
         path = {"instrumentId": fits(instrument_id, Text, "instrument_id")}
         return Call(INSTRUMENT.request(path=path), reads(Instrument), missing=None)
 
-    @sends
+    @sends(INSTRUMENTS)
     def instruments(self, *, page_size: int | None = None, page_token: str | None = None) -> Call[InstrumentsPage]:
         """Read one page of instruments (contract: GET /registry/metadata/v1/instruments).
 
@@ -147,7 +143,7 @@ class Registry(Calls):
         token = unless_none(page_token, str, "page_token") or None
         return Call(INSTRUMENTS.request(query={"pageSize": size, "pageToken": token}), reads(InstrumentsPage))
 
-    @sends
+    @sends(ALLOCATION_FACTORY)
     def allocation_factory(
         self, choice_arguments: Mapping[str, Any], *, exclude_debug_fields: bool = False
     ) -> Call[AllocationFactory]:

@@ -31,25 +31,19 @@ from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Endpoint
 
 UPDATE_BY_ID: Final = Endpoint(
-    interface="scan",
-    method="GET",
-    path="/v1/updates/{update_id}",
+    "scan",
+    "GET",
+    "/v1/updates/{update_id}",
     deprecated="deprecated since scan 0.5.10; newer scans have GET /v2/updates/{update_id}, which is used where it is",
 )
 # Served from 0.5.10 on; newer releases have dropped v1.
-UPDATE_BY_ID_V2: Final = Endpoint(interface="scan", method="GET", path="/v2/updates/{update_id}")
-UPDATE_BY_HASH: Final = Endpoint(
-    interface="scan", method="GET", path="/v2/updates/hash/{hash}", not_found_is_local=True
-)
-ANS_RULES: Final = Endpoint(interface="scan", method="POST", path="/v0/ans-rules")
-LICENSES: Final = Endpoint(interface="scan", method="GET", path="/v0/admin/validator/licenses")
-EARLIEST_ROUND: Final = Endpoint(
-    interface="scan", method="GET", path="/v0/internal/reward-accounting-process/rounds/earliest-available"
-)
+UPDATE_BY_ID_V2: Final = Endpoint("scan", "GET", "/v2/updates/{update_id}")
+UPDATE_BY_HASH: Final = Endpoint("scan", "GET", "/v2/updates/hash/{hash}", not_found_is_local=True)
+ANS_RULES: Final = Endpoint("scan", "POST", "/v0/ans-rules")
+LICENSES: Final = Endpoint("scan", "GET", "/v0/admin/validator/licenses")
+EARLIEST_ROUND: Final = Endpoint("scan", "GET", "/v0/internal/reward-accounting-process/rounds/earliest-available")
 # Its path from 0.6.0 until it moved in 0.6.5.
-EARLIEST_ROUND_OLD: Final = Endpoint(
-    interface="scan", method="GET", path="/v0/reward-accounting-process/rounds/earliest-available"
-)
+EARLIEST_ROUND_OLD: Final = Endpoint("scan", "GET", "/v0/reward-accounting-process/rounds/earliest-available")
 
 
 class LicensesPage(Struct, frozen=True):
@@ -59,17 +53,13 @@ class LicensesPage(Struct, frozen=True):
     next_page_token: int | str | None = None
 
 
-_ans_rules: Final = reads(ContractWithState, "ans_rules_update")
-_earliest: Final = reads(int, "earliest_round")
-
-
 class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
     """The scan interface, a read-only view of the ledger's history: the contract's six calls and their neighbours.
 
     One method, one request.
     """
 
-    @sends
+    @sends(UPDATE_BY_ID)
     def update_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:
         """Read one update by its id (contract: GET /v1/updates/{update_id}).
 
@@ -86,7 +76,7 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
         # v1 first: unlike its successor it is in the contract, and a server without it answers 404 at once.
         return Call(older, Update.read, alternatives=(newer,))
 
-    @sends
+    @sends(UPDATES)
     def updates(
         self,
         *,
@@ -106,7 +96,7 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
         """
         return Call(page_request(UPDATES, cursor_of(after), page_size, value_encoding), HistoryPage.read)
 
-    @sends
+    @sends(UPDATE_BY_HASH)
     def update_by_hash(self, hash: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:  # noqa: A002
         """Read the update of a prepared transaction's hash (contract: GET /v2/updates/hash/{hash}).
 
@@ -118,7 +108,7 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
         request = UPDATE_BY_HASH.request(path={"hash": hash}, query=encoding_of(value_encoding))
         return Call(request, Update.read)
 
-    @sends
+    @sends(ANS_RULES)
     def ans_rules(
         self, *, cached_contract_id: str | None = None, cached_domain_id: str | None = None
     ) -> Call[ContractWithState]:
@@ -130,9 +120,9 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
         """
         body = {"cached_ans_rules_contract_id": cached_contract_id, "cached_ans_rules_domain_id": cached_domain_id}
         request = ANS_RULES.request(json={name: value for name, value in body.items() if value is not None})
-        return Call(request, _ans_rules)
+        return Call(request, reads(ContractWithState, "ans_rules_update"))
 
-    @sends
+    @sends(LICENSES)
     def validator_licenses(self, *, after: int | str | None = None, limit: int = 1000) -> Call[LicensesPage]:
         """Read one page of validator licenses, newest first (contract: GET /v0/admin/validator/licenses).
 
@@ -143,7 +133,7 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
         query = {"after": after, "limit": fits(limit, Positive32, "limit")}
         return Call(LICENSES.request(query=query), reads(LicensesPage))
 
-    @sends
+    @sends(EARLIEST_ROUND)
     def earliest_available_round(self) -> Call[int]:
         """Read the earliest round with complete reward-accounting records (contract: earliest-available).
 
@@ -151,7 +141,7 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
             NotFoundError: the scan has no such round yet.
         """
         older = EARLIEST_ROUND_OLD.request()
-        return Call(EARLIEST_ROUND.request(), _earliest, alternatives=(older,))
+        return Call(EARLIEST_ROUND.request(), reads(int, "earliest_round"), alternatives=(older,))
 
     @property
     def update_pages(self) -> ScanPages:

@@ -19,8 +19,8 @@ from ledgerframes.interfaces.rules import Text, fits
 from ledgerframes.paging.window import Bound
 from ledgerframes.transport.request import Endpoint
 
-LATEST_RECORD_TIME: Final = Endpoint(interface="scan", method="GET", path="/v0/events/latest-record-time")
-EVENT_BY_ID: Final = Endpoint(interface="scan", method="GET", path="/v0/events/{update_id}")
+LATEST_RECORD_TIME: Final = Endpoint("scan", "GET", "/v0/events/latest-record-time")
+EVENT_BY_ID: Final = Endpoint("scan", "GET", "/v0/events/{update_id}")
 
 
 class LatestRecordTime(Struct, frozen=True):
@@ -32,7 +32,7 @@ class LatestRecordTime(Struct, frozen=True):
 class EventCalls(Calls):
     """The calls of the event history."""
 
-    @sends
+    @sends(EVENTS, neighbour=True)
     def events(
         self, *, after: Bound | None = None, page_size: int = 1000, value_encoding: ValueEncoding | None = None
     ) -> Call[HistoryPage]:
@@ -49,7 +49,7 @@ class EventCalls(Calls):
         request = page_request(EVENTS, cursor_of(after), page_size, value_encoding)
         return Call(request, lambda body: HistoryPage.read(body, EVENT_HISTORY))
 
-    @sends
+    @sends(LATEST_RECORD_TIME, neighbour=True)
     def latest_event_record_time(self) -> Call[LatestRecordTime]:
         """Read up to which record time the scan's event history reaches (GET /v0/events/latest-record-time).
 
@@ -59,7 +59,7 @@ class EventCalls(Calls):
         """
         return Call(LATEST_RECORD_TIME.request(), reads(LatestRecordTime))
 
-    @sends
+    @sends(EVENT_BY_ID, neighbour=True)
     def event_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Call[EventItem]:
         """Read one item of the event history by the id of its request (GET /v0/events/{update_id}).
 

@@ -15,22 +15,20 @@ from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits
 from ledgerframes.transport.request import Endpoint
 
-ROUNDS: Final = Endpoint(interface="scan", method="POST", path="/v0/open-and-issuing-mining-rounds")
-CLOSED_ROUNDS: Final = Endpoint(interface="scan", method="GET", path="/v0/closed-rounds")
-TRAFFIC: Final = Endpoint(
-    interface="scan", method="GET", path="/v0/domains/{domain_id}/members/{member_id}/traffic-status"
-)
-NAMES: Final = Endpoint(interface="scan", method="GET", path="/v0/ans-entries")
-NAME_BY_PARTY: Final = Endpoint(interface="scan", method="GET", path="/v0/ans-entries/by-party/{party}")
-NAME_BY_NAME: Final = Endpoint(interface="scan", method="GET", path="/v0/ans-entries/by-name/{name}")
-FAUCETS: Final = Endpoint(interface="scan", method="GET", path="/v0/validators/validator-faucets")
-FEATURED_APPS: Final = Endpoint(interface="scan", method="GET", path="/v0/featured-apps")
-FEATURED_APP: Final = Endpoint(interface="scan", method="GET", path="/v0/featured-apps/{provider_party_id}")
-DSO: Final = Endpoint(interface="scan", method="GET", path="/v0/dso")
-SCANS: Final = Endpoint(interface="scan", method="GET", path="/v0/scans")
-VOTE_REQUESTS: Final = Endpoint(interface="scan", method="GET", path="/v0/admin/sv/voterequests")
-VOTE_REQUESTS_BY_ID: Final = Endpoint(interface="scan", method="POST", path="/v0/voterequest")
-VOTE_RESULTS: Final = Endpoint(interface="scan", method="POST", path="/v0/admin/sv/voteresults")
+ROUNDS: Final = Endpoint("scan", "POST", "/v0/open-and-issuing-mining-rounds")
+CLOSED_ROUNDS: Final = Endpoint("scan", "GET", "/v0/closed-rounds")
+TRAFFIC: Final = Endpoint("scan", "GET", "/v0/domains/{domain_id}/members/{member_id}/traffic-status")
+NAMES: Final = Endpoint("scan", "GET", "/v0/ans-entries")
+NAME_BY_PARTY: Final = Endpoint("scan", "GET", "/v0/ans-entries/by-party/{party}")
+NAME_BY_NAME: Final = Endpoint("scan", "GET", "/v0/ans-entries/by-name/{name}")
+FAUCETS: Final = Endpoint("scan", "GET", "/v0/validators/validator-faucets")
+FEATURED_APPS: Final = Endpoint("scan", "GET", "/v0/featured-apps")
+FEATURED_APP: Final = Endpoint("scan", "GET", "/v0/featured-apps/{provider_party_id}")
+DSO: Final = Endpoint("scan", "GET", "/v0/dso")
+SCANS: Final = Endpoint("scan", "GET", "/v0/scans")
+VOTE_REQUESTS: Final = Endpoint("scan", "GET", "/v0/admin/sv/voterequests")
+VOTE_REQUESTS_BY_ID: Final = Endpoint("scan", "POST", "/v0/voterequest")
+VOTE_RESULTS: Final = Endpoint("scan", "POST", "/v0/admin/sv/voteresults")
 
 MemberId = Annotated[
     str,
@@ -137,19 +135,7 @@ class _App(Struct):
     featured_app_right: Contract | None = None
 
 
-_rounds: Final = reads(RoundsNow)
-_closed: Final = reads(list[Contract], "rounds")
-_traffic: Final = reads(TrafficStatus, "traffic_status")
-_names: Final = reads(list[NetworkName], "entries")
-_name: Final = reads(NetworkName, "entry")
-_faucets: Final = reads(list[ValidatorFaucets], "validatorsReceivedFaucets")
-_apps: Final = reads(list[Contract], "featured_apps")
 _app: Final = reads(_App)
-_dso: Final = reads(Dso)
-_scans: Final = reads(list[SynchronizerScans], "scans")
-_requests: Final = reads(list[Contract], "dso_rules_vote_requests")
-_requests_by_id: Final = reads(list[Contract], "vote_requests")
-_results: Final = reads(VoteResults)
 
 
 class CurrentCalls(Calls):
@@ -157,18 +143,18 @@ class CurrentCalls(Calls):
 
     interface = "scan"
 
-    @sends
+    @sends(ROUNDS, neighbour=True)
     def open_and_issuing_rounds(self) -> Call[RoundsNow]:
         """Read the open and the issuing rounds (POST /v0/open-and-issuing-mining-rounds)."""
         body = dict[str, list[str]](cached_open_mining_round_contract_ids=[], cached_issuing_round_contract_ids=[])
-        return Call(ROUNDS.request(json=body), _rounds)
+        return Call(ROUNDS.request(json=body), reads(RoundsNow))
 
-    @sends
+    @sends(CLOSED_ROUNDS, neighbour=True)
     def closed_rounds(self) -> Call[list[Contract]]:
         """Read the closed rounds that are not yet settled, the earliest first (GET /v0/closed-rounds)."""
-        return Call(CLOSED_ROUNDS.request(), _closed)
+        return Call(CLOSED_ROUNDS.request(), reads(list[Contract], "rounds"))
 
-    @sends
+    @sends(TRAFFIC, neighbour=True)
     def traffic_status(self, *, synchronizer: str, member: str) -> Call[TrafficStatus | None]:
         """Read a member's extra traffic (GET /v0/domains/{domain_id}/members/{member_id}/traffic-status).
 
@@ -186,9 +172,9 @@ class CurrentCalls(Calls):
             "domain_id": fits(synchronizer, Text, "synchronizer"),
             "member_id": fits(member, MemberId, "member"),
         }
-        return Call(TRAFFIC.request(path=path), _traffic, missing=None)
+        return Call(TRAFFIC.request(path=path), reads(TrafficStatus, "traffic_status"), missing=None)
 
-    @sends
+    @sends(NAMES, neighbour=True)
     def ans_entries(self, *, prefix: str = "", page_size: int = 1000) -> Call[list[NetworkName]]:
         """Read names that begin with a prefix (GET /v0/ans-entries); `page_size` names may not be all of them.
 
@@ -200,21 +186,21 @@ class CurrentCalls(Calls):
             "name_prefix": fits(prefix, str, "prefix") or None,
             "page_size": fits(page_size, Positive32, "page_size"),
         }
-        return Call(NAMES.request(query=query), _names)
+        return Call(NAMES.request(query=query), reads(list[NetworkName], "entries"))
 
-    @sends
+    @sends(NAME_BY_PARTY, neighbour=True)
     def ans_entry_by_party(self, party: str) -> Call[NetworkName | None]:
         """Read a party's first name in alphabetical order (GET /v0/ans-entries/by-party/{party}); None without one."""
         path = {"party": fits(party, PartyId, "party")}
-        return Call(NAME_BY_PARTY.request(path=path), _name, missing=None)
+        return Call(NAME_BY_PARTY.request(path=path), reads(NetworkName, "entry"), missing=None)
 
-    @sends
+    @sends(NAME_BY_NAME, neighbour=True)
     def ans_entry_by_name(self, name: str) -> Call[NetworkName | None]:
         """Read the entry of exactly this name (GET /v0/ans-entries/by-name/{name}); None if there is none."""
         path = {"name": fits(name, Text, "name")}
-        return Call(NAME_BY_NAME.request(path=path), _name, missing=None)
+        return Call(NAME_BY_NAME.request(path=path), reads(NetworkName, "entry"), missing=None)
 
-    @sends
+    @sends(FAUCETS, neighbour=True)
     def validator_faucets(self, validators: Iterable[str]) -> Call[list[ValidatorFaucets]]:
         """Read the faucet rounds of validators (GET /v0/validators/validator-faucets).
 
@@ -223,14 +209,14 @@ class CurrentCalls(Calls):
                 servers limit; `load_validator_faucets` splits longer lists.
         """
         query = {"validator_ids": each(validators, "validators", kind=PartyId, least=1)}
-        return Call(FAUCETS.request(query=query), _faucets)
+        return Call(FAUCETS.request(query=query), reads(list[ValidatorFaucets], "validatorsReceivedFaucets"))
 
-    @sends
+    @sends(FEATURED_APPS, neighbour=True)
     def featured_apps(self) -> Call[list[Contract]]:
         """Read the featured app rights (GET /v0/featured-apps)."""
-        return Call(FEATURED_APPS.request(), _apps)
+        return Call(FEATURED_APPS.request(), reads(list[Contract], "featured_apps"))
 
-    @sends
+    @sends(FEATURED_APP, neighbour=True)
     def featured_app(self, provider: str) -> Call[Contract | None]:
         """Read a provider's featured app right (GET /v0/featured-apps/{provider_party_id}); None without one.
 
@@ -243,22 +229,22 @@ class CurrentCalls(Calls):
         path = {"provider_party_id": fits(provider, PartyId, "provider")}
         return Call(FEATURED_APP.request(path=path), lambda body: _app(body).featured_app_right)
 
-    @sends
+    @sends(DSO, neighbour=True)
     def dso(self) -> Call[Dso]:
         """Read the operators of the network and its rules (GET /v0/dso)."""
-        return Call(DSO.request(), _dso)
+        return Call(DSO.request(), reads(Dso))
 
-    @sends
+    @sends(SCANS, neighbour=True)
     def scans(self) -> Call[list[SynchronizerScans]]:
         """Read the addresses of all scans of the network (GET /v0/scans)."""
-        return Call(SCANS.request(), _scans)
+        return Call(SCANS.request(), reads(list[SynchronizerScans], "scans"))
 
-    @sends
+    @sends(VOTE_REQUESTS, neighbour=True)
     def vote_requests(self) -> Call[list[Contract]]:
         """Read the requests for votes that are open (GET /v0/admin/sv/voterequests)."""
-        return Call(VOTE_REQUESTS.request(), _requests)
+        return Call(VOTE_REQUESTS.request(), reads(list[Contract], "dso_rules_vote_requests"))
 
-    @sends
+    @sends(VOTE_REQUESTS_BY_ID, neighbour=True)
     def vote_requests_by_id(self, requests: Iterable[str]) -> Call[list[Contract]]:
         """Read open requests for votes (POST /v0/voterequest).
 
@@ -266,9 +252,9 @@ class CurrentCalls(Calls):
             requests: the id of each one's first contract; newer servers take 1,000 at most.
         """
         body = {"vote_request_contract_ids": each(requests, "requests", kind=Text, least=1)}
-        return Call(VOTE_REQUESTS_BY_ID.request(json=body), _requests_by_id)
+        return Call(VOTE_REQUESTS_BY_ID.request(json=body), reads(list[Contract], "vote_requests"))
 
-    @sends
+    @sends(VOTE_RESULTS, neighbour=True)
     def vote_results(self, *, limit: int = 1000, page_token: int | None = None) -> Call[VoteResults]:
         """Read results of votes, the latest to take effect first (POST /v0/admin/sv/voteresults).
 
@@ -279,4 +265,4 @@ class CurrentCalls(Calls):
         body: dict[str, int] = {"limit": fits(limit, Positive32, "limit")}
         if page_token is not None:
             body["pageToken"] = fits(page_token, Whole64, "page_token")
-        return Call(VOTE_RESULTS.request(json=body), _results)
+        return Call(VOTE_RESULTS.request(json=body), reads(VoteResults))

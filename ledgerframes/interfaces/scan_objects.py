@@ -17,8 +17,8 @@ from ledgerframes.interfaces.scan_snapshots import When
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint
 
-UPDATE_OBJECTS: Final = Endpoint(interface="scan", method="POST", path="/v0/history/bulk/updates")
-SNAPSHOT_OBJECTS: Final = Endpoint(interface="scan", method="GET", path="/v0/history/bulk/acs")
+UPDATE_OBJECTS: Final = Endpoint("scan", "POST", "/v0/history/bulk/updates")
+SNAPSHOT_OBJECTS: Final = Endpoint("scan", "GET", "/v0/history/bulk/acs")
 
 #: The most objects on a page of the list.
 LARGEST_LIST: Final = 1_000
@@ -48,7 +48,7 @@ class SnapshotObjects(Struct, frozen=True):
 class ObjectCalls(Calls):
     """Calls of scan for its history in bulk. One method, one request."""
 
-    @sends
+    @sends(UPDATE_OBJECTS, neighbour=True)
     def update_objects(
         self, *, after: When, up_to: When, page_token: str | None = None, page_size: int = LARGEST_LIST
     ) -> Call[UpdateObjects]:
@@ -85,7 +85,7 @@ class ObjectCalls(Calls):
             body["next_page_token"] = text(page_token, "page_token", "the next_page_token of the page before")
         return Call(UPDATE_OBJECTS.request(json=body), reads(UpdateObjects))
 
-    @sends
+    @sends(SNAPSHOT_OBJECTS, neighbour=True)
     def snapshot_objects(self, *, at: When) -> Call[SnapshotObjects]:
         """List the objects of the newest snapshot in bulk at or before a time (GET /v0/history/bulk/acs; young).
 

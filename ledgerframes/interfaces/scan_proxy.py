@@ -44,7 +44,7 @@ def _passed_on(request: Request, read: Callable[[bytes], Any]) -> tuple[Request,
         raise ConfigurationError(f"no scan is known to ask {endpoint} of; {_GIVES}")
     path = _PREFIX + request.path.removeprefix("/v0")
     method = "GET" if endpoint == scan_now.ROUNDS else endpoint.method
-    own = Endpoint(interface="validator", method=method, path=_PREFIX + endpoint.path.removeprefix("/v0"))
+    own = Endpoint("validator", method, _PREFIX + endpoint.path.removeprefix("/v0"))
     if endpoint == scan_now.ROUNDS:  # the proxy returns all rounds, so it takes no list of those that are known
         return Request(own, path, request.query), lambda body: read(_by_contract(body))
     return replace(request, endpoint=own, path=path), read

@@ -8,41 +8,40 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 from urllib.parse import quote
 
-from msgspec import UNSET, Meta, Raw, Struct
+from msgspec import UNSET, Raw, Struct
 
 from ledgerframes.arguments import choice, shown
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits, without_none, writable
-from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch, snapshot_of_holdings, summary_call
+from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch, summary_call
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint
 
-SNAPSHOT_TIME: Final = Endpoint(interface="scan", method="GET", path="/v0/state/acs/snapshot-timestamp")
-ACTIVE_CONTRACTS: Final = Endpoint(interface="scan", method="POST", path="/v2/state/acs")
-ACTIVE_CONTRACTS_V1: Final = Endpoint(interface="scan", method="POST", path="/v1/state/acs")
-ACTIVE_CONTRACTS_V0: Final = Endpoint(interface="scan", method="POST", path="/v0/state/acs")
-COINS: Final = Endpoint(interface="scan", method="POST", path="/v2/holdings/state")
-COINS_V1: Final = Endpoint(interface="scan", method="POST", path="/v1/holdings/state")
-COINS_V0: Final = Endpoint(interface="scan", method="POST", path="/v0/holdings/state")
+SNAPSHOT_TIME: Final = Endpoint("scan", "GET", "/v0/state/acs/snapshot-timestamp")
+ACTIVE_CONTRACTS: Final = Endpoint("scan", "POST", "/v2/state/acs")
+ACTIVE_CONTRACTS_V1: Final = Endpoint("scan", "POST", "/v1/state/acs")
+ACTIVE_CONTRACTS_V0: Final = Endpoint("scan", "POST", "/v0/state/acs")
+COINS: Final = Endpoint("scan", "POST", "/v2/holdings/state")
+COINS_V1: Final = Endpoint("scan", "POST", "/v1/holdings/state")
+COINS_V0: Final = Endpoint("scan", "POST", "/v0/holdings/state")
 
 HOLDINGS_SUMMARY: Final = Endpoint(
-    interface="scan",
-    method="POST",
-    path="/v0/holdings/summary",
+    "scan",
+    "POST",
+    "/v0/holdings/summary",
     deprecated="deprecated since 0.6.3; POST /v1/holdings/summary replaces it, without fees",
 )
-HOLDINGS_SUMMARY_V1: Final = Endpoint(interface="scan", method="POST", path="/v1/holdings/summary")
+HOLDINGS_SUMMARY_V1: Final = Endpoint("scan", "POST", "/v1/holdings/summary")
 
 When = str | date | datetime
 #: The version of the route of a snapshot's pages; a page token is only valid there.
 Route = Literal["v2", "v1", "v0"]
 
-_Match = Annotated[RecordTimeMatch, Meta(description="'exact' or 'at_or_before'")]
 _TEMPLATE: Final = re.compile(r"[^:#\s]+:[^:\s]+:[^:\s]+")
 _ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
@@ -76,7 +75,7 @@ class SnapshotCalls(Calls):
 
     interface = "scan"
 
-    @sends
+    @sends()
     def call(self, method: str, path: str, *, json: Any = None, params: Mapping[str, Any] | None = None) -> Call[Any]:
         """Send one read to any route of scan, with the retries, limits and masking of every other call.
 
@@ -111,7 +110,7 @@ class SnapshotCalls(Calls):
             body = json
         return Call(endpoint.request(query=_query(params), json=body), reads(Any))
 
-    @sends
+    @sends(SNAPSHOT_TIME, neighbour=True)
     def snapshot_time(self, *, before: When, migration_id: int) -> Call[SnapshotTime | None]:
         """Read the time of the newest snapshot before a time (GET /v0/state/acs/snapshot-timestamp).
 
@@ -131,7 +130,7 @@ class SnapshotCalls(Calls):
         }
         return Call(SNAPSHOT_TIME.request(query=query), reads(SnapshotTime), missing=None)
 
-    @sends
+    @sends(ACTIVE_CONTRACTS, neighbour=True)
     def active_contracts(
         self,
         *,
@@ -165,7 +164,7 @@ class SnapshotCalls(Calls):
         )
         return _page((ACTIVE_CONTRACTS, ACTIVE_CONTRACTS_V1, ACTIVE_CONTRACTS_V0), body, route)
 
-    @sends
+    @sends(COINS, neighbour=True)
     def coins(
         self,
         *,
@@ -196,7 +195,7 @@ class SnapshotCalls(Calls):
         )
         return _page((COINS, COINS_V1, COINS_V0), body, route)
 
-    @sends
+    @sends(HOLDINGS_SUMMARY, neighbour=True)
     def holdings_summary(
         self,
         *,
@@ -221,8 +220,10 @@ class SnapshotCalls(Calls):
         Raises:
             StatusError: there is no such snapshot (404), or the parties hold too much for one answer (400).
         """
-        asked = snapshot_of_holdings(record_time, migration_id, owner_party_ids, record_time_match)
-        return summary_call(HOLDINGS_SUMMARY, HOLDINGS_SUMMARY_V1, asked, as_of_round)
+        return summary_call(
+            HOLDINGS_SUMMARY, HOLDINGS_SUMMARY_V1, record_time=record_time, migration_id=migration_id,
+            owner_party_ids=owner_party_ids, record_time_match=record_time_match, as_of_round=as_of_round,
+        )  # fmt: skip
 
 
 def template_names(templates: Iterable[str]) -> tuple[str, ...]:

@@ -19,17 +19,15 @@ When = str | date | datetime
 _Match = Annotated[RecordTimeMatch, Meta(description="'exact' or 'at_or_before'")]
 
 HOLDINGS_SUMMARY: Final = Endpoint(
-    interface="validator",
-    method="POST",
-    path="/v0/scan-proxy/holdings/summary",
+    "validator",
+    "POST",
+    "/v0/scan-proxy/holdings/summary",
     deprecated="deprecated since 0.6.3; POST /v1/scan-proxy/holdings/summary replaces it, without fees",
 )
-HOLDINGS_SUMMARY_V1: Final = Endpoint(interface="validator", method="POST", path="/v1/scan-proxy/holdings/summary")
-TRANSFER_OFFERS: Final = Endpoint(interface="validator", method="GET", path="/v0/wallet/transfer-offers")
-NAME_ENTRIES: Final = Endpoint(interface="validator", method="GET", path="/v0/entry/all")
-TRANSFER_PREAPPROVAL: Final = Endpoint(
-    interface="validator", method="GET", path="/v0/scan-proxy/transfer-preapprovals/by-party/{party}"
-)
+HOLDINGS_SUMMARY_V1: Final = Endpoint("validator", "POST", "/v1/scan-proxy/holdings/summary")
+TRANSFER_OFFERS: Final = Endpoint("validator", "GET", "/v0/wallet/transfer-offers")
+NAME_ENTRIES: Final = Endpoint("validator", "GET", "/v0/entry/all")
+TRANSFER_PREAPPROVAL: Final = Endpoint("validator", "GET", "/v0/scan-proxy/transfer-preapprovals/by-party/{party}")
 
 
 class HoldingsSummary(Struct, frozen=True):
@@ -75,32 +73,29 @@ class HoldingsSummaries(Struct, frozen=True):
     computed_as_of_round: int | None = None
 
 
-def snapshot_of_holdings(
-    record_time: When, migration_id: int, owner_party_ids: Iterable[str], record_time_match: RecordTimeMatch
-) -> dict[str, object]:
-    """The body of a request for parties' holdings, which scan accepts as well.
+def summary_call(
+    summary: Endpoint,
+    newer: Endpoint,
+    *,
+    record_time: When,
+    migration_id: int,
+    owner_party_ids: Iterable[str],
+    record_time_match: RecordTimeMatch,
+    as_of_round: int | None,
+) -> Call[HoldingsSummaries]:
+    """The call for parties' holdings; later releases serve only `newer`, without fees and without a round.
 
     Raises:
         InputError: an argument breaks a rule.
     """
     match: str = fits(record_time_match, _Match, "record_time_match")
-    return without_none(
+    asked: dict[str, object] = without_none(
         migration_id=fits(migration_id, Count64, "migration_id"),
         record_time=format_timestamp(to_micros(record_time, "record_time")),
         # Omitted if it is the server's default.
         record_time_match=None if match == "exact" else match,
         owner_party_ids=each(owner_party_ids, "owner_party_ids", kind=PartyId, least=1),
     )
-
-
-def summary_call(
-    summary: Endpoint, newer: Endpoint, asked: dict[str, object], as_of_round: int | None
-) -> Call[HoldingsSummaries]:
-    """The call for parties' holdings; later releases serve only `newer`, without fees and without a round.
-
-    Raises:
-        InputError: `as_of_round` is not a round.
-    """
     at_round = without_none(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
     request = summary.request(json=asked | at_round)
     return Call(request, reads(HoldingsSummaries), alternatives=(newer.request(json=asked),))
@@ -128,11 +123,6 @@ class NameEntry(Struct, frozen=True, rename="camel"):
     payment_duration: str
 
 
-_offers: Final = reads(list[Contract], "offers")
-_entries: Final = reads(list[NameEntry], "entries")
-_preapproval: Final = reads(ContractWithState, "transfer_preapproval")
-
-
 class Validator(Calls):
     """The validator interface: wallet and names of the token's user, and requests passed on to scan.
 
@@ -141,7 +131,7 @@ class Validator(Calls):
 
     interface = "validator"
 
-    @sends
+    @sends(HOLDINGS_SUMMARY)
     def holdings_summary(
         self,
         *,
@@ -166,28 +156,30 @@ class Validator(Calls):
         Raises:
             StatusError: there is no such snapshot (404), or the parties hold too much for one answer (400).
         """
-        asked = snapshot_of_holdings(record_time, migration_id, owner_party_ids, record_time_match)
-        return summary_call(HOLDINGS_SUMMARY, HOLDINGS_SUMMARY_V1, asked, as_of_round)
+        return summary_call(
+            HOLDINGS_SUMMARY, HOLDINGS_SUMMARY_V1, record_time=record_time, migration_id=migration_id,
+            owner_party_ids=owner_party_ids, record_time_match=record_time_match, as_of_round=as_of_round,
+        )  # fmt: skip
 
-    @sends
+    @sends(TRANSFER_OFFERS)
     def transfer_offers(self) -> Call[list[Contract]]:
         """Read the open transfer offers from or to the token's user (contract: GET /v0/wallet/transfer-offers).
 
         Raises:
             NotFoundError: the validator has no wallet of this user.
         """
-        return Call(TRANSFER_OFFERS.request(), _offers)
+        return Call(TRANSFER_OFFERS.request(), reads(list[Contract], "offers"))
 
-    @sends
+    @sends(NAME_ENTRIES)
     def name_entries(self) -> Call[list[NameEntry]]:
         """Read the names that the token's user owns (contract: GET /v0/entry/all).
 
         Raises:
             NotFoundError: the validator does not know the user.
         """
-        return Call(NAME_ENTRIES.request(), _entries)
+        return Call(NAME_ENTRIES.request(), reads(list[NameEntry], "entries"))
 
-    @sends
+    @sends(TRANSFER_PREAPPROVAL)
     def transfer_preapproval(self, party: str) -> Call[ContractWithState | None]:
         """Read a party's transfer preapproval; None if it has none (contract: transfer-preapprovals/by-party).
 
@@ -199,4 +191,4 @@ class Validator(Calls):
             NotFoundError: the validator does not know the path.
         """
         request = TRANSFER_PREAPPROVAL.request(path={"party": fits(party, PartyId, "party")})
-        return Call(request, _preapproval, missing=None)
+        return Call(request, reads(ContractWithState, "transfer_preapproval"), missing=None)

@@ -8,18 +8,17 @@ from functools import partial
 from itertools import product
 from typing import Any, Final
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Raw, Struct
+from msgspec import Raw
 
-from ledgerframes.arguments import choice, names, whole_number
+from ledgerframes.arguments import choice, distinct, whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces import scan_snapshots as routes
-from ledgerframes.interfaces.answers import reading
-from ledgerframes.interfaces.rules import PartyId, Text, each, thousands
+from ledgerframes.interfaces.answers import reading, reads
+from ledgerframes.interfaces.rules import PartyId, each, thousands
 from ledgerframes.loaders.acs.by_objects import Wanted, load_from_objects
 from ledgerframes.loaders.acs.pages import SnapshotReader
 from ledgerframes.loaders.acs.times import snapshot_at
@@ -36,14 +35,11 @@ from ledgerframes.timestamps import format_timestamp
 _FREE_PAGES: Final = 100
 _MAXIMUM: Final = 2**31 - 1
 _LEFT_OUT: Final = ("/event_type",)
+_SOME: Final = ": give at least one, or leave it out"
 _ABSENT: Final = tuple(column.name for column in ACTIVE_CONTRACTS.columns if column.source == NOT_IN_SNAPSHOTS)
 
 
-class _Kind(Struct):
-    template_id: str
-
-
-_kind: Final = msgspec.json.Decoder(_Kind)
+_template_of: Final = reads(str, "template_id")
 
 
 def needing_snapshots() -> AbstractContextManager[None]:
@@ -132,9 +128,9 @@ def load_active_contracts(
     """
     asked: dict[str, Any] = {}
     if templates is not None:
-        asked["templates"] = routes.template_names(_listed(templates, "templates", Text))
+        asked["templates"] = routes.template_names(distinct(templates, "templates", _SOME))
     if parties is not None:
-        asked["parties"] = _listed(parties, "parties")
+        asked["parties"] = [*each(distinct(parties, "parties", _SOME), "parties", kind=PartyId)]
     narrow = bool(asked) or load.limit is not None
     if choice(source, "source", SOURCES) == "objects":
         bound(at, "at")
@@ -183,7 +179,8 @@ def load_coins(load: TableLoad, owners: Iterable[str], *, at: Bound | None = Non
         >>> list(coins.columns[:3])
         ['owner', 'amount', 'created_round']
     """
-    asked = {"owners": _listed(owners, "owners")}
+    wanted = distinct(owners, "owners", ": give at least one party id")
+    asked = {"owners": [*each(wanted, "owners", kind=PartyId)]}
     with needing(*load.needs, instead=load.instead):
         return _pages(load, "coins", at, asked, page_size, _read_coins, narrow=True)
 
@@ -260,7 +257,7 @@ def _read_coins(items: Sequence[Raw]) -> pa.RecordBatch:
 
 def _is_locked(item: Raw, position: int, endpoint: str) -> bool:
     with reading(endpoint, table=COINS.name, item=f"item {position}"):
-        name = _kind.decode(item).template_id.rpartition(":")[2]
+        name = _template_of(item).rpartition(":")[2]
     if name not in {"Amulet", "LockedAmulet"}:
         raise DecodeError(
             f"{endpoint}: item {position} is a contract of {name!r}, not a coin",
@@ -275,18 +272,3 @@ def _plain_ids(batch: pa.RecordBatch, table: Table) -> pa.RecordBatch:
     plain = pc.replace_substring_regex(batch.column(place), "^#", "")
     columns = [plain if number == place else column for number, column in enumerate(batch.columns)]
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
-
-
-def _listed(values: Iterable[str], name: str, kind: Any = PartyId) -> list[str]:
-    """Check a caller's list of texts and drop duplicates.
-
-    Raises:
-        InputError: it is not such a list, or it is empty.
-    """
-    listed = names(values, name)
-    if not listed:
-        raise InputError(f"{name} is empty: give at least one, or leave it out" if name != "owners" else _NO_OWNERS)
-    return list(dict.fromkeys(each(listed, name, kind=kind)))
-
-
-_NO_OWNERS: Final = "owners is empty: give at least one party id"

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 from msgspec import Raw
 
-from ledgerframes.arguments import names
+from ledgerframes.arguments import distinct
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.personal import LEFT_OUT, json_columns, strip_batch
 from ledgerframes.errors import InputError
-from ledgerframes.loaders.declaring import keeps_personal, loader
-from ledgerframes.loaders.table_loader import TableLoad
+from ledgerframes.loaders.declaring import loader
+from ledgerframes.loaders.table_loader import TableLoad, keeps_personal
 from ledgerframes.tables.contracts import LICENSES, NAME_RULES, TRANSFER_OFFERS, TRANSFER_PREAPPROVALS
-
-_BLOB: Final = "/created_event_blob"
-_CONTACT: Final = "/payload/metadata/contactPoint"
 
 
 @loader(LICENSES)
@@ -59,9 +56,9 @@ def load_licenses(load: TableLoad, *, personal: bool | None = None, blobs: bool 
     items = load.paged(
         load.net.scan.raw.validator_licenses, items="validator_licenses", following="next_page_token", argument="after"
     )
-    batch = load.read(items, left_out=([] if keeps else [_CONTACT]) + ([] if blobs else [_BLOB]))
+    batch = load.read(items)
     if not keeps:
-        # `left_out` names one member; the same data may also be elsewhere, in `extra` for example.
+        # The column names one member; the same data may also be elsewhere, in `extra` for example.
         batch, _ = strip_batch(batch, json_columns(load.table))
     return load.frame(_newest(batch))
 
@@ -78,12 +75,11 @@ def _newest(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 @loader(NAME_RULES)
-def load_name_rules(load: TableLoad, *, blobs: bool = False) -> Any:
+def load_name_rules(load: TableLoad) -> Any:
     """Load the rules of the name service, one row (contract: POST /v0/ans-rules).
 
     Args:
         net: the network; its scan is asked.
-        blobs: keep `created_event_blob`.
 
     Returns:
         One row: contract_id, template_id, created_at, payload and more; `lf.describe("name_rules")` lists every column
@@ -96,16 +92,15 @@ def load_name_rules(load: TableLoad, *, blobs: bool = False) -> Any:
         1
     """
     item = load.origin.body(load.net.scan.raw.ans_rules).get("ans_rules_update", Raw(b"null"))
-    return load.frame(load.read([item], left_out=[] if blobs else [f"/contract{_BLOB}"]))
+    return load.frame(load.read([item]))
 
 
 @loader(TRANSFER_OFFERS)
-def load_transfer_offers(load: TableLoad, *, blobs: bool = False) -> Any:
+def load_transfer_offers(load: TableLoad) -> Any:
     """Load the open transfer offers of the token's user (contract: GET /v0/wallet/transfer-offers).
 
     Args:
         net: the network; its validator is asked, with a token.
-        blobs: keep `created_event_blob`.
 
     Returns:
         One row per offer: contract_id, sender, receiver, amount with its unit, description, expires_at, tracking_id and
@@ -119,17 +114,16 @@ def load_transfer_offers(load: TableLoad, *, blobs: bool = False) -> Any:
         (1, 2)
     """
     items = load.items("offers", load.net.validator.raw.transfer_offers)
-    return load.frame(load.read(items, left_out=[] if blobs else [_BLOB]))
+    return load.frame(load.read(items))
 
 
 @loader(TRANSFER_PREAPPROVALS)
-def load_transfer_preapprovals(load: TableLoad, parties: Iterable[str], *, blobs: bool = False) -> Any:
+def load_transfer_preapprovals(load: TableLoad, parties: Iterable[str]) -> Any:
     """Load parties' transfer preapprovals (contract: GET /v0/scan-proxy/transfer-preapprovals/by-party/{party}).
 
     Args:
         net: the network; its validator is asked once per party, with a token.
         parties: party ids, one row for each; `found` is False if there is no preapproval.
-        blobs: keep `created_event_blob`.
 
     Returns:
         One row per party, in the order of `parties`: party, found, and the contract if there is one;
@@ -146,8 +140,7 @@ def load_transfer_preapprovals(load: TableLoad, parties: Iterable[str], *, blobs
     with load.asking():
         items.extend(_preapproval(load, party) for party in wanted[: load.limit])
     found = [bytes(item) != b"{}" for item in items]
-    left_out = [] if blobs else [f"/contract{_BLOB}"]
-    return load.frame(load.read(items, left_out=left_out, party=wanted[: len(items)], found=found))
+    return load.frame(load.read(items, party=wanted[: len(items)], found=found))
 
 
 def _preapproval(load: TableLoad, party: str) -> Raw:
@@ -165,7 +158,4 @@ def party_list(parties: Iterable[str]) -> list[str]:
     Raises:
         InputError: they are not a list of texts, or the list is empty.
     """
-    wanted = names(parties, "parties")
-    if not wanted:
-        raise InputError("parties is empty; give at least one party id")
-    return list(dict.fromkeys(wanted))
+    return distinct(parties, "parties", "; give at least one party id")

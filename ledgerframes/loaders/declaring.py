@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial, wraps
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ledgerframes.arguments import flag, raising, shown, suggesting
+from ledgerframes.arguments import raising, suggesting
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
-from ledgerframes.errors import InputError
 from ledgerframes.loaders.history_reading import read_history
 from ledgerframes.loaders.history_request import KEYWORDS, HistoryRequest
 from ledgerframes.loaders.table_loader import TableLoad
@@ -47,7 +46,7 @@ def loader(
     """Declare a loader of a table.
 
     Args:
-        table: the table. A keyword of the loader that columns of it name, such as `blobs`, adds these columns.
+        table: the table. A keyword that columns of it name, such as `blobs`, adds these columns.
         needs: the routes that are requested, the newest first, if not every server has them.
         instead: the remedy if none of them is served, a sentence without its full stop.
         keywords: the keywords of `TableLoad.of` that it takes.
@@ -56,35 +55,22 @@ def loader(
         Creates the public function: it takes the network where the loader takes a `TableLoad`, then the loader's
         own arguments, then the keywords of all loaders, which stand in its signature and docstring.
     """
-    optional = {column.asked for column in table.columns} - {""}
+    asked = {column.asked for column in table.columns} - {""}
     refused = "InputError: an argument is not valid" + (", or the scan does not serve the route." if needs else ".")
 
     def declare(load: Callable[..., R]) -> Callable[..., R]:
+        own = asked & inspect.signature(load).parameters.keys()
+        common = (*sorted(asked - own), *keywords)
+
         def run(net: Network, *arguments: Any, **given: Any) -> R:
-            form = {name: given.pop(name) for name in keywords if name in given}
-            wanted = [name for name in optional if _wants(net, name, given)]
-            made = TableLoad.of(net, table.having(*wanted) if optional else table, **form)
+            form = {name: given[name] for name in (*common, *own) if name in given}
+            given = {name: value for name, value in given.items() if name not in common}
+            made = TableLoad.of(net, table, **form)
             return load(replace(made, needs=tuple(needs), instead=instead), *arguments, **given)
 
-        return taking(run, load, TableLoad.of, keywords, errors=(refused, *_ERRORS))
+        return taking(run, load, TableLoad.of, common, errors=(refused, *_ERRORS))
 
     return declare
-
-
-def _wants(net: Network, name: str, given: Mapping[str, Any]) -> bool:
-    """Whether a caller's keyword adds columns."""
-    return keeps_personal(net, asked=given.get(name)) if name == "personal" else flag(given.get(name, False), name)
-
-
-def keeps_personal(net: Network, *, asked: bool | None) -> bool:
-    """Whether to keep personal data: the caller's choice, or the setting of `connect`.
-
-    Raises:
-        InputError: the value is neither True nor False.
-    """
-    if asked is not None and not isinstance(asked, bool):
-        raise InputError(f"personal={shown(asked)} is not valid: give True or False")
-    return net.settings.personal if asked is None else asked
 
 
 #: Loads the tables of a history, by name, with further fields of the request.
@@ -111,15 +97,15 @@ def history_loader(
     def declare(load: Callable[..., R]) -> Callable[..., R]:
         def run(net: Network, *arguments: Any, **given: Any) -> R:
             asked = {name: given.pop(name) for name in keywords if name in given}
-            return load(partial(_read, net, history, tables, **asked), *arguments, **given)
+
+            def read(**more: Any) -> dict[str, Any]:
+                return read_history(net, HistoryRequest.of(net, history, tables, **asked, **more))
+
+            return load(read, *arguments, **given)
 
         return taking(run, load, HistoryRequest.of, keywords, errors=_ERRORS_OF_HISTORIES, note=note, **kinds)
 
     return declare
-
-
-def _read(net: Network, history: PagedHistory, tables: tuple[str, ...], **asked: Any) -> dict[str, Any]:
-    return read_history(net, HistoryRequest.of(net, history, tables, **asked))
 
 
 def taking(

@@ -12,7 +12,7 @@ from ledgerframes.errors import DecodeError, PagingError, PartialResultError, Re
 from ledgerframes.loaders.beginning import Beginning, having, proven_by
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import window
-from ledgerframes.timestamps import EPOCH, LATEST, MICROSECOND, format_timestamp, parse_timestamp
+from ledgerframes.timestamps import EPOCH, LATEST, MICROSECOND, parse_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.page_source import ScanPages
@@ -159,13 +159,9 @@ def first_cursors(pages: ScanPages, place: Cursor | None = None) -> Iterator[Cur
         raise _endless(first)
 
 
-def _say(place: Cursor) -> str:
-    return f"(migration {place.migration_id}, {format_timestamp(place.micros)})"
-
-
 def _endless(first: Cursor) -> PagingError:
     return PagingError(
-        f"POST /v2/updates: after {_MIGRATIONS} migrations the server shows one more at {_say(first)}; check scan_url="
+        f"POST /v2/updates: after {_MIGRATIONS} migrations the server shows one more at {first}; check scan_url="
     )
 
 
@@ -183,7 +179,7 @@ def first_after(pages: ScanPages, place: Cursor | None) -> Cursor | None:
 
 def _unordered(place: Cursor, shown: Cursor) -> PagingError:
     return PagingError(
-        f"POST /v2/updates: asked for what follows {_say(place)}, the server sent an update of {_say(shown)};"
+        f"POST /v2/updates: asked for what follows {place}, the server sent an update of {shown};"
         " a server that does not keep to the order cannot be searched"
     )
 

@@ -16,11 +16,10 @@ from ledgerframes.decoding.rebuild import rebuild_rows, row_dicts
 from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import export_tables
 from ledgerframes.export.report import ExportReport
-from ledgerframes.frames import attrs_of, described, shape, to_arrow
+from ledgerframes.frames import attrs_of, described, to_arrow
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.declaring import SHAPE, Read, history_loader, loader
 from ledgerframes.loaders.history_request import NAMES
-from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.results import html_frames
 from ledgerframes.tables.catalogue import table_named
@@ -210,17 +209,7 @@ def _check_as_sent(history: History[Any]) -> None:
 def _single(load: TableLoad, answer: Answer[bytes] | None, endpoint: Endpoint, what: str) -> History[Any]:
     assert answer is not None, "both calls raise if there is no such update"
     batches = decode_items([answer.value], endpoint=f"{endpoint.method} {endpoint.path}").batches
-    personal, servers = load.net.settings.personal, (source_of(answer.server),)
-    attrs = Provenance(servers, what, None, complete=True, personal=personal, decimals=load.decimals).attrs()
-    frames = {
-        name: shape(
-            pa.Table.from_batches([batch]),
-            table_named(name),
-            as_=load.as_,
-            decimals=load.decimals,
-            lists=load.lists,
-            attrs=attrs,
-        )
-        for name, batch in batches.items()
-    }
+    load.origin.servers[source_of(answer.server)] = None
+    load.origin.personal = load.net.settings.personal
+    frames = {name: load.of_table(table_named(name)).frame(batch, part=what) for name, batch in batches.items()}
     return History(**frames)

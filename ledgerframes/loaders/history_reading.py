@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.decoding.paged_histories import TOGETHER, UPDATE_HISTORY, PagedHistory
+from ledgerframes.decoding.paged_histories import TOGETHER, UPDATE_HISTORY
 from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError
 from ledgerframes.frames import shape
 from ledgerframes.interfaces.history import PageRows, read_pages
@@ -55,6 +55,7 @@ class Most:
     bytes: int
 
 
+_INSTEAD: Final = "read the updates without their verdicts by lf.load_history"
 #: Room for the whole history of a small ledger; seconds to minutes of a large one, in memory that any notebook has.
 UNBOUNDED: Final = Most(updates=100_000, bytes=1_000_000_000)
 
@@ -75,9 +76,11 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
         request = request.counting_from(newest_time(net.scan))
     whole = request.limit is None and request.window.whole
     load = _Load(net, request, unbounded if whole else None)
+    # Every scan serves the history of updates, which the contract has.
+    served = nullcontext() if request.history is UPDATE_HISTORY else needing(EVENTS, instead=_INSTEAD)
     with progress_of("history", shown=request.progress, total=request.limit) as progress:
         try:
-            with _served(request.history), load.pages() as pages:
+            with served, load.pages() as pages:
                 for page in pages:
                     load.add(page)
                     last = page.page.glimpse.cursors[page.rows[-1]]
@@ -94,19 +97,11 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
                 raise first from first.__cause__
             load.complete = False
             _log.warning("the load ended early: %s", first)
-    load.warn()
+    if load.beginning is not None and load.beginning.late is not None:
+        warn_of(load.beginning, load.place)
     attrs = load.provenance().attrs() | ({} if request.only is None else request.only.attrs)
-    return {
-        name: shape(data, CATALOGUE[name], as_=request.as_, decimals=request.decimals, lists=request.lists, attrs=attrs)
-        for name, data in load.tables(attrs).items()
-    }
-
-
-def _served(history: PagedHistory) -> AbstractContextManager[None]:
-    """Explain a missing route; every scan serves the history of updates, which the contract has."""
-    if history is UPDATE_HISTORY:
-        return nullcontext()
-    return needing(EVENTS, instead="read the updates without their verdicts by lf.load_history")
+    form = partial(shape, as_=request.as_, decimals=request.decimals, lists=request.lists, attrs=attrs)
+    return {name: form(load.table(name), CATALOGUE[name]) for name in request.kept}
 
 
 #: A server may cap its pages, so that none is full: after this many, the total is estimated, too.
@@ -136,7 +131,7 @@ class _Load:
         self._servers: dict[str, None] = {}
         self._ids = SeenIds(endpoint)
         self._first_page: PageRows | None = None
-        self._beginning: Beginning | None = None  # of the available history, if the load reaches back to it
+        self.beginning: Beginning | None = None  # of the available history, if the load reaches back to it
         self._begin_known = False
         self._updates = self._bytes = self._pages = 0
         self._estimate: Plan | None = None
@@ -254,13 +249,13 @@ class _Load:
         reach = first if held is None else Cursor(first.migration_id, held + 1)
         if not window.wants_before(reach):
             return
-        self._beginning = Beginning(first, self._proven(first))
-        if self._beginning.late is None or not (window.names_start or window.ends_before(reach)):
+        self.beginning = Beginning(first, self._proven(first))
+        if self.beginning.late is None or not (window.names_start or window.ends_before(reach)):
             return
         self.complete = False
         if not request.allow_partial:
             raise PartialResultError(
-                f"{self._place} begins at {reach}, after ledger begin, but {window} was requested: older updates were"
+                f"{self.place} begins at {reach}, after ledger begin, but {window} was requested: older updates were"
                 f" pruned, or never stored there. Give start=({reach.migration_id},"
                 f" '{format_timestamp(reach.micros)}') or later, leave start= out to load from there, read another scan"
                 ' or source="objects", or pass allow_partial=True to get what there is'
@@ -281,12 +276,12 @@ class _Load:
         else:
             self._newest = self.reader.newest
         if self._newest is None:
-            said = nothing_shown(self._net.scan) if paged else f"{self._place}: its objects hold nothing so late"
+            said = nothing_shown(self._net.scan) if paged else f"{self.place}: its objects hold nothing so late"
         else:
             following = Cursor(self._newest.migration_id, self._newest.micros + 1)
             if (window.since or following.micros) <= following.micros and (window.start or following) <= following:
                 return
-            said = f"{self._place} ends at {self._newest}, {self._last_there}"
+            said = f"{self.place} ends at {self._newest}, {self._last_there}"
         self.complete = False
         raise PartialResultError(
             f"{said}, and {window} is asked for. Give an earlier start=, leave it out, or pass allow_partial=True to"
@@ -309,13 +304,9 @@ class _Load:
         return None if known is None else known.proven
 
     @property
-    def _place(self) -> str:
+    def place(self) -> str:
+        """Where the data comes from."""
         return next(iter(self._servers), source_of(self.source.servers[0]))
-
-    def warn(self) -> None:
-        """Warn once if the available history begins after ledger begin."""
-        if self._beginning is not None and self._beginning.late is not None:
-            warn_of(self._beginning, self._place)
 
     def check_network(self) -> None:
         """Ask for the first page again, unless every page repeated an update of the page before it.
@@ -345,21 +336,15 @@ class _Load:
             " load can be trusted; load again"
         )
 
-    def tables(self, attrs: Mapping[str, Any]) -> dict[str, pa.Table]:
-        """The loaded tables, by name; each table's batches are released as they are joined."""
-        tables = {}
-        for name, columns in self._request.kept.items():
-            declared = CATALOGUE[name].schema
-            schema = pa.schema([declared.field(column) for column in columns]).with_metadata(
-                {**declared.metadata, "ledgerframes": json.dumps(attrs)}
-            )
-            batches = [batch.replace_schema_metadata(schema.metadata) for batch in self._batches.pop(name)]
-            tables[name] = pa.Table.from_batches(batches, schema)
-        return tables
+    def table(self, name: str) -> pa.Table:
+        """A table that was loaded; its batches are released as they are joined."""
+        declared = CATALOGUE[name].schema
+        schema = pa.schema([declared.field(column) for column in self._request.kept[name]], declared.metadata)
+        return pa.Table.from_batches(self._batches.pop(name), schema)
 
     def provenance(self) -> Provenance:
         """The origin of the data."""
-        window, reader, beginning = self._request.window, self.reader, self._beginning
+        window, reader, beginning = self._request.window, self.reader, self.beginning
         at_limit = reader.limit is not None and reader.taken >= reader.limit
         # Without an update at or after the end, nothing proves that the range is complete.
         early = self.complete and not (at_limit or reader.beyond) and (window.has_end or self._behind)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 import pyarrow as pa
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from ledgerframes.arguments import choice, whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.decoding.structs import Int64
 from ledgerframes.errors import DecodeError, InputError, StatusError
-from ledgerframes.interfaces.answers import reading
+from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.rules import thousands
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY as HOLDINGS_SUMMARY_OF_SCAN
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY_V1 as HOLDINGS_SUMMARY_V1_OF_SCAN
@@ -41,11 +41,7 @@ _AMOUNTS: Final = tuple(column.name for column in HOLDINGS_SUMMARY.columns if co
 _OF_A_ROUND: Final = ("computed_as_of_round", *_AMOUNTS[3:])
 
 
-class _Summary(Struct):
-    party_id: str
-
-
-_party = msgspec.json.Decoder(_Summary)
+_party_of: Final = reads(str, "party_id")
 _number = msgspec.json.Decoder(Int64 | None)
 _text = msgspec.json.Decoder(str)
 
@@ -127,7 +123,7 @@ class Parts:
             )
         for item in items_of(members, "summaries", _ENDPOINT):
             with reading(_ENDPOINT, table=HOLDINGS_SUMMARY.name):
-                party = _party.decode(item).party_id
+                party = _party_of(item)
             # By party: the order differs from the request, and parties without holdings are missing.
             self._items[party] = item
 

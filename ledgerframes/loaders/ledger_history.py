@@ -6,13 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
-import msgspec
 import pyarrow as pa
-from msgspec import Struct
 
 from ledgerframes.arguments import whole_number
 from ledgerframes.errors import InputError, PagingError
-from ledgerframes.interfaces.answers import reading
+from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
 from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, read_updates_page
 from ledgerframes.loaders.declaring import SHAPE, loader
@@ -113,11 +111,7 @@ def load_ledger_history(
     return LedgerHistory(*frames)
 
 
-class _Placed(Struct):
-    offset: int
-
-
-_placed: Final = msgspec.json.Decoder(_Placed)
+_placed_at: Final = reads(int, "offset")
 
 
 @dataclass
@@ -239,4 +233,4 @@ def _updates_of(page: LedgerUpdatesPage) -> list[bytes]:
 
 def _offset_of(raw: bytes, position: int) -> int:
     with reading(_ENDPOINT, table=LEDGER_TRANSACTIONS.name, column="offset", item=f"item {position}"):
-        return _placed.decode(raw).offset
+        return _placed_at(raw)

@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import names, text
 from ledgerframes.errors import DecodeError, InputError, StatusError
 from ledgerframes.interfaces import scan_now as routes
-from ledgerframes.interfaces.answers import reading
+from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.rules import PartyId, each
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad, items_of, needing
@@ -132,11 +132,7 @@ def load_validator_faucets(load: TableLoad, validators: Iterable[str]) -> Any:
     return load.frame(load.read(items, left_out=["/validator"], validator=asked, found=found))
 
 
-class _Faucets(Struct):
-    validator: str
-
-
-_validator: Final = msgspec.json.Decoder(_Faucets)
+_validator_of: Final = reads(str, "validator")
 
 
 def _faucets(load: TableLoad, validators: list[str]) -> dict[str, Raw]:
@@ -150,7 +146,7 @@ def _faucets(load: TableLoad, validators: list[str]) -> dict[str, Raw]:
         return _faucets(load, validators[:middle]) | _faucets(load, validators[middle:])
     items = items_of(members, "validatorsReceivedFaucets", str(routes.FAUCETS))
     with reading(routes.FAUCETS, table=VALIDATOR_FAUCETS.name):
-        return {_validator.decode(item).validator: item for item in items}
+        return {_validator_of(item): item for item in items}
 
 
 def _parts(validators: list[str]) -> list[list[str]]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from ledgerframes.arguments import text
 from ledgerframes.errors import PagingError, PartialResultError, RequestError
 from ledgerframes.interfaces import scan_now as routes
-from ledgerframes.interfaces.answers import reading
+from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.history import named_maximum
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad, items_of
@@ -23,11 +22,7 @@ _LONGEST: Final = 255
 _ALL: Final = 2**63
 
 
-class _Entry(Struct):
-    name: str
-
-
-_entry: Final = msgspec.json.Decoder(_Entry)
+_name_of: Final = reads(str, "name")
 
 
 @loader(NAMES, needs=(routes.NAMES,), instead="load_name_entries asks a validator for its user's own names")
@@ -108,7 +103,7 @@ class _Reader:
         """The entries by name, and whether there may be more."""
         items = self._items(prefix)
         with reading(routes.NAMES, table=NAMES.name):
-            entries = {_entry.decode(item).name: item for item in items}
+            entries = {_name_of(item): item for item in items}
         other = next((name for name in entries if not name.startswith(prefix)), None)
         if other is not None:
             raise PagingError(

@@ -15,7 +15,6 @@ from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad, items_of
 from ledgerframes.tables.network_now import FEATURED_APPS, ROUNDS, SCANS, SUPER_VALIDATORS
 
-_BLOB: Final = "/created_event_blob"
 _PHASES: Final = {"open_mining_rounds": "open", "issuing_mining_rounds": "issuing"}
 
 
@@ -24,7 +23,7 @@ _PHASES: Final = {"open_mining_rounds": "open", "issuing_mining_rounds": "issuin
     needs=(routes.ROUNDS, routes.CLOSED_ROUNDS),
     instead="look for the contracts of Splice.Round in the history from lf.load_events",
 )
-def load_rounds(load: TableLoad, *, blobs: bool = False) -> Any:
+def load_rounds(load: TableLoad) -> Any:
     """Load the present mining rounds: open, issuing, and closed but not yet settled.
 
     They come from two requests, so a round that changes its phase in between can be missing or appear twice.
@@ -33,7 +32,6 @@ def load_rounds(load: TableLoad, *, blobs: bool = False) -> Any:
 
     Args:
         net: the network; its scan is asked.
-        blobs: keep `created_event_blob`.
 
     Returns:
         One row per round and phase, in the order of the rounds' numbers: round, phase, opens_at and more;
@@ -60,8 +58,7 @@ def load_rounds(load: TableLoad, *, blobs: bool = False) -> Any:
             members = load.origin.body(load.net.scan.raw.closed_rounds)
             closed = items_of(members, "rounds", str(routes.CLOSED_ROUNDS))
             rounds += [("closed", Raw(b'{"contract":' + bytes(item) + b"}")) for item in closed]
-    left_out = [] if blobs else [f"/contract{_BLOB}"]
-    batch = load.read([item for _, item in rounds], left_out=left_out, phase=[phase for phase, _ in rounds])
+    batch = load.read([item for _, item in rounds], phase=[phase for phase, _ in rounds])
     order = pc.sort_indices(batch, sort_keys=[("round", "ascending"), ("contract_id", "ascending")])
     return load.frame(batch.take(order), phases=", ".join(phases))
 
@@ -80,14 +77,13 @@ _map: Final = msgspec.json.Decoder(dict[str, Raw])
     needs=(routes.FEATURED_APPS,),
     instead="look for the contracts of Splice.Amulet:FeaturedAppRight with lf.load_active_contracts",
 )
-def load_featured_apps(load: TableLoad, *, blobs: bool = False) -> Any:
+def load_featured_apps(load: TableLoad) -> Any:
     """Load the featured app rights, one row per right.
 
     Endpoint: GET /v0/featured-apps.
 
     Args:
         net: the network; its scan is asked.
-        blobs: keep `created_event_blob`.
 
     Returns:
         One row per right: contract_id, provider and more; a party can hold several.
@@ -102,7 +98,7 @@ def load_featured_apps(load: TableLoad, *, blobs: bool = False) -> Any:
     items: list[Raw] = []
     with load.asking():
         items = load.items("featured_apps", load.net.scan.raw.featured_apps)
-    return load.frame(load.read(items, left_out=[] if blobs else [_BLOB]))
+    return load.frame(load.read(items))
 
 
 @loader(

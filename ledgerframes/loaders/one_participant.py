@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-import msgspec
-
 from ledgerframes.arguments import names, whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import InputError, PagingError, RequestError, StatusError
-from ledgerframes.interfaces.answers import reading
+from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.ledger_pages import LEDGER_END, LedgerEnd
 from ledgerframes.interfaces.rules import PartyId, Text, each
 from ledgerframes.loaders.contracts import party_list
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from ledgerframes.transport.request import Endpoint
 
 _log = logging.getLogger("ledgerframes.loaders")
-_end: Final = msgspec.json.Decoder(LedgerEnd)
 
 #: The release whose published interface file has the routes; no document names the first one.
 KNOWN: Final = "3.5.14"
@@ -92,7 +89,7 @@ class OneParticipant:
         answer = ledger.raw.ledger_end()
         assert answer is not None
         with reading(LEDGER_END):
-            end = _end.decode(answer.value).offset or 0
+            end = reads(LedgerEnd)(answer.value).offset or 0
         self.origin.servers[source_of(answer.server)] = None
         return self.net.ledger.on(answer.server), end, answer.server
 
@@ -180,7 +177,7 @@ def parties_and_views(parties: Iterable[str] | None, interfaces: Iterable[str]) 
     Raises:
         InputError: a party id or an interface is not valid, or the list of parties is empty.
     """
-    named = None if parties is None else each(party_list(parties), "parties", kind=PartyId, least=1)
+    named = None if parties is None else each(party_list(parties), "parties", kind=PartyId)
     return named, each(names(interfaces, "interfaces"), "interfaces", kind=Text)
 
 

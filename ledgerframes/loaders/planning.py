@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -40,15 +40,6 @@ _OF_END: Final = 3
 #: Requests by which a sync finds out where what fills a page or more ends, to cut it for its workers.
 _OF_CUTTING: Final = 10
 _WORKERS: Final = 4
-
-
-@dataclass(frozen=True)
-class Migration:
-    """One migration of the network, and the first and last record time seen in it."""
-
-    migration_id: int
-    first: int
-    last: int
 
 
 @dataclass(frozen=True)
@@ -169,7 +160,13 @@ def _planned(
     if extent is None:
         return Plan(name or f"{windows[0]}, where no update is shown", 0, 1, 1, 0.0, 0.0)
     size, items, seconds, probes = 0, 0, 0.0, 0
-    parts = [part for one in _migrations_of(extent) for wanted in windows if (part := _part(wanted, one)) is not None]
+    parts = [
+        part
+        # Each migration ends approximately where the next one begins.
+        for first, following in zip(extent.firsts, [*extent.firsts[1:], extent.newest], strict=True)
+        for wanted in windows
+        if (part := _part(wanted, first, max(first.micros, following.micros))) is not None
+    ]
     total = sum(part.high - part.low + 1 for part in parts)
     rows = []
     for part in parts:
@@ -241,29 +238,18 @@ class _Part:
     whole_end: bool
 
 
-def _migrations_of(extent: Extent) -> Iterator[Migration]:
-    """The migrations, each ending approximately where the next one begins."""
-    for first, following in zip(extent.firsts, [*extent.firsts[1:], extent.newest], strict=True):
-        yield Migration(first.migration_id, first.micros, max(first.micros, following.micros))
-
-
-def _part(wanted: Window, one: Migration) -> _Part | None:
-    low = wanted.nearest(Cursor(one.migration_id, one.first))
+def _part(wanted: Window, first: Cursor, last: int) -> _Part | None:
+    """The part that a window names of the migration from its first place to its last instant."""
+    low = wanted.nearest(first)
     # A window of bare times moves on to the next migration if this one has no part of it.
-    if low is None or low.migration_id != one.migration_id or low.micros > one.last:
+    if low is None or low.migration_id != first.migration_id or low.micros > last:
         return None
-    high = _top(wanted, one)
-    return _Part(one.migration_id, low.micros, high, high == one.last) if high >= low.micros else None
-
-
-def _top(wanted: Window, one: Migration) -> int:
-    """The last possible instant of a window in a migration."""
-    high = one.last
+    high = last
     if wanted.until is not None:
         high = min(high, wanted.until - 1)
-    if wanted.end is not None and wanted.end.migration_id == one.migration_id:
+    if wanted.end is not None and wanted.end.migration_id == first.migration_id:
         high = min(high, wanted.end.micros - 1)
-    return high
+    return _Part(first.migration_id, low.micros, high, high == last) if high >= low.micros else None
 
 
 class _Sample:

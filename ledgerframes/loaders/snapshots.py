@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
-from ledgerframes.arguments import names
+from ledgerframes.arguments import distinct
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, InputError, NotFoundError
-from ledgerframes.interfaces.answers import reading
+from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.registry import INSTRUMENT, Registry
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad
@@ -51,7 +51,8 @@ def load_instruments(load: TableLoad, *, ids: Iterable[str] | None = None) -> An
         >>> instruments.instrument_id.to_list()
         ['Amulet', 'HARBOR-SILVER']
     """
-    wanted = None if ids is None else _instrument_ids(ids)[: load.limit]
+    empty = ": give at least one instrument id, or leave it out for all instruments"
+    wanted = None if ids is None else distinct(ids, "ids", empty)[: load.limit]
     items: list[Raw] = []
     given: dict[str, list[Any]] = {"instrument_admin": [], "source": []}
     for server in load.net.settings.urls("registry"):
@@ -81,18 +82,6 @@ def _admin_of(registry: Registry) -> str | None:
         return None
 
 
-def _instrument_ids(ids: Iterable[str]) -> list[str]:
-    """The ids that a caller gave, each once, in order.
-
-    Raises:
-        InputError: they are not a list of texts, or the list is empty.
-    """
-    wanted = list(dict.fromkeys(names(ids, "ids")))
-    if not wanted:
-        raise InputError("ids is empty: give at least one instrument id, or leave it out for all instruments")
-    return wanted
-
-
 def _all_instruments(load: TableLoad, registry: Registry) -> list[Raw]:
     return load.paged(registry.raw.instruments, items="instruments", following="nextPageToken", argument="page_token")
 
@@ -114,16 +103,9 @@ def _instruments(load: TableLoad, registry: Registry, wanted: list[str]) -> list
     return items
 
 
-class _Named(Struct):
-    id: str
-
-
-_named: Final = msgspec.json.Decoder(_Named)
-
-
 def _id_of(item: Raw) -> str:
     with reading(INSTRUMENTS.endpoints[0], table=INSTRUMENTS.name, column="instrument_id"):
-        return _named.decode(item).id
+        return reads(str, "id")(item)
 
 
 def _instrument(load: TableLoad, registry: Registry, instrument_id: str) -> list[Raw]:

@@ -16,7 +16,7 @@ from ledgerframes.arguments import flag, whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError, NotFoundError, PagingError, RequestError, StatusError
-from ledgerframes.frames import As, Decimals, Lists, check_shape, described, shape
+from ledgerframes.frames import As, Decimals, Lists, check_shape, shape
 from ledgerframes.interfaces.answers import reading
 from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.cursor import Cursor
@@ -112,6 +112,7 @@ class TableLoad:
         origin: the servers that answered.
         needs: the routes that are requested, the newest first, if not every server has them.
         instead: the remedy if none of them is served.
+        unasked: where the values are of the columns that no keyword of the caller adds; they are in no other column.
     """
 
     net: Network
@@ -125,6 +126,7 @@ class TableLoad:
     origin: Origin = field(default_factory=Origin)
     needs: tuple[Endpoint, ...] = ()
     instead: str = ""
+    unasked: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -132,6 +134,8 @@ class TableLoad:
         net: Network,
         table: Table,
         *,
+        personal: bool | None = None,
+        blobs: bool = False,
         columns: Iterable[str] | None = None,
         as_: As = "pandas",
         decimals: Decimals | None = None,
@@ -144,6 +148,8 @@ class TableLoad:
         Args:
             net: the network.
             table: the table.
+            personal: keep personal data. None takes the setting of `connect`.
+            blobs: keep `created_event_blob`.
             columns: the columns to keep, in this order; all by default.
             as_: `"pandas"`, `"arrow"` or `"polars"`.
             decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as
@@ -158,7 +164,11 @@ class TableLoad:
         held = net.settings.decimals if decimals is None else decimals
         check_shape(as_, held, lists)
         most = None if limit is None else min(whole_number(limit, "limit", least=1), _MOST)
-        return cls(net, table, table.pick(columns), as_, held, lists, most, flag(allow_partial, "allow_partial"))
+        asked = {"personal": keeps_personal(net, asked=personal), "blobs": flag(blobs, "blobs")}
+        unasked = tuple(column.source for column in table.columns if not asked.get(column.asked, True))
+        table = table.having(*(name for name, wanted in asked.items() if wanted)) if unasked else table
+        partial = flag(allow_partial, "allow_partial")
+        return cls(net, table, table.pick(columns), as_, held, lists, most, partial, unasked=unasked)
 
     @property
     def endpoint(self) -> str:
@@ -197,18 +207,26 @@ class TableLoad:
         Raises:
             DecodeError: an item breaks the contract.
         """
-        return read_records(self.table, items, self.endpoint, given=given, left_out=left_out)
+        return read_records(self.table, items, self.endpoint, given=given, left_out=[*self.unasked, *left_out])
 
-    def frame(self, batch: pa.RecordBatch | pa.Table, *, cursor: Cursor | None = None, **said: Any) -> Any:
-        """Select the caller's columns and rows; `said` are attributes in addition to the provenance."""
+    def frame(
+        self, batch: pa.RecordBatch | pa.Table, *, cursor: Cursor | None = None, part: str = "", **said: Any
+    ) -> Any:
+        """Select the caller's columns and rows; `said` are attributes in addition to the provenance.
+
+        Args:
+            batch: the rows.
+            cursor: the place that they belong to.
+            part: what was asked for, in words; the table's name by default.
+        """
         origin = self.origin
         attrs = said | Provenance(
-            tuple(origin.servers), self.table.name, cursor, origin.complete, personal=origin.personal,
+            tuple(origin.servers), part or self.table.name, cursor, origin.complete, personal=origin.personal,
             left_out=origin.left_out, decimals=self.decimals,
         ).attrs()  # fmt: skip
         # Cut again here, because a page can have more than the limit.
         whole = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
-        data = described(whole.slice(0, self.limit).select(list(self.names)), attrs)
+        data = whole.slice(0, self.limit).select(list(self.names))
         return shape(data, self.table, as_=self.as_, decimals=self.decimals, lists=self.lists, attrs=attrs)
 
     def paged(
@@ -247,6 +265,15 @@ class TableLoad:
                 if self.limit is not None and len(collected) >= self.limit:
                     break
         return collected
+
+
+def keeps_personal(net: Network, *, asked: bool | None) -> bool:
+    """Whether to keep personal data: the caller's choice, or the setting of `connect`.
+
+    Raises:
+        InputError: the value is neither True nor False.
+    """
+    return net.settings.personal if asked is None else flag(asked, "personal")
 
 
 def items_of(members: Mapping[str, Raw], name: str, endpoint: str) -> list[Raw]:

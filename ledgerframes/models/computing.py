@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import pyarrow as pa
 
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, warn
-from ledgerframes.frames import As, Decimals, described, shape
+from ledgerframes.frames import As, Decimals, shape
 from ledgerframes.loaders.opening import begin_of, check_contents, check_rows, line_for
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import Engine, steps
@@ -116,7 +116,7 @@ def _shaped(
     """Rows in the declared columns and the caller's form, with the provenance of the history and further facts."""
     attrs, schema = inputs.attrs | {"table": table.name, **said}, table.schema
     declared = pa.table([rows[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
-    return shape(described(declared, attrs), table, as_=as_, decimals=decimals, attrs=attrs)
+    return shape(declared, table, as_=as_, decimals=decimals, attrs=attrs)
 
 
 @contextmanager

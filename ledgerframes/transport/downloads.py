@@ -9,7 +9,7 @@ from ledgerframes.config.settings import is_loopback, origin_of
 from ledgerframes.transport.public_addresses import why_not_public
 from ledgerframes.transport.request import Endpoint
 
-DOWNLOAD: Final = Endpoint(interface="scan", method="GET", path="/v0/history/bulk/download/{object_key}")
+DOWNLOAD: Final = Endpoint("scan", "GET", "/v0/history/bulk/download/{object_key}")
 
 _LONGEST: Final = 8_000
 

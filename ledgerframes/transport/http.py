@@ -7,6 +7,7 @@ import importlib
 import time
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from typing import Any, Final
 
 import httpx
@@ -60,18 +61,21 @@ class UnknownCodingError(DamagedError):
     """A body is compressed in a way that was not requested; asking again does not help."""
 
 
-def collect(pieces: Iterable[bytes], *, encoding: str, limit: int) -> bytes:
+def collect(pieces: Iterable[bytes], *, encoding: str, limit: int, announced: str = "") -> bytes:
     """Read a body.
 
     Args:
         pieces: the body as it arrives.
         encoding: the Content-Encoding, in lower case; only gzip is ever asked for.
         limit: bytes after decompression; reading a compressed body stops as soon as it exceeds this.
+        announced: the Content-Length, if there is one; a body that it says is too large is not read.
 
     Raises:
         TooLargeError: the limit was reached.
         DamagedError: the compression is broken or cut off; an `UnknownCodingError` if it is another one.
     """
+    if announced.isdecimal() and (len(announced) > LONGEST_LENGTH or int(announced) > limit):
+        raise TooLargeError
     arriving = _unpacked(_counted(pieces, limit + SLACK), encoding)
     whole = next(arriving, b"")
     more = next(arriving, None) if len(whole) <= limit else None
@@ -86,25 +90,6 @@ def collect(pieces: Iterable[bytes], *, encoding: str, limit: int) -> bytes:
     if len(whole) > limit:
         raise TooLargeError
     return whole
-
-
-def pour(pieces: Iterable[bytes], sink: BodySink, *, encoding: str, announced: str) -> None:
-    """Write a body to a sink, piece by piece.
-
-    Args:
-        pieces: the body as it arrives.
-        sink: takes it.
-        encoding: the Content-Encoding, in lower case.
-        announced: the Content-Length, if there is one.
-
-    Raises:
-        DamagedError: as `collect`.
-    """
-    arriving = _unpacked(pieces, encoding)
-    known = encoding not in _GZIP and announced.isdecimal() and len(announced) < LONGEST_LENGTH
-    sink.begin(int(announced) if known else None)
-    for piece in arriving:
-        sink.write(piece)
 
 
 def _unpacked(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
@@ -227,8 +212,16 @@ class Http:
             **(extensions or {}), "attempt": attempt, **({} if sink is None else {"pieces": True}),
             "timeout": {name: max(1e-6, min(most, seconds)) for name, most in {**times, "pool": seconds}.items()},
         }  # fmt: skip
+        headers = {**prepared.headers, **(credential.header() if credential else {})}
         try:
-            outcome = self._attempt(prepared, credential, attempt, sink, told)
+            request = httpx.Request(
+                prepared.method, _url(prepared.url), headers=headers, content=prepared.body, extensions=told
+            )
+        except (httpx.InvalidURL, UnicodeError) as error:
+            return _broken(httpx.LocalProtocolError(str(error)))
+        try:
+            with closing(self._transport.handle_request(request)) as answer:
+                outcome = self._read(answer, attempt, sink)
         except httpx.TransportError as error:
             # It is not passed on, since it contains the headers and with them the token.
             outcome = Failure(f"no whole answer within {seconds:g} s") if attempt.left() <= 0 else _broken(error)
@@ -236,46 +229,22 @@ class Http:
             stop.check()
         return outcome
 
-    def _attempt(
-        self,
-        prepared: Prepared,
-        credential: Credential | None,
-        attempt: Attempt,
-        sink: BodySink | None,
-        extensions: dict[str, object],
-    ) -> Received | Failure:
-        headers = {**prepared.headers, **(credential.header() if credential else {})}
-        try:
-            request = httpx.Request(
-                prepared.method, _url(prepared.url), headers=headers, content=prepared.body, extensions=extensions
-            )
-        except (httpx.InvalidURL, UnicodeError) as error:
-            raise httpx.LocalProtocolError(str(error)) from None
-        answer = self._transport.handle_request(request)
-        try:
-            return self._read(answer, attempt) if sink is None else self._pour(answer, attempt, sink)
-        finally:
-            answer.close()
-
-    def _read(self, answer: httpx.Response, attempt: Attempt) -> Received | Failure:
-        # Read before the body, so that a body too large is refused unread.
-        headers = dict(answer.headers.items())
+    def _read(self, answer: httpx.Response, attempt: Attempt, sink: BodySink | None) -> Received | Failure:
+        """Read the body: of a success whole, or into the sink; of anything else its beginning."""
+        headers, status = dict(answer.headers.items()), answer.status_code
         encoding = headers.get("content-encoding", "").strip().lower()
-        if not 200 <= answer.status_code < 300:
-            return Received(answer.status_code, headers, _beginning(answer, attempt, encoding))
-        limit = self._settings.max_answer_bytes
-        large = Failure(
-            f"the answer is larger than max_answer_bytes={limit}; ask for a smaller page or raise the limit",
-            transient=False,
-            elsewhere=False,
-        )
-        announced = headers.get("content-length", "")
-        if announced.isdecimal() and (len(announced) > LONGEST_LENGTH or int(announced) > limit):
-            return large
+        if not 200 <= status < 300 or (sink is not None and status != 200):
+            return Received(status, headers, _beginning(answer, attempt, encoding))
+        announced, limit = headers.get("content-length", ""), self._settings.max_answer_bytes
         try:
-            body = collect(_arriving(answer, attempt), encoding=encoding, limit=limit)
+            if sink is not None:
+                return Received(status, headers, b"", poured=_pour(answer, attempt, sink, encoding, announced))
+            body = collect(_arriving(answer, attempt), encoding=encoding, limit=limit, announced=announced)
         except TooLargeError:
-            return large
+            return Failure(
+                f"the answer is larger than max_answer_bytes={limit}; ask for a smaller page or raise the limit",
+                transient=False, elsewhere=False,
+            )  # fmt: skip
         except UnknownCodingError as error:
             return Failure.for_good(str(error), _UNREADABLE)
         except DamagedError as error:
@@ -285,30 +254,26 @@ class Http:
                 f"the answer holds more than {MOST_VALUES:,} values; ask for a smaller page",
                 transient=False, elsewhere=False,
             )  # fmt: skip
-        return Received(answer.status_code, headers, body)
+        return Received(status, headers, body)
 
-    def _pour(self, answer: httpx.Response, attempt: Attempt, sink: BodySink) -> Received | Failure:
-        """Write the body of a success to a sink; each byte that arrives prolongs the attempt."""
-        headers = dict(answer.headers.items())
-        encoding = headers.get("content-encoding", "").strip().lower()
-        if answer.status_code != 200:
-            return Received(answer.status_code, headers, _beginning(answer, attempt, encoding))
-        size = 0
 
-        def arriving() -> Iterator[bytes]:
-            nonlocal size
-            for piece in _arriving(answer, attempt):
-                size += len(piece)
-                attempt.at += len(piece) / SLOWEST
-                yield piece
+def _pour(answer: httpx.Response, attempt: Attempt, sink: BodySink, encoding: str, announced: str) -> int:
+    """Write a body to a sink, piece by piece, each of which prolongs the attempt; returns its size as it was sent."""
+    size = 0
 
-        try:
-            pour(arriving(), sink, encoding=encoding, announced=headers.get("content-length", ""))
-        except UnknownCodingError as error:
-            return Failure.for_good(str(error), _UNREADABLE)
-        except DamagedError as error:
-            return Failure(str(error))
-        return Received(answer.status_code, headers, b"", poured=size)
+    def arriving() -> Iterator[bytes]:
+        nonlocal size
+        for piece in _arriving(answer, attempt):
+            size += len(piece)
+            attempt.at += len(piece) / SLOWEST
+            yield piece
+
+    unpacked = _unpacked(arriving(), encoding)
+    known = encoding not in _GZIP and announced.isdecimal() and len(announced) < LONGEST_LENGTH
+    sink.begin(int(announced) if known else None)
+    for piece in unpacked:
+        sink.write(piece)
+    return size
 
 
 def _arriving(answer: httpx.Response, attempt: Attempt) -> Iterator[bytes]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Final
@@ -77,7 +76,7 @@ class Proxy:
         return why
 
 
-def proxy_for(url: str, proxies: Mapping[str, str] | None = None) -> Proxy | None:
+def proxy_for(url: str) -> Proxy | None:
     """The proxy that the environment names for a server; none for this machine.
 
     Raises:
@@ -87,7 +86,7 @@ def proxy_for(url: str, proxies: Mapping[str, str] | None = None) -> Proxy | Non
     # The sandbox and local nodes are on this machine, which no proxy can reach.
     if is_loopback(url) or proxy_bypass(parts.hostname or ""):
         return None
-    known = getproxies() if proxies is None else proxies
+    known = getproxies()
     kind = next((scheme for scheme in (parts.scheme, "all") if known.get(scheme)), None)
     if kind is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import quote
@@ -30,7 +30,7 @@ class DeprecatedEndpointWarning(FutureWarning):
     """An endpoint is deprecated; the message names the replacement."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Endpoint:
     """One operation of an interface.
 
@@ -47,6 +47,7 @@ class Endpoint:
     interface: Interface
     method: str
     path: str
+    _: KW_ONLY
     safe: bool = True
     deprecated: str | None = None
     not_found_is_local: bool = False
@@ -80,8 +81,14 @@ class Endpoint:
         if set(names) != set(path):
             raise InputError(f"{self} takes the path parameters {names}, not {sorted(path)}")
         filled = _PARAMETER.sub(lambda match: _path_value(match[1], path[match[1]], self), self.path)
-        pairs = tuple((name, _query_value(name, value, self)) for name, value in _singly(query))
-        _check_length(filled, pairs, self)
+        pairs = tuple(_pairs(query, self))
+        # Longer ones no server accepts and the HTTP library cannot send.
+        size = len(filled) + sum(len(name) + len(quote(value)) + 2 for name, value in pairs)
+        if size > LONGEST:
+            raise InputError(
+                f"{self}: path and query would have {size} characters, more than {LONGEST}; an id or a page"
+                " token is too long to be valid"
+            )
         if json is not msgspec.UNSET:
             if content is not None:
                 raise InputError(f"{self}: give json or content, not both")
@@ -145,35 +152,19 @@ def _path_value(name: str, value: str, endpoint: Endpoint) -> str:
         raise InputError(f"{name}={value!r} is not Unicode text: {error}") from error
 
 
-def _singly(
-    query: Mapping[str, str | int | bool | Sequence[str] | None],
-) -> Iterator[tuple[str, str | int | bool]]:
-    """Each name with one value at a time."""
+def _pairs(
+    query: Mapping[str, str | int | bool | Sequence[str] | None], endpoint: Endpoint
+) -> Iterator[tuple[str, str]]:
+    """Each name with one value at a time, as text."""
     for name, value in query.items():
-        if value is None or isinstance(value, str | int):
-            yield from () if value is None else ((name, value),)
-        else:
-            yield from ((name, element) for element in value)
-
-
-def _query_value(name: str, value: str | int, endpoint: Endpoint) -> str:
-    # Servers read `true`, not Python's `True`.
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(f"{name}={text[:80]!r} of {endpoint} is not Unicode text: {error}") from error
-    return text
-
-
-def _check_length(path: str, query: tuple[tuple[str, str], ...], endpoint: Endpoint) -> None:
-    """Refuse requests that no server accepts and the HTTP library cannot send."""
-    size = len(path) + sum(len(name) + len(quote(value)) + 2 for name, value in query)
-    if size > LONGEST:
-        raise InputError(
-            f"{endpoint}: path and query would have {size} characters, more than {LONGEST}; an id or a page"
-            " token is too long to be valid"
-        )
+        for one in () if value is None else (value,) if isinstance(value, str | int) else value:
+            # Servers read `true`, not Python's `True`.
+            text = str(one).lower() if isinstance(one, bool) else str(one)
+            try:
+                text.encode()
+            except UnicodeEncodeError as error:
+                raise InputError(f"{name}={text[:80]!r} of {endpoint} is not Unicode text: {error}") from error
+            yield name, text
 
 
 def _encoded(value: object, endpoint: Endpoint) -> bytes:

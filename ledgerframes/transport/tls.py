@@ -36,23 +36,22 @@ _ADVICE: Final[Mapping[int, str]] = {
 }
 
 
-def trusted(ca_file: str | None, environ: Mapping[str, str] = os.environ) -> ssl.SSLContext:
-    """The TLS context that verifies connections.
+def trusted(ca_file: str | None) -> ssl.SSLContext:
+    """The TLS context that verifies connections: by the usual certificates, or those that a variable names.
 
     Args:
-        ca_file: certificates to trust in addition to the usual ones.
-        environ: the variables, which may name others in place of the usual ones.
+        ca_file: certificates to trust in addition to those.
 
     Raises:
         ConfigurationError: a file or a folder does not exist, cannot be read, or has no certificate; it is named.
     """
-    name = next((name for name in TRUST_VARIABLES if environ.get(name)), None)
+    name = next((name for name in TRUST_VARIABLES if os.environ.get(name)), None)
     if name is None:
         context = _usual()
-    elif name == "SSL_CERT_DIR" or Path(environ[name]).is_dir():
-        context = _of_folder(environ[name], name)
+    elif name == "SSL_CERT_DIR" or Path(os.environ[name]).is_dir():
+        context = _of_folder(os.environ[name], name)
     else:
-        context = ssl.create_default_context(cafile=check_ca_file(environ[name], name))
+        context = ssl.create_default_context(cafile=check_ca_file(os.environ[name], name))
     if ca_file is not None:
         # In addition to the public authorities, so that one connection can reach both kinds of server.
         context.load_verify_locations(check_ca_file(ca_file, "ca_file"))

@@ -119,18 +119,17 @@ class Transport:
         return self.memory.order(interface, self._urls(interface))
 
     def _urls(self, interface: Interface) -> tuple[str, ...]:
+        """Those configured, and the scans that the configured ones list, asked for once."""
         given = self.settings.urls(interface)
-        return (*given, *self._more_scans()) if interface == "scan" else given
-
-    def _more_scans(self) -> tuple[str, ...]:
-        """The scans that the configured ones list, asked for once."""
+        if interface != "scan":
+            return given
         if self._listed is None and self._list_scans is not None:
             with self._listing:
                 if self._listed is None:
                     listed = self._list_scans()
                     self._gate(listed)
                     self._listed = listed
-        return self._listed or ()
+        return (*given, *(self._listed or ()))
 
     def _gate(self, urls: Iterable[str]) -> None:
         """Limit the requests to each host, except this machine."""
@@ -143,7 +142,7 @@ class Transport:
     def _secret(self, interface: Interface, server: str) -> Secret | None:
         """The token for a server; None for one that the caller has not named."""
         listed = interface == "scan" and server in (self._listed or ())
-        return None if listed else self.token(interface)
+        return None if listed else self._tokens.get(interface)
 
     def token(self, interface: Interface) -> Secret | None:
         """The token of an interface, which client credentials fetch through this connection."""

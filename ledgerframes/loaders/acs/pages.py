@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import msgspec
 from msgspec import Raw
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, NotFoundError, PagingError, RequestError
-from ledgerframes.interfaces.answers import reading
+from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.history import named_maximum
 from ledgerframes.interfaces.scan_snapshots import Route, SnapshotPage
 from ledgerframes.loaders.table_loader import Origin, denies
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from ledgerframes.interfaces.scan import Scan
 
 _log = logging.getLogger("ledgerframes.loaders")
-_page: Final = msgspec.json.Decoder(SnapshotPage)
 
 
 @dataclass
@@ -159,7 +157,7 @@ class SnapshotReader:
 
     def _read(self, body: bytes) -> SnapshotPage:
         with reading(self.endpoint, table=self.table):
-            page = _page.decode(body)
+            page = reads(SnapshotPage)(body)
             place = Cursor(page.migration_id, parse_timestamp(page.record_time)[0])
         if place != self.place:
             raise DecodeError(

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.arguments import flag, suggesting
-from ledgerframes.frames import As, Decimals, Lists, check_shape, described, shape
+from ledgerframes.frames import As, Decimals, Lists, check_shape, shape
 from ledgerframes.loaders.beginning import Beginning, warn_of
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window, window
 from ledgerframes.store.keywords import AsOf, LoadOptions, SqlOptions
@@ -95,7 +95,7 @@ def load(
     rows = read.load(kept, condition)
     attrs = read.provenance(self._lake.url, part).attrs() | {"as_of": as_of and str(as_of)}
     attrs |= read.proof(rows, condition)
-    return shape(described(rows, attrs), named, as_=as_, decimals=decimals, lists=lists, attrs=attrs)
+    return shape(rows, named, as_=as_, decimals=decimals, lists=lists, attrs=attrs)
 
 
 def whole(self: Store, table: str) -> pd.DataFrame:
