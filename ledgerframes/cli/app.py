@@ -79,7 +79,7 @@ def _signals_as_exits() -> Iterator[None]:
         if handler is not signal.SIG_IGN:  # a shell's background job ignores Ctrl-C, which is meant for another
             signal.signal(number, leave)
     unraisable = sys.unraisablehook
-    # What a finalizer drops is raised again at the next call, and Python need not say so.
+    # Errors that finalizers drop are raised again at the next call, so Python need not report them.
     sys.unraisablehook = lambda dropped: None if isinstance(dropped.exc_value, Signalled) else unraisable(dropped)
     try:
         yield

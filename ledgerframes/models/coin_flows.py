@@ -46,7 +46,7 @@ def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | N
 
 @of_model(TRANSFERS, unknown=["unknown_rules_choices"])
 def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
-    """List the outputs of coin transfers: sender, receiver, amount, round, fees and lock.
+    """List the outputs of coin transfers: who paid whom how much, in which round, with which fees and lock.
 
     An `AmuletRules_Transfer` counts at any depth; a choice that wraps it is not counted again, and gives the
     reason. From release 0.5.16 on token-standard choices and preapprovals move coin without one; then they count

@@ -342,7 +342,7 @@ _MOST: Final = 100
 _VIEWS: Final = ("creates", "exercises")
 #: The inputs whose rows have a place in the history.
 _HISTORY: Final = ("events", "reassignments")
-#: What every step may need: where an item is, and which kind it is.
+#: Columns that every step may need: the place and the kind of an item.
 _PLACE: Final = {"migration_id", "record_time", "event_type", "choice", "kind"}
 
 

@@ -56,7 +56,7 @@ def votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Dec
 
 @of_model(VOTE_CASTS, notes=_began_before("record_time"))
 def vote_casts(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
-    """List the votes that each super validator cast on governance requests, with its reasons.
+    """List who voted how on governance requests: the votes that each super validator cast, with its reasons.
 
     A request lists its votes, so those cast before the events are here too if the events, or `opening`, show the
     request; `attrs["began_before"]` counts them.

@@ -25,7 +25,7 @@ AMOUNTS: Final = (
     "accumulated_holding_fees_locked", "accumulated_holding_fees_total", "total_available_coin",
 )  # fmt: skip
 
-#: What depends on the round that fees are computed for, and newer servers leave out.
+#: Amounts that depend on the round of the fees, and that newer servers leave out.
 _OF_A_ROUND: Final = AMOUNTS[3:]
 _KNOWN: Final = "the side knows the party"
 _EXACT: Final = Context(prec=70)  # the usual 28 digits would round

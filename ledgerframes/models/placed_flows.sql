@@ -1,4 +1,4 @@
--- What each update minted and burned, by the round that it counts for: its own, else the last that had opened by then.
+-- The amounts that each update minted and burned, by the round that it counts for: its own, else the last opened by then.
 with
 opened as (
   select coalesce(opened_at, opens_at) as time, round

@@ -16,7 +16,7 @@ stocks as (
 placed as (
   select
     kind, amount,
-    -- What began before the events is there from the first time on.
+    -- Locks that began before the events count from the first time on.
     case when recorded_at is null then 0 else started.place end as begins,
     ended.place as ends
   from stocks

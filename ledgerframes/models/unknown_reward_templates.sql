@@ -7,5 +7,5 @@ where shown_by = 'create'
   and template_name not in (select template_name from coupon_kinds)
   and template_name not in (
     'Splice.Amulet:UnclaimedReward', 'Splice.Amulet:UnclaimedDevelopmentFundCoupon', 'Splice.DSO.SvState:SvRewardState',
-    -- What leads to coupons of the second version.
+    -- Templates that lead to coupons of the second version.
     'Splice.Amulet.RewardAccountingV2:CalculateRewardsV2', 'Splice.Amulet.RewardAccountingV2:ProcessRewardsV2')

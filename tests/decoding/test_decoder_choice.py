@@ -64,7 +64,7 @@ def test_without_the_extension_python_decodes_and_the_reason_is_told(checkout, m
         built.unlink()
     assert told(checkout, monkeypatch) == ("python (the compiled decoder was not built)", "")
     stdout, stderr = told(checkout, monkeypatch, **{VARIABLE: "compiled"})
-    assert (stdout, "is not possible: the compiled decoder was not built; install it again" in stderr) == ("", True)
+    assert (stdout, "is not possible: the compiled decoder was not built; reinstall it" in stderr) == ("", True)
 
 
 @pytest.mark.long

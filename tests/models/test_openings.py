@@ -135,7 +135,7 @@ def test_a_snapshot_is_an_opening_where_its_time_is_in_the_events(net):
         lf.supply(rest, opening=coins)
     with pytest.raises(lf.errors.InputError, match="of some parties alone"):
         lf.supply(rest, opening=some)
-    with pytest.raises(lf.errors.InputError, match="a part of the contracts alone"):
+    with pytest.raises(lf.errors.InputError, match="only a part of the contracts"):
         lf.supply(rest, opening=lf.load_active_contracts(net, at=at, limit=50))
 
 

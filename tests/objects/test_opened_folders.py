@@ -224,7 +224,7 @@ def test_objects_that_are_missing_between_others_are_named(copied):
 def test_a_missing_object_of_a_segment_is_named(copied):
     own = segment(copied, 4)
     (own / "updates_compact_json_0.zstd").rename(own / "updates_compact_json_1.zstd")
-    with pytest.raises(lf.errors.InputError, match="object 0 is missing and object 1 is there"):
+    with pytest.raises(lf.errors.InputError, match="object 0 is missing and object 1 exists"):
         lf.open_objects(copied)
 
 
@@ -350,7 +350,7 @@ def test_digests_are_checked_before_an_object_is_read(store, copied):
 def test_an_object_of_the_list_that_is_not_there_is_named(copied):
     digests(copied)
     remove(segment(copied, -1))
-    with pytest.raises(lf.errors.InputError, match=r"SHA256SUMS lists .* which is not there"):
+    with pytest.raises(lf.errors.InputError, match=r"SHA256SUMS lists .* which does not exist"):
         lf.open_objects(copied)
 
 

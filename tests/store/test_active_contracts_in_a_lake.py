@@ -112,7 +112,7 @@ def test_a_killed_sync_is_resumed(tmp_path, net, number, when):
         assert len(begun) > 0
     else:
         begun = pd.DataFrame({"loaded_at": []})
-        with pytest.raises(lf.errors.StoreError, match="holds no active_contracts"):
+        with pytest.raises(lf.errors.StoreError, match="has no active_contracts"):
             store.load(TABLE, allow_partial=True)
     assert store.check()
 

@@ -46,4 +46,4 @@ def test_a_short_wait_is_written_in_full(store, caplog):
     with lf.sandbox(updates=50) as base:
         base.sandbox.faults = Faults(sequence=("503",))
         next(store.follow(lf.connect(scan_url=base.sandbox.scan_url, attempts=1), every="0.2s"))
-    assert "again in 0.2 s" in caplog.text
+    assert "starts in 0.2 s" in caplog.text

@@ -80,7 +80,7 @@ def test_start_and_end_go_by_the_column_of_time_of_a_computed_table(store):
     part = store.load("rewards", start=low, end=high)
 
     assert len(part) == ((rewards.created_at >= low) & (rewards.created_at < high)).sum() > 0
-    with pytest.raises(lf.errors.InputError, match="knows no migrations"):
+    with pytest.raises(lf.errors.InputError, match="has no migrations"):
         store.load("rewards", start=(0, low))
     with pytest.raises(lf.errors.InputError, match=r"no column of time.*where="):
         store.load("transfers", last="1d")
@@ -178,7 +178,7 @@ def test_a_table_that_was_never_filled_says_how_to_get_it(table, store, place, t
         *([] if table in COMPUTED else [lambda: store.sql(f"select count(*) from {table}")]),
     ]
     for way in ways:
-        with pytest.raises(lf.errors.StoreError, match=f"holds no {table}; .*{NEVER[table]}"):
+        with pytest.raises(lf.errors.StoreError, match=f"has no {table}; .*{NEVER[table]}"):
             way()
 
     if table not in COMPUTED:

@@ -118,7 +118,7 @@ def test_dask_gives_what_load_gives(filled, history):
     wanted = history.updates[history.updates.migration_id >= 1]
     assert_same(frame.compute(), wanted.reset_index(drop=True), "updates")
     assert frame.dtypes.equals(history.updates.dtypes)
-    with pytest.raises(lf.errors.StoreError, match="holds no licenses"):
+    with pytest.raises(lf.errors.StoreError, match="has no licenses"):
         filled.dask("licenses")
 
 
@@ -179,7 +179,7 @@ def test_what_is_not_covered_is_an_error_unless_allowed(store, net, history):
 def test_a_store_of_snapshots_has_no_history(store, net):
     store.sync(net, tables=["licenses"])
     assert list(store.tables().table) == ["licenses"]
-    with pytest.raises(lf.errors.StoreError, match=r"holds no updates; sync it with store.sync\(net\)"):
+    with pytest.raises(lf.errors.StoreError, match=r"has no updates; sync it with store.sync\(net\)"):
         store.load("updates")
 
 

@@ -88,5 +88,5 @@ def test_a_name_in_a_text_opens_no_table(tmp_path):
 def test_a_store_of_an_empty_ledger_has_no_tables(store):
     with lf.sandbox(updates=0) as empty:
         store.sync(empty)
-    with pytest.raises(lf.errors.StoreError, match="holds no updates"):
+    with pytest.raises(lf.errors.StoreError, match="has no updates"):
         store.sql("select count(*) as rows from updates")

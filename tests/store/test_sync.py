@@ -185,7 +185,7 @@ def test_an_empty_ledger_makes_no_store(store):
         report = store.sync(lf.connect(scan_url=nothing.scan_url))
     assert report.complete
     assert store.coverage().empty
-    with pytest.raises(lf.errors.StoreError, match="holds no updates"):
+    with pytest.raises(lf.errors.StoreError, match="has no updates"):
         store.load("updates")
 
 

@@ -230,7 +230,7 @@ def test_tables_of_0_2_without_verdicts_open_as_before(ledger, tmp_path):
     history = Lake(tmp_path / "lake").history(VERDICTS)
 
     assert history.network is None
-    with pytest.raises(lf.errors.StoreError, match="holds no verdicts"):
+    with pytest.raises(lf.errors.StoreError, match="has no verdicts"):
         store.load("verdicts")
 
 

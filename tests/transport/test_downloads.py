@@ -148,7 +148,7 @@ def test_a_signature_in_the_url_is_sent_and_shown_nowhere(serve, transport, tmp_
         ("ftp://1.1.1.1/object", "not an http or https URL"),
         ("file:///etc/passwd", "not an http or https URL"),
         ("https://user:pass@1.1.1.1/object", "a user name"),
-        ("https://1.1.1.1/a b", "no URL has"),
+        ("https://1.1.1.1/a b", "not valid in a URL"),
         ("https://[::1", "not a URL"),
         ("https://1.1.1.1:99999/", "not a URL"),
         ("", "not an http or https URL"),

@@ -43,7 +43,7 @@ Activity = Callable[[Transaction, Simulation], None]
 # Several synchronizers share a record time; clients that page by "after" lose updates there.
 _TIES: Final = 0.16
 _SIGNED_OUTSIDE: Final = 0.08
-# What members and validators report, apps mark and wallets do, in the proportions of a network's own pages; few private
+# Activities of members, validators, apps and wallets, in the proportions of a network's own pages; few private
 # workflows, since a history counts what the scan shows.
 _ON_MAIN: Final[dict[Activity, int]] = {
     coins.pay: 18,

@@ -21,7 +21,7 @@ UNKNOWN: Final = "The requested resource could not be found."
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
 
-# What msgspec raises for a body that it cannot read; RecursionError is for one nested too deep.
+# The errors of msgspec for a body that it cannot read; RecursionError is for one nested too deep.
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 encode: Final = msgspec.json.Encoder().encode
