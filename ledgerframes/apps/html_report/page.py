@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 import html
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import pandas as pd
 
 from ledgerframes.errors import visible
+from ledgerframes.plot.palette import in_dark
 from ledgerframes.plot.themes import style
 from ledgerframes.showing import cell, ids_of, is_number, labelled
 
@@ -116,42 +116,36 @@ def picture(draw: Callable[..., Any], words: str) -> str:
     """A chart as vectors, inside of the page, light and dark, with a description for readers who do not see it.
 
     Args:
-        draw: draws it, on a figure of its own or on `ax`; called once for each background.
+        draw: draws it, on a figure of its own; called again for a dark background if it has colours of a heat map.
         words: a description.
     """
-    import matplotlib.pyplot as plt
-
-    with _themed("light"):
-        axes = draw()
-        light, size, place = _vectors(axes.figure), axes.figure.get_size_inches(), axes.get_position()
-    with _themed("dark"):
-        # The positions are those of the light one: computing them takes most of the time.
-        dark = _vectors(draw(ax=plt.figure(figsize=size).add_axes(place)).figure)
+    light = _vectors(draw, "light")
+    dark = in_dark(light) or _vectors(draw, "dark")
     return (
-        f"<figure><picture><source media='screen and (prefers-color-scheme: dark)' srcset='{dark}'>"
-        f"<img alt='{escape(words)}' src='{light}'></picture></figure>"
+        f"<figure><picture><source media='screen and (prefers-color-scheme: dark)' srcset='{_url(dark)}'>"
+        f"<img alt='{escape(words)}' src='{_url(light)}'></picture></figure>"
     )
 
 
-@contextmanager
-def _themed(theme: Literal["light", "dark"]) -> Iterator[None]:
-    """Letters as paths look the same in every browser; without a salt, two equal charts would differ."""
-    from matplotlib import rc_context
+def _vectors(draw: Callable[..., Any], theme: Literal["light", "dark"]) -> str:
+    """A chart as SVG; its figure is closed.
 
-    with style(theme), rc_context({"svg.fonttype": "path", "svg.hashsalt": "ledgerframes"}):
-        yield
-
-
-def _vectors(figure: Any) -> str:
-    """A figure as SVG in a URL; it is closed."""
+    Letters as paths look the same in every browser; without a salt, two equal charts would differ.
+    """
     import matplotlib.pyplot as plt
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    sink = io.BytesIO()
-    # Not savefig: it draws everything once before, for sizes that are known here.
-    FigureCanvasSVG(figure).print_svg(sink, metadata={"Date": None})  # type: ignore[no-untyped-call]
-    plt.close(figure)
-    return f"data:image/svg+xml;base64,{base64.b64encode(sink.getvalue()).decode()}"
+    sink = io.StringIO()
+    with style(theme), plt.rc_context({"svg.fonttype": "path", "svg.hashsalt": "ledgerframes"}):
+        figure = draw().figure
+        # Not savefig: it draws everything once before, for sizes that are known here.
+        FigureCanvasSVG(figure).print_svg(sink, metadata={"Date": None})  # type: ignore[no-untyped-call]
+        plt.close(figure)
+    return sink.getvalue()
+
+
+def _url(svg: str) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
 def _cell(tag: str, words: str, *, number: bool, title: str = "", short: bool = False) -> str:

@@ -116,8 +116,10 @@ def measured(ax: Axes) -> tuple[float, float]:
     A layout engine may narrow the axes again when their neighbours are drawn, so next to neighbours less counts.
     """
     paper = figure_of(ax)
-    if paper.get_layout_engine() is not None and paper.stale:
-        paper.draw_without_rendering()  # most of the time that a chart takes
+    engine = paper.get_layout_engine()
+    if engine is not None and paper.stale:
+        engine.execute(paper)  # most of the time that a chart takes
+        paper.stale = False
     box = ax.get_window_extent()
     wide, high = (0.66, 0.85) if _crowded(ax) else (1.0, 1.0)
     return box.width * wide * 72 / paper.dpi, box.height * high * 72 / paper.dpi
