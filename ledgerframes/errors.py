@@ -49,7 +49,7 @@ class LedgerframesError(Exception):
 
 
 def _outside(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of this package and of what it calls."""
+    """A traceback without the frames of this package and of its libraries."""
     frames = []
     while trace is not None and not trace.tb_frame.f_globals.get("__name__", "").startswith("ledgerframes."):
         frames.append(trace)
@@ -82,8 +82,8 @@ class StatusError(RequestError):
     Attributes:
         status: the HTTP status.
         detail: the server's own message, shortened; empty when there was none.
-        code: the ledger interface's error code, where the body has one.
-        category: the ledger interface's errorCategory, where the body has one.
+        code: the ledger interface's error code, if the body has one.
+        category: the ledger interface's errorCategory, if the body has one.
         correlation_id: an id that the operator of the server can look up; often all there is.
         trace_id: another such id.
         context: the ledger interface's context map.

@@ -198,7 +198,7 @@ def connect(
             `load_instruments` asks them all.
         ledger_url: base URL of the participant's ledger interface.
         token: bearer token for ledger and validator, as text or as a function that returns it. A function's token
-            is kept until shortly before its `exp`, or for a minute where it has none; after a 401 it is called again.
+            is kept until shortly before its `exp`, or for a minute if it has none; after a 401 it is called again.
         token_oauth: instead, OAuth2 client credentials: `{"issuer": URL, "client_id": …, "secret_env": VARIABLE,
             "audience": …}`; `secret_file` in place of `secret_env`, `token_url` in place of `issuer`, and `scope` if
             the provider requires one. The secret goes only to the issuer's own host, over https.

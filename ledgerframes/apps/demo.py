@@ -24,7 +24,7 @@ def demonstrate(folder: Path, say: Callable[[str], None], *, seed: int = 7, upda
     """Start the sandbox; load from it, sync a lake, export, draw; and print the main results for an analyst.
 
     Args:
-        folder: where the results go.
+        folder: the folder for the results.
         say: prints a line.
         seed: the simulated ledger's seed.
         updates: its length.

@@ -81,7 +81,7 @@ def export(
             then are those two columns; Parquet only.
         times: "ms" takes the microseconds off, toward the past.
         overwrite: whether files of an earlier export may be replaced.
-        provenance: where the rows are from, JSON-serialisable and without secrets; goes into Parquet and workbooks.
+        provenance: the origin of the rows, JSON-serialisable and without secrets; goes into Parquet and workbooks.
         personal: True keeps personal data, the contact points of validators' operators, False leaves it out. Without
             it, each table's source decides: it is left out unless that was loaded to be kept. What was left out is
             counted in the report, listed in `extra` where there is such a column, and said by the provenance.

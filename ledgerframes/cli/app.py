@@ -223,7 +223,7 @@ def _keep(handle: Any, file: Path) -> None:
 
 
 def _serve(handle: Any, *, needs_token: bool) -> None:
-    """Say where the sandbox is, and wait for an interrupt; being asked to terminate counts as one."""
+    """Print where the sandbox is, and wait for an interrupt; being asked to terminate counts as one."""
     from ledgerframes.embedded import SANDBOX_USER
 
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background job starts with the first one ignored
@@ -253,7 +253,7 @@ def demo(
 
 
 def _say_while_read(text: str) -> None:
-    """Print, and go on in silence once nobody reads any more: the results are in files."""
+    """Print, and continue silently once nobody reads any more: the results are in files."""
     try:
         say(text)
     except BrokenPipeError:

@@ -42,7 +42,7 @@ def _network(*names: str, **more: Any) -> Any:
     return typer.Option(*names, rich_help_panel="Network", **more)
 
 
-_FAILOVER = '"network": where the given scans fail, ask those that they list. "given": only the given ones.'
+_FAILOVER = '"network": if the given scans fail, ask those that they list. "given": only the given ones.'
 _SCAN = "Base URL of a scan, such as https://HOST/api/scan; several are tried in turn."
 _CA_FILE = "Certificates (PEM) of a private authority, trusted in addition to the usual ones."
 _HTTP = "Send a token over plain http too, on a private network."
@@ -78,7 +78,7 @@ _PLACE = re.compile(r"(-?\d+)@(.+)", re.DOTALL)
 def networked(*interfaces: str) -> Callable[[Command], Command]:
     """The options of a network for a command, whose parameter `network` connects as they say.
 
-    What they leave out comes from LEDGERFRAMES_* and the profile.
+    Options that are omitted come from LEDGERFRAMES_* and the profile.
 
     Args:
         interfaces: those that the command may ask; with the scan alone no other's address and no token is needed.

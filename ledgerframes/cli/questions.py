@@ -56,7 +56,7 @@ def holdings(
     top: Top = 20,
     at: Annotated[str | None, typer.Option(help="Up to and including this time, UTC, or MIGRATION@TIME.")] = None,
 ) -> Rows:
-    """List what parties hold, from the history of a lake, the largest first; notional fees are not taken off.
+    """List parties' holdings, from the history of a lake, the largest first; notional fees are not deducted.
 
     Example: ledgerframes holdings lake --top 10
     """

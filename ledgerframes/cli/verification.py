@@ -28,9 +28,9 @@ def check(
 def repair(
     store: StorePlace,
     *,
-    unsettled: Annotated[bool, typer.Option("--unsettled", help="Also take out what is not final yet.")] = False,
+    unsettled: Annotated[bool, typer.Option("--unsettled", help="Also remove what is not final yet.")] = False,
 ) -> Any:
-    """Take out of a lake what is damaged, lost or unsound; the next sync reads it again.
+    """Remove from a lake what is damaged, lost or unsound; the next sync reads it again.
 
     Example: ledgerframes repair lake, then ledgerframes sync lake --profile mainnet
     """

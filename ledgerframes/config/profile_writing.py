@@ -121,7 +121,7 @@ def _toml(value: Any) -> str:
         return "{ " + ", ".join(f"{key} = {_toml(one)}" for key, one in value.items()) + " }"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
-    # As JSON has it, but for a sign that only TOML does not allow.
+    # As in JSON, except for a character that only TOML forbids.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -115,7 +115,7 @@ class Settings:
         personal: keep personal data: the contact points that operators of validators gave. Without it, licenses,
             `expand`, exports and reports leave them out; docs/howto/personal-data.md says where they remain.
         insecure_http: send tokens over plain http beyond loopback too, as to a participant in the same cluster.
-        failover: which scans are asked where one fails: those of `scan_url` ("given"), or after them also those that
+        failover: which scans are asked if one fails: those of `scan_url` ("given"), or after them also those that
             they list ("network").
         decimals: how loaders give amounts to pandas where their own `decimals=` is left out: `"float"`, `"exact"`
             (`Decimal`), `"arrow"` or `"string"`.
@@ -272,7 +272,7 @@ def check_url(url: object, name: str) -> str:
         )
     if "?" in text or "#" in text:
         shown = re.split(r"[?#]", text)[0]
-        raise ConfigurationError(f"{name}={shown!r} goes on with a query or a fragment; give the base URL alone")
+        raise ConfigurationError(f"{name}={shown!r} continues with a query or a fragment; give the base URL alone")
     parts = _split(text, name)
     segments = set(_DOT.sub(".", parts.path).split("/"))
     if re.search(r"[\s\\]", text) or not text.isprintable() or {".", ".."} & segments:

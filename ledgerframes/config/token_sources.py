@@ -179,7 +179,7 @@ def _printed(command: list[str], place: str) -> tuple[str, None]:
 
 
 def token_way(way: str, value: object, place: str, folder: Path, environ: Mapping[str, str]) -> Token:
-    """A function that fetches the token from where the profile points.
+    """A function that fetches the token from the profile's source.
 
     Args:
         way: one of `TOKEN_WAYS`.

@@ -17,7 +17,7 @@ _MARKED: Final = rf"^'|{_DANGEROUS}"
 
 
 def dangerous(column: pa.Array) -> pa.Array:
-    """Which cells of a text column a spreadsheet might run as a formula; null where the cell is."""
+    """Which cells of a text column a spreadsheet might run as a formula; null if the cell is null."""
     return pc.match_substring_regex(column, pattern=_DANGEROUS)
 
 

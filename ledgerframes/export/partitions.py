@@ -30,7 +30,7 @@ def partitioned(schema: pa.Schema) -> bool:
 class Partitions:
     """The files of one table, opened as rows for them come; rows may come in any order.
 
-    At most 32 files are open and 128 MB of rows wait; a partition that is returned to goes on in another file.
+    At most 32 files are open and 128 MB of rows wait; a partition seen again continues in another file.
     """
 
     def __init__(self, folder: Path, schema: pa.Schema, *, table: str) -> None:

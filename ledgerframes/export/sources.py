@@ -1,4 +1,4 @@
-"""Where an export's rows come from: anything that returns Arrow batches, opened when its turn comes."""
+"""The sources of an export's rows: anything that returns Arrow batches, opened when its turn comes."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _read(name: str, given: Batches) -> tuple[pa.Schema, Iterator[pa.RecordBatch
 
 
 def _described(name: str, schema: pa.Schema) -> pa.Schema:
-    """The schema with the catalogue's texts where it has none of its own, and without pandas' notes on its types."""
+    """The schema with the catalogue's texts where it lacks its own, and without pandas' notes on its types."""
     schema = schema.with_metadata({key: text for key, text in (schema.metadata or {}).items() if key != b"pandas"})
     declared = CATALOGUE.get(name)
     if declared is None:

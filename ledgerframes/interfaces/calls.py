@@ -1,4 +1,4 @@
-"""Calls as values, and the three ways to run them: sent, previewed unsent, or sent with the body kept as it came.
+"""Calls as values, and the three ways to run them: sent, previewed unsent, or sent with the body unchanged.
 
 The four interfaces declare their calls with `sends`; `net.scan`, `net.scan.preview` and `net.scan.raw` run them.
 """
@@ -70,7 +70,7 @@ def sends(
     """Declare a call of an interface: its method sends what `make` returns, `preview` and `raw` run it otherwise.
 
     Args:
-        endpoint: what is asked first; None where the caller says.
+        endpoint: the endpoint to try first; None if the caller passes it.
         neighbour: whether it is not of the contract, but a further endpoint of the same server.
     """
 
@@ -140,7 +140,7 @@ class Calls:
         """The same methods, run without decoding: each returns an `Answer` with the body's bytes.
 
         `net.scan.raw.validator_licenses()`, or by name `net.scan.raw("validator_licenses")`. The body is checked to be
-        whole JSON. None where the call takes the server's 404 for "there is none".
+        whole JSON. None if the call takes the server's 404 for "there is none".
         """
         return Runner(self, lambda call: call.send_raw(self._sender))
 

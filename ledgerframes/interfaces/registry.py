@@ -122,7 +122,7 @@ class Registry(Calls):
             instrument_id: its id with this registry's admin, such as `"Amulet"`.
 
         Returns:
-            None where the admin manages no such instrument.
+            None if the admin manages no such instrument.
 
         Raises:
             InputError: the id is not text, or empty; nothing was sent.

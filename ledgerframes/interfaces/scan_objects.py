@@ -25,7 +25,7 @@ LARGEST_LIST: Final = 1_000
 
 
 class ObjectRef(Struct, frozen=True):
-    """Where an object lies, and the SHA-256 of its bytes as Base64 or in hexadecimal digits."""
+    """The URL of an object, and the SHA-256 of its bytes as Base64 or in hexadecimal digits."""
 
     url: Annotated[str, Meta(min_length=1)]
     digest: Annotated[str, Meta(min_length=1)]

@@ -34,7 +34,7 @@ class HoldingsSummary(Struct, frozen=True):
     """The holdings of one party (contract: Resources, HoldingsSummary); amounts of coin as decimal text.
 
     The fees are notional: they would fall due if each contract expired in the round they are computed for. They
-    are charged when a contract expires, not on transfers, so they are not to be taken off what a party can spend.
+    are charged when a contract expires, not on transfers, so do not deduct them from what a party can spend.
 
     Attributes:
         party_id: the owner.

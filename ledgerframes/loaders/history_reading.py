@@ -305,7 +305,7 @@ class _Load:
 
     @property
     def place(self) -> str:
-        """Where the data comes from."""
+        """The origin of the data."""
         return next(iter(self._servers), source_of(self.source.servers[0]))
 
     def check_network(self) -> None:

@@ -43,7 +43,7 @@ class EventChoice:
         """Read the caller's keywords; None if there is none.
 
         Raises:
-            InputError: one of them is neither a text nor several.
+            InputError: one of them is neither a text nor a list of texts.
         """
         several = {key: [value] if isinstance(value, str) else value for key, value in wanted.items()}
         given = {key: values for key, values in several.items() if values is not None}

@@ -63,7 +63,7 @@ def load_ledger_contracts(
     Returns:
         One row per active contract, and one per reassignment under way: contract_id, kind, synchronizer_id, payload and
         more; `lf.describe("ledger_contracts")` lists every column with its unit. `attrs["offset"]` is the offset: the
-        history goes on from there with `load_ledger_history(net, parties, start=attrs["offset"] + 1)`.
+        history continues there with `load_ledger_history(net, parties, start=attrs["offset"] + 1)`.
 
     Raises:
         InputError: an argument is not valid, no participant serves the route, or there are more than 100 pages and

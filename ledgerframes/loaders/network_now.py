@@ -116,7 +116,7 @@ def load_super_validators(load: TableLoad) -> Any:
 
     Returns:
         One row per super validator, in the order of the rules: party, name, reward_weight, participant_id and more. The
-        addresses are those on the synchronizer of the rules; null where a super validator has announced no node.
+        addresses are those on the synchronizer of the rules; null if a super validator has announced no node.
 
     Example:
         >>> import ledgerframes as lf

@@ -140,7 +140,7 @@ def ledger_pages(
         read: makes a page of an answer's body.
         endpoint: for messages.
         items: the number of a page's items that count.
-        too_long: what to do about more than 100 pages; None where an argument bounds the read.
+        too_long: the remedy for more than 100 pages; None if an argument bounds the read.
 
     Raises:
         PagingError: the participant refuses the token that it gave, repeats one, or shows only empty pages.

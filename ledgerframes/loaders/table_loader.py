@@ -112,7 +112,7 @@ class TableLoad:
         origin: the servers that answered.
         needs: the routes that are requested, the newest first, if not every server has them.
         instead: the remedy if none of them is served.
-        unasked: where the values are of the columns that no keyword of the caller adds; they are in no other column.
+        unasked: the paths of columns that no keyword of the caller adds; their values are in no other column.
     """
 
     net: Network

@@ -143,7 +143,7 @@ def movements(
     """List the entries in the parties' accounts of coin: each credit and debit, with kind, counterparty and balance.
 
     For a statement in accounting a payment's inputs and change are one entry, in addition to its fees and what it
-    mints. The amounts of a party add up to what it holds, and those of all parties to `net_change` of `mint_burn`; of a
+    mints. The amounts of a party add up to its holdings, and those of all parties to `net_change` of `mint_burn`; of a
     kind such as `burned_fees`, to the column of that name.
 
     Args:

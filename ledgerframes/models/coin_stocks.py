@@ -123,7 +123,7 @@ def coin_history(
 def supply(
     events: Any, *, opening: Any = None, at: Bound | None = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
-    """Sum the coin that exists at a time, unlocked and locked, as received: holding fees are not taken off.
+    """Sum the coin that exists at a time, unlocked and locked, as received: holding fees are not deducted.
 
     The difference between two supplies is the sum of `net_change` of `mint_burn` between them.
 
@@ -170,7 +170,7 @@ def supply_by_purpose(
     `circulating` is what its owner can pay with, and what is set aside for a payment under way: `unlocked`, and locked
     for transfers, allocations and payments. Coin locked for governance, vesting or other purposes does not circulate.
 
-    The pools are no part of `total`, since nothing of them is minted: `unclaimed_rewards` is at the foundation's
+    The pools are no part of `total`, since they are not minted: `unclaimed_rewards` is at the foundation's
     disposal (`UnclaimedReward`), and of the development fund `_unallocated` is what rounds set aside, `_allocated` what
     is granted and not minted, `_spent` what was minted.
 

@@ -71,7 +71,7 @@ class Database:
         return int(limit[0][0])
 
     def close(self) -> None:
-        """Close it, and remove what it spilled."""
+        """Close it, and remove spilled data."""
         self._root.close()
         shutil.rmtree(self._spill, ignore_errors=True)
 

@@ -85,7 +85,7 @@ def inputs_of(
         events: a frame of events, of the ledger interface too, a `History`, a `Store`, the path of a Parquet file or
             folder of events, or `Inputs`.
         reassignments: a frame of them, in addition to one of events.
-        opening: an `Opening`, a frame of contracts that says what it is, `"nothing"`, or None.
+        opening: an `Opening`, a frame of contracts with its provenance, `"nothing"`, or None.
         opened_by: what loads the opening that the table needs.
 
     Raises:

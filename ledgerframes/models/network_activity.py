@@ -198,7 +198,7 @@ def network_daily(
 def app_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum up each application, by provider and day: activity, rewards, its share of all that was claimed, users, burn.
 
-    What it burned is the fees of payments through it, and what it paid for traffic and transfer preapprovals.
+    Its burning consists of the fees of payments through it, and its payments for traffic and transfer preapprovals.
 
     Args:
         decimals: how pandas holds amounts, in coin, in USD at the prices of the rounds, and the share between 0 and 1.

@@ -39,7 +39,7 @@ def events_from_pqs(creates: Any, exercises: Any, *, from_beginning: bool = Fals
         creates: a frame of `creates()`; with a column `transaction_id` of its table of transactions, joined by
             `created_at_ix`, updates have their ids, else their offsets.
         exercises: a frame of `exercises()`, of the same templates or more, likewise. Without its column
-            `last_descendant_node_id` of newer releases nothing is known of what lies above an event.
+            `last_descendant_node_id` of newer releases the events above an event are unknown.
         from_beginning: whether you know that these rows begin where the participant's ledger does, and that PQS was
             neither pruned nor begun at a later offset.
 

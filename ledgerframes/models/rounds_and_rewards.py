@@ -45,7 +45,7 @@ def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decim
 
     Returns:
         One row per round, by number, with the columns of `lf.describe("round_history")`: amounts in coin, USD or coin
-        per weight, `tick_us` in microseconds, times in UTC. What lies outside the events is null.
+        per weight, `tick_us` in microseconds, times in UTC. Values outside the events are null.
 
     Example:
         >>> import ledgerframes as lf

@@ -19,7 +19,7 @@ class Ranking:
     """Which categories are shown by themselves.
 
     Attributes:
-        names: those shown, the largest first; `rest` is the last of them, where there is one.
+        names: those shown, the largest first; `rest` is the last of them, if there is one.
         rest: the name of the others together, or None.
         words: the name for names that are not ids.
         places: the colours of such names.

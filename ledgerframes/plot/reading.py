@@ -34,7 +34,7 @@ def frame_of(
         needed: the columns that the chart reads.
         chart: the public function's name, for messages.
         giver: the function that returns such a frame, for messages.
-        compute: computes it from a History or Store; None if those do not hold what it takes.
+        compute: computes it from a History or Store; None if those lack its input.
 
     Raises:
         InputError: it is none of them, or columns are missing.
@@ -83,7 +83,7 @@ def micros(frame: pd.DataFrame, name: str) -> tuple[Micros, npt.NDArray[np.bool_
 
 
 def seconds(frame: pd.DataFrame, name: str) -> Floats:
-    """A column of durations as seconds; NaN where there is none.
+    """A column of durations as seconds; NaN if there is none.
 
     Raises:
         InputError: a value is not a duration.

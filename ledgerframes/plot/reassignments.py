@@ -242,7 +242,7 @@ def _moments(flows: pd.DataFrame) -> tuple[Any, Any]:
 
 
 def _span(flows: pd.DataFrame) -> str:
-    """The days the reassignments happened on, for a subtitle; empty where the frame has no times."""
+    """The days the reassignments happened on, for a subtitle; empty if the frame has no times."""
     if not {"unassigned_at", "assigned_at"} <= set(flows.columns):
         return ""
     times, known = _moments(flows)

@@ -48,10 +48,10 @@ _MOST_MARKS: Final = 3
 
 @chart
 def issuance(x: Any) -> Content:
-    """Draw what the issuance curve allows each round, by what became of it: minted, expired, or still open.
+    """Draw what the issuance curve allows each round, by outcome: minted, expired, or still open.
 
     The height of a bar is what the schedule of emission (inflation) allows; where more was minted, the bar is higher.
-    Lines mark where the coin per year changes. More than 120 rounds are put together; bars with rounds that are not
+    Lines mark where the coin per year changes. More than 120 rounds are combined; bars with rounds that are not
     whole are hatched.
 
     Args:
@@ -107,7 +107,7 @@ def _fates(rows: pd.DataFrame) -> dict[str, Floats]:
 
 
 def _steps(numbers: Floats, yearly: Floats) -> tuple[tuple[float, str], ...]:
-    """Where the coin per year changes, the last few of these."""
+    """The places where the coin per year changes, the last few of these."""
     steps = [
         (number - 0.5, f"{amount_text(now)} CC a year")
         for (_, before), (number, now) in pairwise(zip(numbers.tolist(), yearly.tolist(), strict=True))
@@ -120,11 +120,11 @@ def _steps(numbers: Floats, yearly: Floats) -> tuple[tuple[float, str], ...]:
 def supply_by_purpose(x: Any, *, show: Literal["supply", "pools"] = "supply") -> Content:
     """Draw the coin that exists over time, unlocked and locked by purpose; or the pools that may still be minted.
 
-    Each bar is what there is at its end; the legend has the last sums, the subtitle the circulating supply.
+    Each bar is the state at its end; the legend has the last sums, the subtitle the circulating supply.
 
     Args:
         x: one row per time, from `supply_by_purpose`; or a History or Store that begins with the ledger.
-        show: the supply, or the unclaimed rewards and the development fund, which are no part of it.
+        show: the supply, or the unclaimed rewards and the development fund, which are not part of it.
 
     Raises:
         InputError: the frame lacks the columns, or an argument breaks a rule.

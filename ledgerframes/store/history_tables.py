@@ -172,7 +172,7 @@ class HistoryTables:
 
     def _fresh(self, table: DeltaStoreTable, pages: Sequence[Decoded]) -> list[pa.RecordBatch]:
         """The rows of pages that a table does not contain yet."""
-        # Rows are told apart by update id, not by time: going by time lost rows in 1 of 270 simulated histories.
+        # Rows are identified by update id, not by time: using time lost rows in 1 of 270 simulated histories.
         read_again = merged(interval for page in pages for interval in intersection([page.span], self.slots.common))
         stored = _ids_within(table, read_again)
         fresh = []

@@ -1,4 +1,4 @@
-"""Labels on a line moved apart; called by charts that put labels next to what they draw."""
+"""Labels on a line moved apart; called by charts that put labels next to their marks."""
 
 from __future__ import annotations
 

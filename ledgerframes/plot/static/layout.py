@@ -210,7 +210,7 @@ def _wrap(line: Text, words: str, width: float) -> list[str]:
 
 
 def _fill(line: Text, words: str, width: float, most: int) -> None:
-    """The text in as many lines as there is room for, with dots where it is cut."""
+    """The text in as many lines as there is room for, with dots if it is cut."""
     lines = _wrap(line, words, width) if words else []
     if len(lines) > most:
         kept = [*lines[: most - 1], lines[most - 1].rstrip(" ,;") + " …"] if most > 0 else []

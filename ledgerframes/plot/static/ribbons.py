@@ -1,4 +1,4 @@
-"""Where the nodes and ribbons of flows lie; pure geometry, called by `flows`."""
+"""The positions of nodes and ribbons of flows; pure geometry, called by `flows`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Band:
-    """A ribbon, the upper end of it on each side, and the width they share."""
+    """A ribbon: its upper end on each side, and the width they share."""
 
     ribbon: Ribbon
     left: float

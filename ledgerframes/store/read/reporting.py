@@ -58,7 +58,7 @@ def report(
         ...     store.report(folder + "/report.html", sections=["summary"]).name
         'report.html'
     """
-    import ledgerframes  # the page is made of what stands above a lake
+    import ledgerframes  # the page imports layers above a lake
 
     written: Path = ledgerframes.report(
         self, path, title=title, start=start, end=end, last=last, as_of=as_of, sections=sections,

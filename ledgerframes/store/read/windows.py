@@ -158,7 +158,7 @@ def check_reach(
         raise PartialResultError(
             f"{name}: it is computed from {format_timestamp(begin.micros)} of migration {begin.migration_id} on, where"
             f" the stored history begins, but {wanted} was requested. Give that as start=, leave start= out, or pass"
-            " allow_partial=True to get what is available"
+            " allow_partial=True to get what there is"
         )
     if reach is None:
         return
