@@ -157,13 +157,8 @@ def function_token(function: Callable[[], str]) -> KeptToken:
     return KeptToken(lambda: (function(), None))
 
 
-def command_token(command: list[str], place: str) -> KeptToken:
-    """A token that a command prints; `place` is the command's location, for messages."""
-    return KeptToken(partial(_printed, command, place))
-
-
 def _printed(command: list[str], place: str) -> tuple[str, None]:
-    """The token that a command prints, run without a shell."""
+    """The token that a command prints, run without a shell; `place` is the command's location, for messages."""
     try:
         done = subprocess.run(  # noqa: S603 -- the command is the user's own, from their own folder
             command, capture_output=True, text=True, timeout=_LIMIT, check=False
@@ -192,7 +187,7 @@ def token_way(way: str, value: object, place: str, folder: Path, environ: Mappin
         ConfigurationError: the value cannot be one; it is not shown, for it may be the token itself.
     """
     if way == "command" and isinstance(value, str | list) and value:
-        return command_token(_words(value, place), place)
+        return KeptToken(partial(_printed, _words(value, place), place))
     if way == "oauth":
         return ClientCredentials.of(
             value, place, lambda way, name: _told(token_way(way, name, f"{place}: secret_{way}", folder, environ))

@@ -96,7 +96,9 @@ def _partial(to: Path) -> Iterator[BinaryIO]:
         with written_aside(to) as file:
             yield file
     except OSError as error:
-        raise _unwritable(to, error) from error
+        raise StoreError(
+            f"{str(to)!r} cannot be written: {error.strerror or error}; free space or name another folder"
+        ) from error
 
 
 class _File:
@@ -113,11 +115,8 @@ class _File:
         """Begin again: an attempt before may have written a part."""
         self.sha256 = hashlib.sha256()
         self._written = self._looked = 0
-        try:
-            self._file.seek(0)
-            self._file.truncate()
-        except OSError as error:
-            raise _unwritable(self._to, error) from error
+        self._file.seek(0)
+        self._file.truncate()
         self._check_room(length or 0)
 
     def write(self, piece: bytes) -> None:
@@ -127,10 +126,7 @@ class _File:
         if self._written - self._looked >= _LOOK:
             self._looked = self._written
             self._check_room(0)
-        try:
-            self._file.write(piece)
-        except OSError as error:
-            raise _unwritable(self._to, error) from error
+        self._file.write(piece)
         self.sha256.update(piece)
 
     def _check_room(self, length: int) -> None:
@@ -141,7 +137,3 @@ class _File:
                 f" {(length + _LEFT_FREE) / 1e6:,.0f} MB, {_LEFT_FREE / 1e6:,.0f} MB of it for other programs. What to"
                 " do: free space there, or set TMPDIR to a larger disk"
             )
-
-
-def _unwritable(to: Path, error: OSError) -> StoreError:
-    return StoreError(f"{str(to)!r} cannot be written: {error.strerror or error}; free space or name another folder")

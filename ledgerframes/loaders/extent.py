@@ -156,13 +156,9 @@ def first_cursors(pages: ScanPages, place: Cursor | None = None) -> Iterator[Cur
         # Any higher migration id counts as later, so the rest of a migration is skipped in one request.
         place = Cursor(first.migration_id, LATEST)
     if (first := first_after(pages, place)) is not None:
-        raise _endless(first)
-
-
-def _endless(first: Cursor) -> PagingError:
-    return PagingError(
-        f"POST /v2/updates: after {_MIGRATIONS} migrations the server shows one more at {first}; check scan_url="
-    )
+        raise PagingError(
+            f"POST /v2/updates: after {_MIGRATIONS} migrations the server shows one more at {first}; check scan_url="
+        )
 
 
 def first_after(pages: ScanPages, place: Cursor | None) -> Cursor | None:

@@ -86,12 +86,7 @@ class Parts:
             f" {self.age // DAY} days before"
         )
 
-    def ask_all(self, parties: list[str]) -> None:
-        """Ask for any number of parties."""
-        for part in thousands(parties):
-            self._ask(part)
-
-    def _ask(self, parties: list[str]) -> None:
+    def ask(self, parties: list[str]) -> None:
         """Request these parties, in halves if the server finds their holdings too large."""
         try:
             members = self._origin.body(
@@ -106,8 +101,8 @@ class Parts:
                 raise
             middle = len(parties) // 2
             # By halves: the number of holdings is not known, so neither is the right number of parts.
-            self._ask(parties[:middle])
-            self._ask(parties[middle:])
+            self.ask(parties[:middle])
+            self.ask(parties[middle:])
             return
         self._take(members)
         self._answered.update(parties)
@@ -254,7 +249,8 @@ def load_holdings_summary(
     with load.asking(), nullcontext() if load.net.settings.validator_url else served:
         for micros, number in asks:
             answers.append(Parts(load, {"record_time": format_timestamp(micros), **about}, number))
-            answers[-1].ask_all(wanted[: load.limit])
+            for part in thousands(wanted[: load.limit]):
+                answers[-1].ask(part)
     for old in [answer for answer in answers if answer.age > _MONTH]:
         warnings.warn(f"{old.said}; check record_time= and migration_id=", SnapshotWarning, stacklevel=4)
     if fees_of_now:

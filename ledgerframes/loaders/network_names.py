@@ -87,17 +87,13 @@ class _Reader:
                 " more of them: allow_partial=True returns those that it did"
             )
         if prefix:
-            self._exactly(prefix)
+            # The entry of exactly this name, which no longer prefix returns.
+            members = self._origin.body(self._calls.ans_entry_by_name, prefix)
+            self.found |= {prefix: members.get("entry", Raw(b"null"))} if members else {}
         following = {name[len(prefix)] for name in items if len(name) > len(prefix)}
         for character in sorted(following.union(_ALPHABET)):
             if len(self.found) < self._limit:
                 self.read(prefix + character)
-
-    def _exactly(self, name: str) -> None:
-        """Request the entry of exactly this name, which no longer prefix returns."""
-        members = self._origin.body(self._calls.ans_entry_by_name, name)
-        if members:
-            self.found[name] = members.get("entry", Raw(b"null"))
 
     def _ask(self, prefix: str) -> tuple[dict[str, Raw], bool]:
         """The entries by name, and whether there may be more."""

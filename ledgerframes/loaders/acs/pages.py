@@ -83,7 +83,8 @@ class SnapshotReader:
         """
         while True:
             try:
-                yield from self._pages_of_one()
+                for part in self.parts:
+                    yield from self._pages_of_part(part)
             except RequestError as error:
                 if (self._resumed and denies(error)) or self._lost_its_route(error):
                     # The token was kept by an earlier program, and the server may have forgotten it; or the server was
@@ -113,10 +114,6 @@ class SnapshotReader:
             return False
         self._changed.add(self.server)
         return True
-
-    def _pages_of_one(self) -> Iterator[list[Raw]]:
-        for part in self.parts:
-            yield from self._pages_of_part(part)
 
     def _pages_of_part(self, part: dict[str, Any]) -> Iterator[list[Raw]]:
         checks, firsts = TokenChecks(self.endpoint, self.following), set[int]()
