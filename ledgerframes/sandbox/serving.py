@@ -161,7 +161,7 @@ class Served:
         )
         self._ready.set_result((loop, end))
         await end.wait()
-        # A closed server drops what it has accepted and has no connection of yet: that takes some turns of the loop.
+        # A closed server drops accepted sockets that have no connection yet: that takes some turns of the loop.
         loop.remove_reader(self._listener)
         for _ in range(_TURNS):
             await asyncio.sleep(0)

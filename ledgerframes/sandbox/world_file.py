@@ -77,7 +77,7 @@ def save(world: World, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> World:
-    """Make a ledger again that `save` wrote; it goes on exactly as the one that was saved would have.
+    """Create a ledger again from `save`'s file; it continues exactly as the saved one would have.
 
     Raises:
         WorldFileError: the file is missing, is not a world file, is damaged, or was written by another release.

@@ -28,7 +28,7 @@ class Output(NamedTuple):
 
     Attributes:
         units: its amount in ten-billionths, before the receiver's share of the fee.
-        ratio: which share of its fee is taken from its amount, in ten-billionths: all of it for what is burned at once.
+        ratio: the share of its fee taken from its amount, in ten-billionths: all of it for coin that is burned at once.
         lock: a TimeLock, or None.
     """
 

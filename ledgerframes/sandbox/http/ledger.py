@@ -59,7 +59,7 @@ class Ledger:
             effects: return creations and exercises as they happened, not creations and archivals in sum.
 
         Returns:
-            None if there is no such transaction, or those who ask see nothing of it.
+            None if there is no such transaction, or the requesting parties see no part of it.
         """
         update = self.world.update(update_id)
         if update is None or bytes(read_item(update.rendered).event):

@@ -1,4 +1,4 @@
-"""The ledger interface's refusals: its JSON error body, or plain text where a request cannot even be read."""
+"""The ledger interface's refusals: its JSON error body, or plain text if a request cannot even be read."""
 
 from __future__ import annotations
 
