@@ -147,8 +147,8 @@ class Store:
         """Compute tables from the stored events and keep them next to these, up to where rows are final.
 
         Only what is new is read: contracts that began earlier are carried over. Rows and how far the table is computed
-        are one commit, so no row is lost or stored twice however this ends. After rows were added to, or taken out of,
-        what was final, and under a newer version of the rules, a table is computed again.
+        are one commit, so no row is lost or stored twice however this ends. After rows were added to, or removed from,
+        the final part, and under a newer version of the rules, a table is computed again.
 
         Args:
             tables: `round_history`, `rewards`, `transfers`, `token_transfers`, `traffic_purchases`,
@@ -225,7 +225,7 @@ class Store:
 
         Every file is read to its last byte. The rows of a damaged file leave the table and its coverage in one commit;
         a table whose log is lost is created again, empty. Nothing is deleted: earlier states stay for `as_of=`. A
-        damaged snapshot cannot be read again; its files are taken out and reported.
+        damaged snapshot cannot be read again; its files are removed and reported.
 
         Args:
             unsettled: also remove what is covered but not final yet (see `coverage`), so that the next sync reads the
