@@ -8,11 +8,9 @@ import socket
 import struct
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.utils import formatdate
 from typing import Any
-from urllib.parse import parse_qs
 
 from ledgerframes.sandbox.faults import OK, Drawn, Faults
 
@@ -26,6 +24,8 @@ Headers = tuple[tuple[bytes, bytes], ...]
 JSON = "application/json"
 TEXT = "text/plain; charset=UTF-8"
 HTML = "text/html; charset=UTF-8"
+# Of a dripped body, which bounds the total time.
+_PIECES = 20
 PAGE = "<html><head><title>{title}</title></head><body><center><h1>{title}</h1></center></body></html>"
 
 
@@ -63,6 +63,7 @@ async def answer(exchange: InjectedExchange, *, drawn: Drawn, faults: Faults) ->
         await exchange.app(exchange.scope, exchange.receive, exchange.send)
         return
     # Also for refusals: otherwise a client that is still sending would see a reset in place of the answer.
+    # Closing with unread bytes would send a reset too.
     exchange = await _having_read(exchange)
     if drawn.kind == "reset":
         await _reset(exchange)
@@ -73,35 +74,16 @@ async def answer(exchange: InjectedExchange, *, drawn: Drawn, faults: Faults) ->
 
 
 async def _having_read(exchange: InjectedExchange) -> InjectedExchange:
-    """The exchange after its whole request was read: closing with unread bytes would send a reset."""
-    whole, _ = await with_body(exchange)
-    return whole
-
-
-async def with_body(exchange: InjectedExchange) -> tuple[InjectedExchange, bytes]:
-    """The exchange after its whole request was read, to be read again by the app, and the request's body."""
+    """The exchange after its whole request was read, to be read again by the app."""
     messages = [await exchange.receive()]
     while messages[-1].get("more_body"):
         messages.append(await exchange.receive())
-    body = b"".join(message.get("body", b"") for message in messages)
     messages.reverse()
 
     async def receive() -> Message:
         return messages.pop() if messages else await exchange.receive()
 
-    return replace(exchange, receive=receive), body
-
-
-def page_size_of(scope: Scope, body: bytes) -> int:
-    """The number of items that a request asks for, in its body or its query; 0 if unspecified."""
-    with suppress(ValueError, RecursionError):
-        asked = json.loads(body or b"null")
-        size = asked.get("page_size", asked.get("maxPageSize")) if isinstance(asked, dict) else None
-        if isinstance(size, int):
-            return size
-    query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
-    sizes = [size for name in ("limit", "page_size", "pageSize") for size in query.get(name, ())]
-    return next((int(size) for size in sizes if size.isdecimal()), 0)
+    return replace(exchange, receive=receive)
 
 
 def _refusal(kind: str, faults: Faults) -> InjectedAnswer | None:
@@ -188,7 +170,7 @@ async def _begin(exchange: InjectedExchange, whole: InjectedAnswer, part: bytes)
 
 
 async def _drip(exchange: InjectedExchange, whole: InjectedAnswer, faults: Faults) -> None:
-    size = max(1, -(-len(whole.body) // faults.drip_pieces))
+    size = max(1, -(-len(whole.body) // _PIECES))
     await exchange.send(whole.start())
     for begin in range(0, len(whole.body), size):
         await asyncio.sleep(faults.drip)

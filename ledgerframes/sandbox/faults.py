@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import threading
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
@@ -61,12 +60,9 @@ class Faults:
         sequence: kinds for the first requests in turn ("ok" for none), before the rates apply; see `script`.
         seed: the same seed and the same order of requests result in the same faults.
         paths: a path prefix, or several; requests to other paths get no fault and are not counted.
-        limit: the number of faults at most.
         latency: seconds that every request waits; only those drawn, where "latency" is among rates or sequence.
         retry_after: seconds that 429-seconds and 429-date name.
         drip: seconds between two pieces of a dripped body.
-        drip_pieces: the number of pieces at most, which bounds the total time.
-        largest_page: a request for a page of more items gets a gateway's 504, in addition to the drawn faults.
 
     Raises:
         ValueError: an unknown kind, or probabilities that are not between 0 and 1 in sum.
@@ -77,12 +73,9 @@ class Faults:
     sequence: tuple[str, ...] = ()
     seed: int = 0
     paths: str | tuple[str, ...] = ()
-    limit: int | None = None
     latency: float = 0.0
     retry_after: int = 1
     drip: float = 0.01
-    drip_pieces: int = 20
-    largest_page: int | None = None
 
     def __post_init__(self) -> None:
         unknown = sorted((set(self.rates) - set(KINDS)) | (set(self.sequence) - set(KINDS) - {OK}))
@@ -123,23 +116,16 @@ class Faults:
 
 
 class FaultDraws:
-    """Draws the fault of each request from a `Faults` value and counts them; safe to call from any thread."""
+    """Draws the fault of each request from a `Faults` value; safe to call from any thread."""
 
     def __init__(self, faults: Faults) -> None:
         self.faults = faults
         self._random = random.Random(faults.seed)
         self._lock = threading.Lock()
-        self._injected: Counter[str] = Counter()
         self._asked = 0
 
-    @property
-    def injected(self) -> Counter[str]:
-        """How often each kind has been drawn so far."""
-        with self._lock:
-            return Counter(self._injected)
-
-    def draw(self, path: str, *, page_size: int = 0) -> Drawn:
-        """The fault of a request to this path, for a page of `page_size` items; 0 if it asks for no page."""
+    def draw(self, path: str) -> Drawn:
+        """The fault of a request to this path."""
         faults = self.faults
         always = 0.0 if faults.delays_only_drawn else faults.latency
         if faults.paths and not path.startswith(faults.paths):
@@ -147,12 +133,6 @@ class FaultDraws:
         with self._lock:
             # Both are drawn for each request, so that one fault does not shift those that follow.
             kind, cut = self._kind(), self._random.random()
-            if faults.largest_page is not None and page_size > faults.largest_page:
-                kind = "504"
-            if faults.limit is not None and self._injected.total() >= faults.limit:
-                kind = OK
-            if kind != OK:
-                self._injected[kind] += 1
         return Drawn(kind, faults.latency if kind == "latency" else always, cut)
 
     def _kind(self) -> str:

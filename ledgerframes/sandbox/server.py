@@ -13,7 +13,7 @@ from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.generator.growth import LedgerGrowth
 from ledgerframes.sandbox.http.callers import Access
 from ledgerframes.sandbox.serving import Served, serve
-from ledgerframes.sandbox.start_options import Serving, read_history, read_pruning, read_serving, whole
+from ledgerframes.sandbox.start_options import Serving, read_options, read_pruning, read_serving, whole
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.package_store import Stored
 from ledgerframes.sandbox.world.templates import COIN_RULES, TOKEN_RULES
@@ -24,41 +24,17 @@ from ledgerframes.sandbox.world_file import load as load_world
 from ledgerframes.sandbox.world_file import save as save_world
 
 
-def start(
-    *,
-    seed: int = 7,
-    updates: int = 2_000,
-    days: int | None = None,
-    rounds_per_day: int | None = None,
-    reward_version: str = "markers",
-    migrations: int = 3,
-    load: str | os.PathLike[str] | None = None,
-    port: int = 0,
-    latency: float = 0.0,
-    faults: Faults | None = None,
-    release: str = "contract",
-    prune_before: Any = None,
-    prune: str | None = None,
-    auth: str = "token",
-    live: str | None = None,
-) -> Sandbox:
+def start(*, load: str | os.PathLike[str] | None = None, **options: Any) -> Sandbox:
     """Make up a ledger, or load one, and serve it on 127.0.0.1, until it is stopped or the interpreter ends.
 
-    The arguments are those of `lf.sandbox`. With `load` those of the history, from seed to migrations, say nothing.
+    The options are those of `lf.sandbox`. With `load` those of the history, from seed to migrations, say nothing.
 
     Raises:
         ValueError: a value is not valid, or the file does not hold a world.
         OSError: the port is not available.
     """
     # Checked before the ledger is made, which can take seconds.
-    how = read_serving(
-        port=port, latency=latency, faults=faults, release=release, prune_before=prune_before, prune=prune, auth=auth,
-        live=live,
-    )  # fmt: skip
-    history = read_history(
-        seed=seed, updates=updates, days=days, rounds_per_day=rounds_per_day, reward_version=reward_version,
-        migrations=migrations,
-    )  # fmt: skip
+    how, history = read_options(**options)
     return _serve(generate(**history) if load is None else load_world(load), how, Issuer())
 
 
@@ -77,14 +53,7 @@ class Sandbox:
         world: the ledger that it serves; `world.items()` is its whole history.
     """
 
-    def __init__(
-        self,
-        view: ServerView,
-        served: Served,
-        how: Serving,
-        *,
-        issuer: Issuer,
-    ) -> None:
+    def __init__(self, view: ServerView, served: Served, how: Serving, *, issuer: Issuer) -> None:
         self.world = view.world
         self._view = view
         self._served = served

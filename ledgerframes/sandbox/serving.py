@@ -16,16 +16,7 @@ from email.utils import formatdate
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
-from ledgerframes.sandbox.fault_injection import (
-    App,
-    InjectedExchange,
-    Receive,
-    Scope,
-    Send,
-    answer,
-    page_size_of,
-    with_body,
-)
+from ledgerframes.sandbox.fault_injection import App, InjectedExchange, Receive, Scope, Send, answer
 from ledgerframes.sandbox.faults import OK, Drawn, FaultDraws, Faults
 
 if TYPE_CHECKING:
@@ -72,8 +63,6 @@ class Served:
         self._listener = listener
         self._lock = threading.Lock()
         self._arrived: Counter[str] = Counter()
-        self._handled: Counter[str] = Counter()
-        self._injected_before: Counter[str] = Counter()
         self._draws = None if faults is None else FaultDraws(faults)
         self._connections = _Connections()
         self._ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
@@ -88,29 +77,13 @@ class Served:
 
     @faults.setter
     def faults(self, faults: Faults | None) -> None:
-        with self._lock:
-            if self._draws is not None:
-                self._injected_before += self._draws.injected
-            self._draws = None if faults is None else FaultDraws(faults)
-
-    @property
-    def injected(self) -> Counter[str]:
-        """How often each kind of fault was injected since the start."""
-        with self._lock:
-            now = Counter[str]() if self._draws is None else self._draws.injected
-            return self._injected_before + now
+        self._draws = None if faults is None else FaultDraws(faults)
 
     @property
     def arrived(self) -> Counter[str]:
         """The number of received requests by "METHOD /path", whatever their outcome."""
         with self._lock:
             return Counter(self._arrived)
-
-    @property
-    def handled(self) -> Counter[str]:
-        """The number of requests passed to the app by "METHOD /path", including those whose response was lost."""
-        with self._lock:
-            return Counter(self._handled)
 
     def start(self) -> None:
         """Start serving; `serve` has done this already."""
@@ -178,22 +151,15 @@ class Served:
         with self._lock:
             self._arrived[name] += 1
             draws = self._draws
-        exchange = InjectedExchange(self._counted, scope, receive, send, self._connections.of(scope))
+        exchange = InjectedExchange(self._ask, scope, receive, send, self._connections.of(scope))
         if self.latency:
             await asyncio.sleep(self.latency)
         if draws is None:
             await answer(exchange, drawn=Drawn(OK, 0.0, 0.0), faults=Faults())
             return
-        size = 0
-        if draws.faults.largest_page is not None:
-            exchange, body = await with_body(exchange)
-            size = page_size_of(scope, body)
-        await answer(exchange, drawn=draws.draw(scope["path"], page_size=size), faults=draws.faults)
+        await answer(exchange, drawn=draws.draw(scope["path"]), faults=draws.faults)
 
-    async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
-        name = f"{scope['method']} {scope['path']}"
-        with self._lock:
-            self._handled[name] += 1
+    async def _ask(self, scope: Scope, receive: Receive, send: Send) -> None:
         from starlette.requests import ClientDisconnect
 
         try:
@@ -201,7 +167,7 @@ class Served:
         except ClientDisconnect:
             return  # the client is gone
         except Exception:
-            logger.exception("the app failed on %s", name)
+            logger.exception("the app failed on %s %s", scope["method"], scope["path"])
             raise
 
 

@@ -19,6 +19,7 @@ from ledgerframes.sandbox.world.views import Pruning
 DEFAULT_UPDATES: Final = 2_000
 LONGEST: Final = 3_650
 MOST_ROUNDS: Final = 1_440
+HISTORY: Final = ("seed", "updates", "days", "rounds_per_day", "reward_version", "migrations")
 REWARD_VERSIONS: Final = ("markers", "traffic", "switch")
 
 _WINDOW: Final = re.compile(r"(\d{1,6})([smhd])", re.ASCII)
@@ -74,6 +75,16 @@ class Serving:
     pruning: Pruning | None
     nobody: str
     rate: float | None
+
+
+def read_options(**options: Any) -> tuple[Serving, dict[str, Any]]:
+    """Read how a ledger is to be served, and the arguments of `generate` for it.
+
+    Raises:
+        ValueError: a value is not valid, or goes together with one that it excludes.
+    """
+    history = {name: options.pop(name) for name in HISTORY if name in options}
+    return read_serving(**options), read_history(**history)
 
 
 def read_serving(

@@ -1,15 +1,12 @@
-"""`ObjectFaults`: what is wrong with the objects of a server's history, and the routes that serve them so."""
+"""`ObjectFaults`: what is wrong with the objects of a server's history, and the objects as they are served then."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.requests import Request
-from starlette.responses import Response
-
+from ledgerframes.sandbox.http.objects import Objects
 from ledgerframes.sandbox.http.responses import RefusalError
-from ledgerframes.sandbox.http.scan_objects import ObjectRoutes
 from ledgerframes.sandbox.world.objects import Segment, sha256
 from ledgerframes.sandbox.world.views import ServerView
 
@@ -35,25 +32,15 @@ class ObjectFaults:
     encodings: tuple[str, ...] = ("compact_json",)
 
 
-class SpoiledObjects(ObjectRoutes):
-    """The routes of a history in bulk with `faults`, which can be set at any time."""
+class SpoiledObjects(Objects):
+    """A history in bulk with `faults`, which can be set at any time."""
 
     def __init__(self, view: ServerView) -> None:
         super().__init__(view)
         self.faults = ObjectFaults()
 
-    async def updates(self, request: Request) -> Response:
-        self._check_served()
-        return await super().updates(request)
-
-    async def snapshot(self, request: Request) -> Response:
-        self._check_served()
-        return await super().snapshot(request)
-
-    async def download(self, request: Request) -> Response:
-        if self.faults.gone:
-            raise RefusalError(404, f"Object {request.path_params['object_key']} not found")
-        return await super().download(request)
+    def found(self, key: str) -> bytes | None:
+        return None if self.faults.gone else super().found(key)
 
     def encodings(self) -> tuple[str, ...]:
         return self.faults.encodings
@@ -65,13 +52,15 @@ class SpoiledObjects(ObjectRoutes):
         return sha256(b"another one") if self.faults.wrong_digest else super().digest(data)
 
     def written(self) -> list[Segment]:
-        # As if a server had changed the length of its segments, and kept those that it had.
-        longer = self.of_length(3) if self.faults.overlap else []
-        return sorted([*super().written(), *longer], key=_place)
-
-    def _check_served(self) -> None:
         if not self.faults.served:
             raise RefusalError(501, "Bulk storage is not configured on this scan")
+        written = super().written()
+        if not self.faults.overlap:
+            return written
+        # As if a server had changed the length of its segments, and kept those that it had.
+        threes = zip(written[::3], written[1::3], written[2::3], strict=False)
+        longer = [Segment(one.after, end.end, [*one.updates, *two.updates, *end.updates]) for one, two, end in threes]
+        return sorted([*written, *longer], key=_place)
 
 
 def _place(segment: Segment) -> tuple[Any, ...]:

@@ -12,17 +12,15 @@ from ledgerframes.sandbox.fault_injection import App, Message, Receive, Scope, S
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.http.app import app_of
 from ledgerframes.sandbox.http.callers import Access
-from ledgerframes.sandbox.http.responses import Limits
+from ledgerframes.sandbox.http.routes import Limits
 from ledgerframes.sandbox.server import Sandbox
 from ledgerframes.sandbox.serving import serve
-from ledgerframes.sandbox.start_options import read_history, read_serving
+from ledgerframes.sandbox.start_options import read_options
 from ledgerframes.sandbox.world.tokens import Issuer
 from ledgerframes.sandbox.world.world import World
 from tests.hostile.generate import generate_hostile
 from tests.rigs.object_faults import ObjectFaults, SpoiledObjects
 from tests.rigs.views import RiggedView
-
-_HISTORY = ("seed", "updates", "days", "rounds_per_day", "reward_version", "migrations")
 
 
 class Rigged(Sandbox):
@@ -67,20 +65,19 @@ def started(
         issuer: issues the tokens that the server accepts; a new one by default.
         options: those of the sandbox's `start` but for `load`.
     """
-    history = {name: options.pop(name) for name in _HISTORY if name in options}
-    how, issuer = read_serving(**options), issuer or Issuer()
+    (how, history), issuer = read_options(**options), issuer or Issuer()
     if hostile:
-        world = generate_hostile(history.get("seed", 7), history.get("updates", 2_000))
+        world = generate_hostile(history["seed"], history["updates"])
     if world is None:
-        world = generate(**read_history(**history), synchronizers=synchronizers)
-    view = RiggedView(world, lag=lag, late=late, seed=history.get("seed", 7), pruning=how.pruning)
+        world = generate(**history, synchronizers=synchronizers)
+    view = RiggedView(world, lag=lag, late=late, seed=history["seed"], pruning=how.pruning)
     objects = SpoiledObjects(view)
     app: App = app_of(
         view,
         Access(world.accounts, issuer, how.nobody),
         release=how.release,
         limits=Limits(page=page_maximum, holdings=holdings_limit),
-        objects=lambda _: objects,
+        objects=objects,
     )
     app = app if silent_cap is None else _capped(app, silent_cap)
     served = serve(app, port=how.port, faults=how.faults, latency=how.latency)

@@ -6,6 +6,7 @@ import email.utils
 import http.client
 import json
 import time
+from collections import Counter
 
 import pytest
 from starlette.applications import Starlette
@@ -19,7 +20,11 @@ from ledgerframes.sandbox.serving import Served, serve
 RIGHT = {"transactions": [{"update_id": f"1220{n:04}"} for n in range(50)]}
 
 
-async def updates(_: Request) -> JSONResponse:
+RAN: list[str] = []
+
+
+async def updates(request: Request) -> JSONResponse:
+    RAN.append(request.url.path)
     return JSONResponse(RIGHT)
 
 
@@ -63,13 +68,13 @@ def ask(served: Served, path: str = "/updates", body: bytes = b"{}") -> tuple[in
     ],
 )
 def test_answers_in_the_place_of_the_app(served, kind, status, content_type, body):
-    handled = served.handled.total()
+    handled = len(RAN)
     served.faults = Faults.script([kind])
     got, headers, sent = ask(served)
     assert (got, headers.get_content_type()) == (status, content_type)
     assert body in sent.decode()
     assert bool(sent) is bool(body)
-    assert served.handled.total() == handled
+    assert len(RAN) == handled
 
 
 def test_retry_after_comes_missing_in_seconds_and_as_a_date(served):
@@ -82,12 +87,12 @@ def test_retry_after_comes_missing_in_seconds_and_as_a_date(served):
 
 @pytest.mark.parametrize(("kind", "handled"), [("reset", 0), ("reset-after", 1), ("reset-in-body", 1)])
 def test_a_reset_is_a_reset_and_says_whether_the_app_ran(served, kind, handled):
-    before = served.handled.total()
+    before = len(RAN)
     served.faults = Faults.script([kind])
     with pytest.raises(ConnectionResetError) as reset:
         ask(served)
     assert not isinstance(reset.value, http.client.RemoteDisconnected)
-    assert served.handled.total() - before == handled
+    assert len(RAN) - before == handled
     assert ask(served)[0] == 200
 
 
@@ -162,32 +167,6 @@ def test_other_paths_are_left_alone_and_use_nothing_up(served):
     assert [ask(served, path)[0] for path in ("/other", "/updates", "/updates")] == [200, 500, 200]
 
 
-def test_a_gateway_gives_up_on_pages_that_are_too_large_for_it(served):
-    served.faults = Faults(largest_page=100, paths="/updates")
-    asked = {
-        ("/updates", b'{"page_size": 101}'): 504, ("/updates", b'{"page_size": 100}'): 200,
-        ("/updates?limit=500", b""): 504, ("/updates?limit=5", b""): 200, ("/updates", b"no JSON"): 200,
-        ("/updates", b'{"maxPageSize": 200}'): 504, ("/other", b'{"page_size": 200}'): 200,
-    }  # fmt: skip
-    assert {(path, body): ask(served, path, body)[0] for path, body in asked} == asked
-
-
-def test_a_limit_bounds_the_number_of_faults(served):
-    served.faults = Faults({"500": 1.0}, limit=2)
-    assert [ask(served)[0] for _ in range(4)] == [500, 500, 200, 200]
-
-
-def test_the_server_counts_what_it_injected_over_several_settings(served):
-    before = served.injected
-    served.faults = Faults.script(["429", "ok", "500"])
-    for _ in range(3):
-        ask(served)
-    served.faults = Faults.script(["500"])
-    ask(served)
-    served.faults = None
-    assert served.injected - before == {"429": 1, "500": 2}
-
-
 def test_every_kind_can_be_served_after_any_other_without_harm(served):
     served.faults = Faults.script(list(KINDS), latency=0.001, drip=0.0001)
     for _ in KINDS:
@@ -208,10 +187,9 @@ def test_the_same_seed_draws_the_same_faults():
 
 def test_rates_are_kept_over_many_requests():
     draws = FaultDraws(Faults({"429": 0.2, "reset": 0.05}, seed=1))
-    for _ in range(20_000):
-        draws.draw("/")
-    assert draws.injected["429"] == pytest.approx(4000, rel=0.1)
-    assert draws.injected["reset"] == pytest.approx(1000, rel=0.15)
+    drawn = Counter(draws.draw("/").kind for _ in range(20_000))
+    assert drawn["429"] == pytest.approx(4000, rel=0.1)
+    assert drawn["reset"] == pytest.approx(1000, rel=0.15)
 
 
 def test_the_short_form_is_read():

@@ -8,7 +8,7 @@ import pytest
 from asking import ask
 from dars import FILES, MAIN, dar
 
-from ledgerframes.sandbox.http.package_routes import PackageRoutes
+from ledgerframes.sandbox.http.package_routes import ARCHIVE_MAXIMUM
 from ledgerframes.sandbox.server import start
 
 UPLOAD = "/v2/packages"
@@ -110,10 +110,8 @@ def test_the_content_type_counts(sandbox, path, kind, status):
     assert status == 200 or answer.json["cause"].endswith(f"not {kind}")
 
 
-def test_a_body_above_the_limit_is_refused_while_it_comes(sandbox):
-    maximum = PackageRoutes.__dataclass_fields__["archive_maximum"].default
-
-    answer = send(sandbox, UPLOAD, bytes(maximum + 1))
+def test_a_body_above_the_limit_is_refused(sandbox):
+    answer = send(sandbox, UPLOAD, bytes(ARCHIVE_MAXIMUM + 1))
 
     assert (answer.status, answer.json["code"]) == (413, "ARCHIVE_TOO_LARGE")
 

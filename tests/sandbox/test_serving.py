@@ -151,14 +151,13 @@ def test_latency_holds_for_every_request_and_can_be_changed(served):
     assert time.perf_counter() - began >= 0.05
 
 
-def test_counts_what_arrived_and_what_the_app_saw(served):
+def test_counts_what_arrived_whatever_became_of_it(served):
     served.faults = Faults.script(["503", "ok"])
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(f"{served.url}/hello/ada")
     refused.value.close()
     urllib.request.urlopen(f"{served.url}/hello/ada").read()
     assert served.arrived == {"GET /hello/ada": 2}
-    assert served.handled == {"GET /hello/ada": 1}
 
 
 def test_an_app_that_fails_is_logged_with_its_request(served, caplog):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ledgerframes.sandbox.commands import errors
+from ledgerframes.sandbox.commands.batches import check_place
 from ledgerframes.sandbox.commands.bodies import AssignCommand, UnassignCommand
-from ledgerframes.sandbox.commands.command_context import check_place
 from ledgerframes.sandbox.commands.errors import invalid
 from ledgerframes.sandbox.world.parties import fingerprint
-from ledgerframes.sandbox.world.reassignment_legs import Leg
+from ledgerframes.sandbox.world.reassignment_legs import Leg, departure
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.world import Update, World
 
@@ -58,16 +58,7 @@ def _leaving(command: UnassignCommand, submitter: str, sim: Simulation) -> Leg:
     if contract is None:
         raise errors.ended(contract_id)
     check_place(sim, contract, command.source)
-    unassign_id = f"00{sim.rng.getrandbits(64):016x}"
-    return Leg(
-        assigning=False,
-        contract=contract,
-        source=command.source,
-        target=command.target,
-        unassign_id=unassign_id,
-        counter=contract.counter + 1,
-        submitter=submitter,
-    )
+    return departure(contract, command.source, command.target, submitter=submitter, rng=sim.rng)
 
 
 def _arriving(command: AssignCommand, submitter: str, world: World) -> Leg:

@@ -60,15 +60,11 @@ def has_expirable(sim: Simulation, closed: Contract) -> bool:
     return any(sim.world.contracts.free_coupons(round_of(closed), sim.main))
 
 
-def expirable(sim: Simulation, closed: Contract) -> list[Contract]:
-    """The coupons of one kind that a closed round has left."""
-    left = list(sim.world.contracts.free_coupons(round_of(closed), sim.main))
-    return [coupon for coupon in left if coupon.template is left[0].template][:MOST_EXPIRED]
-
-
 def expire_coupons(tx: Transaction, sim: Simulation, closed: Contract) -> None:
     """Let a member expire coupons of one kind of a closed round; their value is unclaimed from then on."""
-    coupons, member, dso = expirable(sim, closed), sim.rng.choice(sim.parties.sponsors), sim.parties.dso
+    left = list(sim.world.contracts.free_coupons(round_of(closed), sim.main))
+    coupons = [coupon for coupon in left if coupon.template is left[0].template][:MOST_EXPIRED]
+    member, dso = sim.rng.choice(sim.parties.sponsors), sim.parties.dso
     lists: dict[str, Any] = {name: None if name.startswith("opt") else [] for name in _LISTS.values()}
     lists[_LISTS[coupons[0].template.entity]] = [coupon.contract_id for coupon in coupons]
     argument = {
@@ -86,7 +82,7 @@ def expire_coupons(tx: Transaction, sim: Simulation, closed: Contract) -> None:
         worth += weight_of(coupon) * issuance_for(closed, coupon)
     # Rounded once, so the sum of the rounded coupons can differ in the last digits.
     payload = {"dso": dso, "amount": decimal(quotient(worth, UNITS))}
-    unclaimed = tx.create(UNCLAIMED_REWARD, payload, signatories=(dso,), under=root)
+    unclaimed = tx.create(UNCLAIMED_REWARD, payload, under=root)
     root["exercise_result"] = {"unclaimedReward": unclaimed.contract_id}
 
 
@@ -101,7 +97,7 @@ def merge_unclaimed(tx: Transaction, sim: Simulation) -> None:
     for reward in rewards:
         tx.archive(reward, under=step)
     payload = {"dso": dso, "amount": decimal(sum(units(reward.payload["amount"]) for reward in rewards))}
-    merged = tx.create(UNCLAIMED_REWARD, payload, signatories=(dso,), under=step)
+    merged = tx.create(UNCLAIMED_REWARD, payload, under=step)
     step["exercise_result"] = {"unclaimedRewardCid": merged.contract_id}
     root["exercise_result"] = {"unclaimedReward": merged.contract_id}
 

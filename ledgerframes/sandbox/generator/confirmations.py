@@ -25,7 +25,7 @@ def confirm(tx: Transaction, sim: Simulation, choice: str, argument: dict[str, A
         event = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_ConfirmAction", confirming, acting=(member,))
         expires_at = timestamps.trimmed(sim.now + 3_600 * timestamps.SECOND)
         payload = {"dso": sim.parties.dso, "confirmer": member, "action": action, "expiresAt": expires_at}
-        made = tx.create(CONFIRMATION, payload, signatories=(sim.parties.dso,), owner=cid, under=event)
+        made = tx.create(CONFIRMATION, payload, owner=cid, under=event)
         event["exercise_result"] = {"confirmation": made.contract_id}
 
 

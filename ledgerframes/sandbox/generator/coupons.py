@@ -7,13 +7,7 @@ from ledgerframes.sandbox.world.amounts import UNITS, decimal, divided, units
 from ledgerframes.sandbox.world.configuration import name_of
 from ledgerframes.sandbox.world.contracts import Contract, round_of
 from ledgerframes.sandbox.world.simulation import Simulation
-from ledgerframes.sandbox.world.templates import (
-    APP_COUPON,
-    DSO_RULES,
-    SV_COUPON,
-    SV_REWARD_STATE,
-    VALIDATOR_COUPON,
-)
+from ledgerframes.sandbox.world.templates import APP_COUPON, DSO_RULES, SV_COUPON, SV_REWARD_STATE, VALIDATOR_COUPON
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 
@@ -32,8 +26,7 @@ def reward_usage(
     dso, number = sim.parties.dso, open_round.payload["round"]
     if burned:
         payload = {"dso": dso, "user": user, "amount": decimal(burned), "round": number}
-        owner = sim.parties.host(user)
-        tx.create(VALIDATOR_COUPON, payload, signatories=(dso,), observers=(user,), owner=owner, under=under)
+        tx.create(VALIDATOR_COUPON, payload, owner=sim.parties.host(user), under=under)
     extra = coin_for(open_round, UNITS) if featured else 0
     if provider is not None and burned + extra and not uses_traffic(open_round):
         app_coupon(tx, sim, provider, provider, burned + extra, open_round, under, featured=featured, named=False)
@@ -63,7 +56,7 @@ def collect_sv_coupons(tx: Transaction, sim: Simulation) -> None:
         "numCouponsIssued": str(int(former["numCouponsIssued"]) + len(shares)),
     }
     payload = {**state.payload, "state": now}
-    renewed = tx.create(SV_REWARD_STATE, payload, signatories=(dso,), owner=sv, under=event)
+    renewed = tx.create(SV_REWARD_STATE, payload, owner=sv, under=event)
     coupons = [
         tx.create(
             SV_COUPON,
@@ -74,9 +67,6 @@ def collect_sv_coupons(tx: Transaction, sim: Simulation) -> None:
                 "round": open_round.payload["round"],
                 "weight": str(weight),
             },
-            signatories=(dso,),
-            observers=tuple(dict.fromkeys((sv, share))),
-            owner=share,
             under=event,
         ).contract_id
         for share, weight in shares
@@ -98,7 +88,7 @@ def first_reward_state(tx: Transaction, sim: Simulation, sv: str, *, under: Even
         "numCouponsIssued": "0",
     }
     payload = {"dso": sim.parties.dso, "svName": name_of(sv), "state": state}
-    tx.create(SV_REWARD_STATE, payload, signatories=(sim.parties.dso,), owner=sv, under=under)
+    tx.create(SV_REWARD_STATE, payload, owner=sv, under=under)
 
 
 def app_coupon(
@@ -114,17 +104,15 @@ def app_coupon(
     named: bool = True,
 ) -> Contract:
     """Create an app's coupon; if it names nobody, the provider may claim it."""
-    dso = sim.parties.dso
     payload = {
-        "dso": dso,
+        "dso": sim.parties.dso,
         "provider": provider,
         "featured": featured,
         "amount": decimal(amount),
         "round": open_round.payload["round"],
         "beneficiary": beneficiary if named else None,
     }
-    observers = tuple(sorted({provider, beneficiary}))
-    return tx.create(APP_COUPON, payload, signatories=(dso,), observers=observers, owner=beneficiary, under=under)
+    return tx.create(APP_COUPON, payload, owner=beneficiary, under=under)
 
 
 def _beneficiaries(sim: Simulation, sv: str) -> list[tuple[str, int]]:

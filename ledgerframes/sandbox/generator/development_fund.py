@@ -75,11 +75,7 @@ def _allot(tx: Transaction, sim: Simulation) -> None:
     root = tx.exercise(rules, choice, argument, acting=(manager,))
     for share in shares:
         tx.archive(share, under=root)
-    dso = sim.parties.dso
-    observers = tuple(sorted({beneficiary, manager}))
-    coupon = tx.create(
-        FUND_COUPON, {"dso": dso, **terms}, signatories=(dso,), observers=observers, owner=beneficiary, under=root
-    )
+    coupon = tx.create(FUND_COUPON, {"dso": sim.parties.dso, **terms}, under=root)
     left = _unclaimed(tx, sim, whole - amount, under=root)
     root["exercise_result"] = {
         "developmentFundCouponCid": coupon.contract_id,
@@ -103,9 +99,8 @@ def manager_of(members: tuple[str, ...]) -> str:
 
 
 def _unclaimed(tx: Transaction, sim: Simulation, amount: int, *, under: Event) -> str:
-    dso = sim.parties.dso
-    payload = {"dso": dso, "amount": decimal(amount)}
-    return tx.create(UNCLAIMED_FUND_COUPON, payload, signatories=(dso,), under=under).contract_id
+    payload = {"dso": sim.parties.dso, "amount": decimal(amount)}
+    return tx.create(UNCLAIMED_FUND_COUPON, payload, under=under).contract_id
 
 
 def _shares(sim: Simulation) -> list[Contract]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -49,14 +49,18 @@ def next_time(sim: Simulation) -> int:
     """When something comes to pass that members then see to: the next round, or the end of a round's issuing."""
     if sim.founding:
         return sim.now + timestamps.SECOND
-    ends = [timestamps.parse(one.payload["targetClosesAt"]) for one in _issuing(sim)]
+    issuing = sim.world.contracts.free(ISSUING_ROUND, sim.main).values()
+    ends = [timestamps.parse(one.payload["targetClosesAt"]) for one in issuing]
     coming = [end for end in ends if end > sim.now]
     return min([sim.round_opened + sim.calendar.tick, *coming])
 
 
 def next_duty(sim: Simulation) -> Duty | None:
     """The most urgent of the other duties, if there is one."""
-    return _round_duty(sim) or _coupon_duty(sim) or _closing_duty(sim) or _later_duty(sim)
+    # Votes, and rewards worked out off the ledger, come last.
+    later: tuple[Callable[[Simulation], Duty | None], ...] = (rewards_v2.next_duty, governance.duty)
+    duties = (find(sim) for find in (_round_duty, _coupon_duty, _closing_duty, *later))
+    return next((duty for duty in duties if duty is not None), None)
 
 
 def _round_duty(sim: Simulation) -> Duty | None:
@@ -81,12 +85,6 @@ def _coupon_duty(sim: Simulation) -> Duty | None:
     return claims.merge_unclaimed if _count(sim, UNCLAIMED_REWARD) >= _MOST_UNCLAIMED else None
 
 
-def _later_duty(sim: Simulation) -> Duty | None:
-    """Votes, and rewards worked out off the ledger."""
-    duty: Duty | None = rewards_v2.next_duty(sim)
-    return duty or governance.duty(sim)
-
-
 def _closing_duty(sim: Simulation) -> Duty | None:
     for closed in sim.world.contracts.free(CLOSED_ROUND, sim.main).values():
         if claims.has_expirable(sim, closed):
@@ -96,10 +94,6 @@ def _closing_duty(sim: Simulation) -> Duty | None:
             ending = mining_rounds.archive_round if confirmed else mining_rounds.confirm_archiving
             return partial(ending, closed=closed)
     return None
-
-
-def _issuing(sim: Simulation) -> Iterable[Contract]:
-    return sim.world.contracts.free(ISSUING_ROUND, sim.main).values()
 
 
 def _is_old(sim: Simulation, closed: Contract) -> bool:

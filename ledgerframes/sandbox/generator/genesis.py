@@ -13,7 +13,7 @@ from ledgerframes.sandbox.generator.governance import first_price_votes
 from ledgerframes.sandbox.generator.licenses import grant
 from ledgerframes.sandbox.generator.mining_rounds import FIRST_PRICE, open_round
 from ledgerframes.sandbox.generator.names import grant_names
-from ledgerframes.sandbox.generator.offers import leave_offer
+from ledgerframes.sandbox.generator.offers import offer
 from ledgerframes.sandbox.generator.preapproving import preapprove
 from ledgerframes.sandbox.generator.tokens import found_token
 from ledgerframes.sandbox.world import timestamps
@@ -70,12 +70,8 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
         rewards=_rewards(calendar),
     )
     names = _name_rules()
-    start = tx.create(
-        DSO_BOOTSTRAP,
-        _bootstrap_terms(dso, sponsors[0], governance=governance, coin=terms, names=names),
-        signatories=(dso,),
-        observers=(sponsors[0],),
-    )
+    begin = _bootstrap_terms(dso, sponsors[0], governance=governance, coin=terms, names=names)
+    start = tx.create(DSO_BOOTSTRAP, begin)
     root = tx.exercise(start, "DsoBootstrap_Bootstrap", {}, acting=(dso,), consuming=True)
     root["exercise_result"] = "DsoBootstrap_BootstrapResult"
     rules = _rule(tx, sim, DSO_RULES, governance, root, contract_id=_rules_id(dso))
@@ -154,13 +150,9 @@ def _rights(tx: Transaction, sim: Simulation) -> None:
     """Let the first validators be featured, and each validator claim what its users' burning earns."""
     dso = sim.parties.dso
     for provider, weight in zip(sim.parties.validators, WEIGHTS, strict=False):
-        payload = {"dso": dso, "provider": provider, "activityWeight": weight}
-        tx.create(FEATURED_RIGHT, payload, signatories=(dso,), observers=(provider,), owner=provider)
+        tx.create(FEATURED_RIGHT, {"dso": dso, "provider": provider, "activityWeight": weight})
     for user in (*sim.parties.validators, *sim.parties.sponsors, *sim.parties.people):
-        validator = sim.parties.host(user)
-        payload = {"dso": dso, "user": user, "validator": validator}
-        signatories = tuple(dict.fromkeys((user, validator)))
-        tx.create(VALIDATOR_RIGHT, payload, signatories=signatories, owner=user)
+        tx.create(VALIDATOR_RIGHT, {"dso": dso, "user": user, "validator": sim.parties.host(user)})
 
 
 def first_wallets(tx: Transaction, sim: Simulation) -> None:
@@ -174,7 +166,7 @@ def first_wallets(tx: Transaction, sim: Simulation) -> None:
         if place % 2 == 0:
             preapprove(tx, sim, party)
     for sender, receiver in pairwise(first):
-        leave_offer(tx, sim, sender=sender, receiver=receiver)
+        offer(tx, sim, sender=sender, receiver=receiver, owner=receiver)
 
 
 def report_status(tx: Transaction, sim: Simulation) -> None:
@@ -207,13 +199,13 @@ def _report(
         "number": str(number),
         "status": status,
     }
-    return tx.create(STATUS_REPORT, payload, signatories=(sim.parties.dso,), owner=sponsor, under=under)
+    return tx.create(STATUS_REPORT, payload, under=under)
 
 
 def _rule(
     tx: Transaction, sim: Simulation, template: Template, payload: dict[str, Any], under: Event, contract_id: str = ""
 ) -> Contract:
-    rule = tx.create(template, payload, signatories=(sim.parties.dso,), under=under, contract_id=contract_id)
+    rule = tx.create(template, payload, under=under, contract_id=contract_id)
     sim.rules[template.entity] = rule
     return rule
 

@@ -44,8 +44,8 @@ def duty(sim: Simulation) -> Act | None:
     request = sim.one(VOTE_REQUEST)
     if request is not None:
         return _close if _is_decided(sim, request) else _cast if _voters(sim, request) else None
-    proposal = _next_proposal(sim)
-    return None if proposal is None else partial(_request, proposal=proposal)
+    # The rewards' version at its time, else one thing after the other.
+    return partial(_request, proposal=_reward_proposal(sim) or _usual_proposal(sim))
 
 
 def first_price_votes(tx: Transaction, sim: Simulation, price: int, *, under: Event) -> None:
@@ -111,13 +111,13 @@ def _request(tx: Transaction, sim: Simulation, proposal: _Proposal) -> None:
         "trackingCid": None,
         "targetEffectiveAt": effective,
     }
-    event["exercise_result"] = {"voteRequest": _create(tx, sim, VOTE_REQUEST, payload, event).contract_id}
+    event["exercise_result"] = {"voteRequest": tx.create(VOTE_REQUEST, payload, under=event).contract_id}
     sim.votes += 1
     sim.vote_due = sim.now + sim.calendar.tick // _PER_TICK
 
 
 def _cast(tx: Transaction, sim: Simulation) -> None:
-    request = _open_request(sim)
+    request = sim.the(VOTE_REQUEST)
     member = _voters(sim, request)[0]
     accept = not (_is_doubted(sim) and member != sim.parties.sponsors[0])
     vote = _vote(tx, member, accept=accept, body=sim.rng.choice(_REASONS if accept else _DOUBTS))
@@ -129,12 +129,12 @@ def _cast(tx: Transaction, sim: Simulation) -> None:
         "votes": sorted([*request.payload["votes"], [name_of(member), vote]]),
         "trackingCid": request.payload["trackingCid"] or request.contract_id,
     }
-    event["exercise_result"] = {"voteRequest": _create(tx, sim, VOTE_REQUEST, payload, event).contract_id}
+    event["exercise_result"] = {"voteRequest": tx.create(VOTE_REQUEST, payload, under=event).contract_id}
     sim.vote_due = sim.now + sim.calendar.tick // _PER_TICK
 
 
 def _close(tx: Transaction, sim: Simulation) -> None:
-    request, member = _open_request(sim), sim.rng.choice(sim.parties.sponsors)
+    request, member = sim.the(VOTE_REQUEST), sim.rng.choice(sim.parties.sponsors)
     votes = [vote for _, vote in request.payload["votes"]]
     threshold = -(-2 * len(sim.parties.sponsors) // 3)
     accepted = sum(vote["accept"] for vote in votes) >= threshold
@@ -201,11 +201,6 @@ def _change_right(tx: Transaction, sim: Simulation, tag: str, argument: Payload,
     again = _feature(tx, sim, right.payload["provider"], argument["newActivityWeight"], changed)
     changed["exercise_result"] = {"featuredAppRightCid": again.contract_id}
     step["exercise_result"] = {"featuredAppRight": again.contract_id}
-
-
-def _next_proposal(sim: Simulation) -> _Proposal | None:
-    """The next proposal: the rewards' version at its time, else one subject after the other."""
-    return _reward_proposal(sim) or _usual_proposal(sim)
 
 
 def _reward_proposal(sim: Simulation) -> _Proposal | None:
@@ -291,28 +286,15 @@ def _price_vote(tx: Transaction, sim: Simulation, member: str, price: int, *, un
         "amuletPrice": decimal(price),
         "lastUpdatedAt": timestamps.trimmed(sim.now),
     }
-    return _create(tx, sim, PRICE_VOTE, payload, under, owner=member)
+    return tx.create(PRICE_VOTE, payload, under=under)
 
 
 def _feature(tx: Transaction, sim: Simulation, provider: str, weight: str | None, under: Event) -> Contract:
-    dso = sim.parties.dso
-    payload = {"dso": dso, "provider": provider, "activityWeight": weight}
-    return tx.create(FEATURED_RIGHT, payload, signatories=(dso,), observers=(provider,), owner=provider, under=under)
+    payload = {"dso": sim.parties.dso, "provider": provider, "activityWeight": weight}
+    return tx.create(FEATURED_RIGHT, payload, under=under)
 
 
 def _renew(tx: Transaction, sim: Simulation, template: Template, payload: Payload, under: Event) -> Contract:
-    renewed = _create(tx, sim, template, payload, under)
+    renewed = tx.create(template, payload, under=under)
     sim.rules[template.entity] = renewed
     return renewed
-
-
-def _open_request(sim: Simulation) -> Contract:
-    request = sim.one(VOTE_REQUEST)
-    assert request is not None
-    return request
-
-
-def _create(
-    tx: Transaction, sim: Simulation, template: Template, payload: Payload, under: Event, owner: str = ""
-) -> Contract:
-    return tx.create(template, payload, signatories=(sim.parties.dso,), owner=owner, under=under)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, Final
 
-from ledgerframes.sandbox.world.amounts import UNITS, decimal
+from ledgerframes.sandbox.world.amounts import UNITS, decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import IOU, SETTLEMENT
@@ -25,7 +25,7 @@ def issue(tx: Transaction, sim: Simulation) -> None:
         "observers": [],
         "reference": None,
     }
-    _create(tx, payload, None)
+    tx.create(IOU, payload)
 
 
 def pass_on(tx: Transaction, sim: Simulation) -> None:
@@ -42,11 +42,11 @@ def split(tx: Transaction, sim: Simulation) -> None:
     iou = _some(tx, sim)
     if iou is None:
         return issue(tx, sim)
-    whole = _units(iou)
+    whole = units(iou.payload["amount"])
     first = sim.rng.randrange(whole + 1)
     argument = {"splitAmount": decimal(first)}
     event = tx.exercise(iou, "Iou_Split", argument, acting=(iou.payload["owner"],), consuming=True)
-    parts = [_create(tx, {**iou.payload, "amount": decimal(units)}, event) for units in (first, whole - first)]
+    parts = [tx.create(IOU, {**iou.payload, "amount": decimal(part)}, under=event) for part in (first, whole - first)]
     event["exercise_result"] = [part.contract_id for part in parts]
     return None
 
@@ -80,7 +80,7 @@ def settle_batch(tx: Transaction, sim: Simulation) -> None:
         return issue(tx, sim)
     operator = sim.parties.people[0]
     payload = {"operator": operator, "legs": [iou.contract_id for iou in ious]}
-    batch = tx.create(SETTLEMENT, payload, signatories=(operator,))
+    batch = tx.create(SETTLEMENT, payload)
     root = tx.exercise(batch, "Batch_Settle", {"legCount": str(len(ious))}, acting=(operator,), consuming=True)
     root["exercise_result"] = {"settled": [_pass(tx, sim, iou, root) for iou in ious]}
     tx.workflow_id = f"settlement-{sim.rng.getrandbits(32):08x}"
@@ -92,19 +92,10 @@ def _pass(tx: Transaction, sim: Simulation, iou: Contract, under: Event | None) 
     receiver = sim.parties.people_but(sim.rng, owner)
     argument = {"newOwner": receiver}
     event = tx.exercise(iou, "Iou_Transfer", argument, acting=(owner,), consuming=True, under=under)
-    passed = _create(tx, {**iou.payload, "owner": receiver}, event)
+    passed = tx.create(IOU, {**iou.payload, "owner": receiver}, under=event)
     event["exercise_result"] = passed.contract_id
     return passed.contract_id
 
 
 def _some(tx: Transaction, sim: Simulation) -> Contract | None:
     return next(islice(sim.world.contracts.free(IOU, tx.synchronizer_id).values(), sim.rng.randrange(4), None), None)
-
-
-def _units(iou: Contract) -> int:
-    text: str = iou.payload["amount"]
-    return int(text.replace(".", ""))
-
-
-def _create(tx: Transaction, payload: dict[str, Any], under: Event | None) -> Contract:
-    return tx.create(IOU, payload, signatories=(payload["issuer"],), observers=(payload["owner"],), under=under)

@@ -29,7 +29,7 @@ def grant(tx: Transaction, sim: Simulation, validator: str, *, under: Event | No
         },
         "lastActiveAt": None,
     }
-    return _create(tx, sim, payload, under)
+    return tx.create(LICENSE, payload, under=under)
 
 
 def renew(tx: Transaction, sim: Simulation) -> None:
@@ -53,7 +53,7 @@ def renew(tx: Transaction, sim: Simulation) -> None:
         argument = {name: metadata[name] for name in ("version", "contactPoint")}
     # Every change archives the license and creates it again, as on real networks, where most are at most a day old.
     event = tx.exercise(former, choice, argument, acting=(validator,), consuming=True)
-    renewed = _create(tx, sim, {**former.payload, **changes}, event)
+    renewed = tx.create(LICENSE, {**former.payload, **changes}, under=event)
     event["exercise_result"] = {"licenseCid": renewed.contract_id}
     return None
 
@@ -64,13 +64,6 @@ def _present(sim: Simulation, validator: str) -> Contract | None:
     return next((contract for licenses in at_home for contract in licenses.values()), None)
 
 
-def _create(tx: Transaction, sim: Simulation, payload: dict[str, Any], under: Event | None) -> Contract:
-    validator: str = payload["validator"]
-    return tx.create(
-        LICENSE, payload, signatories=(sim.parties.dso,), observers=(validator,), owner=validator, under=under
-    )
-
-
 def _report_alive(tx: Transaction, sim: Simulation, former: Contract, open_round: Contract) -> None:
     """Record a round for which a validator gets a reward, once at most."""
     validator, dso = former.owner, sim.parties.dso
@@ -79,13 +72,10 @@ def _report_alive(tx: Transaction, sim: Simulation, former: Contract, open_round
     choice = "ReceiveFaucetCoupon" if old else "RecordValidatorLivenessActivity"
     asked = {"openRoundCid": open_round.contract_id}
     event = tx.exercise(former, f"ValidatorLicense_{choice}", asked, acting=(validator,), consuming=True)
-    renewed = _create(tx, sim, {**former.payload, **_one_more_round(former, open_round, tx)}, event)
+    renewed = tx.create(LICENSE, {**former.payload, **_one_more_round(former, open_round, tx)}, under=event)
     coupon = tx.create(
         FAUCET_COUPON if old else LIVENESS_RECORD,
         {"dso": dso, "validator": validator, "round": open_round.payload["round"]},
-        signatories=(dso, validator) if old else (dso,),
-        observers=() if old else (validator,),
-        owner=validator,
         under=event,
     )
     event["exercise_result"] = {"licenseCid": renewed.contract_id, "couponCid": coupon.contract_id}

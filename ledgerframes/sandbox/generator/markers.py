@@ -48,8 +48,6 @@ def _mark(tx: Transaction, sim: Simulation, right: Contract) -> None:
         tx.create(
             ACTIVITY_MARKER,
             {"dso": dso, "provider": provider, "beneficiary": share, "weight": decimal(weight)},
-            signatories=(dso,),
-            observers=tuple(dict.fromkeys((provider, share))),
             under=event,
         )
         for share, weight in shares

@@ -12,7 +12,7 @@ from ledgerframes.sandbox.generator.rewards_v2 import ask_for_rewards
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, spelled, units
 from ledgerframes.sandbox.world.configuration import issuance_config, transfer_config
-from ledgerframes.sandbox.world.contracts import Contract, Template, round_of
+from ledgerframes.sandbox.world.contracts import Contract, round_of
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
     APP_COUPON,
@@ -33,13 +33,13 @@ FIRST_PRICE: Final = 50_000_000
 
 def open_round(tx: Transaction, sim: Simulation, number: int, under: Event, *, usable: int | None = None) -> Contract:
     """Create an open mining round and put it last in the row; transfers can use it from `usable` on."""
-    calendar = sim.calendar
+    calendar, votes = sim.calendar, price_votes(sim)
     opens_at = sim.now + calendar.tick if usable is None else usable
     later = number * calendar.tick >= calendar.step
     payload = {
         "dso": sim.parties.dso,
         "round": {"number": str(number)},
-        "amuletPrice": decimal(_next_price(sim)),
+        "amuletPrice": decimal(median_price(votes) if votes else FIRST_PRICE),
         "opensAt": timestamps.trimmed(opens_at),
         "targetClosesAt": timestamps.trimmed(opens_at + 2 * calendar.tick),
         "issuingFor": {"microseconds": str(number * calendar.tick)},
@@ -52,8 +52,8 @@ def open_round(tx: Transaction, sim: Simulation, number: int, under: Event, *, u
     if "rewardConfig" in config:
         price = config["decentralizedSynchronizer"]["fees"]["extraTrafficPrice"]
         payload |= {"rewardConfig": config["rewardConfig"], "trafficPrice": price}
-    opened = tx.create(OPEN_ROUND, payload, signatories=(sim.parties.dso,), under=under)
-    sim.world.coins.open_round(round_of(sim.rounds[0]))
+    opened = tx.create(OPEN_ROUND, payload, under=under)
+    sim.world.coins.earliest_round = round_of(sim.rounds[0])
     sim.round_opened = sim.now
     return opened
 
@@ -78,7 +78,7 @@ def advance_rounds(tx: Transaction, sim: Simulation) -> None:
     tx.archive(closing, under=step)
     terms = ("dso", "round", "amuletPrice", "issuanceConfig", "tickDuration", "rewardConfig", "trafficPrice")
     kept = {name: closing.payload[name] for name in terms if name in closing.payload}
-    summarizing = _create(tx, SUMMARIZING_ROUND, kept, step)
+    summarizing = tx.create(SUMMARIZING_ROUND, kept, under=step)
     ask_for_rewards(tx, sim, closing, under=step)
     opened = open_round(tx, sim, newest + 1, step)
     step["choice_argument"] = {"amuletPrice": opened.payload["amuletPrice"], **rounds}
@@ -101,13 +101,13 @@ def round_is_due(sim: Simulation) -> bool:
 
 def confirm_totals(tx: Transaction, sim: Simulation) -> None:
     """Let three members propose that a round's issuing begins, each with its own totals."""
-    summarizing = _oldest(sim, SUMMARIZING_ROUND)
+    summarizing = sim.the(SUMMARIZING_ROUND)
     confirm(tx, sim, "CRARC_MiningRound_StartIssuing", _start_argument(sim, summarizing))
 
 
 def start_issuing(tx: Transaction, sim: Simulation) -> None:
     """Carry out the confirmed proposal: fix the round's issuance for every kind of coupon."""
-    summarizing = _oldest(sim, SUMMARIZING_ROUND)
+    summarizing = sim.the(SUMMARIZING_ROUND)
     payload, argument = summarizing.payload, _start_argument(sim, summarizing)
     issuance = issuance_of(
         payload["issuanceConfig"],
@@ -127,21 +127,20 @@ def start_issuing(tx: Transaction, sim: Simulation) -> None:
         "targetClosesAt": timestamps.trimmed(opens_at + 2 * sim.calendar.tick),
         "optIssuancePerValidatorFaucetCoupon": decimal(issuance.faucet),
     }
-    begun = _create(tx, ISSUING_ROUND, issuing, step)
+    begun = tx.create(ISSUING_ROUND, issuing, under=step)
     unclaimed = issuance.unclaimed
     if uses_traffic(summarizing):
         # The apps' share is not left over: coupons of the second version mint it.
         unclaimed -= to_apps(payload["issuanceConfig"], tick=sim.calendar.tick)
     if unclaimed > 0:
-        left = {"dso": sim.parties.dso, "amount": decimal(unclaimed)}
-        _create(tx, UNCLAIMED_REWARD, left, step)
+        tx.create(UNCLAIMED_REWARD, {"dso": sim.parties.dso, "amount": decimal(unclaimed)}, under=step)
     aside = set_aside(tx, sim, issuance.fund, under=step)
     step["exercise_result"] = {"issuingRoundCid": begun.contract_id, "unclaimedDevelopmentFundCouponCid": aside}
 
 
 def close_round(tx: Transaction, sim: Simulation) -> None:
     """End a round's issuing; its remaining coupons can be expired from now on."""
-    issuing = _oldest(sim, ISSUING_ROUND)
+    issuing = sim.the(ISSUING_ROUND)
     rules, member = sim.rules[COIN_RULES.entity], sim.rng.choice(sim.parties.sponsors)
     argument = {"amuletRulesCid": rules.contract_id, "issuingRoundCid": issuing.contract_id, "sv": member}
     root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_MiningRound_Close", argument, acting=(member,))
@@ -155,7 +154,7 @@ def close_round(tx: Transaction, sim: Simulation) -> None:
     tx.archive(issuing, under=step)
     left_out = ("opensAt", "targetClosesAt")
     payload = {name: value for name, value in issuing.payload.items() if name not in left_out}
-    closed = _create(tx, CLOSED_ROUND, payload, step)
+    closed = tx.create(CLOSED_ROUND, payload, under=step)
     step["exercise_result"] = {"closedRoundCid": closed.contract_id}
     root["exercise_result"] = {"closedRound": closed.contract_id}
 
@@ -201,17 +200,3 @@ def _per_coupon(issuance: Issuance) -> dict[str, str]:
         "issuancePerUnfeaturedAppRewardCoupon": spelled(issuance.unfeatured),
         "issuancePerSvRewardCoupon": spelled(issuance.sv),
     }
-
-
-def _next_price(sim: Simulation) -> int:
-    """The coin's price in USD: the members' votes, once they vote."""
-    votes = price_votes(sim)
-    return median_price(votes) if votes else FIRST_PRICE
-
-
-def _oldest(sim: Simulation, template: Template) -> Contract:
-    return next(iter(sim.world.contracts.free(template, sim.main).values()))
-
-
-def _create(tx: Transaction, template: Template, payload: dict[str, Any], under: Event) -> Contract:
-    return tx.create(template, payload, signatories=(tx.sim.parties.dso,), under=under)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ledgerframes.sandbox.generator.burning import app_context
 from ledgerframes.sandbox.generator.coins import mint, release, time_lock
@@ -69,8 +69,7 @@ def collect_payment(tx: Transaction, sim: Simulation) -> None:
     assert payment is not None
     owner, open_round = payment.payload["subscriptionData"]["sender"], sim.rounds[0]
     first, dso, rules = payment.template is FIRST_PAYMENT, sim.parties.dso, sim.rules[NAME_RULES.entity]
-    context, entry = sim.one(NAME_CONTEXT, owner), sim.one(NAME_ENTRY, owner)
-    assert context is not None
+    context, entry = sim.the(NAME_CONTEXT, owner), sim.one(NAME_ENTRY, owner)
     context_of = app_context(sim, open_round)
     common = {"paymentCid": payment.contract_id, "transferContext": context_of}
     renewing = {} if first or entry is None else {"entryCid": entry.contract_id}
@@ -85,11 +84,11 @@ def collect_payment(tx: Transaction, sim: Simulation) -> None:
         renewal = {"extension": {"microseconds": str(lifetime)}}
         under = tx.exercise(entry, "AnsEntry_Renew", renewal, acting=sorted((owner, dso)), consuming=True, under=step)
         until = timestamps.parse(entry.payload["expiresAt"]) + lifetime
-        made = _entry(tx, {**entry.payload, "expiresAt": timestamps.trimmed(until)}, under)
+        made = tx.create(NAME_ENTRY, {**entry.payload, "expiresAt": timestamps.trimmed(until)}, under=under)
         under["exercise_result"] = {"entryCid": made.contract_id}
     else:
         names = {name: context.payload[name] for name in ("user", "name", "url", "description", "dso")}
-        made = _entry(tx, {**names, "expiresAt": timestamps.trimmed(sim.now + lifetime)}, step)
+        made = tx.create(NAME_ENTRY, {**names, "expiresAt": timestamps.trimmed(sim.now + lifetime)}, under=step)
     step["exercise_result"] = {"entryCid": made.contract_id, "subscriptionStateCid": state.contract_id}
     root["exercise_result"] = step["exercise_result"]
 
@@ -99,7 +98,7 @@ def grant_names(tx: Transaction, sim: Simulation, owner: str) -> None:
     for purpose, lifetime in (("wallet", LIFETIME), ("trial", TRIAL)):
         payload = _names(sim, owner, f"{owner.partition('::')[0]}-{purpose}")
         payload["expiresAt"] = timestamps.trimmed(sim.now + lifetime)
-        tx.create(NAME_ENTRY, payload, signatories=(sim.parties.dso, owner))
+        tx.create(NAME_ENTRY, payload, owner="")
 
 
 def names_of(world: World, owner: str) -> list[Contract]:
@@ -110,12 +109,10 @@ def names_of(world: World, owner: str) -> list[Contract]:
 
 def _ask(tx: Transaction, sim: Simulation, owner: str) -> None:
     """Request an entry and accept the subscription that it takes, which locks the first payment."""
-    open_round, dso = sim.open_round(), sim.parties.dso
-    price = coin_for(open_round, units(_config(sim)["entryFee"]))
-    inputs = purse(sim, owner, 6)
-    if spendable(inputs, open_round) < price:
+    means = _means(sim, owner)
+    if means is None:
         return mint(tx, sim, owner)
-    payload = _names(sim, owner, owner.partition("::")[0])
+    payload, dso = _names(sim, owner, owner.partition("::")[0]), sim.parties.dso
     argument = {**{name: payload[name] for name in ("name", "url", "description")}, "user": owner}
     event = tx.exercise(sim.rules[NAME_RULES.entity], "AnsRules_RequestEntry", argument, acting=(owner,))
     data = {
@@ -130,60 +127,68 @@ def _ask(tx: Transaction, sim: Simulation, owner: str) -> None:
         "paymentInterval": {"microseconds": str(LIFETIME)},
         "paymentDuration": {"microseconds": str(RENEWAL)},
     }
-    request = _agree(tx, SUBSCRIPTION_REQUEST, {"subscriptionData": data, "payData": pay_data}, owner, event)
+    asked = {"subscriptionData": data, "payData": pay_data}
+    request = tx.create(SUBSCRIPTION_REQUEST, asked, owner=owner, under=event)
     for former in list(_of(sim, NAME_CONTEXT, owner)):
         # One asked in vain before, or let the entry expire.
         tx.archive(former, under=event)
-    context = tx.create(
-        NAME_CONTEXT,
-        {**payload, "reference": request.contract_id},
-        signatories=(dso, owner),
-        owner=owner,
-        under=event,
-    )
+    context = tx.create(NAME_CONTEXT, {**payload, "reference": request.contract_id}, under=event)
     event["exercise_result"] = {"entryCid": context.contract_id, "requestCid": request.contract_id}
-    accept = "SubscriptionRequest_AcceptAndMakePayment"
-    step = _make_payment(tx, sim, request, accept, inputs, price, open_round, owner=owner)
-    _pending(tx, FIRST_PAYMENT, request.contract_id, data, pay_data, price, open_round, step, owner=owner)
+    _make_payment(tx, sim, request, "SubscriptionRequest_AcceptAndMakePayment", means, FIRST_PAYMENT)
     return None
 
 
 def _pay_again(tx: Transaction, sim: Simulation, owner: str, idle: Contract) -> None:
-    open_round = sim.open_round()
-    price = coin_for(open_round, units(_config(sim)["entryFee"]))
-    inputs = purse(sim, owner, 6)
-    if spendable(inputs, open_round) < price:
+    means = _means(sim, owner)
+    if means is None:
         return mint(tx, sim, owner)
-    choice = "SubscriptionIdleState_MakePayment"
-    step = _make_payment(tx, sim, idle, choice, inputs, price, open_round, owner=owner)
-    data, pay_data = idle.payload["subscriptionData"], idle.payload["payData"]
-    _pending(tx, LATER_PAYMENT, idle.payload["reference"], data, pay_data, price, open_round, step, owner=owner)
+    _make_payment(tx, sim, idle, "SubscriptionIdleState_MakePayment", means, LATER_PAYMENT)
     return None
 
 
+class _Means(NamedTuple):
+    """The coins for a payment, the price in coin, and the round it goes by."""
+
+    inputs: list[Contract]
+    price: int
+    open_round: Contract
+
+
+def _means(sim: Simulation, owner: str) -> _Means | None:
+    """The means of a party to pay the fee of an entry; None if it has too little."""
+    open_round = sim.open_round()
+    price, inputs = coin_for(open_round, units(_config(sim)["entryFee"])), purse(sim, owner, 6)
+    return None if spendable(inputs, open_round) < price else _Means(inputs, price, open_round)
+
+
 def _make_payment(
-    tx: Transaction,
-    sim: Simulation,
-    contract: Contract,
-    choice: str,
-    inputs: list[Contract],
-    price: int,
-    open_round: Contract,
-    *,
-    owner: str,
-) -> tuple[Event, str]:
-    """Exercise the wallet's choice that locks a payment; the exercise, and the locked coin's id."""
+    tx: Transaction, sim: Simulation, contract: Contract, choice: str, means: _Means, template: Template
+) -> None:
+    """Exercise the wallet's choice that locks a payment, on a subscription's request or idle state."""
+    (inputs, price, open_round), payload = means, contract.payload
+    owner = payload["subscriptionData"]["sender"]
     argument = {
         "inputs": [tagged(coin) for coin in inputs],
         "context": app_context(sim, open_round),
         "walletProvider": sim.parties.host(owner),
     }
-    step = tx.exercise(contract, choice, argument, acting=(owner,), consuming=True)
+    event = tx.exercise(contract, choice, argument, acting=(owner,), consuming=True)
     lock = time_lock([sim.parties.dso], sim.now + DAY, "CNS payment")
     output = Output(owner, min(spendable(inputs, open_round), _with_fees(price, open_round)), lock=lock)
-    done = transfer(tx, sim, inputs, [output], Payment(open_round, reason="CNS payment"), sender=owner, under=step)
-    step["exercise_result"] = {"senderChange": done.change.contract_id if done.change else None}
-    return step, done.created[0].contract_id
+    done = transfer(tx, sim, inputs, [output], Payment(open_round, reason="CNS payment"), sender=owner, under=event)
+    pending = {
+        "subscriptionData": payload["subscriptionData"],
+        "payData": payload["payData"],
+        "lockedAmulet": done.created[0].contract_id,
+        "targetAmount": decimal(price),
+        "round": open_round.payload["round"],
+        "reference": payload.get("reference", contract.contract_id),
+    }
+    payment = tx.create(template, pending, under=event)
+    event["exercise_result"] = {
+        "senderChange": done.change.contract_id if done.change else None,
+        "subscriptionPayment": payment.contract_id,
+    }
 
 
 def _with_fees(price: int, open_round: Contract) -> int:
@@ -191,31 +196,6 @@ def _with_fees(price: int, open_round: Contract) -> int:
     fees = fees_of(open_round)
     later = fees.of_output(price, to_self=False) + fees.create
     return price + 2 * (later + fees.of_holding(price, _ROUNDS_TO_COLLECT, fees.holding))
-
-
-def _pending(
-    tx: Transaction,
-    template: Template,
-    reference: str,
-    data: Payload,
-    pay_data: Payload,
-    price: int,
-    open_round: Contract,
-    step: tuple[Event, str],
-    *,
-    owner: str,
-) -> None:
-    event, locked = step
-    payload = {
-        "subscriptionData": data,
-        "payData": pay_data,
-        "lockedAmulet": locked,
-        "targetAmount": decimal(price),
-        "round": open_round.payload["round"],
-        "reference": reference,
-    }
-    payment = _agree(tx, template, payload, "", event, signed_by=owner)
-    event["exercise_result"]["subscriptionPayment"] = payment.contract_id
 
 
 def _collect(
@@ -242,14 +222,14 @@ def _collect(
     made = done.created[0]
     data, pay_data = payment.payload["subscriptionData"], payment.payload["payData"]
     terms = {"subscriptionData": data, "reference": payment.payload["reference"]}
-    subscription = _agree(tx, SUBSCRIPTION, terms, "", event, signed_by=owner)
+    subscription = tx.create(SUBSCRIPTION, terms, under=event)
     idle = {
         "subscription": subscription.contract_id,
         **terms,
         "payData": pay_data,
         "nextPaymentDueAt": timestamps.trimmed(sim.now + LIFETIME),
     }
-    state = _agree(tx, IDLE_SUBSCRIPTION, idle, owner, event)
+    state = tx.create(IDLE_SUBSCRIPTION, idle, owner=owner, under=event)
     event["exercise_result"] = {
         "subscription": subscription.contract_id,
         "subscriptionState": state.contract_id,
@@ -286,15 +266,3 @@ def _names(sim: Simulation, owner: str, name: str) -> Payload:
     name = f"{name}.unverified.cns"
     url = f"https://{name}.example/"
     return {"user": owner, "name": name, "url": url, "description": "", "dso": sim.parties.dso}
-
-
-def _agree(
-    tx: Transaction, template: Template, payload: Payload, owner: str, under: Event, *, signed_by: str = ""
-) -> Contract:
-    signatories = tuple(sorted((tx.sim.parties.dso, signed_by or owner)))
-    return tx.create(template, payload, signatories=signatories, owner=owner, under=under)
-
-
-def _entry(tx: Transaction, payload: Payload, under: Event) -> Contract:
-    owner: str = payload["user"]
-    return tx.create(NAME_ENTRY, payload, signatories=(tx.sim.parties.dso, owner), owner=owner, under=under)

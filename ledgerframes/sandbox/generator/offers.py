@@ -19,12 +19,7 @@ from ledgerframes.sandbox.world.world import World
 def make_offer(tx: Transaction, sim: Simulation) -> None:
     """Offer somebody coin, to be accepted within a day."""
     sender = sim.parties.person(sim.rng)
-    _offer(tx, sim, sender, sim.parties.people_but(sim.rng, sender))
-
-
-def leave_offer(tx: Transaction, sim: Simulation, *, sender: str, receiver: str) -> None:
-    """Make an offer that nobody answers."""
-    _offer(tx, sim, sender, receiver, owner=receiver)
+    offer(tx, sim, sender=sender, receiver=sim.parties.people_but(sim.rng, sender))
 
 
 def answer_offer(tx: Transaction, sim: Simulation) -> None:
@@ -32,25 +27,24 @@ def answer_offer(tx: Transaction, sim: Simulation) -> None:
     offers = list(islice(sim.world.contracts.free(OFFER, sim.main).values(), 12))
     if not offers:
         return make_offer(tx, sim)
-    offer = sim.rng.choice(offers)
+    chosen = sim.rng.choice(offers)
     chance = sim.rng.random()
     if chance < 0.65:
-        return _accept(tx, sim, offer)
+        return _accept(tx, sim, chosen)
     choice, party = ("Reject", "receiver") if chance < 0.85 else ("Withdraw", "sender")
-    acting = (offer.payload[party],)
-    ended = tx.exercise(offer, f"TransferOffer_{choice}", {}, acting=acting, consuming=True)
-    ended["exercise_result"] = {"trackingInfo": {"trackingId": offer.payload["trackingId"]}}
+    acting = (chosen.payload[party],)
+    ended = tx.exercise(chosen, f"TransferOffer_{choice}", {}, acting=acting, consuming=True)
+    ended["exercise_result"] = {"trackingInfo": {"trackingId": chosen.payload["trackingId"]}}
     return None
 
 
 def offers_of(world: World, party: str) -> list[Contract]:
     """The open offers from or to a party, the oldest first; one that ran out is open until somebody ends it."""
-    return [
-        offer for offer in world.contracts.of(OFFER) if party in (offer.payload["sender"], offer.payload["receiver"])
-    ]
+    return [one for one in world.contracts.of(OFFER) if party in (one.payload["sender"], one.payload["receiver"])]
 
 
-def _offer(tx: Transaction, sim: Simulation, sender: str, receiver: str, *, owner: str = "") -> None:
+def offer(tx: Transaction, sim: Simulation, *, sender: str, receiver: str, owner: str = "") -> None:
+    """Make an offer; one that somebody owns is answered by nobody."""
     rng = sim.rng
     payload = {
         "sender": sender,
@@ -61,14 +55,14 @@ def _offer(tx: Transaction, sim: Simulation, sender: str, receiver: str, *, owne
         "expiresAt": timestamps.trimmed(sim.now + 86_400 * timestamps.SECOND),
         "trackingId": f"{rng.getrandbits(128):032x}",
     }
-    tx.create(OFFER, payload, signatories=(sender,), observers=(receiver,), owner=owner)
+    tx.create(OFFER, payload, owner=owner)
 
 
-def _accept(tx: Transaction, sim: Simulation, offer: Contract) -> None:
-    payload = offer.payload
+def _accept(tx: Transaction, sim: Simulation, offered: Contract) -> None:
+    payload = offered.payload
     sender, receiver = payload["sender"], payload["receiver"]
-    event = tx.exercise(offer, "TransferOffer_Accept", {}, acting=(receiver,), consuming=True)
-    accepted = tx.create(ACCEPTED_OFFER, payload, signatories=(sender, receiver), under=event)
+    event = tx.exercise(offered, "TransferOffer_Accept", {}, acting=(receiver,), consuming=True)
+    accepted = tx.create(ACCEPTED_OFFER, payload, under=event)
     event["exercise_result"] = {"acceptedTransferOffer": accepted.contract_id}
     open_round, wanted = sim.open_round(), units(payload["amount"]["amount"])
     coins = purse(sim, sender, 3)

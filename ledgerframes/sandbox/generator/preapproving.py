@@ -52,7 +52,10 @@ def preapprove(tx: Transaction, sim: Simulation, receiver: str, *, under: Event 
         "lastRenewedAt": begin,
         "expiresAt": until,
     }
-    event["exercise_result"] = {"transferPreapprovalCid": _create(tx, payload, event).contract_id, **result}
+    event["exercise_result"] = {
+        "transferPreapprovalCid": tx.create(PREAPPROVAL, payload, under=event).contract_id,
+        **result,
+    }
     return True
 
 
@@ -80,7 +83,7 @@ def change_preapproval(tx: Transaction, sim: Simulation) -> None:
     event = tx.exercise(given, "TransferPreapproval_Renew", argument, acting=(provider,), consuming=True)
     result = _paid(tx, sim, inputs, price, open_round, provider=provider, under=event)
     payload = {**given.payload, "lastRenewedAt": timestamps.trimmed(sim.now), "expiresAt": until}
-    renewed = _create(tx, payload, event).contract_id
+    renewed = tx.create(PREAPPROVAL, payload, under=event).contract_id
     parties = {"receiver": receiver, "provider": provider}
     event["exercise_result"] = {"transferPreapprovalCid": renewed, **parties, **result}
 
@@ -104,8 +107,3 @@ def _paid(
 
 def _price(open_round: Contract, lifetime: int) -> int:
     return coin_for(open_round, divided(_FEE_PER_DAY * lifetime, DAY * UNITS))
-
-
-def _create(tx: Transaction, payload: dict[str, str], under: Event) -> Contract:
-    signatories = tuple(dict.fromkeys((payload["dso"], payload["receiver"], payload["provider"])))
-    return tx.create(PREAPPROVAL, payload, signatories=signatories, owner=payload["receiver"], under=under)

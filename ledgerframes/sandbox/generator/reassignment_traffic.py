@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final
 
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentState
+from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentState, departure
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import COIN, IOU
 from ledgerframes.sandbox.world.timestamps import LAST, SECOND
@@ -122,17 +122,7 @@ class ReassignmentTraffic:
 
     def _leg(self, contract: Contract, source: str, target: str) -> Leg:
         self.started += 1
-        unassign_id = f"00{self.sim.rng.getrandbits(64):016x}"
-        submitter = contract.payload["owner"]
-        return Leg(
-            assigning=False,
-            contract=contract,
-            source=source,
-            target=target,
-            unassign_id=unassign_id,
-            counter=contract.counter + 1,
-            submitter=submitter,
-        )
+        return departure(contract, source, target, submitter=contract.payload["owner"], rng=self.sim.rng)
 
     def _second_leg(self, sort: int) -> int:
         """When the other leg follows: in seconds, as on networks; now and then somebody has to look into it first."""

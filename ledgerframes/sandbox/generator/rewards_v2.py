@@ -51,7 +51,7 @@ def ask_for_rewards(tx: Transaction, sim: Simulation, closing: Contract, *, unde
                 "dryRun": dry_run,
                 "kind": None,
             }
-            asked = tx.create(CALCULATE_REWARDS, payload, signatories=(sim.parties.dso,), under=under)
+            asked = tx.create(CALCULATE_REWARDS, payload, under=under)
             sim.allowances[asked.contract_id] = _allowances(sim, closing)
 
 
@@ -67,23 +67,23 @@ def next_duty(sim: Simulation) -> Any:
 
 def confirm_hash(tx: Transaction, sim: Simulation) -> None:
     """Let three members confirm the hash of the amounts that a round's providers may mint."""
-    confirm(tx, sim, _START, _start_argument(sim, _one(sim, CALCULATE_REWARDS)))
+    confirm(tx, sim, _START, _start_argument(sim, sim.the(CALCULATE_REWARDS)))
 
 
 def start_processing(tx: Transaction, sim: Simulation) -> None:
     """Carry out the confirmed step: the hash is on the ledger, and its batch can be processed."""
-    asked = _one(sim, CALCULATE_REWARDS)
+    asked = sim.the(CALCULATE_REWARDS)
     argument = _start_argument(sim, asked)
     step = execute(tx, sim, _START, argument)
     tx.archive(asked, under=step)
     payload = {**asked.payload, "batchHash": argument["batchHash"]}
-    begun = tx.create(PROCESS_REWARDS, payload, signatories=(sim.parties.dso,), under=step)
+    begun = tx.create(PROCESS_REWARDS, payload, under=step)
     sim.allowances[begun.contract_id] = sim.allowances.pop(asked.contract_id)
 
 
 def process(tx: Transaction, sim: Simulation) -> None:
     """Make the coupons of a round, one per provider; a dry run makes none."""
-    processing, dso = _one(sim, PROCESS_REWARDS), sim.parties.dso
+    processing, dso = sim.the(PROCESS_REWARDS), sim.parties.dso
     allowances = sim.allowances.pop(processing.contract_id)
     hidden = [provider for provider, _ in allowances if sim.rng.random() < _HIDDEN]
     batch = [{"provider": provider, "amount": decimal(amount)} for provider, amount in allowances]
@@ -161,7 +161,7 @@ def expire(tx: Transaction, sim: Simulation) -> None:
     for coupon in coupons:
         tx.archive(coupon, under=step)
     payload = {"dso": dso, "amount": decimal(sum(units(coupon.payload["amount"]) for coupon in coupons))}
-    tx.create(UNCLAIMED_REWARD, payload, signatories=(dso,), under=step)
+    tx.create(UNCLAIMED_REWARD, payload, under=step)
 
 
 def claimable(sim: Simulation) -> list[Contract]:
@@ -179,16 +179,7 @@ def _known(sim: Simulation) -> list[Contract]:
 
 
 def _create(tx: Transaction, payload: dict[str, Any], *, under: Event) -> Contract:
-    beneficiary = payload["beneficiary"]
-    parties = (payload["provider"], *([] if beneficiary is None else [beneficiary]))
-    return tx.create(
-        REWARD_COUPON,
-        payload,
-        signatories=(payload["dso"],),
-        observers=tuple(dict.fromkeys(parties)) if payload["providerIsObserver"] else (),
-        owner=parties[-1],
-        under=under,
-    )
+    return tx.create(REWARD_COUPON, payload, owner=payload["beneficiary"] or payload["provider"], under=under)
 
 
 def _allowances(sim: Simulation, closing: Contract) -> list[tuple[str, int]]:
@@ -208,9 +199,3 @@ def _start_argument(sim: Simulation, asked: Contract) -> dict[str, Any]:
         "calculateRewardsCid": asked.contract_id,
         "batchHash": {"value": hashlib.sha256(batch).hexdigest()},
     }
-
-
-def _one(sim: Simulation, template: Any) -> Contract:
-    found = sim.one(template)
-    assert found is not None
-    return found

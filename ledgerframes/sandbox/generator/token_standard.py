@@ -8,7 +8,7 @@ from ledgerframes.sandbox.generator.burning import payment_context
 from ledgerframes.sandbox.generator.coins import mint, release, time_lock
 from ledgerframes.sandbox.generator.summaries import REASON, holding_metadata
 from ledgerframes.sandbox.generator.transfer_inputs import tagged
-from ledgerframes.sandbox.generator.transfers import Output, Payment, purse, spendable, transfer
+from ledgerframes.sandbox.generator.transfers import Output, Payment, Transferred, purse, spendable, transfer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
@@ -53,12 +53,7 @@ def send(tx: Transaction, sim: Simulation) -> None:
         payment = Payment(open_round, provider=consent.payload["provider"], reason=reason)
         done = transfer(tx, sim, inputs, [output], payment, sender=sender, under=step)
         step["exercise_result"] = {"result": done.result, "meta": done.result["meta"]}
-    event["exercise_result"] = outcome(
-        "Completed",
-        {"receiverHoldingCids": [coin.contract_id for coin in done.created]},
-        change=done.change,
-        meta=done.result["meta"],
-    )
+    event["exercise_result"] = _completed(done)
     return None
 
 
@@ -67,8 +62,7 @@ def answer(tx: Transaction, sim: Simulation) -> None:
     offered = next((offer for offer in _waiting(sim) if _locked(sim, offer)), None)
     if offered is None:
         return send(tx, sim)
-    told, locked = offered.payload["transfer"], _locked(sim, offered)
-    assert locked is not None
+    told, locked = offered.payload["transfer"], sim.world.contracts.active[offered.payload["lockedAmulet"]]
     sender, receiver, chance = told["sender"], told["receiver"], sim.rng.random()
     on_time = timestamps.parse(told["executeBefore"]) > max(sim.now, tx.effective)
     # Fees may have risen in the meantime.
@@ -92,12 +86,7 @@ def answer(tx: Transaction, sim: Simulation) -> None:
     payment = Payment(sim.rounds[0], reason=told["meta"]["values"].get(REASON, ""))
     amount = min(units(told["amount"]), payable)
     done = transfer(tx, sim, [coin], [Output(receiver, amount)], payment, sender=sender, under=event)
-    event["exercise_result"] = outcome(
-        "Completed",
-        {"receiverHoldingCids": [coin.contract_id for coin in done.created]},
-        change=done.change,
-        meta=done.result["meta"],
-    )
+    event["exercise_result"] = _completed(done)
     return None
 
 
@@ -138,6 +127,11 @@ def outcome(word: str, value: Payload, *, change: Contract | None, meta: Payload
     }
 
 
+def _completed(done: Transferred) -> Payload:
+    received = {"receiverHoldingCids": [coin.contract_id for coin in done.created]}
+    return outcome("Completed", received, change=done.change, meta=done.result["meta"])
+
+
 def coin_id(sim: Simulation) -> dict[str, str]:
     """The coin as an instrument."""
     return {"admin": sim.parties.dso, "id": COIN_ID}
@@ -155,13 +149,7 @@ def _offer(
     done = transfer(tx, sim, inputs, [output], Payment(open_round, reason=reason), sender=sender, under=event)
     locked = done.created[0].contract_id
     payload = {"lockedAmulet": locked, "transfer": {**told, "inputHoldingCids": [locked]}}
-    pending = tx.create(
-        TRANSFER_INSTRUCTION,
-        payload,
-        signatories=tuple(sorted((sim.parties.dso, sender))),
-        observers=(told["receiver"],),
-        under=event,
-    )
+    pending = tx.create(TRANSFER_INSTRUCTION, payload, under=event)
     event["exercise_result"] = outcome(
         "Pending",
         {"transferInstructionCid": pending.contract_id},

@@ -26,7 +26,7 @@ def found_token(tx: Transaction, sim: Simulation) -> None:
     """Create the instrument's rules, which its admin signs."""
     admin = sim.parties.validators[3]
     payload = {"admin": admin, "instrumentId": SECOND_ID}
-    sim.rules[TOKEN_RULES.entity] = tx.create(TOKEN_RULES, payload, signatories=(admin,))
+    sim.rules[TOKEN_RULES.entity] = tx.create(TOKEN_RULES, payload)
 
 
 def act(tx: Transaction, sim: Simulation) -> None:
@@ -159,5 +159,4 @@ def _create(tx: Transaction, owner: str, amount: int, under: Event) -> Contract:
         "lock": None,
         "meta": {"values": {}},
     }
-    signatories = tuple(sorted({admin, owner}))
-    return tx.create(TOKEN, payload, signatories=signatories, owner=owner, under=under)
+    return tx.create(TOKEN, payload, under=under)

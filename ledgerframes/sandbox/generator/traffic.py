@@ -64,7 +64,7 @@ def buy_traffic(tx: Transaction, sim: Simulation) -> None:
         "amuletSpent": decimal(price),
         "usdSpent": decimal(usd),
     }
-    traffic = tx.create(MEMBER_TRAFFIC, bought, signatories=(sim.parties.dso,), owner=provider, under=event)
+    traffic = tx.create(MEMBER_TRAFFIC, bought, owner=provider, under=event)
     event["exercise_result"] = {
         "round": open_round.payload["round"],
         "summary": done.result["summary"],

@@ -190,11 +190,9 @@ def make_coin(
 
 def put_coin(tx: Transaction, payload: Payload, under: Event, *, lock: Payload | None = None) -> Contract:
     """Create a coin of given terms, locked or not."""
-    owner, dso = payload["owner"], tx.sim.parties.dso
     if lock is None:
-        return tx.create(COIN, payload, signatories=(dso, owner), owner=owner, under=under)
-    signatories = tuple(dict.fromkeys((dso, owner, *lock["holders"])))
-    return tx.create(LOCKED_COIN, {"amulet": payload, "lock": lock}, signatories=signatories, under=under)
+        return tx.create(COIN, payload, under=under)
+    return tx.create(LOCKED_COIN, {"amulet": payload, "lock": lock}, under=under)
 
 
 _TAGS: Final = {COIN.entity: "TransferResultAmulet", LOCKED_COIN.entity: "TransferResultLockedAmulet"}

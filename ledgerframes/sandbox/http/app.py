@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
+from starlette import routing
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute, Mount, Router
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 
 from ledgerframes.sandbox.commands.errors import LedgerError, UnreadableError
-from ledgerframes.sandbox.http.callers import Access
-from ledgerframes.sandbox.http.ledger import Ledger
-from ledgerframes.sandbox.http.ledger_errors import refuse_json, refuse_text
-from ledgerframes.sandbox.http.ledger_routes import LedgerRoutes
-from ledgerframes.sandbox.http.merged_routes import joined
-from ledgerframes.sandbox.http.package_routes import PackageRoutes
-from ledgerframes.sandbox.http.registry import Registry
-from ledgerframes.sandbox.http.releases import has_newest_members, served_routes
-from ledgerframes.sandbox.http.responses import Limits, RefusalError, no_route, refuse
-from ledgerframes.sandbox.http.scan import Scan
-from ledgerframes.sandbox.http.scan_neighbours import neighbours
-from ledgerframes.sandbox.http.scan_objects import ObjectRoutes
-from ledgerframes.sandbox.http.validator import Validator
+from ledgerframes.sandbox.http import (
+    command_routes,
+    holdings,
+    ledger_pages,
+    ledger_routes,
+    package_routes,
+    registry,
+    scan,
+    scan_events,
+    scan_now,
+    scan_objects,
+    scan_snapshots,
+    scan_votes,
+    user_routes,
+    validator,
+)
+from ledgerframes.sandbox.http.callers import Access, AccessError
+from ledgerframes.sandbox.http.ledger_errors import denied, ledger_refused
+from ledgerframes.sandbox.http.objects import Objects
+from ledgerframes.sandbox.http.releases import deprecation, has_newest_members
+from ledgerframes.sandbox.http.responses import RefusalError, json_answer, no_route, refused
+from ledgerframes.sandbox.http.routes import Asked, Limits, Route, Server
+from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.templates import TOKEN_RULES
 from ledgerframes.sandbox.world.views import ServerView
 
@@ -31,15 +43,15 @@ from ledgerframes.sandbox.world.views import ServerView
 ISSUER: Final = "/harbor"
 
 _USUAL: Final = Limits()
+_NOBODY: Final = User("")
+_MODULES: Final = (
+    scan, scan_objects, scan_snapshots, holdings, scan_events, scan_now, scan_votes, validator, ledger_pages,
+    ledger_routes, user_routes, command_routes, package_routes, registry,
+)  # fmt: skip
 
 
 def app_of(
-    view: ServerView,
-    access: Access,
-    *,
-    release: str,
-    limits: Limits = _USUAL,
-    objects: Callable[[ServerView], ObjectRoutes] = ObjectRoutes,
+    view: ServerView, access: Access, *, release: str, limits: Limits = _USUAL, objects: Objects | None = None
 ) -> Starlette:
     """The app of one server.
 
@@ -48,35 +60,70 @@ def app_of(
         access: decides who may use validator and ledger.
         release: determines the routes and answers.
         limits: the maximum sizes of requests; before release 0.8 lists in requests had no limit.
-        objects: the routes of the history in bulk.
+        objects: the history in bulk.
     """
-    world, newest = view.world, has_newest_members(release)
+    newest = has_newest_members(release)
     limits = limits if newest else replace(limits, items=None)
-    every: dict[str, list[BaseRoute]] = {
-        "scan": [*Scan(view, limits).routes(), *objects(view).routes(), *neighbours(view, access, limits)],
-        "validator": Validator(view, access, limits).routes(),
-        "ledger": [*LedgerRoutes(Ledger(world, newest), access).routes(), *PackageRoutes(world, access).routes()],
-        "registry": Registry(world).routes(),
-    }
-    prefixes = {interface: "" if interface == "registry" else f"/api/{interface}" for interface in every}
-    served = {
-        interface: served_routes(joined(routes), interface=interface, prefix=prefixes[interface], release=release)
-        for interface, routes in every.items()
-    }
-
-    handlers = {
-        RefusalError: refuse,
-        LedgerError: refuse_json,
-        UnreadableError: refuse_text,
-        HTTPException: no_route,
-    }
-    mounts = [
-        Mount(prefix, app=Router(served[interface], redirect_slashes=False))
-        for interface, prefix in prefixes.items()
-        if prefix
-    ]
-    mounts.append(Mount(ISSUER, app=Router(Registry(world, TOKEN_RULES.entity).metadata(), redirect_slashes=False)))
-    app = Starlette(routes=[*mounts, *served["registry"]], exception_handlers=handlers)
+    server = Server(view, access, objects or Objects(view), limits, newest)
+    routes = [route for module in _MODULES for route in module.ROUTES if route.includes(release)]
+    issuer = routing.Router(_served(registry.METADATA, replace(server, issuer=TOKEN_RULES.entity), release))
+    app = Starlette(
+        routes=[routing.Mount(ISSUER, app=issuer), *_served(routes, server, release)],
+        exception_handlers={HTTPException: no_route},
+    )
     # A redirect would hide a client's wrong path, and the client follows none.
-    app.router.redirect_slashes = False
+    app.router.redirect_slashes = issuer.redirect_slashes = False
     return app
+
+
+def _served(routes: Iterable[Route], server: Server, release: str) -> list[routing.Route]:
+    """The routes, one per path: Starlette's 405 lists only the methods of the first route of a path."""
+    by_path: dict[str, list[Route]] = {}
+    for route in routes:
+        by_path.setdefault(route.path, []).append(route)
+    return [
+        routing.Route(path, _endpoint(same, server, release, by_path), methods=[route.method for route in same])
+        for path, same in by_path.items()
+    ]
+
+
+def _endpoint(
+    routes: list[Route], server: Server, release: str, paths: Iterable[str]
+) -> Callable[[Request], Awaitable[Response]]:
+    by_method = {route.method: (route, deprecation(route, release, set(paths))) for route in routes}
+
+    async def answer(request: Request) -> Response:
+        route, headers = by_method["GET" if request.method == "HEAD" else request.method]
+        try:
+            user = _caller(route, server, request)
+            asked = Asked(server, request, await request.body(), user)
+            with server.view.world.lock:
+                said = route.handler(asked)
+            response = said if isinstance(said, Response) else json_answer(said)
+        except RefusalError as error:
+            response = refused(error)
+        except LedgerError as error:
+            response = ledger_refused(error)
+        except UnreadableError as error:
+            # The contract's Errors 2: what cannot be read is answered in plain text.
+            response = PlainTextResponse(str(error), 400)
+        response.headers.update(headers)
+        return response
+
+    return answer
+
+
+def _caller(route: Route, server: Server, request: Request) -> User:
+    """Who asks; scan and registry do not want to know.
+
+    Raises:
+        RefusalError: the validator does not let the caller in.
+        LedgerError: the ledger does not.
+    """
+    ledger = route.path.startswith("/api/ledger")
+    if not ledger and not route.path.startswith("/api/validator"):
+        return _NOBODY
+    try:
+        return server.access.user(request.headers, websocket=ledger)
+    except AccessError as error:
+        raise denied(error) if ledger else RefusalError(error.status, str(error)) from error

@@ -1,16 +1,12 @@
-"""The ledger interface's commands over a world as Starlette routes, for users with the right to act."""
+"""The ledger interface's commands over a world as routes, for users with the right to act."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import msgspec
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.commands.batches import Batch, write_batch
 from ledgerframes.sandbox.commands.bodies import (
@@ -24,71 +20,52 @@ from ledgerframes.sandbox.commands.errors import LedgerError, UnreadableError
 from ledgerframes.sandbox.commands.event_filters import everything
 from ledgerframes.sandbox.commands.reassigning import write_reassignment
 from ledgerframes.sandbox.commands.submission import RequestedChange, Write, admit, carry_out
-from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.ledger import Ledger
-from ledgerframes.sandbox.http.ledger_errors import denied
-from ledgerframes.sandbox.http.ledger_requests import allowed, caller, read_body
-from ledgerframes.sandbox.http.responses import encode, json_answer
+from ledgerframes.sandbox.http.ledger_errors import forbidden
+from ledgerframes.sandbox.http.ledger_requests import allowed, read_body
+from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.submissions import ChangeId
 from ledgerframes.sandbox.world.world import World
 
+ROUTES: Final = Routes()
 _TREE: Final = "tree"
 _REASSIGNMENT: Final = "reassignment"
 
 logger = logging.getLogger("ledgerframes.sandbox")
 
 
-@dataclass(frozen=True, slots=True)
-class CommandRoutes:
-    """The handlers of one participant's commands."""
+@ROUTES.post("/api/ledger/v2/commands/async/submit-reassignment")
+def submit_reassignment(asked: Asked) -> dict[str, Any]:
+    """Moves contracts; the outcome shows in the history, and in the log."""
+    order, write, _ = _reassignment(asked)
+    admit(asked.world, order)
+    try:
+        carry_out(asked.world, order, write)
+    except LedgerError as error:
+        # The call has already been accepted; a real participant reports such a failure by a completion.
+        logger.info("submission of %s was refused: %s: %s", order.change_id.command_id, error.code, error)
+    return {}
 
-    ledger: Ledger
-    access: Access
 
-    def routes(self) -> list[BaseRoute]:
-        """The routes, without the interface's prefix."""
-        commands = "/v2/commands"
-        return [
-            Route(f"{commands}/async/submit-reassignment", self.submit_reassignment, methods=["POST"]),
-            Route(f"{commands}/submit-and-wait-for-reassignment", self.wait_for_reassignment, methods=["POST"]),
-            Route(f"{commands}/submit-and-wait-for-transaction-tree", self.wait_for_tree, methods=["POST"]),
-        ]
+@ROUTES.post("/api/ledger/v2/commands/submit-and-wait-for-reassignment")
+def wait_for_reassignment(asked: Asked) -> dict[str, Any]:
+    """Moves contracts; events are returned only if a format asks for them."""
+    order, write, body = _reassignment(asked)
+    chosen = None if body.event_format is None else allowed(asked.user, body.event_format)
+    ids = carry_out(asked.world, order, write)
+    return {"reassignment": Ledger(asked).composite(ids, chosen)}
 
-    async def submit_reassignment(self, request: Request) -> Response:
-        """POST /v2/commands/async/submit-reassignment: the outcome shows in the history, and in the log."""
-        user = caller(self.access, request)
-        order, write, _ = await _reassignment(user, request)
-        world = self.ledger.world
-        with world.lock:
-            admit(world, order)
-            try:
-                carry_out(world, order, write)
-            except LedgerError as error:
-                # The call has already been accepted; a real participant reports such a failure by a completion.
-                logger.info("submission of %s was refused: %s: %s", order.change_id.command_id, error.code, error)
-        return json_answer(b"{}")
 
-    async def wait_for_reassignment(self, request: Request) -> Response:
-        """POST /v2/commands/submit-and-wait-for-reassignment: events are returned only if a format asks for them."""
-        user = caller(self.access, request)
-        order, write, body = await _reassignment(user, request)
-        chosen = None if body.event_format is None else allowed(user, body.event_format)
-        with self.ledger.world.lock:
-            ids = carry_out(self.ledger.world, order, write)
-            return json_answer(encode({"reassignment": self.ledger.composite(ids, chosen)}))
-
-    async def wait_for_tree(self, request: Request) -> Response:
-        """POST /v2/commands/submit-and-wait-for-transaction-tree: what acting and reading parties see comes back."""
-        user = caller(self.access, request)
-        body = await read_body(request, SubmitCommands)
-        order, batch = _batch(_user_id(user, body.user_id), body, await request.body())
-        _check_rights(user, act_as=body.act_as, read_as=body.read_as)
-        with self.ledger.world.lock:
-            (update_id,) = carry_out(self.ledger.world, order, partial(write_batch, batch))
-            tree = self.ledger.tree(update_id, everything(batch.act_as | batch.read_as))
-        return json_answer(encode({"transactionTree": tree}))
+@ROUTES.post("/api/ledger/v2/commands/submit-and-wait-for-transaction-tree", deprecated_in="0.5")
+def wait_for_tree(asked: Asked) -> dict[str, Any]:
+    """Creates and exercises; the events that acting and reading parties see are returned."""
+    body = read_body(SubmitCommands, asked.body)
+    order, batch = _batch(_user_id(asked.user, body.user_id), body, asked.body)
+    _check_rights(asked.user, act_as=body.act_as, read_as=body.read_as)
+    (update_id,) = carry_out(asked.world, order, partial(write_batch, batch))
+    return {"transactionTree": Ledger(asked).tree(update_id, everything(batch.act_as | batch.read_as))}
 
 
 def carry_out_again(world: World, kind: str, user_id: str, sent: str) -> None:
@@ -101,11 +78,11 @@ def carry_out_again(world: World, kind: str, user_id: str, sent: str) -> None:
         carry_out(world, order, write)
 
 
-async def _reassignment(user: User, request: Request) -> tuple[RequestedChange, Write, SubmitReassignment]:
-    body = await read_body(request, SubmitReassignment)
+def _reassignment(asked: Asked) -> tuple[RequestedChange, Write, SubmitReassignment]:
+    body = read_body(SubmitReassignment, asked.body)
     commands = body.reassignment_commands
-    order, write = _legs(_user_id(user, commands.user_id), body, await request.body())
-    _check_rights(user, act_as=[commands.submitter])
+    order, write = _legs(_user_id(asked.user, commands.user_id), body, asked.body)
+    _check_rights(asked.user, act_as=[commands.submitter])
     return order, write, body
 
 
@@ -136,15 +113,15 @@ def _batch(user_id: str, body: SubmitCommands, sent: bytes) -> tuple[RequestedCh
 
 def _check_rights(user: User, *, act_as: list[str], read_as: list[str] | None = None) -> None:
     if not user.acts_as(act_as):
-        raise denied(AccessError(403, f"user {user.id!r} may not act as {sorted(act_as)}"))
+        raise forbidden(f"user {user.id!r} may not act as {sorted(act_as)}")
     if not user.reads_as(read_as or ()):
-        raise denied(AccessError(403, f"user {user.id!r} may not read as {sorted(read_as or ())}"))
+        raise forbidden(f"user {user.id!r} may not read as {sorted(read_as or ())}")
 
 
 def _user_id(user: User, wanted: str | None) -> str:
     """The user of a command: the token's, unless an administrator of the participant names another."""
     if wanted and wanted != user.id and not user.is_admin():
-        raise denied(AccessError(403, f"user {user.id!r} may not submit as user {wanted!r}"))
+        raise forbidden(f"user {user.id!r} may not submit as user {wanted!r}")
     return wanted or user.id
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -12,8 +11,9 @@ from msgspec import Raw, Struct
 from ledgerframes.sandbox.commands.event_filters import Seen, Selection, Subject, everything, interfaces_of
 from ledgerframes.sandbox.commands.interface_views import interface_views
 from ledgerframes.sandbox.http.ledger_trees import Node, ScanEvent, nodes_of, read_transaction
+from ledgerframes.sandbox.http.routes import Asked
 from ledgerframes.sandbox.world.contracts import blob
-from ledgerframes.sandbox.world.world import Update, World
+from ledgerframes.sandbox.world.world import Update
 
 
 class ScanLeg(Struct):
@@ -39,16 +39,16 @@ read_item: Final = msgspec.json.Decoder(_Item).decode
 read_leg: Final = msgspec.json.Decoder(ScanLeg).decode
 
 
-@dataclass(frozen=True, slots=True)
 class Ledger:
     """One participant's ledger over a world; its offsets number the updates as they were recorded.
 
-    Attributes:
-        newest: whether answers have the members of Canton 3.6.
+    Args:
+        asked: whom to answer: newer releases have more members.
     """
 
-    world: World
-    newest: bool = True
+    def __init__(self, asked: Asked) -> None:
+        self.world = asked.world
+        self.newest = asked.server.newest
 
     def transaction(self, update_id: str, selection: Selection, *, effects: bool) -> dict[str, Any] | None:
         """A transaction with the events that are selected (contract: Resources, Ledger transaction).
@@ -167,8 +167,7 @@ def transaction_hash(update: Update) -> str:
 def _shown(node: Node, selection: Selection, *, offset: int, effects: bool) -> dict[str, Any] | None:
     """An event as it is seen, if it is."""
     event = node.event
-    through = event.interface_id if effects else None
-    subject = Subject(event.template_id, event.package_name, interfaces_of(event.template_id, through))
+    subject = subject_of(event, through=event.interface_id if effects else None)
     seen = selection.look(subject, node.witnesses if effects else node.stakeholders)
     if seen is None or not (effects or node.acs_delta):
         return None
@@ -237,16 +236,24 @@ def _views(event: ScanEvent, seen: Seen) -> list[dict[str, Any]]:
 
 
 def _assigned(leg: ScanLeg, selection: Selection, offset: int) -> dict[str, Any] | None:
-    assert leg.created_event is not None
-    event = leg.created_event
-    stakeholders = tuple(dict.fromkeys((*event.signatories, *event.observers)))
-    seen = selection.look(
-        Subject(event.template_id, event.package_name, interfaces_of(event.template_id)), stakeholders
-    )
+    node = arrival(leg)
+    seen = selection.look(subject_of(node.event), node.stakeholders)
     if seen is None:
         return None
-    node = Node(0, event, stakeholders, stakeholders, acs_delta=True)
     return {"JsAssignmentEvent": {**move(leg), "createdEvent": created(node, seen, offset)}}
+
+
+def subject_of(event: ScanEvent, *, through: str | None = None) -> Subject:
+    """An event as filters look at it."""
+    return Subject(event.template_id, event.package_name, interfaces_of(event.template_id, through))
+
+
+def arrival(leg: ScanLeg) -> Node:
+    """The creation that an assignment carries."""
+    event = leg.created_event
+    assert event is not None
+    stakeholders = tuple(dict.fromkeys((*event.signatories, *event.observers)))
+    return Node(0, event, stakeholders, stakeholders, acs_delta=True)
 
 
 def move(leg: ScanLeg) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ledgerframes.sandbox.commands.event_filters import Selection, Subject, interfaces_of
-from ledgerframes.sandbox.http.ledger import Ledger, ScanLeg, created, move, read_item, read_leg
+from ledgerframes.sandbox.commands.event_filters import Selection
+from ledgerframes.sandbox.http.ledger import Ledger, ScanLeg, arrival, created, move, read_item, read_leg, subject_of
 from ledgerframes.sandbox.http.ledger_trees import Node, nodes_of, read_transaction
 
 
@@ -45,55 +46,37 @@ class _Replay:
 
     def arrive(self, leg: ScanLeg, offset: int) -> None:
         """An assignment."""
-        event = leg.created_event
-        assert event is not None
-        stakeholders = tuple(dict.fromkeys((*event.signatories, *event.observers)))
-        node = Node(0, event, stakeholders, stakeholders, acs_delta=True)
+        node = arrival(leg)
         arrived = _Active(node, offset, leg.target_synchronizer, "", leg.reassignment_counter)
         if self.left.pop(leg.unassign_id, None) is None:
             self.early[leg.unassign_id] = (arrived, leg)
         else:
-            self.active[event.contract_id] = arrived
+            self.active[node.event.contract_id] = arrived
 
 
 def active_entries(ledger: Ledger, selection: Selection, at: int) -> list[dict[str, Any]]:
     """The selected entries of `POST /v2/state/active-contracts-page` at an offset."""
-    replay = _replay(ledger, at)
-    entries = [
-        _entry(
-            one,
-            "JsActiveContract",
-            lambda event, one=one: {
-                "createdEvent": event,
-                "synchronizerId": one.synchronizer_id,
-                "reassignmentCounter": one.counter,
-            },
-            selection,
-        )
-        for one in replay.active.values()
+    return [
+        {"workflowId": one.workflow_id, "contractEntry": {kind: content}}
+        for one, kind, content in _entries(_replay(ledger, at), ledger, selection)
     ]
-    for one, leg, offset in replay.left.values():
-        event = ledger.unassigned(leg, selection, offset)
+
+
+def _entries(replay: _Replay, ledger: Ledger, selection: Selection) -> Iterator[tuple[_Active, str, dict[str, Any]]]:
+    for one in replay.active.values():
+        event = _created(one, selection)
         if event is not None:
-            told = event["JsUnassignedEvent"]["value"]
-            entries.append(
-                _entry(
-                    one,
-                    "JsIncompleteUnassigned",
-                    lambda creation, told=told: {"createdEvent": creation, "unassignedEvent": told},
-                    selection,
-                )
-            )
+            place = {"synchronizerId": one.synchronizer_id, "reassignmentCounter": one.counter}
+            yield one, "JsActiveContract", {"createdEvent": event, **place}
+    for one, leg, offset in replay.left.values():
+        event, left = _created(one, selection), ledger.unassigned(leg, selection, offset)
+        if event is not None and left is not None:
+            told = {"createdEvent": event, "unassignedEvent": left["JsUnassignedEvent"]["value"]}
+            yield one, "JsIncompleteUnassigned", told
     for one, leg in replay.early.values():
-        entries.append(
-            _entry(
-                one,
-                "JsIncompleteAssigned",
-                lambda creation, leg=leg: {"assignedEvent": {**move(leg), "createdEvent": creation}},
-                selection,
-            )
-        )
-    return [entry for entry in entries if entry is not None]
+        event = _created(one, selection)
+        if event is not None:
+            yield one, "JsIncompleteAssigned", {"assignedEvent": {**move(leg), "createdEvent": event}}
 
 
 def _replay(ledger: Ledger, at: int) -> _Replay:
@@ -118,13 +101,7 @@ def _replay(ledger: Ledger, at: int) -> _Replay:
     return replay
 
 
-def _entry(one: _Active, kind: str, content: Any, selection: Selection) -> dict[str, Any] | None:
-    event = one.node.event
-    subject = Subject(event.template_id, event.package_name, interfaces_of(event.template_id))
-    seen = selection.look(subject, one.node.stakeholders)
-    if seen is None:
-        return None
-    return {
-        "workflowId": one.workflow_id,
-        "contractEntry": {kind: content(created(one.node, seen, one.offset))},
-    }
+def _created(one: _Active, selection: Selection) -> dict[str, Any] | None:
+    """The creation of a contract, if it is seen."""
+    seen = selection.look(subject_of(one.node.event), one.node.stakeholders)
+    return None if seen is None else created(one.node, seen, one.offset)

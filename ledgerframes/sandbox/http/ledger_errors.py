@@ -1,4 +1,4 @@
-"""The ledger interface's refusals: its JSON error body, or plain text if a request cannot even be read."""
+"""The ledger interface's refusals: its JSON error body; the app answers with it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import logging
 import secrets
 from typing import Final
 
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
 from ledgerframes.sandbox.commands.errors import LedgerError
 from ledgerframes.sandbox.http.callers import AccessError
@@ -29,9 +28,13 @@ def denied(error: AccessError) -> LedgerError:
     )
 
 
-async def refuse_json(_: Request, error: Exception) -> Response:
+def forbidden(cause: str) -> LedgerError:
+    """A caller who is known and may not do this."""
+    return denied(AccessError(403, cause))
+
+
+def ledger_refused(error: LedgerError) -> Response:
     """Answer with the JSON error body."""
-    assert isinstance(error, LedgerError)
     category, grpc_code, status = error.kind
     trace, correlation = secrets.token_hex(16), secrets.token_hex(16)
     if error.hidden:
@@ -53,8 +56,3 @@ async def refuse_json(_: Request, error: Exception) -> Response:
     }
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
     return Response(encode(body), status, headers=headers, media_type="application/json")
-
-
-async def refuse_text(_: Request, error: Exception) -> Response:
-    """Answer 400 in plain text."""
-    return PlainTextResponse(str(error), 400)

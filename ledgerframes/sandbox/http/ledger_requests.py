@@ -1,4 +1,4 @@
-"""Shared parts of the ledger interface's routes: the caller, the body, and the events that the caller may see."""
+"""Shared parts of the ledger interface's routes: the body, and the events that the caller may see."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
-from starlette.requests import Request
 
 from ledgerframes.sandbox.commands.errors import UnreadableError
 from ledgerframes.sandbox.commands.event_filters import EventFormat, Selection, TransactionFormat, everything, selection
-from ledgerframes.sandbox.http.callers import Access, AccessError
-from ledgerframes.sandbox.http.ledger_errors import denied
+from ledgerframes.sandbox.http.ledger_errors import forbidden
+from ledgerframes.sandbox.http.responses import UNREADABLE
 from ledgerframes.sandbox.world.accounts import User
 
 T = TypeVar("T")
@@ -24,28 +23,26 @@ class UpdateFormat(Struct, rename="camel"):
     include_reassignments: EventFormat | None = None
 
 
-def caller(access: Access, request: Request) -> User:
-    """The user a request comes from.
-
-    Raises:
-        LedgerError: there is no valid token (401), or its user is unknown or deactivated (403).
-    """
-    try:
-        return access.user(request.headers, websocket=True)
-    except AccessError as error:
-        raise denied(error) from error
-
-
-async def read_body(request: Request, kind: type[T]) -> T:
-    """The request's body.
+def read_body(kind: type[T], body: bytes) -> T:
+    """A request's body.
 
     Raises:
         UnreadableError: it is not JSON of that shape.
     """
     try:
-        return msgspec.json.decode(await request.body(), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return msgspec.json.decode(body, type=kind)
+    except UNREADABLE as error:
         raise UnreadableError(f"Invalid value for: body ({error})") from error
+
+
+def check_manager(user: User) -> None:
+    """Refuse a caller who does not manage the participant.
+
+    Raises:
+        LedgerError: 403.
+    """
+    if not user.is_admin():
+        raise forbidden(f"user {user.id!r} does not manage the participant")
 
 
 def allowed(user: User, wanted: EventFormat | None, *, otherwise: Selection | None = None) -> Selection:
@@ -64,5 +61,5 @@ def allowed(user: User, wanted: EventFormat | None, *, otherwise: Selection | No
         return chosen
     strange = chosen.by_party.keys() - user.readable()
     if strange or chosen.anyone is not None or not chosen.by_party:
-        raise denied(AccessError(403, f"user {user.id!r} may not read as {sorted(strange) or 'any party'}"))
+        raise forbidden(f"user {user.id!r} may not read as {sorted(strange) or 'any party'}")
     return chosen

@@ -1,26 +1,20 @@
-"""Uploading and validating DARs at the simulated participant, as Starlette routes, for those who manage it."""
+"""Uploading and validating DARs at the simulated participant, as routes, for those who manage it."""
 
 from __future__ import annotations
 
-import asyncio
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.commands.errors import LedgerError, UnreadableError, not_found
-from ledgerframes.sandbox.http.callers import Access, AccessError
-from ledgerframes.sandbox.http.ledger_errors import denied
-from ledgerframes.sandbox.http.responses import json_answer
+from ledgerframes.sandbox.http.ledger_requests import check_manager
+from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world.archives import ArchiveError, Dar, read_dar
-from ledgerframes.sandbox.world.package_store import VersionTakenError
-from ledgerframes.sandbox.world.world import World
 
 ARCHIVE_MAXIMUM: Final = 64 * 1024 * 1024
 BINARY: Final = "application/octet-stream"
+ROUTES: Final = Routes()
 
 _BOOLEANS: Final = {"true": True, "false": False}
 _SYNCHRONIZER: Final = re.compile(r"[A-Za-z0-9:\-_ ]+::[A-Za-z0-9]+")
@@ -30,92 +24,57 @@ _WRONG_TYPE: Final = (8, 3, 415)
 _CONFLICTING: Final = (9, 9, 400)
 
 
-@dataclass(frozen=True, slots=True)
-class PackageRoutes:
-    """The handlers of one participant; without `synchronizerId` they mean every synchronizer it knows.
-
-    Attributes:
-        archive_maximum: a larger archive is refused, in bytes.
-    """
-
-    world: World
-    access: Access
-    archive_maximum: int = ARCHIVE_MAXIMUM
-
-    def routes(self) -> list[BaseRoute]:
-        """The routes, without the interface's prefix."""
-        return [
-            Route("/v2/packages", self.upload, methods=["POST"]),
-            Route("/v2/dars/validate", self.validate, methods=["POST"]),
-        ]
-
-    async def upload(self, request: Request) -> Response:
-        """POST /v2/packages: stores an archive; vets it too, unless `vetAllPackages` is false."""
-        self._check_caller(request)
-        vets, synchronizers = _vets(request), self._synchronizers(request)
-        dar = await self._archive(request)
-        with self.world.lock:
-            if vets:
-                self._check(dar, synchronizers)
-            self.world.package_store.store(dar, synchronizers if vets else ())
-        return json_answer(b"{}")
-
-    async def validate(self, request: Request) -> Response:
-        """POST /v2/dars/validate: checks an archive without changing anything."""
-        self._check_caller(request)
-        synchronizers = self._synchronizers(request)
-        dar = await self._archive(request)
-        with self.world.lock:
-            self._check(dar, synchronizers)
-        return Response()
-
-    def _check_caller(self, request: Request) -> None:
-        try:
-            user = self.access.user(request.headers, websocket=True)
-        except AccessError as error:
-            raise denied(error) from error
-        if not user.is_admin():
-            raise denied(AccessError(403, f"user {user.id!r} does not manage the participant"))
-
-    def _synchronizers(self, request: Request) -> tuple[str, ...]:
-        wanted = request.query_params.get("synchronizerId")
-        if wanted is None:
-            return self.world.synchronizers
-        if _SYNCHRONIZER.fullmatch(wanted) is None:
-            raise UnreadableError("Invalid value for: query parameter synchronizerId")
-        if wanted not in self.world.synchronizers:
-            raise not_found("synchronizer", wanted)
-        return (wanted,)
-
-    def _check(self, dar: Dar, synchronizers: tuple[str, ...]) -> None:
-        try:
-            self.world.package_store.check(dar, synchronizers)
-        except VersionTakenError as error:
-            about = ("PACKAGE_ID", error.package.package_id)
-            raise LedgerError("KNOWN_PACKAGE_VERSION", str(error), kind=_CONFLICTING, resource=about) from error
-
-    async def _archive(self, request: Request) -> Dar:
-        """The request's archive; checked outside the event loop, because it may take a while."""
-        kind = request.headers.get("Content-Type", BINARY).partition(";")[0].strip().lower()
-        if kind != BINARY:
-            raise LedgerError("UNSUPPORTED_MEDIA_TYPE", f"A DAR is sent as {BINARY}, not {kind}", kind=_WRONG_TYPE)
-        pieces, size = [], 0
-        async for piece in request.stream():
-            pieces.append(piece)
-            size += len(piece)
-            # Counted while it arrives: Content-Length may be missing or wrong.
-            if size > self.archive_maximum:
-                cause = f"An archive may have {self.archive_maximum} bytes at most"
-                raise LedgerError("ARCHIVE_TOO_LARGE", cause, kind=_TOO_LARGE)
-        try:
-            # In a thread, since unpacking would keep the event loop from answering others.
-            return await asyncio.to_thread(read_dar, b"".join(pieces))
-        except ArchiveError as error:
-            raise UnreadableError(f"Invalid value for: body ({error})") from error
-
-
-def _vets(request: Request) -> bool:
-    text = request.query_params.get("vetAllPackages", "true")
+@ROUTES.post("/api/ledger/v2/packages")
+def upload(asked: Asked) -> dict[str, Any]:
+    """Stores an archive; vets it too, unless `vetAllPackages` is false."""
+    check_manager(asked.user)
+    text = asked.query("vetAllPackages", "true")
     if text not in _BOOLEANS:
         raise UnreadableError("Invalid value for: query parameter vetAllPackages")
-    return _BOOLEANS[text]
+    synchronizers, dar = _synchronizers(asked), _archive(asked)
+    if _BOOLEANS[text]:
+        _check(asked, dar, synchronizers)
+    asked.world.package_store.store(dar, synchronizers if _BOOLEANS[text] else ())
+    return {}
+
+
+@ROUTES.post("/api/ledger/v2/dars/validate")
+def validate(asked: Asked) -> Response:
+    """Checks an archive without changing anything."""
+    check_manager(asked.user)
+    synchronizers, dar = _synchronizers(asked), _archive(asked)
+    _check(asked, dar, synchronizers)
+    return Response()
+
+
+def _synchronizers(asked: Asked) -> tuple[str, ...]:
+    """Where the packages are to be vetted: without `synchronizerId` on every synchronizer that there is."""
+    wanted = asked.request.query_params.get("synchronizerId")
+    if wanted is None:
+        return asked.world.synchronizers
+    if _SYNCHRONIZER.fullmatch(wanted) is None:
+        raise UnreadableError("Invalid value for: query parameter synchronizerId")
+    if wanted not in asked.world.synchronizers:
+        raise not_found("synchronizer", wanted)
+    return (wanted,)
+
+
+def _check(asked: Asked, dar: Dar, synchronizers: tuple[str, ...]) -> None:
+    taken = asked.world.package_store.conflict(dar, synchronizers)
+    if taken is not None:
+        package, known = taken
+        cause = f"{' '.join(package.version or ())} is vetted already, as package {known}"
+        about = ("PACKAGE_ID", package.package_id)
+        raise LedgerError("KNOWN_PACKAGE_VERSION", cause, kind=_CONFLICTING, resource=about)
+
+
+def _archive(asked: Asked) -> Dar:
+    kind = asked.request.headers.get("Content-Type", BINARY).partition(";")[0].strip().lower()
+    if kind != BINARY:
+        raise LedgerError("UNSUPPORTED_MEDIA_TYPE", f"A DAR is sent as {BINARY}, not {kind}", kind=_WRONG_TYPE)
+    if len(asked.body) > ARCHIVE_MAXIMUM:
+        raise LedgerError("ARCHIVE_TOO_LARGE", f"An archive may have {ARCHIVE_MAXIMUM} bytes at most", kind=_TOO_LARGE)
+    try:
+        return read_dar(asked.body)
+    except ArchiveError as error:
+        raise UnreadableError(f"Invalid value for: body ({error})") from error

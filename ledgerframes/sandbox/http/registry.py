@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
-
-from ledgerframes.sandbox.http.responses import (
-    INT32,
-    RefusalError,
-    encode,
-    json_answer,
-    page_token,
-    query_integer,
-    read_object,
-    read_page_token,
-)
+from ledgerframes.sandbox.http.responses import INT32, RefusalError, malformed, page_token, read_page_token
+from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, units
 from ledgerframes.sandbox.world.contracts import Contract, blob
@@ -29,107 +16,92 @@ from ledgerframes.sandbox.world.world import World
 INSTRUMENTS_PAGE: Final = 25
 INSTRUMENTS_MAXIMUM: Final = 1_000
 
+#: The routes about instruments alone, which every issuer's registry has.
+METADATA: Final = Routes()
 
-@dataclass(frozen=True, slots=True)
-class Registry:
-    """The handlers of one registry; no token is required.
 
-    Attributes:
-        rules: the entity of the rules whose signatory is its admin: the coin's, or another issuer's.
-    """
+@METADATA.get("/registry/metadata/v1/info")
+def info(asked: Asked) -> dict[str, Any]:
+    """Who the admin is."""
+    rules = asked.world.rules.get(asked.server.issuer)
+    if rules is None:
+        raise RefusalError(404, "This registry has no admin")
+    return {"adminId": rules.signatories[0], "supportedApis": SUPPORTED_APIS}
 
-    world: World
-    rules: str = COIN_RULES.entity
 
-    def routes(self) -> list[BaseRoute]:
-        """The routes; the interface is served at the root."""
-        allocation = "/registry/allocation-instruction/v1/allocation-factory"
-        return [*self.metadata(), Route(allocation, self.allocation_factory, methods=["POST"])]
+@METADATA.get("/registry/metadata/v1/instruments")
+def instruments(asked: Asked) -> dict[str, Any]:
+    """A page of instruments."""
+    size = asked.integer("pageSize", bound=INT32)
+    size = INSTRUMENTS_PAGE if size is None else min(size, INSTRUMENTS_MAXIMUM)
+    if size < 1:
+        raise RefusalError(400, f"pageSize must be positive, not {size}")
+    try:
+        after = read_page_token(asked.query("pageToken"))
+    except ValueError as error:
+        raise RefusalError(400, "The query parameter 'pageToken' was malformed") from error
+    # By id and not by number, so that a token stays valid while the list grows.
+    left = [one for one in _listed(asked) if one.id > after]
+    token = page_token(left[size - 1].id) if len(left) > size else None
+    return {"instruments": [_record(asked.world, one) for one in left[:size]], "nextPageToken": token}
 
-    def metadata(self) -> list[BaseRoute]:
-        """The routes about instruments alone, which every issuer's registry has."""
-        return [
-            Route("/registry/metadata/v1/info", self.info, methods=["GET"]),
-            Route("/registry/metadata/v1/instruments", self.instruments, methods=["GET"]),
-            Route("/registry/metadata/v1/instruments/{instrumentId:path}", self.instrument, methods=["GET"]),
-        ]
 
-    async def info(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
-        """GET /registry/metadata/v1/info."""
-        with self.world.lock:
-            rules = self.world.rules.get(self.rules)
-        if rules is None:
-            raise RefusalError(404, "This registry has no admin")
-        return json_answer(encode({"adminId": rules.signatories[0], "supportedApis": SUPPORTED_APIS}))
+@METADATA.get("/registry/metadata/v1/instruments/{instrumentId:path}")
+def instrument(asked: Asked) -> dict[str, Any]:
+    """An instrument."""
+    return _record(asked.world, _instrument(asked, asked.part("instrumentId")))
 
-    async def instrument(self, request: Request) -> Response:
-        """GET /registry/metadata/v1/instruments/{instrumentId}."""
-        instrument = self._instrument(request.path_params["instrumentId"])
-        with self.world.lock:
-            record = self._record(instrument)
-        return json_answer(encode(record))
 
-    async def instruments(self, request: Request) -> Response:
-        """GET /registry/metadata/v1/instruments."""
-        size = query_integer(request, "pageSize", bound=INT32)
-        size = INSTRUMENTS_PAGE if size is None else min(size, INSTRUMENTS_MAXIMUM)
-        if size < 1:
-            raise RefusalError(400, f"pageSize must be positive, not {size}")
-        try:
-            after = read_page_token(request.query_params.get("pageToken", ""))
-        except ValueError as error:
-            raise RefusalError(400, "The query parameter 'pageToken' was malformed") from error
-        # By id and not by number, so that a token stays valid while the list grows.
-        left = [instrument for instrument in self._listed() if instrument.id > after]
-        with self.world.lock:
-            records = [self._record(instrument) for instrument in left[:size]]
-        token = page_token(left[size - 1].id) if len(left) > size else None
-        return json_answer(encode({"instruments": records, "nextPageToken": token}))
+ROUTES: Final = Routes(METADATA)
 
-    async def allocation_factory(self, request: Request) -> Response:
-        """POST /registry/allocation-instruction/v1/allocation-factory."""
-        body = await read_object(request)
-        without_debug = body.get("excludeDebugFields", False)
-        if not isinstance(without_debug, bool):
-            raise RefusalError(400, "The request content was malformed: excludeDebugFields must be a boolean")
-        instrument = self._instrument(_instrument_id(body))
-        if instrument.pause is not None:
-            raise RefusalError(409, f"Instrument {instrument.id} is paused: {instrument.pause[0]}")
-        with self.world.lock:
-            answer = self._factory(with_debug=not without_debug)
-        return json_answer(encode(answer))
 
-    def _record(self, instrument: Instrument) -> dict[str, Any]:
-        """An instrument; the coin's supply is what all its contracts are worth now, locked ones included."""
-        # The coin's contracts are in this ledger, so its supply is counted and cannot disagree with the history.
-        if instrument.id == COIN_ID:
-            return instrument.record(supply=decimal(self.world.coins.units), as_of=timestamps.exact(self.world.now))
-        if instrument == SECOND:
-            held = sum(units(holding.payload["amount"]) for holding in self.world.contracts.of(TOKEN))
-            return instrument.record(supply=decimal(held), as_of=timestamps.exact(self.world.now))
-        return instrument.record(supply=instrument.supply, as_of=instrument.counted())
+@ROUTES.post("/registry/allocation-instruction/v1/allocation-factory")
+def allocation_factory(asked: Asked) -> dict[str, Any]:
+    """The factory and the context that an allocation needs."""
+    body = asked.object()
+    without_debug = body.get("excludeDebugFields", False)
+    if not isinstance(without_debug, bool):
+        raise malformed("excludeDebugFields must be a boolean")
+    wanted = _instrument(asked, _instrument_id(body))
+    if wanted.pause is not None:
+        raise RefusalError(409, f"Instrument {wanted.id} is paused: {wanted.pause[0]}")
+    return _factory(asked.world, with_debug=not without_debug)
 
-    def _listed(self) -> tuple[Instrument, ...]:
-        return self.world.instruments if self.rules == COIN_RULES.entity else (SECOND,)
 
-    def _instrument(self, instrument_id: str) -> Instrument:
-        instrument = next((listed for listed in self._listed() if listed.id == instrument_id), None)
-        if instrument is None:
-            raise RefusalError(404, f"Instrument {instrument_id} not found")
-        return instrument
+def _record(world: World, one: Instrument) -> dict[str, Any]:
+    """An instrument; the coin's supply is what all its contracts are worth now, locked ones included."""
+    # The coin's contracts are in this ledger, so its supply is counted and cannot disagree with the history.
+    if one.id == COIN_ID:
+        return one.record(supply=decimal(world.coins.units), as_of=timestamps.exact(world.now))
+    if one == SECOND:
+        held = sum(units(holding.payload["amount"]) for holding in world.contracts.of(TOKEN))
+        return one.record(supply=decimal(held), as_of=timestamps.exact(world.now))
+    return one.record(supply=one.supply, as_of=one.counted())
 
-    def _factory(self, *, with_debug: bool) -> dict[str, Any]:
-        rules, world = self.world.rules, self.world
-        if not world.rounds or TRANSFER_FACTORY.entity not in rules:
-            raise RefusalError(404, "This registry has no allocation factory")
-        factory, coin_rules, open_round = rules[TRANSFER_FACTORY.entity], rules[COIN_RULES.entity], world.rounds[0]
-        context = {
-            "amulet-rules": {"tag": "AV_ContractId", "value": coin_rules.contract_id},
-            "open-round": {"tag": "AV_ContractId", "value": open_round.contract_id},
-        }
-        disclosed = [_disclosed(contract, with_debug=with_debug) for contract in (factory, coin_rules, open_round)]
-        choice_context = {"choiceContextData": {"values": context}, "disclosedContracts": disclosed}
-        return {"factoryId": factory.contract_id, "choiceContext": choice_context}
+
+def _listed(asked: Asked) -> tuple[Instrument, ...]:
+    return asked.world.instruments if asked.server.issuer == COIN_RULES.entity else (SECOND,)
+
+
+def _instrument(asked: Asked, instrument_id: str) -> Instrument:
+    found = next((listed for listed in _listed(asked) if listed.id == instrument_id), None)
+    if found is None:
+        raise RefusalError(404, f"Instrument {instrument_id} not found")
+    return found
+
+
+def _factory(world: World, *, with_debug: bool) -> dict[str, Any]:
+    if not world.rounds or TRANSFER_FACTORY.entity not in world.rules:
+        raise RefusalError(404, "This registry has no allocation factory")
+    factory, coin_rules = world.rules[TRANSFER_FACTORY.entity], world.rules[COIN_RULES.entity]
+    open_round = world.rounds[0]
+    context = {
+        "amulet-rules": {"tag": "AV_ContractId", "value": coin_rules.contract_id},
+        "open-round": {"tag": "AV_ContractId", "value": open_round.contract_id},
+    }
+    disclosed = [_disclosed(contract, with_debug=with_debug) for contract in (factory, coin_rules, open_round)]
+    choice_context = {"choiceContextData": {"values": context}, "disclosedContracts": disclosed}
+    return {"factoryId": factory.contract_id, "choiceContext": choice_context}
 
 
 def _disclosed(contract: Contract, *, with_debug: bool) -> dict[str, Any]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Sized
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract, blob
+
+T = TypeVar("T")
 
 INT32: Final = 2**31
 INT64: Final = 2**63
@@ -25,21 +27,6 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 encode: Final = msgspec.json.Encoder().encode
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The maximum sizes of requests to a server.
-
-    Attributes:
-        page: items of a page; the refusal names this number.
-        holdings: coin contracts of a holdings summary.
-        items: of each list in a request; None for no such rule.
-    """
-
-    page: int = 1_000
-    holdings: int = 1_000
-    items: int | None = 1_000
 
 
 class RefusalError(Exception):
@@ -54,9 +41,8 @@ class RefusalError(Exception):
         self.status = status
 
 
-async def refuse(_: Request, error: Exception) -> Response:
+def refused(error: RefusalError) -> Response:
     """Answer a refused request with the interface's error body."""
-    assert isinstance(error, RefusalError)
     headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
     return Response(encode({"error": str(error)}), error.status, headers=headers, media_type="application/json")
 
@@ -70,37 +56,43 @@ async def no_route(_: Request, error: Exception) -> Response:
     return PlainTextResponse(text, error.status_code, headers=error.headers)
 
 
-def json_answer(body: bytes) -> Response:
-    """Answer 200 with JSON text."""
-    return Response(body, media_type="application/json")
+def json_answer(said: Any) -> Response:
+    """Answer 200 with JSON text, or with what becomes it."""
+    return Response(said if isinstance(said, bytes) else encode(said), media_type="application/json")
 
 
-async def read_object(request: Request) -> dict[str, Any]:
-    """The request's body, a JSON object.
+def read_as(kind: type[T], body: bytes) -> T:
+    """A request's body.
 
     Raises:
-        RefusalError: 400, it is something else.
+        RefusalError: 400, it is not JSON of that shape.
     """
     try:
-        return msgspec.json.decode(await request.body(), type=dict[str, Any])
+        return msgspec.json.decode(body, type=kind)
     except UNREADABLE as error:
-        raise RefusalError(400, f"The request content was malformed: {error}") from error
+        raise malformed(error) from error
 
 
-def query_integer(request: Request, name: str, *, bound: int) -> int | None:
-    """An integer from -bound up to bound of the query; None if it is omitted.
+def read_object(body: bytes) -> dict[str, Any]:
+    """A request's body, a JSON object."""
+    return read_as(dict[str, Any], body)
+
+
+def read_time(text: str) -> int:
+    """A time in microseconds.
 
     Raises:
-        RefusalError: 400, it is not such an integer.
+        RefusalError: 400, it is none.
     """
-    text = request.query_params.get(name)
     try:
-        value = None if text is None else read_integer(text)
+        return timestamps.parse(text)
     except ValueError as error:
-        raise RefusalError(400, f"The query parameter '{name}' was malformed: {text!r} is not an integer") from error
-    if value is not None and not -bound <= value < bound:
-        raise RefusalError(400, f"The query parameter '{name}' was malformed: {text!r} is out of range")
-    return value
+        raise RefusalError(400, str(error)) from error
+
+
+def malformed(cause: object) -> RefusalError:
+    """A body that is not what the route takes."""
+    return RefusalError(400, f"The request content was malformed: {cause}")
 
 
 def check_size(name: str, size: int | None, maximum: int) -> None:
@@ -125,6 +117,19 @@ def check_list(name: str, given: Sized, *, maximum: int | None) -> None:
         raise RefusalError(400, f"Expected '{name}' to contain at most {maximum} items, but contained {len(given)}.")
 
 
+def read_list(body: dict[str, Any], name: str, *, maximum: int | None) -> list[Any]:
+    """A list of ids that a body must have, of so many items at most.
+
+    Raises:
+        RefusalError: 400, it is missing, something else, or longer.
+    """
+    ids = body.get(name)
+    if not isinstance(ids, list):
+        raise malformed(f"{name} must be an array")
+    check_list(name, ids, maximum=maximum)
+    return ids
+
+
 def read_integer(text: str) -> int:
     """A whole number as servers read it: ASCII digits, where Python also takes `1_0`, spaces and other scripts' digits.
 
@@ -145,6 +150,14 @@ def contract_record(contract: Contract) -> dict[str, Any]:
         "created_event_blob": blob(contract.contract_id),
         "created_at": contract.created_at,
     }
+
+
+def with_state(contract: Contract, *, whole: bool = True) -> dict[str, Any]:
+    """A contract and its synchronizer; only the latter if the caller has the contract."""
+    told: dict[str, Any] = {"contract": contract_record(contract)} if whole else {}
+    if contract.synchronizer_id is not None:
+        told["domain_id"] = contract.synchronizer_id
+    return told
 
 
 def page_token(last: str) -> str:

@@ -1,128 +1,112 @@
-"""The Scan interface over a world: its six calls as Starlette routes, with a real server's limits and answers."""
+"""The Scan interface's history of updates, its name rules, licenses and earliest rewarded round, as routes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
-
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from ledgerframes.sandbox.http import render
 from ledgerframes.sandbox.http.responses import (
     INT32,
     INT64,
-    Limits,
     RefusalError,
     check_size,
     contract_record,
-    encode,
-    json_answer,
-    query_integer,
-    read_object,
+    malformed,
+    read_time,
 )
-from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world.templates import NAME_RULES
 from ledgerframes.sandbox.world.timestamps import Cursor
-from ledgerframes.sandbox.world.views import ServerView
 from ledgerframes.sandbox.world.world import Update, page_of
 
 LICENSE_MAXIMUM: Final = 1_000
 
+ROUTES: Final = Routes()
 
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """The handlers of one scan server."""
 
-    view: ServerView
-    limits: Limits
+@ROUTES.post("/api/scan/v2/updates")
+def updates(asked: Asked) -> bytes:
+    """A page of the history."""
+    body = asked.object()
+    # `contract_value_encoding` is not read: real servers ignore names that they do not know.
+    size, after = read_page_request(body, maximum=asked.server.limits.page)
+    carrying = carries_types(body.get("daml_value_encoding"))
+    page = asked.view.page(after, size)
+    if carrying:
+        page = [update._replace(rendered=render.type_carrying(update.rendered)) for update in page]
+    return page_of(page)
 
-    def routes(self) -> list[BaseRoute]:
-        """The routes of every release, without the interface's prefix."""
-        earliest = "reward-accounting-process/rounds/earliest-available"
-        return [
-            Route("/v2/updates", self.updates, methods=["POST"]),
-            # Before the look-up by id, whose path would match it too.
-            Route("/v2/updates/hash/{hash:path}", self.update_by_hash, methods=["GET"]),
-            Route("/v2/updates/{update_id}", self.update_by_id, methods=["GET"]),
-            Route("/v1/updates/{update_id:path}", self.update_by_id_v1, methods=["GET"]),
-            Route("/v0/ans-rules", self.ans_rules, methods=["POST"]),
-            Route("/v0/admin/validator/licenses", self.licenses, methods=["GET"]),
-            Route(f"/v0/internal/{earliest}", self.earliest_round, methods=["GET"]),
-            Route(f"/v0/{earliest}", self.earliest_round, methods=["GET"]),
-        ]
 
-    async def updates(self, request: Request) -> Response:
-        """POST /v2/updates."""
-        body = await read_object(request)
-        # `contract_value_encoding` is not read: real servers ignore names that they do not know.
-        size, after = read_page_request(body, maximum=self.limits.page)
-        carrying = carries_types(body.get("daml_value_encoding"))
-        page = self.view.page(after, size)
-        if carrying:
-            page = [update._replace(rendered=render.type_carrying(update.rendered)) for update in page]
-        return json_answer(page_of(page))
+# Before the look-up by id, whose path would match it too.
+@ROUTES.get("/api/scan/v2/updates/hash/{hash:path}", since="0.6")
+def update_by_hash(asked: Asked) -> bytes:
+    """An update by the hash of its prepared transaction, which it carries, so the page's form is the right one."""
+    wanted = asked.part("hash")
+    found = asked.world.scanned_by_hash(wanted)
+    return _item(asked, found, f"No update with external transaction hash {wanted} found")
 
-    async def update_by_id(self, request: Request) -> Response:
-        """GET /v2/updates/{update_id}, which every release has."""
-        return json_answer(self._by_id(request))
 
-    async def update_by_id_v1(self, request: Request) -> Response:
-        """GET /v1/updates/{update_id}."""
-        return json_answer(render.with_offset(self._by_id(request)))
+@ROUTES.get("/api/scan/v2/updates/{update_id}")
+def update_by_id(asked: Asked) -> bytes:
+    """An update by its id."""
+    wanted = asked.part("update_id")
+    return _item(asked, asked.world.scanned(wanted), f"Transaction with id {wanted} not found")
 
-    async def update_by_hash(self, request: Request) -> Response:
-        """GET /v2/updates/hash/{hash}; what it finds carries its hash, so the page's form is the right one."""
-        wanted = request.path_params["hash"]
-        update = self.view.world.scanned_by_hash(wanted)
-        return json_answer(self._item(request, update, f"No update with external transaction hash {wanted} found"))
 
-    async def ans_rules(self, request: Request) -> Response:
-        """POST /v0/ans-rules: the contract is left out where both cached ids match."""
-        body = await read_object(request)
-        rules = self.view.world.rules.get(NAME_RULES.entity)
-        if rules is None:
-            raise RefusalError(404, "No AnsRules contract found")
-        answer: dict[str, Any] = {}
-        cached = (body.get("cached_ans_rules_contract_id"), body.get("cached_ans_rules_domain_id"))
-        if cached != (rules.contract_id, rules.synchronizer_id):
-            answer["contract"] = contract_record(rules)
-        if rules.synchronizer_id is not None:
-            answer["domain_id"] = rules.synchronizer_id
-        return json_answer(encode({"ans_rules_update": answer}))
+@ROUTES.get("/api/scan/v1/updates/{update_id:path}", removed_in="0.9", deprecated_in="0.5", in_contract=True)
+def update_by_id_v1(asked: Asked) -> bytes:
+    """The same in an older form."""
+    return render.with_offset(update_by_id(asked))
 
-    async def licenses(self, request: Request) -> Response:
-        """GET /v0/admin/validator/licenses: a page of stored rows, newest first, without the archived ones."""
-        limit = query_integer(request, "limit", bound=INT32)
-        after = query_integer(request, "after", bound=INT64)
-        limit = LICENSE_MAXIMUM if limit is None else limit
-        check_size("limit", limit, LICENSE_MAXIMUM)
-        world = self.view.world
-        with world.lock:
-            stored = [row for row in reversed(world.license_rows) if after is None or row[0] < after][:limit]
-            active = [world.contracts.active.get(contract_id) for _, contract_id in stored]
-        contracts = [contract_record(contract) for contract in active if contract is not None]
-        # A page of archived rows is short and has a token all the same: real pages of 792 for a limit of 1,000 had one.
-        token = stored[-1][0] if len(stored) == limit else None
-        return json_answer(encode({"validator_licenses": contracts, "next_page_token": token}))
 
-    async def earliest_round(self, request: Request) -> Response:  # noqa: ARG002 - Starlette's signature
-        """GET /v0/internal/reward-accounting-process/rounds/earliest-available."""
-        earliest = self.view.world.earliest_round
-        if earliest is None:
-            raise RefusalError(404, "No round with complete reward accounting found")
-        return json_answer(encode({"earliest_round": earliest}))
+@ROUTES.post("/api/scan/v0/ans-rules")
+@ROUTES.post("/api/validator/v0/scan-proxy/ans-rules")
+def ans_rules(asked: Asked) -> dict[str, Any]:
+    """The name service's rules; the contract is left out where both cached ids match."""
+    body = asked.object()
+    rules = asked.world.rules.get(NAME_RULES.entity)
+    if rules is None:
+        raise RefusalError(404, "No AnsRules contract found")
+    answer: dict[str, Any] = {}
+    cached = (body.get("cached_ans_rules_contract_id"), body.get("cached_ans_rules_domain_id"))
+    if cached != (rules.contract_id, rules.synchronizer_id):
+        answer["contract"] = contract_record(rules)
+    if rules.synchronizer_id is not None:
+        answer["domain_id"] = rules.synchronizer_id
+    return {"ans_rules_update": answer}
 
-    def _by_id(self, request: Request) -> bytes:
-        update_id = request.path_params["update_id"]
-        return self._item(request, self.view.world.scanned(update_id), f"Transaction with id {update_id} not found")
 
-    def _item(self, request: Request, update: Update | None, missing: str) -> bytes:
-        carrying = carries_types(request.query_params.get("daml_value_encoding"))
-        if update is None or not self.view.knows(update):
-            raise RefusalError(404, missing)
-        return render.type_carrying(update.rendered) if carrying else update.rendered
+@ROUTES.get("/api/scan/v0/admin/validator/licenses")
+def licenses(asked: Asked) -> dict[str, Any]:
+    """A page of stored rows, newest first, without the archived ones."""
+    limit = asked.integer("limit", bound=INT32)
+    after = asked.integer("after", bound=INT64)
+    limit = LICENSE_MAXIMUM if limit is None else limit
+    check_size("limit", limit, LICENSE_MAXIMUM)
+    world = asked.world
+    stored = [row for row in reversed(world.license_rows) if after is None or row[0] < after][:limit]
+    active = [world.contracts.active.get(contract_id) for _, contract_id in stored]
+    contracts = [contract_record(contract) for contract in active if contract is not None]
+    # A page of archived rows is short and has a token all the same: real pages of 792 for a limit of 1,000 had one.
+    token = stored[-1][0] if len(stored) == limit else None
+    return {"validator_licenses": contracts, "next_page_token": token}
+
+
+@ROUTES.get("/api/scan/v0/internal/reward-accounting-process/rounds/earliest-available", since="0.7")
+@ROUTES.get("/api/scan/v0/reward-accounting-process/rounds/earliest-available", since="0.6", removed_in="0.7")
+def earliest_round(asked: Asked) -> dict[str, Any]:
+    """The earliest round with complete records of rewards."""
+    earliest = asked.world.earliest_round
+    if earliest is None:
+        raise RefusalError(404, "No round with complete reward accounting found")
+    return {"earliest_round": earliest}
+
+
+def _item(asked: Asked, update: Update | None, missing: str) -> bytes:
+    carrying = carries_types(asked.request.query_params.get("daml_value_encoding"))
+    if update is None or not asked.view.knows(update):
+        raise RefusalError(404, missing)
+    return render.type_carrying(update.rendered) if carrying else update.rendered
 
 
 def read_page_request(body: dict[str, Any], *, maximum: int) -> tuple[int, Cursor | None]:
@@ -133,7 +117,7 @@ def read_page_request(body: dict[str, Any], *, maximum: int) -> tuple[int, Curso
     """
     size = body.get("page_size")
     if type(size) is not int or not -INT32 <= size < INT32:
-        raise RefusalError(400, "The request content was malformed: page_size must be an int32")
+        raise malformed("page_size must be an int32")
     check_size("page_size", size, maximum)
     return size, _cursor(body.get("after"))
 
@@ -142,16 +126,13 @@ def _cursor(after: Any) -> Cursor | None:
     if after is None:
         return None
     if not isinstance(after, dict):
-        raise RefusalError(400, "The request content was malformed: after must be an object")
+        raise malformed("after must be an object")
     migration_id, text = after.get("after_migration_id"), after.get("after_record_time")
     if type(migration_id) is not int or not -INT64 <= migration_id < INT64:
-        raise RefusalError(400, "The request content was malformed: after_migration_id must be an int64")
+        raise malformed("after_migration_id must be an int64")
     if not isinstance(text, str):
-        raise RefusalError(400, "The request content was malformed: after_record_time must be a string")
-    try:
-        return migration_id, timestamps.parse(text)
-    except ValueError as error:
-        raise RefusalError(400, str(error)) from error
+        raise malformed("after_record_time must be a string")
+    return migration_id, read_time(text)
 
 
 def carries_types(encoding: Any) -> bool:

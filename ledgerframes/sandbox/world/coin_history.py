@@ -79,10 +79,6 @@ class CoinHistory:
         self._living[contract.contract_id] = coin
         self._by_owner.setdefault(coin.owner, []).append(coin)
 
-    def archive(self, contract: Contract, at: Cursor) -> None:
-        """Note the end of a contract, if it is coin."""
-        self.end(contract.contract_id, at)
-
     def end(self, contract_id: str, at: Cursor) -> None:
         """Note the end of a coin by its contract's id; another contract's is ignored."""
         coin = self._living.pop(contract_id, None)
@@ -90,10 +86,6 @@ class CoinHistory:
             coin.until = at
             self.units -= coin.units
             self.dust.pop(contract_id, None)
-
-    def open_round(self, earliest: int) -> None:
-        """Note which open round is the earliest from now on."""
-        self.earliest_round = earliest
 
     def held(self, owner: str, at: Cursor) -> list[Coin]:
         """A party's coins after everything up to that migration id and record time."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
+
+#: Members of a payload that name parties; or the parties by the payload.
+Parties = tuple[str, ...] | Callable[[dict[str, Any]], Iterable[str]]
 
 
 # One object per template, so that they are distinguished without reading their names.
@@ -17,11 +20,17 @@ class Template:
         entity: `Module:Entity`.
         package_name: the package it comes from; an upgrade changes the package's hash, not this name.
         of_round: its contracts are coupons that a round issues coin for.
+        signatories: the members of a payload that name who signs, or who does by the payload.
+        observers: the same for who sees it besides.
+        owner: the member that names the party that can use it; empty where any activity may pick it.
     """
 
     entity: str
     package_name: str
     of_round: bool = False
+    signatories: Parties = ("dso",)
+    observers: Parties = ()
+    owner: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -150,6 +159,11 @@ _NONE: Final[dict[str, Contract]] = {}
 def _groups_of(contract: Contract) -> tuple[Template | int, ...]:
     template = contract.template
     return (template, round_of(contract)) if template.of_round else (template,)
+
+
+def parties_of(named: Parties, payload: dict[str, Any]) -> tuple[str, ...]:
+    """The parties that a payload's members name, each once; or else what the template makes of it."""
+    return tuple(named(payload) if callable(named) else dict.fromkeys(payload[name] for name in named))
 
 
 def round_of(contract: Contract) -> int:

@@ -61,13 +61,12 @@ class Segment:
         return [self.updates[at : at + OBJECT_ITEMS] for at in range(0, len(self.updates), OBJECT_ITEMS)]
 
 
-def segments(world: World, shown: Sequence[Update], *, each: int = 1, written: Sequence[Segment] = ()) -> list[Segment]:
+def segments(world: World, shown: Sequence[Update], *, written: Sequence[Segment] = ()) -> list[Segment]:
     """The segments written by now; earlier ones do not change.
 
     Args:
         world: the ledger.
         shown: as much of its history as the server has.
-        each: the length of a segment, in steps of the grid.
         written: the segments so far.
     """
     if not shown:
@@ -84,7 +83,7 @@ def segments(world: World, shown: Sequence[Update], *, each: int = 1, written: S
             if (cuts[-1] if cuts else ended)[1] < instant < newest:
                 cuts.append((migration_id, instant))
     found, start = list(written), bisect_right(shown, ended, key=_place) if written else 0
-    for cut in cuts[each - 1 :: each]:
+    for cut in cuts:
         if cut >= _place(shown[-1]):
             break
         position = bisect_right(shown, cut, key=_place)

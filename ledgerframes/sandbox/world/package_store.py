@@ -8,20 +8,6 @@ from dataclasses import dataclass, field
 from ledgerframes.sandbox.world.archives import Dar, Package
 
 
-class VersionTakenError(Exception):
-    """A package whose name and version belong to another vetted package.
-
-    Attributes:
-        package: the one that was refused.
-        known: the id of the one that is there.
-    """
-
-    def __init__(self, package: Package, known: str) -> None:
-        super().__init__(f"{' '.join(package.version or ())} is vetted already, as package {known}")
-        self.package = package
-        self.known = known
-
-
 @dataclass(slots=True)
 class Stored:
     """A package that was uploaded.
@@ -48,18 +34,15 @@ class PackageStore:
 
     stored: dict[str, Stored] = field(default_factory=dict)
 
-    def check(self, dar: Dar, synchronizers: Iterable[str]) -> None:
-        """Check an archive against the vetted packages.
-
-        Raises:
-            VersionTakenError: a package has the name and version of another one that is vetted there.
-        """
+    def conflict(self, dar: Dar, synchronizers: Iterable[str]) -> tuple[Package, str] | None:
+        """The package of an archive whose name and version another one has that is vetted there, and that one's id."""
         known = dict(self._vetted(set(synchronizers)))
         for package in dar.packages:
             # Two packages of one name and version could not be distinguished by a reference to the package's name.
             other = None if package.version is None else known.get(package.version, package.package_id)
             if other not in (None, package.package_id):
-                raise VersionTakenError(package, str(other))
+                return package, str(other)
+        return None
 
     def store(self, dar: Dar, synchronizers: Iterable[str]) -> None:
         """Store an archive's packages and vet them on these synchronizers, too."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -18,18 +19,24 @@ _encode: Final = msgspec.json.Encoder().encode
 class Leg(NamedTuple):
     """One leg of a reassignment, as the history will record it."""
 
-    assigning: bool
     contract: Contract
     source: str
     target: str
     unassign_id: str
     counter: int
     submitter: str
+    assigning: bool = False
 
     @property
     def synchronizer_id(self) -> str:
         """Where this leg is sequenced."""
         return self.target if self.assigning else self.source
+
+
+def departure(contract: Contract, source: str, target: str, *, submitter: str, rng: Random) -> Leg:
+    """The leg that takes a contract off its synchronizer, under a new id."""
+    unassign_id, counter = f"00{rng.getrandbits(64):016x}", contract.counter + 1
+    return Leg(contract, source, target, unassign_id, counter, submitter)
 
 
 @dataclass(slots=True)

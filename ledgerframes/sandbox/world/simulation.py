@@ -99,3 +99,9 @@ class Simulation:
     def one(self, template: Template, owner: str = "") -> Contract | None:
         """The oldest contract of a template on the main synchronizer, if there is one."""
         return next(iter(self.world.contracts.free(template, self.main, owner).values()), None)
+
+    def the(self, template: Template, owner: str = "") -> Contract:
+        """The same contract where there must be one."""
+        found = self.one(template, owner)
+        assert found is not None
+        return found

@@ -2,62 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from random import Random
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from ledgerframes.sandbox.world.contracts import Template
 
-COIN: Final = Template("Splice.Amulet:Amulet", "splice-amulet")
-LOCKED_COIN: Final = Template("Splice.Amulet:LockedAmulet", "splice-amulet")
-COIN_RULES: Final = Template("Splice.AmuletRules:AmuletRules", "splice-amulet")
-TRANSFER_FACTORY: Final = Template("Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules", "splice-amulet")
-OPEN_ROUND: Final = Template("Splice.Round:OpenMiningRound", "splice-amulet")
-ISSUING_ROUND: Final = Template("Splice.Round:IssuingMiningRound", "splice-amulet")
-PREAPPROVAL: Final = Template("Splice.AmuletRules:TransferPreapproval", "splice-amulet")
-LICENSE: Final = Template("Splice.ValidatorLicense:ValidatorLicense", "splice-amulet")
-DSO_RULES: Final = Template("Splice.DsoRules:DsoRules", "splice-dso-governance")
-DSO_BOOTSTRAP: Final = Template("Splice.DsoBootstrap:DsoBootstrap", "splice-dso-governance")
-STATUS_REPORT: Final = Template("Splice.DSO.SvState:SvStatusReport", "splice-dso-governance")
-NAME_RULES: Final = Template("Splice.Ans:AnsRules", "splice-amulet-name-service")
-NAME_ENTRY: Final = Template("Splice.Ans:AnsEntry", "splice-amulet-name-service")
-OFFER: Final = Template("Splice.Wallet.TransferOffer:TransferOffer", "splice-wallet")
-ACCEPTED_OFFER: Final = Template("Splice.Wallet.TransferOffer:AcceptedTransferOffer", "splice-wallet")
-APP_COUPON: Final = Template("Splice.Amulet:AppRewardCoupon", "splice-amulet", of_round=True)
-VALIDATOR_COUPON: Final = Template("Splice.Amulet:ValidatorRewardCoupon", "splice-amulet", of_round=True)
-SV_COUPON: Final = Template("Splice.Amulet:SvRewardCoupon", "splice-amulet", of_round=True)
-FAUCET_COUPON: Final = Template("Splice.ValidatorLicense:ValidatorFaucetCoupon", "splice-amulet", of_round=True)
-LIVENESS_RECORD: Final = Template(
-    "Splice.ValidatorLicense:ValidatorLivenessActivityRecord", "splice-amulet", of_round=True
+Payload = Mapping[str, Any]
+
+_DSO: Final = "splice-dso-governance"
+_NAMES: Final = "splice-amulet-name-service"
+_WALLET: Final = "splice-wallet"
+_PAYMENTS: Final = "splice-wallet-payments"
+
+
+def _splice(entity: str, package_name: str = "splice-amulet", **stakeholders: Any) -> Template:
+    return Template(f"Splice.{entity}", package_name, **stakeholders)
+
+
+def _of_reward_coupon(payload: Payload) -> Iterable[str]:
+    """Nobody where the provider's participant does not know the coupon's package."""
+    parties = dict.fromkeys((payload["provider"], payload["beneficiary"] or payload["provider"]))
+    return parties if payload["providerIsObserver"] else ()
+
+
+def _subscribers(payload: Payload) -> list[str]:
+    return sorted((payload["subscriptionData"]["dso"], payload["subscriptionData"]["sender"]))
+
+
+# Its owner signs twice where it is the organization itself.
+COIN: Final = _splice("Amulet:Amulet", signatories=lambda coin: (coin["dso"], coin["owner"]), owner="owner")
+LOCKED_COIN: Final = _splice(
+    "Amulet:LockedAmulet",
+    signatories=lambda locked: dict.fromkeys(
+        (locked["amulet"]["dso"], locked["amulet"]["owner"], *locked["lock"]["holders"])
+    ),
 )
-UNCLAIMED_REWARD: Final = Template("Splice.Amulet:UnclaimedReward", "splice-amulet")
-FUND_COUPON: Final = Template("Splice.Amulet:DevelopmentFundCoupon", "splice-amulet")
-UNCLAIMED_FUND_COUPON: Final = Template("Splice.Amulet:UnclaimedDevelopmentFundCoupon", "splice-amulet")
-ACTIVITY_MARKER: Final = Template("Splice.Amulet:FeaturedAppActivityMarker", "splice-amulet")
-FEATURED_RIGHT: Final = Template("Splice.Amulet:FeaturedAppRight", "splice-amulet")
-VALIDATOR_RIGHT: Final = Template("Splice.Amulet:ValidatorRight", "splice-amulet")
-SUMMARIZING_ROUND: Final = Template("Splice.Round:SummarizingMiningRound", "splice-amulet")
-CLOSED_ROUND: Final = Template("Splice.Round:ClosedMiningRound", "splice-amulet")
-MEMBER_TRAFFIC: Final = Template("Splice.DecentralizedSynchronizer:MemberTraffic", "splice-amulet")
-TRANSFER_INSTRUCTION: Final = Template("Splice.AmuletTransferInstruction:AmuletTransferInstruction", "splice-amulet")
-CONFIRMATION: Final = Template("Splice.DsoRules:Confirmation", "splice-dso-governance")
-SV_REWARD_STATE: Final = Template("Splice.DSO.SvState:SvRewardState", "splice-dso-governance")
-NAME_CONTEXT: Final = Template("Splice.Ans:AnsEntryContext", "splice-amulet-name-service")
-SUBSCRIPTION_REQUEST: Final = Template("Splice.Wallet.Subscriptions:SubscriptionRequest", "splice-wallet-payments")
-SUBSCRIPTION: Final = Template("Splice.Wallet.Subscriptions:Subscription", "splice-wallet-payments")
-IDLE_SUBSCRIPTION: Final = Template("Splice.Wallet.Subscriptions:SubscriptionIdleState", "splice-wallet-payments")
-FIRST_PAYMENT: Final = Template("Splice.Wallet.Subscriptions:SubscriptionInitialPayment", "splice-wallet-payments")
-LATER_PAYMENT: Final = Template("Splice.Wallet.Subscriptions:SubscriptionPayment", "splice-wallet-payments")
-REWARD_COUPON: Final = Template("Splice.Amulet:RewardCouponV2", "splice-amulet")
-CALCULATE_REWARDS: Final = Template("Splice.Amulet.RewardAccountingV2:CalculateRewardsV2", "splice-amulet")
-PROCESS_REWARDS: Final = Template("Splice.Amulet.RewardAccountingV2:ProcessRewardsV2", "splice-amulet")
-VOTE_REQUEST: Final = Template("Splice.DsoRules:VoteRequest", "splice-dso-governance")
-PRICE_VOTE: Final = Template("Splice.DSO.AmuletPrice:AmuletPriceVote", "splice-dso-governance")
-TOKEN: Final = Template("Harbor.Token:Holding", "harbor-token")
-TOKEN_RULES: Final = Template("Harbor.Token:Rules", "harbor-token")
-IOU: Final = Template("Iou:Iou", "iou-app")
-SETTLEMENT: Final = Template("Settlement:Batch", "iou-app")
+COIN_RULES: Final = _splice("AmuletRules:AmuletRules")
+TRANSFER_FACTORY: Final = _splice("ExternalPartyAmuletRules:ExternalPartyAmuletRules")
+OPEN_ROUND: Final = _splice("Round:OpenMiningRound")
+ISSUING_ROUND: Final = _splice("Round:IssuingMiningRound")
+PREAPPROVAL: Final = _splice(
+    "AmuletRules:TransferPreapproval", signatories=("dso", "receiver", "provider"), owner="receiver"
+)
+LICENSE: Final = _splice("ValidatorLicense:ValidatorLicense", observers=("validator",), owner="validator")
+DSO_RULES: Final = _splice("DsoRules:DsoRules", _DSO)
+DSO_BOOTSTRAP: Final = _splice("DsoBootstrap:DsoBootstrap", _DSO, observers=("sv1Party",))
+STATUS_REPORT: Final = _splice("DSO.SvState:SvStatusReport", _DSO, owner="sv")
+NAME_RULES: Final = _splice("Ans:AnsRules", _NAMES)
+NAME_ENTRY: Final = _splice("Ans:AnsEntry", _NAMES, signatories=("dso", "user"), owner="user")
+OFFER: Final = _splice("Wallet.TransferOffer:TransferOffer", _WALLET, signatories=("sender",), observers=("receiver",))
+ACCEPTED_OFFER: Final = _splice(
+    "Wallet.TransferOffer:AcceptedTransferOffer", _WALLET, signatories=("sender", "receiver")
+)
+APP_COUPON: Final = _splice(
+    "Amulet:AppRewardCoupon",
+    of_round=True,
+    observers=lambda coupon: sorted({coupon["provider"], coupon["beneficiary"] or coupon["provider"]}),
+)
+VALIDATOR_COUPON: Final = _splice("Amulet:ValidatorRewardCoupon", of_round=True, observers=("user",))
+SV_COUPON: Final = _splice("Amulet:SvRewardCoupon", of_round=True, observers=("sv", "beneficiary"), owner="beneficiary")
+FAUCET_COUPON: Final = _splice(
+    "ValidatorLicense:ValidatorFaucetCoupon", of_round=True, signatories=("dso", "validator"), owner="validator"
+)
+LIVENESS_RECORD: Final = _splice(
+    "ValidatorLicense:ValidatorLivenessActivityRecord", of_round=True, observers=("validator",), owner="validator"
+)
+UNCLAIMED_REWARD: Final = _splice("Amulet:UnclaimedReward")
+FUND_COUPON: Final = _splice(
+    "Amulet:DevelopmentFundCoupon",
+    observers=lambda coupon: sorted({coupon["beneficiary"], coupon["fundManager"]}),
+    owner="beneficiary",
+)
+UNCLAIMED_FUND_COUPON: Final = _splice("Amulet:UnclaimedDevelopmentFundCoupon")
+ACTIVITY_MARKER: Final = _splice("Amulet:FeaturedAppActivityMarker", observers=("provider", "beneficiary"))
+FEATURED_RIGHT: Final = _splice("Amulet:FeaturedAppRight", observers=("provider",), owner="provider")
+VALIDATOR_RIGHT: Final = _splice("Amulet:ValidatorRight", signatories=("user", "validator"), owner="user")
+SUMMARIZING_ROUND: Final = _splice("Round:SummarizingMiningRound")
+CLOSED_ROUND: Final = _splice("Round:ClosedMiningRound")
+MEMBER_TRAFFIC: Final = _splice("DecentralizedSynchronizer:MemberTraffic")
+TRANSFER_INSTRUCTION: Final = _splice(
+    "AmuletTransferInstruction:AmuletTransferInstruction",
+    signatories=lambda sent: sorted((sent["transfer"]["instrumentId"]["admin"], sent["transfer"]["sender"])),
+    observers=lambda sent: (sent["transfer"]["receiver"],),
+)
+CONFIRMATION: Final = _splice("DsoRules:Confirmation", _DSO)
+SV_REWARD_STATE: Final = _splice("DSO.SvState:SvRewardState", _DSO)
+NAME_CONTEXT: Final = _splice("Ans:AnsEntryContext", _NAMES, signatories=("dso", "user"), owner="user")
+SUBSCRIPTION_REQUEST: Final = _splice("Wallet.Subscriptions:SubscriptionRequest", _PAYMENTS, signatories=_subscribers)
+SUBSCRIPTION: Final = _splice("Wallet.Subscriptions:Subscription", _PAYMENTS, signatories=_subscribers)
+IDLE_SUBSCRIPTION: Final = _splice("Wallet.Subscriptions:SubscriptionIdleState", _PAYMENTS, signatories=_subscribers)
+FIRST_PAYMENT: Final = _splice("Wallet.Subscriptions:SubscriptionInitialPayment", _PAYMENTS, signatories=_subscribers)
+LATER_PAYMENT: Final = _splice("Wallet.Subscriptions:SubscriptionPayment", _PAYMENTS, signatories=_subscribers)
+REWARD_COUPON: Final = _splice("Amulet:RewardCouponV2", observers=_of_reward_coupon)
+CALCULATE_REWARDS: Final = _splice("Amulet.RewardAccountingV2:CalculateRewardsV2")
+PROCESS_REWARDS: Final = _splice("Amulet.RewardAccountingV2:ProcessRewardsV2")
+VOTE_REQUEST: Final = _splice("DsoRules:VoteRequest", _DSO)
+PRICE_VOTE: Final = _splice("DSO.AmuletPrice:AmuletPriceVote", _DSO, owner="sv")
+TOKEN: Final = Template(
+    "Harbor.Token:Holding",
+    "harbor-token",
+    signatories=lambda held: sorted({held["admin"], held["owner"]}),
+    owner="owner",
+)
+TOKEN_RULES: Final = Template("Harbor.Token:Rules", "harbor-token", signatories=("admin",))
+IOU: Final = Template(
+    "Iou:Iou",
+    "iou-app",
+    signatories=("issuer",),
+    observers=lambda iou: dict.fromkeys((iou["owner"], *iou["observers"])),
+)
+SETTLEMENT: Final = Template("Settlement:Batch", "iou-app", signatories=("operator",))
 
 TEMPLATES: Final = (
     COIN, LOCKED_COIN, COIN_RULES, TRANSFER_FACTORY, OPEN_ROUND, ISSUING_ROUND, PREAPPROVAL, LICENSE, DSO_RULES,

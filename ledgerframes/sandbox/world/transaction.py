@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.contracts import Contract, Effects, Template, created_event
+from ledgerframes.sandbox.world.contracts import Contract, Effects, Template, created_event, parties_of
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.world import Update
@@ -51,17 +51,22 @@ class Transaction:
         template: Template,
         payload: dict[str, Any],
         *,
-        signatories: tuple[str, ...],
-        observers: tuple[str, ...] = (),
-        owner: str = "",
+        observers: tuple[str, ...] | None = None,
+        owner: str | None = None,
         under: Event | None = None,
         template_id: str = "",
         contract_id: str = "",
     ) -> Contract:
         """Create a contract, as a root or under an exercise.
 
-        Without a template id it belongs to its package's newest version; without an id it gets a random one.
+        Its template says who signs, observes and owns it, unless it is said here. Without a template id it belongs to
+        its package's newest version; without an id it gets a random one.
         """
+        signatories = parties_of(template.signatories, payload)
+        if observers is None:
+            observers = parties_of(template.observers, payload)
+        if owner is None:
+            owner = payload[template.owner] if template.owner else ""
         contract = Contract(
             contract_id or self.sim.contract_id(),
             template,

@@ -6,11 +6,15 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Final
 
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.active_set import Active, active_at
 from ledgerframes.sandbox.world.snapshots import instants, snapshot_at
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.world import Update, World
+
+_KEPT: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ class ServerView:
     def __init__(self, world: World, *, pruning: Pruning | None = None) -> None:
         self.world = world
         self.pruning = pruning
+        self._active: dict[tuple[Cursor, int], list[Active]] = {}
 
     def end(self) -> int:
         """The number of the world's updates that this server has had, including pruned ones."""
@@ -96,6 +101,15 @@ class ServerView:
             record_time = newest.record_time
         found = snapshot_at(self.world, migration_id, record_time, exact=exact)
         return None if found is None or self.is_pruned((migration_id, found)) else found
+
+    def active(self, at: Cursor) -> list[Active]:
+        """The contracts that were active at a snapshot; the last few that were asked for are kept."""
+        key = (at, self.world.position(at))
+        if key not in self._active:
+            while len(self._active) >= _KEPT:
+                del self._active[next(iter(self._active))]
+            self._active[key] = active_at(self.world, at)
+        return self._active[key]
 
     def instants(self, migration_id: int) -> list[int]:
         """The snapshot instants of a migration that this server has not pruned, the oldest first."""

@@ -123,7 +123,7 @@ class World:
     def archive(self, contract: Contract, at: Cursor) -> None:
         """End a contract, as of that migration id and record time."""
         self.contracts.archive(contract)
-        self.coins.archive(contract, at)
+        self.coins.end(contract.contract_id, at)
 
     def leg(self, leg: Leg, *, update_id: str, migration_id: int, record_time: int) -> Update:
         """The update of a leg of a reassignment; the scan's party sees it for its own contracts."""

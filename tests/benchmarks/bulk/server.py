@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ledgerframes.sandbox.http.responses import RefusalError, json_answer, no_route, read_object, refuse
+from ledgerframes.sandbox.http.responses import RefusalError, json_answer, no_route, read_object, refused
 from ledgerframes.sandbox.http.scan import read_page_request
 from ledgerframes.sandbox.serving import serve
 from tests.benchmarks.bulk.history import ZERO, first_after, index_of, item, items
@@ -45,11 +45,11 @@ class BulkScan:
             Route(HISTORY, self.page, methods=["POST"]),
             Route(f"{HISTORY}/{{update_id}}", self.update_by_id, methods=["GET"]),
         ]
-        return Starlette(routes=routes, exception_handlers={RefusalError: refuse, HTTPException: no_route})
+        return Starlette(routes=routes, exception_handlers={RefusalError: _refuse, HTTPException: no_route})
 
     async def page(self, request: Request) -> Response:
         """POST /v2/updates."""
-        size, after = read_page_request(await read_object(request), maximum=self.page_maximum)
+        size, after = read_page_request(read_object(await request.body()), maximum=self.page_maximum)
         start = 0 if after is None else first_after(after[0], after[1] - ZERO)
         # A thread builds one page while the event loop sends another: the socket's work does not hold the GIL.
         return json_answer(await run_in_threadpool(self._page, start, min(start + size, self.updates)))
@@ -66,6 +66,11 @@ class BulkScan:
             if update.startswith(b'{"update_id":"%s"' % update_id.encode()):
                 return json_answer(update)
         raise RefusalError(404, f"Transaction with id {update_id} not found.")
+
+
+async def _refuse(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RefusalError)
+    return refused(error)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""A user to be created, as it comes in, and the contract's rules for it; the ledger's routes call `new_user`."""
+"""The participant's users as routes, for those who manage it; and the contract's rules for a new one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,15 @@ import msgspec
 from msgspec import Struct
 
 from ledgerframes.sandbox.commands.bodies import Party, UserId
-from ledgerframes.sandbox.commands.errors import UnreadableError, no_identity_provider
+from ledgerframes.sandbox.commands.errors import UnreadableError, no_identity_provider, user_exists
+from ledgerframes.sandbox.http.ledger_requests import check_manager, read_body
+from ledgerframes.sandbox.http.responses import INT32, page_token, read_integer, read_page_token
+from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world.accounts import Right, User
+
+USERS_PAGE: Final = 100
+USERS_MAXIMUM: Final = 1_000
+ROUTES: Final = Routes()
 
 ANNOTATIONS_MAXIMUM: Final = 256 * 1024
 PREFIX_MAXIMUM: Final = 253
@@ -58,6 +65,42 @@ class CreateUser(Struct):
 
 class _OfParty(Struct):
     party: Party
+
+
+@ROUTES.get("/api/ledger/v2/users")
+def users(asked: Asked) -> dict[str, Any]:
+    """A page of users; a page size above the maximum is silently reduced to it."""
+    check_manager(asked.user)
+    size = _page_size(asked.query("pageSize"))
+    try:
+        after = read_page_token(asked.query("pageToken"))
+    except ValueError as error:
+        raise UnreadableError("Invalid value for: query parameter pageToken") from error
+    found = asked.world.accounts.page(after, size + 1)
+    token = page_token(found[size - 1].id) if len(found) > size else ""
+    return {"users": [user.record() for user in found[:size]], "nextPageToken": token}
+
+
+@ROUTES.post("/api/ledger/v2/users")
+def create_user(asked: Asked) -> dict[str, Any]:
+    """A new user; the server sets the resource version."""
+    check_manager(asked.user)
+    user, accounts = new_user(read_body(CreateUser, asked.body)), asked.world.accounts
+    if accounts.get(user.id) is not None:
+        raise user_exists(user.id)
+    accounts.put(user)
+    return {"user": user.record()}
+
+
+def _page_size(text: str) -> int:
+    """The maximum number of users per page; 0 and nothing leave that to the server."""
+    try:
+        size = read_integer(text) if text else 0
+    except ValueError:
+        size = -1
+    if not 0 <= size < INT32:
+        raise UnreadableError("Invalid value for: query parameter pageSize")
+    return min(size or USERS_PAGE, USERS_MAXIMUM)
 
 
 def new_user(wanted: CreateUser) -> User:

@@ -1,0 +1,86 @@
+"""Summaries of what parties hold, as routes of scan and, for callers with a token, of the validator."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from msgspec import Meta, Struct
+
+from ledgerframes.sandbox.http.responses import INT64, RefusalError, check_list, read_as, read_time
+from ledgerframes.sandbox.http.routes import Asked, Routes
+from ledgerframes.sandbox.world.coin_history import Coin
+from ledgerframes.sandbox.world.holdings import summary
+
+ROUTES: Final = Routes()
+
+_Int64 = Annotated[int, Meta(ge=-INT64, le=INT64 - 1)]
+
+
+class SummaryRequest(Struct):
+    """The body of POST /v0/scan-proxy/holdings/summary, and of its successor under /v1."""
+
+    migration_id: _Int64
+    record_time: str
+    owner_party_ids: Annotated[list[str], Meta(min_length=1)]
+    record_time_match: Literal["exact", "at_or_before"] | None = None
+    as_of_round: _Int64 | None = None
+
+
+@ROUTES.post("/api/scan/v0/holdings/summary", deprecated_in="0.7", successor="/api/scan/v1/holdings/summary")
+@ROUTES.post(
+    "/api/validator/v0/scan-proxy/holdings/summary",
+    deprecated_in="0.7",
+    successor="/api/validator/v1/scan-proxy/holdings/summary",
+)
+def with_fees(asked: Asked) -> dict[str, Any]:
+    """Holdings, by default with the fees of the earliest round that is open now.
+
+    Real servers do so (a snapshot of 06:00 asked at 08:39 came with the round that was open at 08:39).
+    """
+    wanted = read_as(SummaryRequest, asked.body)
+    held = _held(asked, wanted)
+    as_of_round = asked.world.coins.earliest_round if wanted.as_of_round is None else wanted.as_of_round
+    if as_of_round is None:
+        raise RefusalError(404, "No open mining round found")
+    summaries = [summary(party, coins, as_of_round=as_of_round) for party, coins in held.items()]
+    return {**_echo(wanted), "computed_as_of_round": as_of_round, "summaries": summaries}
+
+
+@ROUTES.post("/api/scan/v1/holdings/summary", since="0.7")
+@ROUTES.post("/api/validator/v1/scan-proxy/holdings/summary", since="0.7")
+def without_fees(asked: Asked) -> dict[str, Any]:
+    """Holdings: no fees, no round, no available amount."""
+    wanted = read_as(SummaryRequest, asked.body)
+    held = _held(asked, wanted).items()
+    summaries = [summary(party, coins, as_of_round=None) for party, coins in held]
+    return {**_echo(wanted), "summaries": summaries}
+
+
+def _held(asked: Asked, wanted: SummaryRequest) -> dict[str, list[Coin]]:
+    """The holdings of each party with holdings at the snapshot, in an order of the server's own."""
+    limits = asked.server.limits
+    check_list("owner_party_ids", wanted.owner_party_ids, maximum=limits.items)
+    at = snapshot_of(asked, wanted.migration_id, wanted.record_time, wanted.record_time_match)
+    # Real servers answer in an order that differs from the request.
+    parties = sorted(set(wanted.owner_party_ids), key=lambda party: party.rpartition("::")[::-1])
+    held = {party: coins for party in parties if (coins := asked.world.coins.held(party, at))}
+    if sum(map(len, held.values())) > limits.holdings:
+        # Real servers refuse more than 1,000 holdings in all; clients look for "limit" in the text.
+        raise RefusalError(400, f"The number of holdings exceeded the limit of {limits.holdings}")
+    return held
+
+
+def snapshot_of(asked: Asked, migration_id: int, record_time: str, match: str | None) -> tuple[int, int]:
+    """The snapshot that is asked for: of exactly that time unless the match says otherwise.
+
+    Raises:
+        RefusalError: 400, the time is none; 404, there is no such snapshot.
+    """
+    snapshot = asked.view.snapshot(migration_id, read_time(record_time), exact=match != "at_or_before")
+    if snapshot is None:
+        raise RefusalError(404, f"No snapshot found for migration {migration_id} and {record_time}")
+    return migration_id, snapshot
+
+
+def _echo(wanted: SummaryRequest) -> dict[str, Any]:
+    return {"record_time": wanted.record_time, "migration_id": wanted.migration_id}

@@ -1,0 +1,186 @@
+"""The parts of every interface's routes: the server, a request, a route's declaration; modules of routes use it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from starlette.requests import Request
+
+from ledgerframes.sandbox.http.callers import Access
+from ledgerframes.sandbox.http.objects import Objects
+from ledgerframes.sandbox.http.responses import RefusalError, read_integer, read_object
+from ledgerframes.sandbox.world.accounts import User
+from ledgerframes.sandbox.world.templates import COIN_RULES
+from ledgerframes.sandbox.world.views import ServerView
+from ledgerframes.sandbox.world.world import World
+
+#: The releases that a sandbox can serve: all of the newest with the contract's older routes, or one release.
+CONTRACT: Final = "contract"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The maximum sizes of requests to a server.
+
+    Attributes:
+        page: items of a page; the refusal names this number.
+        holdings: coin contracts of a holdings summary.
+        items: of each list in a request; None for no such rule.
+    """
+
+    page: int = 1_000
+    holdings: int = 1_000
+    items: int | None = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The state that the routes of one server share.
+
+    Attributes:
+        view: the part of the world that its scan shows.
+        access: who is let in to validator and ledger.
+        objects: the history in bulk.
+        limits: the maximum sizes of requests.
+        newest: whether answers have the members of release 0.9 and Canton 3.6.
+        issuer: the entity of the rules whose signatory is the registry's admin: the coin's, or another issuer's.
+        participant: distinguishes the participant's page tokens from those of others.
+    """
+
+    view: ServerView
+    access: Access
+    objects: Objects
+    limits: Limits
+    newest: bool = True
+    issuer: str = COIN_RULES.entity
+    participant: str = field(default_factory=lambda: secrets.token_hex(8))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request; the world does not change until it is answered.
+
+    Attributes:
+        user: who asks, where the interface wants to know.
+    """
+
+    server: Server
+    request: Request
+    body: bytes
+    user: User
+
+    @property
+    def view(self) -> ServerView:
+        """The part of the world that its scan shows."""
+        return self.server.view
+
+    @property
+    def world(self) -> World:
+        """The ledger."""
+        return self.server.view.world
+
+    def part(self, name: str) -> str:
+        """A parameter of the path."""
+        part: str = self.request.path_params[name]
+        return part
+
+    def query(self, name: str, otherwise: str = "") -> str:
+        """A parameter of the query."""
+        return self.request.query_params.get(name, otherwise)
+
+    def needed(self, name: str) -> str:
+        """A parameter that the query must have.
+
+        Raises:
+            RefusalError: 400, it does not.
+        """
+        text = self.request.query_params.get(name)
+        if text is None:
+            raise RefusalError(400, f"Request is missing required query parameter '{name}'")
+        return text
+
+    def integer(self, name: str, *, bound: int) -> int | None:
+        """An integer from -bound up to bound of the query; None if it is omitted.
+
+        Raises:
+            RefusalError: 400, it is not such an integer.
+        """
+        text = self.request.query_params.get(name)
+        try:
+            value = None if text is None else read_integer(text)
+        except ValueError as error:
+            raise RefusalError(
+                400, f"The query parameter '{name}' was malformed: {text!r} is not an integer"
+            ) from error
+        if value is not None and not -bound <= value < bound:
+            raise RefusalError(400, f"The query parameter '{name}' was malformed: {text!r} is out of range")
+        return value
+
+    def object(self) -> dict[str, Any]:
+        """The body, a JSON object.
+
+        Raises:
+            RefusalError: 400, it is something else.
+        """
+        return read_object(self.body)
+
+
+#: Answers with a Response, with JSON text as bytes, or with what becomes JSON.
+Handler = Callable[[Asked], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """A declared route; releases are Splice's, each with the ledger of its time.
+
+    0.5 and 0.6 have a ledger of Canton 3.4, 0.7 of 3.5, 0.9 of 3.6.
+
+    Attributes:
+        path: the whole path, parameters in braces.
+        since: the first release with it, of those that the sandbox has.
+        removed_in: the first release without it, if there is one.
+        deprecated_in: the first release that calls it deprecated, if one does.
+        successor: the path of its replacement, if there is one.
+        in_contract: whether the contract describes it, so that it is served with everything.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    since: str = "0.5"
+    removed_in: str = ""
+    deprecated_in: str = ""
+    successor: str = ""
+    in_contract: bool = False
+
+    def includes(self, release: str) -> bool:
+        """Whether a release has the route."""
+        if release == CONTRACT:
+            return self.in_contract or self.includes("0.9")
+        return self.since <= release and (not self.removed_in or release < self.removed_in)
+
+    def is_deprecated(self, release: str) -> bool:
+        """Whether a release marks the route as deprecated."""
+        return bool(self.deprecated_in) and (release == CONTRACT or release >= self.deprecated_in)
+
+
+class Routes(list[Route]):
+    """The routes of a module in the order in which paths are tried; `get` and `post` declare the function below."""
+
+    def get(self, path: str, **lifetime: Any) -> Callable[[Handler], Handler]:
+        """A route of that path."""
+        return self._declare("GET", path, lifetime)
+
+    def post(self, path: str, **lifetime: Any) -> Callable[[Handler], Handler]:
+        """A route of that path."""
+        return self._declare("POST", path, lifetime)
+
+    def _declare(self, method: str, path: str, lifetime: dict[str, Any]) -> Callable[[Handler], Handler]:
+        def declare(handler: Handler) -> Handler:
+            self.append(Route(method=method, path=path, handler=handler, **lifetime))
+            return handler
+
+        return declare
