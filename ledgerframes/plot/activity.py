@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -12,22 +11,19 @@ from ledgerframes.errors import InputError
 from ledgerframes.models.coin_flows import transfers as transfers_of
 from ledgerframes.models.licenses import license_growth as growth_of
 from ledgerframes.number_format import amount_text, count_text, plural
-from ledgerframes.plot.contents import Axis, Content, Flows, Micros, Nothing, Ribbon, Series, Stack, Steps
-from ledgerframes.plot.drawing import chart, rows_in, time_chart
+from ledgerframes.plot.contents import Axis, Content, Flows, Micros, Nothing, Ribbon, Series, Steps
+from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import fixed, ranked
-from ledgerframes.plot.reading import begins, floats, frame_of, micros, part, texts
-from ledgerframes.plot.time_bins import DAY, between, bins, moment_text, moment_words
-from ledgerframes.short_ids import NORMAL
+from ledgerframes.plot.reading import Given, begins, floats, micros, part, texts
+from ledgerframes.plot.time_bins import DAY, between, bins, moment_text, time_bins
 
 _KINDS: Final = {"transaction": "transactions", "assignment": "assignments", "unassignment": "unassignments"}
-_GROWTH: Final = "lf.license_growth(events)"
-_LICENSES: Final = f"{_GROWTH} or lf.load_licenses(net)"
 _PAIRS: Final = 14
 
 
-@time_chart
+@chart(part("updates"), giver="lf.load_updates(net, ...)", over_time=True)
 def updates(
-    x: Any, *, by: Literal["kind", "synchronizer_id"] = "kind", every: str | None = None, top: int = 6
+    x: Given, *, by: Literal["kind", "synchronizer_id"] = "kind", every: str | None = None, top: int = 6
 ) -> Content:
     """Draw the number of updates in each interval of record time, stacked.
 
@@ -42,9 +38,7 @@ def updates(
         ...     lf.plot.updates(lf.load_updates(net), every="1min").get_ylabel()
         'updates per minute'
     """
-    frame = frame_of(
-        x, ("record_time", by), chart="updates", giver="lf.load_updates(net, ...)", compute=part("updates")
-    )
+    frame = x.frame("record_time", by)
     times, known = micros(frame, "record_time")
     if not known.any():
         return Nothing("Updates over time", "no updates in this range")
@@ -52,15 +46,12 @@ def updates(
     ranking = fixed(categories, _KINDS) if by == "kind" else ranked(categories.value_counts(), top)
     cut = bins(times, every=every, begins=begins(frame))
     table = cut.sums(times, ranking.codes(categories), len(ranking.names))
-    return Stack(
-        "Updates over time", f"{plural(len(times), 'update')}, {between(times)}{cut.note()}",
-        Axis("record time (UTC)", "time"), Axis(f"updates per {cut.name}", "count", "updates"), cut.edges, cut.spans(),
-        ranking.series(table, counts=True), cut.partial,
-    )  # fmt: skip
+    told = f"{plural(len(times), 'update')}, {between(times)}{cut.note()}"
+    return cut.stack("Updates over time", told, ranking.series(table, counts=True), "updates", "count", "updates")
 
 
-@time_chart
-def validators(x: Any) -> Content:
+@chart(growth_of, giver="lf.license_growth(events) or lf.load_licenses(net)", over_time=True)
+def validators(x: Given) -> Content:
     """Draw the number of validators with a license as steps, over time or over the rounds of their first coupons.
 
     A license contract is made again at every change, so `created_at` is not when a validator began: growth from
@@ -80,9 +71,9 @@ def validators(x: Any) -> Content:
         ...     lf.plot.validators(lf.load_licenses(net)).get_title(loc="left")
         'Validators with a license'
     """
-    frame = frame_of(x, (), chart="validators", giver=_LICENSES, compute=_growth)
+    frame = x.frame()
     name, timed = "Validators with a license", {"time", "validators"} <= set(frame.columns)
-    places, counts, silent = _over_time(frame) if timed else _first_rounds(frame)
+    places, counts, silent = _over_time(frame) if timed else _first_rounds(x.frame("validator", "first_round"))
     left_out = f"; {plural(silent, 'other')} never received a coupon" if silent else ""
     if not len(places):
         return Nothing(name, f"no licenses in this range{left_out}")
@@ -108,14 +99,13 @@ def _over_time(frame: pd.DataFrame) -> tuple[Micros, Any, int]:
 
 def _first_rounds(frame: pd.DataFrame) -> tuple[Micros, Any, int]:
     """The rounds in which validators first received, how many had by then, and how many never did."""
-    frame = frame_of(frame, ("validator", "first_round"), chart="validators", giver=_LICENSES, compute=None)
     first = pd.Series(floats(frame, "first_round")).groupby(frame["validator"].to_numpy()).min()
     rounds = first.dropna().astype("int64").value_counts().sort_index()
     return rounds.index.to_numpy(np.int64), rounds.cumsum().to_numpy(np.float64), int(first.isna().sum())
 
 
-@time_chart
-def license_growth(x: Any) -> Content:
+@chart(growth_of, over_time=True)
+def license_growth(x: Given) -> Content:
     """Draw the number of validators that received their first license in each period.
 
     Args:
@@ -131,7 +121,7 @@ def license_growth(x: Any) -> Content:
         ...     lf.plot.license_growth(lf.load_history(net)).get_ylabel()
         'new validators per day'
     """
-    frame = frame_of(x, ("time", "new", "validators"), chart="license_growth", giver=_GROWTH, compute=_growth)
+    frame = x.frame("time", "new", "validators")
     name = "New validators"
     times, known = micros(frame, "time")
     if not known.any():
@@ -140,22 +130,14 @@ def license_growth(x: Any) -> Content:
     starts, new = times[known][order], np.nan_to_num(floats(frame, "new")[known][order])
     length = int(np.median(np.diff(starts))) if len(starts) > 1 else DAY
     period = {DAY: "day", 7 * DAY: "week", DAY // 24: "hour"}.get(length, "month" if length > 27 * DAY else "period")
-    edges = np.append(starts, starts[-1] + length)
-    words = [moment_words(edge) for edge in edges.tolist()]
-    return Stack(
-        name, f"{plural(int(new.sum()), 'validator')}, {between(starts)}", Axis("time (UTC)", "time"),
-        Axis(f"new validators per {period}", "count", "validators"), edges,
-        tuple(f"{low} to {high} UTC" for low, high in pairwise(words)),
-        (Series("new", "new validators", new, 0),),
-    )  # fmt: skip
+    told = f"{plural(int(new.sum()), 'validator')}, {between(starts)}"
+    series = (Series("new", "new validators", new, 0),)
+    cut = time_bins(np.append(starts, starts[-1] + length), period)
+    return cut.stack(name, told, series, "new validators", "count", "validators", along="time (UTC)")
 
 
-def _growth(source: Any) -> pd.DataFrame:
-    return growth_of(part("events")(source))
-
-
-@chart
-def transfers(x: Any, *, top: int | None = None, _ax: Any = None) -> Content:
+@chart(transfers_of)
+def transfers(x: Given, *, top: int | None = None) -> Content:
     """Draw which parties paid (left) and which they paid (right).
 
     The width of a ribbon is the sum of its transfers, its colour that of the sender; parties have the same order on
@@ -175,10 +157,7 @@ def transfers(x: Any, *, top: int | None = None, _ax: Any = None) -> Content:
         >>> lf.plot.transfers(transfers, top=8).get_title(loc="left")
         'Who paid whom'
     """
-    frame = frame_of(
-        x, ("sender", "receiver", "amount"), chart="transfers", giver="lf.transfers(events)",
-        compute=lambda source: transfers_of(source, decimals="float"),
-    )  # fmt: skip
+    frame = x.frame("sender", "receiver", "amount")
     for name in ("instrument_admin", "instrument_id", "step"):
         if name in frame and frame[name].nunique(dropna=False) > 1:
             raise InputError(
@@ -197,7 +176,7 @@ def transfers(x: Any, *, top: int | None = None, _ax: Any = None) -> Content:
     if paid.empty:
         return Nothing("Who paid whom", "; ".join(["no transfers between parties here", *left_out]))
     sizes = paid.groupby("source")["size"].sum().add(paid.groupby("target")["size"].sum(), fill_value=0.0)
-    ranking = ranked(sizes, top or rows_in(_ax, _PAIRS))
+    ranking = ranked(sizes, top or x.rows(_PAIRS))
     folded = paid.assign(source=ranking.folded(paid["source"]), target=ranking.folded(paid["target"]))
     sums = folded.groupby(["source", "target"], as_index=False, sort=False)["size"].sum()
     unit = "units" if "instrument_id" in frame else "CC"
@@ -205,7 +184,7 @@ def transfers(x: Any, *, top: int | None = None, _ax: Any = None) -> Content:
     parts = [total, plural(len(sizes), "party", "parties"), *_range(frame)]
     return Flows(
         "Who paid whom", "; ".join([", ".join(parts), *left_out]), ("paid by", "paid to"), unit, ranking.names,
-        tuple(ranking.labels(level=level) for level in range(NORMAL, -1, -1)), ranking.hues(),
+        ranking.lengths(), ranking.hues(),
         tuple(Ribbon(str(one), str(other), "completed", float(size)) for one, other, size in sums.to_numpy()), {},
     )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -14,12 +15,12 @@ from ledgerframes.models.coin_stocks import supply_per_round
 from ledgerframes.models.rounds_and_rewards import reward_flows
 from ledgerframes.number_format import amount_text, plural
 from ledgerframes.plot.contents import Axis, Content, Floats, Nothing, Panels, Series, Stack, Steps
-from ledgerframes.plot.drawing import chart, time_chart
+from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.palette import hues_of
 from ledgerframes.plot.ranking import fixed, ranked
-from ledgerframes.plot.reading import begins, floats, frame_of, micros, texts
+from ledgerframes.plot.reading import Given, begins, floats, micros, part, texts
 from ledgerframes.plot.round_groups import grouped, rounds_text
-from ledgerframes.plot.time_bins import between, bins, partial_words
+from ledgerframes.plot.time_bins import between, bins
 from ledgerframes.short_ids import short_names
 
 _MOST_BINS: Final = 100  # days of a quarter
@@ -41,9 +42,9 @@ def words_of_kind(kind: Any) -> str:
     return _KINDS.get(kind, str(kind)) if isinstance(kind, str) else "not known"
 
 
-@time_chart
+@chart(reward_flows, over_time=True)
 def rewards(
-    x: Any,
+    x: Given,
     *,
     by: Literal["outcome", "kind", "party"] = "outcome",
     event: Literal["claimed", "expired", "withdrawn", "created"] = "claimed",
@@ -69,10 +70,7 @@ def rewards(
         'CC per minute'
     """
     whole_number(top, "top", least=1, most=_HUES)
-    frame = frame_of(
-        _flows_of(x), ("record_time", "event", "kind", "party", "amount"), chart="rewards",
-        giver="lf.reward_flows(events)", compute=lambda source: reward_flows(source, decimals="float"),
-    )  # fmt: skip
+    frame = replace(x, x=_flows_of(x.x)).frame("record_time", "event", "kind", "party", "amount")
     title = "Rewards by what became of them" if by == "outcome" else f"Rewards {event}, by {by}"
     times, timed = micros(frame, "record_time")
     values, happened = floats(frame, "amount"), texts(frame, "event").to_numpy()
@@ -95,10 +93,8 @@ def rewards(
         ranking = fixed(categories, _EVENTS if by == "outcome" else _KINDS)
     cut = bins(times, every=every, most=_MOST_BINS, begins=begins(frame))
     table = cut.sums(times, ranking.codes(categories), len(ranking.names), values)
-    return Stack(
-        title, f"{', '.join(told)}; {between(times)}{left_out}{cut.note()}", Axis("record time (UTC)", "time"),
-        Axis(f"CC per {cut.name}", "amount", "CC"), cut.edges, cut.spans(), ranking.series(table), cut.partial,
-    )  # fmt: skip
+    told_all = f"{', '.join(told)}; {between(times)}{left_out}{cut.note()}"
+    return cut.stack(title, told_all, ranking.series(table), "CC", "amount", "CC")
 
 
 def _flows_of(x: Any) -> Any:
@@ -122,8 +118,8 @@ def _open(frame: pd.DataFrame, happened: Any) -> list[str]:
     return [f"{plural(left, 'coupon')} open"] if left > 0 else []
 
 
-@time_chart
-def burn(x: Any, *, every: str | None = None) -> Content:
+@chart(mint_burn, over_time=True)
+def burn(x: Given, *, every: str | None = None) -> Content:
     """Draw the coin burned in each interval of record time, stacked by cause; the legend has each sum.
 
     Amounts that are null are not drawn; the subtitle counts the updates that have one.
@@ -139,10 +135,7 @@ def burn(x: Any, *, every: str | None = None) -> Content:
         >>> lf.plot.burn(flows, every="1min").get_ylabel()
         'CC burned per minute'
     """
-    frame = frame_of(
-        x, ("record_time", *(f"burned_{cause}" for cause in _CAUSES)), chart="burn", giver="lf.mint_burn(events)",
-        compute=lambda source: mint_burn(source, decimals="float"),
-    )  # fmt: skip
+    frame = x.frame("record_time", *(f"burned_{cause}" for cause in _CAUSES))
     title = "Coin burned, by cause"
     times, known = micros(frame, "record_time")
     values = np.array([floats(frame, f"burned_{cause}")[known] for cause in _CAUSES])
@@ -152,21 +145,16 @@ def burn(x: Any, *, every: str | None = None) -> Content:
     if not burning.any():
         return Nothing(title, f"no coin was burned in this range{left_out}")
     times, cut = times[known], bins(times[known], every=every, most=_MOST_BINS, begins=begins(frame))
-    rows = {
-        cause: cut.sums(times, np.zeros(len(times), np.int64), 1, row)[0]
-        for cause, row in zip(_CAUSES, values, strict=True)
-    }
+    rows = {cause: cut.total(times, row) for cause, row in zip(_CAUSES, values, strict=True)}
     ranking = fixed(pd.Series([cause for cause, row in rows.items() if row.any()]), _CAUSES)
     table = np.array([rows[cause] for cause in ranking.names])
     total = f"{amount_text(float(table.sum()))} CC burned by {plural(int(burning.sum()), 'update')}"
-    return Stack(
-        title, f"{total}, {between(times)}{left_out}{cut.note()}", Axis("record time (UTC)", "time"),
-        Axis(f"CC burned per {cut.name}", "amount", "CC"), cut.edges, cut.spans(), ranking.series(table), cut.partial,
-    )  # fmt: skip
+    told = f"{total}, {between(times)}{left_out}{cut.note()}"
+    return cut.stack(title, told, ranking.series(table), "CC burned", "amount", "CC")
 
 
-@chart
-def coin_supply(x: Any, *, show: Literal["all", "flows", "total"] = "all") -> Content:
+@chart(supply_per_round)
+def coin_supply(x: Given, *, show: Literal["all", "flows", "total"] = "all") -> Content:
     """Draw the supply of coin after each round, and what each round minted and burned, in panels of their own.
 
     More than 120 rounds are combined, in groups of 2, 5, 10 and so on. The subtitle says what is not known and
@@ -184,10 +172,7 @@ def coin_supply(x: Any, *, show: Literal["all", "flows", "total"] = "all") -> Co
         'round'
     """
     flows = ("minted", "burned", "unexplained") if show != "total" else ()
-    frame = frame_of(
-        x, ("round", *flows, *(("total",) if show != "flows" else ())), chart="coin_supply",
-        giver="lf.supply_per_round(events)", compute=lambda source: supply_per_round(source, decimals="float"),
-    )  # fmt: skip
+    frame = x.frame("round", *flows, *(("total",) if show != "flows" else ()))
     title = {
         "all": "Coin supply, minted and burned",
         "flows": "Coin minted and burned",
@@ -210,14 +195,12 @@ def coin_supply(x: Any, *, show: Literal["all", "flows", "total"] = "all") -> Co
     second += [f"what was burned is not known in {unknown:,}"] if unknown else []
     second += [f"changes unexplained in {unexplained:,}"] if unexplained else []
     second += ["the supply is not known"] if show == "all" and total is None else []
-    along, up = Axis("round", "round"), Axis(f"CC per {groups.name}", "amount", "CC")
     panels: list[Stack | Steps] = [total] if total is not None else []
     for hue, name in enumerate(("minted", "burned")):
-        sums = groups.sums(columns[name])
+        sums = groups.total(numbers[order], columns[name])
         heading = f"{name}  {amount_text(float(sums.sum()))} CC"
-        series = Series(name, name, sums, hue)
-        panels.append(Stack(heading, "", along, up, groups.edges, groups.spans, (series,), groups.partial))
-    return Panels(title, ", ".join(second) + partial_words(len(groups.spans), groups.partial), tuple(panels))
+        panels.append(groups.stack(heading, "", (Series(name, name, sums, hue),), "CC", "amount", "CC", along="round"))
+    return Panels(title, ", ".join(second) + groups.note(), tuple(panels))
 
 
 def _total(numbers: Floats, totals: Floats, title: str) -> Steps | None:
@@ -238,8 +221,8 @@ def _total(numbers: Floats, totals: Floats, title: str) -> Steps | None:
     )  # fmt: skip
 
 
-@time_chart
-def instrument_supply(x: Any, *, top: int = 6) -> Content:
+@chart(part("instruments"), giver="lf.load_instruments(net)", over_time=True)
+def instrument_supply(x: Given, *, top: int = 6) -> Content:
     """Draw the total supply of instruments over snapshots, each in a panel with a scale of its own.
 
     Each instrument counts in its own unit, so supplies are neither added up nor compared.
@@ -255,11 +238,8 @@ def instrument_supply(x: Any, *, top: int = 6) -> Content:
         ...     lf.plot.instrument_supply(lf.load_instruments(net)).get_title(loc="left")
         'Total supply of instruments'
     """
-    load = (lambda store: store.load("instruments")) if hasattr(x, "coverage") else None
-    frame = frame_of(
-        x, ("instrument_id", "symbol", "total_supply"), chart="instrument_supply", giver="lf.load_instruments(net)",
-        compute=load,
-    )  # fmt: skip
+    x = x if hasattr(x.x, "coverage") else replace(x, compute=None)
+    frame = x.frame("instrument_id", "symbol", "total_supply")
     title = "Total supply of instruments"
     rows = _supplies(frame)
     if rows.empty:

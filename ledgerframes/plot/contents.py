@@ -163,7 +163,7 @@ class Bars(Titled):
     Attributes:
         x: of the values.
         names: whole ids.
-        labels: their texts, for each possible length of a label.
+        labels: of each name, for each length that a label may have.
         series: the parts, a value per name.
         totals: the texts after the bars.
         rest: whether the last bar is that of the others; it is cut where the axis ends.
@@ -171,7 +171,7 @@ class Bars(Titled):
 
     x: Axis
     names: tuple[str, ...]
-    labels: tuple[tuple[str, ...], ...]
+    labels: tuple[Mapping[str, str], ...]
     series: tuple[Series, ...]
     totals: tuple[str, ...]
     rest: bool

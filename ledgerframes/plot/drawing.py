@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from importlib.util import find_spec
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
@@ -12,7 +12,7 @@ from ledgerframes.arguments import enough_memory, whole_number
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.plot.contents import Content
 from ledgerframes.plot.event_lines import with_events
-from ledgerframes.plot.reading import one_of
+from ledgerframes.plot.reading import Given, one_of
 
 Backend = Literal["matplotlib", "plotly"]
 _ARGS: Final = """
@@ -33,17 +33,31 @@ _REFUSED: Final = "\n    InputError: the frame lacks the columns, or an argument
 _WITHOUT: Final = '\n    ConfigurationError: `backend="plotly"` without plotly.'
 
 
-def chart(make: Callable[..., Content]) -> Callable[..., Any]:
-    """Create a public chart from the function that computes its content: with `backend`, `ax` and `title`."""
-    return _public(make, over_time=False)
+def chart(
+    compute: Callable[..., Any] | None, *, giver: str = "", over_time: bool = False
+) -> Callable[[Callable[..., Content]], Callable[..., Any]]:
+    """Create a public chart from the function that computes its content: with `backend`, `ax` and `title`.
+
+    Args:
+        compute: computes the frame that it draws from a History or Store, such as the function of a computed table;
+            None if the chart names it itself.
+        giver: the call that returns such a frame, for messages; by default that of `compute`.
+        over_time: whether its x axis is time, so that it also takes `events`.
+    """
+    giver = giver or f"lf.{getattr(compute, '__name__', '')}(events)"
+    if compute is not None and "decimals" in inspect.signature(compute).parameters:
+        compute = partial(compute, decimals="float")
+
+    def decorated(make: Callable[..., Content]) -> Callable[..., Any]:
+        def content(x: Any, ax: Any = None, **options: Any) -> Content:
+            return make(Given(x, make.__name__, giver, compute, ax), **options)
+
+        return _public(make, content, over_time=over_time)
+
+    return decorated
 
 
-def time_chart(make: Callable[..., Content]) -> Callable[..., Any]:
-    """The same of one over time, which takes `events`, too."""
-    return _public(make, over_time=True)
-
-
-def _public(make: Callable[..., Content], *, over_time: bool) -> Callable[..., Any]:
+def _public(make: Callable[..., Content], content_of: Callable[..., Content], *, over_time: bool) -> Callable[..., Any]:
     @wraps(make)
     def drawn(
         x: Any,
@@ -59,7 +73,7 @@ def _public(make: Callable[..., Content], *, over_time: bool) -> Callable[..., A
         if events is not None and not over_time:
             raise InputError(f"events= are lines at times, and {make.__name__} is not over time; leave them out")
         with enough_memory(f"plot.{make.__name__}"):
-            content = make(x, **({**options, "_ax": ax} if "_ax" in own else options))
+            content = content_of(x, ax, **options)
             content = content if events is None else with_events(content, events)
             if backend == "plotly":
                 from ledgerframes.plot.interactive.figures import figure_of
@@ -69,12 +83,13 @@ def _public(make: Callable[..., Content], *, over_time: bool) -> Callable[..., A
 
             return drawn_on(content, ax, title)
 
-    own = inspect.signature(make).parameters
+    first, *own = inspect.signature(make).parameters.values()
     names = (*(("events",) if over_time else ()), "backend", "ax", "title")
     shared = [inspect.signature(drawn, follow_wrapped=False).parameters[name] for name in names]
-    parameters = [*(one for one in own.values() if one.name != "_ax"), *shared]
+    parameters = [first.replace(annotation="Any"), *own, *shared]
     drawn.__signature__ = inspect.Signature(parameters, return_annotation=Any)  # type: ignore[attr-defined]
-    drawn.__doc__ = _documented(make.__doc__ or "", [*own, *names])
+    drawn.__doc__ = _documented(make.__doc__ or "", [*(one.name for one in own), *names])
+    drawn.__wrapped__ = content_of
     return drawn
 
 
@@ -94,14 +109,6 @@ def _check_options(make: Callable[..., Content], options: Mapping[str, Any]) -> 
             one_of(value, name, get_args(words))
         elif name == "top" and value is not None:
             whole_number(value, name, least=1)
-
-
-def rows_in(ax: Any, most: int) -> int:
-    """The number of names that fit below each other: limited by the caller's Axes, or `most`."""
-    if ax is None:
-        return most
-    paper = ax.get_figure(root=True)
-    return int(min(most, max(2, (ax.get_window_extent().height * 72 / paper.dpi - 50) / 9)))
 
 
 def need_plotly() -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 from ledgerframes.errors import InputError
 from ledgerframes.number_format import plural
 from ledgerframes.plot.contents import Content, EventLine, Nothing, Panels, Stack, Steps
-from ledgerframes.plot.reading import frame_of, micros, texts
+from ledgerframes.plot.reading import Given, micros, texts
 
 _GIVER: Final = "lf.votes(events) or lf.config_changes(events)"
 #: When a vote takes effect, else when it was closed, else when it was opened.
@@ -54,7 +54,7 @@ def with_events(content: Content, events: Any) -> Content:
 
 def _read(events: Any) -> tuple[Any, list[str]]:
     """The times of events in microseconds, in order, and what each is."""
-    frame = frame_of(events, (), chart="events=", giver=_GIVER, compute=None)
+    frame = Given(events, "events=", _GIVER).frame()
     times, known = _times(frame)
     words = _words(frame)
     order = np.argsort(times[known], kind="stable")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -10,10 +10,10 @@ import pandas as pd
 from ledgerframes.models.governance import price_votes as prices_of
 from ledgerframes.models.governance import votes as votes_of
 from ledgerframes.number_format import amount_text, plural
-from ledgerframes.plot.contents import Axis, Content, Nothing, Series, Stack, Steps
-from ledgerframes.plot.drawing import time_chart
+from ledgerframes.plot.contents import Axis, Content, Nothing, Series, Steps
+from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import fixed
-from ledgerframes.plot.reading import begins, floats, frame_of, micros, texts
+from ledgerframes.plot.reading import Given, begins, floats, micros, texts
 from ledgerframes.plot.time_bins import between, bins
 
 _OUTCOMES: Final = {
@@ -24,8 +24,8 @@ _MOST_BINS: Final = 100
 _SPREAD: Final = ("highest", "median", "lowest")
 
 
-@time_chart
-def votes(x: Any, *, every: str | None = None) -> Content:
+@chart(votes_of, over_time=True)
+def votes(x: Given, *, every: str | None = None) -> Content:
     """Draw a timeline of governance: the number of votes opened in each interval, by outcome.
 
     Args:
@@ -37,7 +37,7 @@ def votes(x: Any, *, every: str | None = None) -> Content:
         ...     lf.plot.votes(lf.votes(lf.load_events(net)), every="1h").get_ylabel()
         'votes opened per hour'
     """
-    frame = frame_of(x, ("opened_at", "outcome"), chart="votes", giver="lf.votes(events)", compute=votes_of)
+    frame = x.frame("opened_at", "outcome")
     title, (times, known) = "Votes on governance by outcome", micros(frame, "opened_at")
     earlier = int((~known).sum())
     left_out = f"; {plural(earlier, 'vote')} opened before" if earlier else ""
@@ -46,15 +46,13 @@ def votes(x: Any, *, every: str | None = None) -> Content:
     times, outcomes = times[known], texts(frame, "outcome")[known]
     ranking, cut = fixed(outcomes, _OUTCOMES), bins(times, every=every, most=_MOST_BINS, begins=begins(frame))
     table = cut.sums(times, ranking.codes(outcomes), len(ranking.names))
-    return Stack(
-        title, f"{plural(len(times), 'vote')}, {between(times)}{left_out}{cut.note()}",
-        Axis("time of the request (UTC)", "time"), Axis(f"votes opened per {cut.name}", "count", "votes"),
-        cut.edges, cut.spans(), ranking.series(table, counts=True), cut.partial,
-    )  # fmt: skip
+    told, series = f"{plural(len(times), 'vote')}, {between(times)}{left_out}", ranking.series(table, counts=True)
+    along = "time of the request (UTC)"
+    return cut.stack(title, told + cut.note(), series, "votes opened", "count", "votes", along=along)
 
 
-@time_chart
-def price_votes(x: Any) -> Content:
+@chart(prices_of, over_time=True)
+def price_votes(x: Given) -> Content:
     """Draw the median, the highest and the lowest of the super validators' votes for the coin's price, over time.
 
     Args:
@@ -66,10 +64,7 @@ def price_votes(x: Any) -> Content:
         ...     lf.plot.price_votes(lf.price_votes(lf.load_events(net))).get_ylabel()
         'USD per coin'
     """
-    frame = frame_of(
-        x, ("record_time", *(f"{word}_usd" for word in _SPREAD)), chart="price_votes", giver="lf.price_votes(events)",
-        compute=lambda source: prices_of(source, decimals="float"),
-    )  # fmt: skip
+    frame = x.frame("record_time", *(f"{word}_usd" for word in _SPREAD))
     title, (times, timed) = "Votes for the price of the coin", micros(frame, "record_time")
     rows = pd.DataFrame({word: floats(frame, f"{word}_usd") for word in _SPREAD}).assign(time=times)
     rows = rows[timed & rows["median"].notna().to_numpy()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -9,15 +10,16 @@ import pandas as pd
 
 from ledgerframes.arguments import whole_number
 from ledgerframes.models.coin_stocks import balances_over_time, coin_history
+from ledgerframes.models.holdings import holdings_from_events
 from ledgerframes.number_format import amount_text, plural
 from ledgerframes.plot.contents import Axis, Bars, Content, Nothing, Series, Steps
-from ledgerframes.plot.drawing import chart, time_chart
+from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.palette import hues_of
 from ledgerframes.plot.ranking import Ranking, ranked
-from ledgerframes.plot.reading import floats, frame_of, micros, part, texts
-from ledgerframes.plot.snapshots import FEES, HOLDINGS, Amounts, amounts
+from ledgerframes.plot.reading import Given, floats, micros, part, texts
+from ledgerframes.plot.snapshots import FEES, GIVER, HOLDINGS, Amounts, amounts
 from ledgerframes.plot.time_bins import between
-from ledgerframes.short_ids import NORMAL, short_names
+from ledgerframes.short_ids import short_names
 
 _MOST: Final = 40
 _COLUMNS: Final = {
@@ -40,9 +42,9 @@ _TIMES: Final = 120
 _STEPS: Final = ("1s", "10s", "1min", "10min", "1h", "6h", "1D", "7D", "28D", "91D", "364D", "3640D")
 
 
-@time_chart
+@chart(None, giver="lf.balances_over_time(events)", over_time=True)
 def balances(
-    x: Any, *, show: Literal["holdings", "unlocked", "locked", "available"] = "holdings", top: int = 7
+    x: Given, *, show: Literal["holdings", "unlocked", "locked", "available"] = "holdings", top: int = 7
 ) -> Content:
     """Draw one line of steps per party: its holdings at each time.
 
@@ -66,11 +68,9 @@ def balances(
         'CC, notional fees not taken off'
     """
     whole_number(top, "top", least=1, most=_MOST)
-    frame = frame_of(
-        x, ("time", "party_id", _COLUMNS[show][0]), chart="balances", giver="lf.balances_over_time(events)",
-        compute=lambda source: largest_balances(source, part("updates")(source)["record_time"], top),
-    )  # fmt: skip
     column, title, label = _COLUMNS[show]
+    x = replace(x, compute=lambda source: largest_balances(source, part("updates")(source)["record_time"], top))
+    frame = x.frame("time", "party_id", column)
     moments, known = micros(frame, "time")
     rows = pd.DataFrame(
         {"party": texts(frame, "party_id").to_numpy(), "moment": moments, "held": floats(frame, column)}
@@ -117,8 +117,8 @@ def largest_balances(source: Any, times: pd.Series, top: int, *, opening: Any = 
     return known
 
 
-@chart
-def holdings(x: Any, *, top: int = 15) -> Content:
+@chart(holdings_from_events, giver=GIVER)
+def holdings(x: Given, *, top: int = 15) -> Content:
     """Draw the holdings of each party as one bar, unlocked and locked coin stacked, the largest first.
 
     For a frame with several snapshots the newest is drawn. Notional fees are not deducted: they are charged only when
@@ -133,11 +133,11 @@ def holdings(x: Any, *, top: int = 15) -> Content:
         ...     lf.plot.holdings(lf.load_history(net), top=5).get_xlabel()
         'CC, notional fees not taken off'
     """
-    return _bars(amounts(x, HOLDINGS, "holdings"), "holdings", top)
+    return _bars(amounts(x, HOLDINGS), "holdings", top)
 
 
-@chart
-def holding_fees(x: Any, *, show: Literal["fees", "share"] = "fees", top: int = 15) -> Content:
+@chart(holdings_from_events, giver=GIVER)
+def holding_fees(x: Given, *, show: Literal["fees", "share"] = "fees", top: int = 15) -> Content:
     """Draw the notional holding fees of each party as one bar, unlocked and locked stacked, the largest first.
 
     Of a frame with several snapshots the newest is drawn. Fees are notional: they are charged only when a contract
@@ -154,7 +154,7 @@ def holding_fees(x: Any, *, show: Literal["fees", "share"] = "fees", top: int = 
         ...     lf.plot.holding_fees(lf.load_history(net), top=5).get_xlabel()
         'notional fees in CC; charged only when a contract expires'
     """
-    return _bars(amounts(x, FEES, "holding_fees"), show, top)
+    return _bars(amounts(x, FEES), show, top)
 
 
 def _bars(read: Amounts, show: str, top: int) -> Content:
@@ -173,12 +173,10 @@ def _bars(read: Amounts, show: str, top: int) -> Content:
         table, unit = (table * 100, " bp") if 0 < largest < 0.1 else (table, "%")
     absent = f", {plural(read.absent, 'other')} without holdings" if read.absent else ""
     unstated = f", fees not served for {plural(withheld, 'other')}" if withheld else ""
-    levels = [ranking.labels(level=level) for level in range(NORMAL, -1, -1)]
     label = _LABELS[show].format(unit="basis points" if unit == " bp" else "%")
     return Bars(
         title, f"{plural(len(rows), 'party', 'parties')}{absent}{unstated}, {when}",
-        Axis(label, "percent" if unit else "amount", unit or "CC"), ranking.names,
-        tuple(tuple(labels[name] for name in ranking.names) for labels in levels),
+        Axis(label, "percent" if unit else "amount", unit or "CC"), ranking.names, ranking.lengths(),
         tuple(Series(name, name, table[name].to_numpy(np.float64), hue) for hue, name in enumerate(table.columns)),
         tuple(_total(float(total), unit) for total in table.sum(axis=1)),
         rest=ranking.rest is not None,

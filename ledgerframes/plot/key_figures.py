@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -10,12 +10,11 @@ import pandas as pd
 from ledgerframes.models.network_activity import app_daily, validator_daily
 from ledgerframes.models.network_activity import retention as retention_of
 from ledgerframes.number_format import amount_text, plural
-from ledgerframes.plot.contents import Axis, Bars, Content, Matrix, Nothing, Series, Stack
-from ledgerframes.plot.drawing import chart, time_chart
+from ledgerframes.plot.contents import Axis, Bars, Content, Matrix, Nothing, Series
+from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import ranked
-from ledgerframes.plot.reading import begins, floats, frame_of, micros, texts
+from ledgerframes.plot.reading import Given, begins, floats, micros, texts
 from ledgerframes.plot.time_bins import DAY, between, bins
-from ledgerframes.short_ids import NORMAL
 
 _MOST_BINS: Final = 100
 _MOST_WEEKS: Final = 20
@@ -27,8 +26,8 @@ _PARTS: Final = {
 _ROUNDS: Final = ("rounds_reported", "rounds_missed")
 
 
-@time_chart
-def app_shares(x: Any, *, every: str | None = None, top: int = 6) -> Content:
+@chart(app_daily, over_time=True)
+def app_shares(x: Given, *, every: str | None = None, top: int = 6) -> Content:
     """Draw the concentration of app rewards: the share of each application in what all claimed in each interval.
 
     Args:
@@ -40,10 +39,7 @@ def app_shares(x: Any, *, every: str | None = None, top: int = 6) -> Content:
         ...     lf.plot.app_shares(lf.load_history(net), every="1D").get_ylabel()
         'share of app rewards claimed per day'
     """
-    frame = frame_of(
-        x, ("time", "provider", "rewards_claimed"), chart="app_shares", giver="lf.app_daily(events)",
-        compute=lambda source: app_daily(source, decimals="float"),
-    )  # fmt: skip
+    frame = x.frame("time", "provider", "rewards_claimed")
     title, (times, timed) = "Shares of applications in rewards", micros(frame, "time")
     claimed, apps = floats(frame, "rewards_claimed"), texts(frame, "provider")
     unknown, there = int(np.isnan(claimed).sum()), timed & (claimed > 0)
@@ -62,15 +58,12 @@ def app_shares(x: Any, *, every: str | None = None, top: int = 6) -> Content:
         Series(name, labels[name], row, hues[name], total=f"{part:.1%}")
         for name, row, part in zip(ranking.names, shares, table.sum(axis=1) / whole.sum(), strict=True)
     )
-    return Stack(
-        title, f"{plural(len(sums), 'application')}, {amount_text(float(whole.sum()))} CC claimed, {between(times)}"
-        f"{left_out}{cut.note()}", Axis("record time (UTC)", "time"),
-        Axis(f"share of app rewards claimed per {cut.name}", "percent"), cut.edges, cut.spans(), series, cut.partial,
-    )  # fmt: skip
+    told = f"{plural(len(sums), 'application')}, {amount_text(float(whole.sum()))} CC claimed, {between(times)}"
+    return cut.stack(title, told + left_out + cut.note(), series, "share of app rewards claimed", "percent")
 
 
-@chart
-def validator_scorecard(x: Any, *, top: int = 15) -> Content:
+@chart(validator_daily)
+def validator_scorecard(x: Given, *, top: int = 15) -> Content:
     """Draw each validator's income and traffic costs as one bar: the largest first, with the remainder.
 
     The remainder, and the share of its rounds that it reported for, follow the bar.
@@ -88,10 +81,7 @@ def validator_scorecard(x: Any, *, top: int = 15) -> Content:
         ...     lf.plot.validator_scorecard(lf.load_history(net), top=5).get_xlabel()
         'CC claimed, and paid for traffic'
     """
-    frame = frame_of(
-        x, ("time", "validator", *_ROUNDS, *_PARTS), chart="validator_scorecard", giver="lf.validator_daily(events)",
-        compute=lambda source: validator_daily(source, decimals="float"),
-    )  # fmt: skip
+    frame = x.frame("time", "validator", *_ROUNDS, *_PARTS)
     title, (times, timed) = "Scorecard of validators", micros(frame, "time")
     if not timed.any():
         return Nothing(title, "no validator has a license in this range")
@@ -103,12 +93,10 @@ def validator_scorecard(x: Any, *, top: int = 15) -> Content:
     table = sums.groupby(ranking.folded(sums.index.to_series()).to_numpy()).sum().reindex(list(ranking.names))
     if not table[list(_PARTS)].any(axis=None):
         return Nothing(title, "no validator claimed a reward or paid for traffic in this range")
-    levels = [ranking.labels(level=level) for level in range(NORMAL, -1, -1)]
     left_out = f"; of {plural(unknown, 'day')} of a validator a part is not known" if unknown else ""
     return Bars(
         title, f"{plural(len(sums), 'validator')}, {between(times[timed])}{left_out}",
-        Axis("CC claimed, and paid for traffic", "amount", "CC"), ranking.names,
-        tuple(tuple(labels[name] for name in ranking.names) for labels in levels),
+        Axis("CC claimed, and paid for traffic", "amount", "CC"), ranking.names, ranking.lengths(),
         tuple(
             Series(word, word, table[name].to_numpy(np.float64), hue)
             for hue, (name, word) in enumerate(_PARTS.items())
@@ -125,8 +113,8 @@ def _told(sums: pd.Series) -> str:
     return f"{left} left, {sums['rounds_reported'] / rounds:.0%} of rounds" if rounds else f"{left} left"
 
 
-@chart
-def retention(x: Any) -> Content:
+@chart(retention_of)
+def retention(x: Given) -> Content:
     """Draw a heat map of cohorts: of the parties of each week of first activity, how many acted in the weeks after it.
 
     Of more than 20 weeks, only the latest are drawn.
@@ -145,7 +133,7 @@ def retention(x: Any) -> Content:
         'weeks after the first'
     """
     needed = ("cohort", "weeks_after", "cohort_parties", "parties")
-    frame = frame_of(x, needed, chart="retention", giver="lf.retention(events)", compute=retention_of)
+    frame = x.frame(*needed)
     title, (cohorts, known) = "Parties that came back, by week of first activity", micros(frame, "cohort")
     rows = pd.DataFrame({name: floats(frame, name) for name in needed[1:]}).assign(cohort=cohorts)[known]
     later = rows[rows["weeks_after"] > 0]

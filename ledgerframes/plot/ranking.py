@@ -37,6 +37,10 @@ class Ranking:
         own = short_names(ids, level=level) | fixed
         return own if self.rest is None else {**own, self.rest: self.rest.strip()}
 
+    def lengths(self) -> tuple[dict[str, str], ...]:
+        """The labels for each length that a label may have, from the usual one to the shortest."""
+        return tuple(self.labels(level=level) for level in range(NORMAL, -1, -1))
+
     def hues(self) -> dict[str, int | None]:
         """The place of each name among the colours; the rest is grey."""
         named = [name for name in self.names if name != self.rest]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,36 +25,55 @@ def part(name: str) -> Callable[[Any], pd.DataFrame]:
     return taken
 
 
-def frame_of(
-    x: Any, needed: Sequence[str], *, chart: str, giver: str, compute: Callable[[Any], Any] | None
-) -> pd.DataFrame:
-    """The frame that a chart draws, as pandas, with these columns at least; one without any column is empty.
+@dataclass(frozen=True)
+class Given:
+    """What the caller of a chart gave, and how the frame that it draws comes from that.
 
-    Args:
-        x: that frame, of pandas, Arrow or polars, or a History or Store.
-        needed: the columns that the chart reads.
+    Attributes:
+        x: the frame, of pandas, Arrow or polars, or a History or Store.
         chart: the public function's name, for messages.
         giver: the function that returns such a frame, for messages.
         compute: computes it from a History or Store; None if those lack its input.
-
-    Raises:
-        InputError: it is none of them, or columns are missing.
+        ax: the caller's Axes, if there are any.
     """
-    if isinstance(x, History) or (hasattr(x, "load") and hasattr(x, "coverage")):
-        if compute is None:
-            raise InputError(f"{chart} cannot be drawn from a {type(x).__name__}; give the frame that {giver} returns")
-        x = compute(x)
-    if not isinstance(x, pd.DataFrame) and hasattr(x, "to_pandas"):
-        x = x.to_pandas()
-    if not isinstance(x, pd.DataFrame):
-        raise InputError(f"{chart} needs a DataFrame, not {type(x).__name__}; {giver} returns one")
-    if not len(x.columns):
-        return x.reindex(columns=list(needed))
-    missing = [name for name in needed if name not in x.columns]
-    if missing:
-        there = ", ".join(map(str, x.columns[:12])) + (", …" if len(x.columns) > 12 else "")
-        raise InputError(f"{chart} needs the column(s) {', '.join(missing)}; this frame has {there}; use {giver}")
-    return x
+
+    x: Any
+    chart: str
+    giver: str
+    compute: Callable[[Any], Any] | None = None
+    ax: Any = None
+
+    def frame(self, *needed: str) -> pd.DataFrame:
+        """The frame, as pandas, with these columns at least; one without any column is empty.
+
+        Raises:
+            InputError: it is no frame, or columns are missing.
+        """
+        x, chart, giver = self.x, self.chart, self.giver
+        if isinstance(x, History) or (hasattr(x, "load") and hasattr(x, "coverage")):
+            if self.compute is None:
+                raise InputError(
+                    f"{chart} cannot be drawn from a {type(x).__name__}; give the frame that {giver} returns"
+                )
+            x = self.compute(x)
+        if not isinstance(x, pd.DataFrame) and hasattr(x, "to_pandas"):
+            x = x.to_pandas()
+        if not isinstance(x, pd.DataFrame):
+            raise InputError(f"{chart} needs a DataFrame, not {type(x).__name__}; {giver} returns one")
+        if not len(x.columns):
+            return x.reindex(columns=list(needed))
+        missing = [name for name in needed if name not in x.columns]
+        if missing:
+            there = ", ".join(map(str, x.columns[:12])) + (", …" if len(x.columns) > 12 else "")
+            raise InputError(f"{chart} needs the column(s) {', '.join(missing)}; this frame has {there}; use {giver}")
+        return x
+
+    def rows(self, most: int) -> int:
+        """The number of names that fit below each other: limited by the caller's Axes, or `most`."""
+        if self.ax is None:
+            return most
+        paper = self.ax.get_figure(root=True)
+        return int(min(most, max(2, (self.ax.get_window_extent().height * 72 / paper.dpi - 50) / 9)))
 
 
 def floats(frame: pd.DataFrame, name: str) -> Floats:

@@ -13,24 +13,24 @@ from ledgerframes.errors import InputError
 from ledgerframes.models.reassignments import reassignment_flows as joined_legs
 from ledgerframes.number_format import count_text, duration_text, plural
 from ledgerframes.plot.contents import Axis, Content, Floats, Flows, Matrix, Nothing, Ribbon, Series, Stack, Steps
-from ledgerframes.plot.drawing import chart, rows_in, time_chart
+from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import ranked
-from ledgerframes.plot.reading import begins, floats, frame_of, micros, part, seconds, texts
+from ledgerframes.plot.reading import Given, begins, floats, micros, seconds, texts
 from ledgerframes.plot.time_bins import between, bins
-from ledgerframes.short_ids import NORMAL
 
 _ROUTE: Final = ("source_synchronizer", "target_synchronizer")
 _HEADS: Final = ("unassigned from", "assigned to")
 _COMPLETED: Final = "completed"
 _STATUSES: Final = (_COMPLETED, "repaired", "assigned without unassignment", "in flight")
 _GIVER: Final = "lf.reassignment_flows(reassignments)"
+_COUNTS: Final = f"{_GIVER} or lf.flow_matrix(flows)"
 _NONE: Final = "no reassignments in this range"
 _MOST: Final = 20
 _POINTS: Final = 2_000
 
 
-@chart
-def reassignment_flows(x: Any, *, top: int | None = None, _ax: Any = None) -> Content:
+@chart(joined_legs, giver=_COUNTS)
+def reassignment_flows(x: Given, *, top: int | None = None) -> Content:
     """Draw which synchronizers contracts were reassigned from (left) and to (right).
 
     The width of a ribbon is its number of reassignments, its colour that of the source; synchronizers have the same
@@ -49,24 +49,23 @@ def reassignment_flows(x: Any, *, top: int | None = None, _ax: Any = None) -> Co
         >>> lf.plot.reassignment_flows(history).get_title(loc="left")
         'Reassignments between synchronizers'
     """
-    frame = _routes(x, "reassignment_flows")
-    counted = _counted(frame, "reassignment_flows")
+    frame, counted = _counted(x)
     name = "Reassignments between synchronizers"
     if counted.empty:
         return Nothing(name, _NONE)
-    ranking = ranked(_traffic(counted), top or rows_in(_ax, _MOST))
+    ranking = ranked(_traffic(counted), top or x.rows(_MOST))
     folded = counted.assign(source=ranking.folded(counted["source"]), target=ranking.folded(counted["target"]))
     sums = folded.groupby(["source", "target", "status"], as_index=False, sort=False)["count"].sum()
     return Flows(
         name, ", ".join(filter(None, [plural(int(counted["count"].sum()), "reassignment"), _span(frame)])), _HEADS,
-        "reassignments", ranking.names, tuple(ranking.labels(level=level) for level in range(NORMAL, -1, -1)),
-        ranking.hues(), tuple(Ribbon(str(a), str(b), str(status), float(n)) for a, b, status, n in sums.to_numpy()),
+        "reassignments", ranking.names, ranking.lengths(), ranking.hues(),
+        tuple(Ribbon(str(a), str(b), str(status), float(n)) for a, b, status, n in sums.to_numpy()),
         _by_status(counted),
     )  # fmt: skip
 
 
-@chart
-def reassignment_matrix(x: Any, *, top: int = _MOST) -> Content:
+@chart(joined_legs, giver=_COUNTS)
+def reassignment_matrix(x: Given, *, top: int = _MOST) -> Content:
     """Draw a heat map with a row per source, a column per target and the number of reassignments in each cell.
 
     The colours are logarithmic where the largest count is more than fifty times the smallest. On the diagonal lie
@@ -83,8 +82,7 @@ def reassignment_matrix(x: Any, *, top: int = _MOST) -> Content:
         >>> lf.plot.reassignment_matrix(history).get_ylabel()
         'unassigned from'
     """
-    frame = _routes(x, "reassignment_matrix")
-    counted = _counted(frame, "reassignment_matrix")
+    frame, counted = _counted(x)
     name = "Reassignments by source and target"
     if counted.empty:
         return Nothing(name, _NONE)
@@ -102,9 +100,9 @@ def reassignment_matrix(x: Any, *, top: int = _MOST) -> Content:
     )  # fmt: skip
 
 
-@time_chart
+@chart(joined_legs, giver=_GIVER, over_time=True)
 def reassignment_timeline(
-    x: Any, *, by: Literal["source", "target"] = "target", every: str | None = None, top: int = 6
+    x: Given, *, by: Literal["source", "target"] = "target", every: str | None = None, top: int = 6
 ) -> Content:
     """Draw the number of reassignments in each interval of time, stacked by synchronizer.
 
@@ -122,8 +120,7 @@ def reassignment_timeline(
         >>> lf.plot.reassignment_timeline(history, every="1min").get_ylabel()
         'reassignments per minute'
     """
-    needed = (*_ROUTE, "status", "unassigned_at", "assigned_at")
-    frame = frame_of(x, needed, chart="reassignment_timeline", giver=_GIVER, compute=_joined)
+    frame = x.frame(*_ROUTE, "status", "unassigned_at", "assigned_at")
     name = f"Reassignments over time, by {by}"
     times, known = _moments(frame)
     if not known.any():
@@ -133,15 +130,12 @@ def reassignment_timeline(
     odd = [f"{count_text(n)} {word}" for word, n in status.value_counts().items() if word != _COMPLETED]
     second = ", ".join([plural(len(times), "reassignment"), between(times), *map(str, odd)])
     table = cut.sums(times, ranking.codes(where), len(ranking.names))
-    return Stack(
-        name, second + cut.note(), Axis("record time (UTC)", "time"),
-        Axis(f"reassignments per {cut.name}", "count", "reassignments"), cut.edges, cut.spans(),
-        ranking.series(table, counts=True), cut.partial,
-    )  # fmt: skip
+    series = ranking.series(table, counts=True)
+    return cut.stack(name, second + cut.note(), series, "reassignments", "count", "reassignments")
 
 
-@chart
-def in_flight(x: Any, *, kind: Literal["histogram", "ecdf"] = "histogram") -> Content:
+@chart(joined_legs, giver=_GIVER)
+def in_flight(x: Given, *, kind: Literal["histogram", "ecdf"] = "histogram") -> Content:
     """Draw how long reassignments took, on a logarithmic axis, with the median and the 95th percentile marked.
 
     Durations of zero or less (the clocks of two synchronizers differ) are drawn at the left end of the axis; they count
@@ -158,7 +152,7 @@ def in_flight(x: Any, *, kind: Literal["histogram", "ecdf"] = "histogram") -> Co
         >>> lf.plot.in_flight(history, kind="ecdf").get_xscale()
         'log'
     """
-    frame = frame_of(x, (*_ROUTE, "status", "in_flight"), chart="in_flight", giver=_GIVER, compute=_joined)
+    frame = x.frame(*_ROUTE, "status", "in_flight")
     name, durations, status = "Time in flight", seconds(frame, "in_flight"), texts(frame, "status")
     taken = np.sort(durations[~np.isnan(durations)])
     still, early = int((status == "in flight").sum()), int((taken <= 0).sum())
@@ -193,23 +187,16 @@ def _ends(positive: Floats) -> tuple[float, float]:
     return min(low / 1.02, middle / 10**0.5), max(high * 1.02, middle * 10**0.5)
 
 
-def _joined(source: Any) -> pd.DataFrame:
-    return joined_legs(part("reassignments")(source))
-
-
-def _routes(x: Any, name: str) -> pd.DataFrame:
-    return frame_of(x, _ROUTE, chart=name, giver=f"{_GIVER} or lf.flow_matrix(flows)", compute=_joined)
-
-
-def _counted(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Counts by source, target and status.
+def _counted(x: Given) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The frame, and its counts by source, target and status.
 
     Raises:
         InputError: the rows are legs of reassignments.
     """
+    frame = x.frame(*_ROUTE)
     if len(frame) and not {"status", "count"} & set(frame.columns):
         raise InputError(
-            f"{name} needs one row per reassignment with its status, or counts; this frame has neither (rows of "
+            f"{x.chart} needs one row per reassignment with its status, or counts; this frame has neither (rows of "
             f"lf.load_reassignments are legs and would count twice); use {_GIVER}"
         )
     counts = np.nan_to_num(floats(frame, "count")) if "count" in frame else np.ones(len(frame))
@@ -218,7 +205,7 @@ def _counted(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     status = texts(frame, "status") if "status" in frame else _COMPLETED
     rows = {"source": texts(frame, _ROUTE[0]), "target": texts(frame, _ROUTE[1]), "status": status, "count": counts}
     grouped = pd.DataFrame(rows).groupby(["source", "target", "status"], as_index=False, sort=False)["count"].sum()
-    return grouped[grouped["count"] > 0]
+    return frame, grouped[grouped["count"] > 0]
 
 
 def _by_status(counted: pd.DataFrame) -> dict[str, int]:

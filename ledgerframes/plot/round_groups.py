@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from ledgerframes.number_format import count_text, plural
 from ledgerframes.plot.contents import Floats
+from ledgerframes.plot.time_bins import Bins
 
 _MOST_ROUNDS: Final = 120
 
 
-class RoundGroups(NamedTuple):
-    """Consecutive rounds put together, each bar with its rounds in the middle.
+def grouped(numbers: Floats, whole: pd.Series | None) -> Bins:
+    """Put rounds together, so that there are 120 bars at the most; a cut one ends where the rounds do.
 
-    Attributes:
-        place: the bar of each round.
-        edges: where the bars begin and end; a cut one ends where the rounds do.
-        spans: each bar in words.
-        name: the name of the group that a bar sums up.
-        partial: the bars of which rounds are missing at the ends, and those with a round that is not whole.
-    """
-
-    place: Any
-    edges: Floats
-    spans: tuple[str, ...]
-    name: str
-    partial: frozenset[int]
-
-    def sums(self, values: Floats) -> Floats:
-        """The sum of each bar."""
-        return np.bincount(self.place, np.nan_to_num(values), len(self.spans)).astype(np.float64)
-
-
-def grouped(numbers: Floats, whole: pd.Series | None) -> RoundGroups:
-    """Put rounds together, so that there are 120 bars at the most.
+    Those of which rounds are missing at the ends, and those with a round that is not whole, are partial.
 
     Args:
         numbers: of the rounds, in order.
@@ -53,7 +34,7 @@ def grouped(numbers: Floats, whole: pd.Series | None) -> RoundGroups:
     spans = (f"round {a:.0f}" if a == b else f"rounds {a:.0f} to {b:.0f}" for a, b in zip(first, last, strict=True))
     edges = np.clip(np.append(first, last[-1] + 1) - 0.5, low - 0.5, high + 0.5)
     name = "round" if size == 1 else f"{count_text(size)} rounds"
-    return RoundGroups(place, edges, tuple(spans), name, frozenset(cut))
+    return Bins(edges, name, tuple(spans), frozenset(cut))
 
 
 def rounds_text(numbers: Floats) -> str:

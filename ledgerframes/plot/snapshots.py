@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from ledgerframes.models.holdings import holdings_from_events
-from ledgerframes.plot.reading import floats, frame_of, micros, part, texts
+from ledgerframes.plot.reading import Given, floats, micros, texts
 from ledgerframes.plot.time_bins import moment_text
 
 GIVER: Final = "lf.load_holdings_summary(net, parties)"
@@ -53,14 +52,14 @@ class Amounts:
         return int(self.unstated.loc[self.unstated["moment"] == self.newest(), "party"].nunique())
 
 
-def amounts(holdings: Any, columns: tuple[str, str], chart: str) -> Amounts:
+def amounts(x: Given, columns: tuple[str, str]) -> Amounts:
     """Read two amount columns of holdings summaries, the later row where party, record time and round repeat.
 
     Raises:
         InputError: it is not such a frame, or a cell is not an amount or not a time.
     """
     needed = ("record_time", "computed_as_of_round", "party_id", *HOLDINGS, *columns)
-    frame = frame_of(holdings, tuple(dict.fromkeys(needed)), chart=chart, giver=GIVER, compute=_from_events)
+    frame = x.frame(*dict.fromkeys(needed))
     moments, known = micros(frame, "record_time")
     held = np.nan_to_num(floats(frame, HOLDINGS[0])) + np.nan_to_num(floats(frame, HOLDINGS[1]))
     rows = pd.DataFrame(
@@ -79,7 +78,3 @@ def amounts(holdings: Any, columns: tuple[str, str], chart: str) -> Amounts:
     absent = len(set(rows["party"]) - set(rows["party"][there | holding]))
     rows = rows[there].fillna({"unlocked": 0.0, "locked": 0.0})
     return Amounts(rows.drop_duplicates(["party", "moment", "round"], keep="last"), absent, unstated)
-
-
-def _from_events(source: Any) -> pd.DataFrame:
-    return holdings_from_events(part("events")(source), part("reassignments")(source), decimals="float")

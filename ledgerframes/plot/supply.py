@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final, Literal
 
@@ -12,9 +13,9 @@ from ledgerframes.models.coin_stocks import supply_by_purpose as purposes_of
 from ledgerframes.models.rounds_and_rewards import issuance as issuance_of
 from ledgerframes.number_format import amount_text, plural
 from ledgerframes.plot.contents import Axis, Content, Floats, Nothing, Series, Stack
-from ledgerframes.plot.drawing import chart, time_chart
+from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.holders import interval_of
-from ledgerframes.plot.reading import floats, frame_of, micros, part
+from ledgerframes.plot.reading import Given, floats, micros, part
 from ledgerframes.plot.round_groups import grouped, rounds_text
 from ledgerframes.plot.time_bins import DAY, between, moment_words
 
@@ -46,8 +47,8 @@ _ROUNDING: Final = 1e-6
 _MOST_MARKS: Final = 3
 
 
-@chart
-def issuance(x: Any) -> Content:
+@chart(issuance_of)
+def issuance(x: Given) -> Content:
     """Draw what the issuance curve allows each round, by outcome: minted, expired, or still open.
 
     The height of a bar is what the schedule of emission (inflation) allows; where more was minted, the bar is higher.
@@ -65,10 +66,7 @@ def issuance(x: Any) -> Content:
         'CC per round'
     """
     names = ("allowed", "allowed_development_fund", "minted", "expired", "open", "amulet_to_issue_per_year")
-    frame = frame_of(
-        x, ("round", *names), chart="issuance", giver="lf.issuance(events)",
-        compute=lambda source: issuance_of(source, decimals="float"),
-    )  # fmt: skip
+    frame = x.frame("round", *names)
     title = "Issuance against the schedule"
     rows = pd.DataFrame({name: floats(frame, name) for name in ("round", *names)}, index=frame.index)
     rows = rows[rows["round"].notna()].sort_values("round", kind="stable")
@@ -78,7 +76,7 @@ def issuance(x: Any) -> Content:
     fates, numbers = _fates(known), known["round"].to_numpy(np.float64)
     whole = frame["whole"].loc[known.index] if "whole" in frame else None
     groups = grouped(numbers, whole)
-    shown = {name: groups.sums(values) for name, values in fates.items() if values.any()}
+    shown = {name: groups.total(numbers, values) for name, values in fates.items() if values.any()}
     allowed, minted = float(known["allowed"].sum()), float(known["minted"].sum())
     told = [rounds_text(numbers), f"{amount_text(allowed)} CC allowed, {amount_text(minted)} minted"]
     told += [f"not known of {plural(len(rows) - len(known), 'other')}"] if len(rows) > len(known) else []
@@ -89,11 +87,9 @@ def issuance(x: Any) -> Content:
                total=amount_text(float(shown[name].sum())))
         for name, words in _FATES.items() if name in shown
     )  # fmt: skip
-    return Stack(
-        title, "; ".join(told), Axis("round", "round"), Axis(f"CC per {groups.name}", "amount", "CC"), groups.edges,
-        groups.spans, series or (Series("minted", "minted", groups.sums(fates["minted"]), 0),), groups.partial,
-        _steps(numbers, known["amulet_to_issue_per_year"].to_numpy(np.float64)),
-    )  # fmt: skip
+    series = series or (Series("minted", "minted", groups.total(numbers, fates["minted"]), 0),)
+    made = groups.stack(title, "; ".join(told), series, "CC", "amount", "CC", along="round")
+    return replace(made, marks=_steps(numbers, known["amulet_to_issue_per_year"].to_numpy(np.float64)))
 
 
 def _fates(rows: pd.DataFrame) -> dict[str, Floats]:
@@ -116,8 +112,14 @@ def _steps(numbers: Floats, yearly: Floats) -> tuple[tuple[float, str], ...]:
     return tuple(steps[-_MOST_MARKS:])
 
 
-@time_chart
-def supply_by_purpose(x: Any, *, show: Literal["supply", "pools"] = "supply") -> Content:
+def _purposes(source: Any) -> pd.DataFrame:
+    every = interval_of(part("updates")(source)["record_time"])
+    rows: pd.DataFrame = purposes_of(source, every=every, decimals="float")
+    return rows
+
+
+@chart(_purposes, giver="lf.supply_by_purpose(events)", over_time=True)
+def supply_by_purpose(x: Given, *, show: Literal["supply", "pools"] = "supply") -> Content:
     """Draw the coin that exists over time, unlocked and locked by purpose; or the pools that may still be minted.
 
     Each bar is the state at its end; the legend has the last sums, the subtitle the circulating supply.
@@ -138,9 +140,7 @@ def supply_by_purpose(x: Any, *, show: Literal["supply", "pools"] = "supply") ->
         'Supply of coin by purpose'
     """
     title, words = _STOCKS[show]
-    frame = frame_of(
-        x, ("time", *words), chart="supply_by_purpose", giver="lf.supply_by_purpose(events)", compute=_purposes,
-    )  # fmt: skip
+    frame = x.frame("time", *words)
     times, timed = micros(frame, "time")
     rows = pd.DataFrame({name: floats(frame, name) for name in words}).assign(time=times)[timed]
     rows = rows.drop_duplicates("time", keep="last").sort_values("time", kind="stable")
@@ -167,9 +167,3 @@ def supply_by_purpose(x: Any, *, show: Literal["supply", "pools"] = "supply") ->
         title, "; ".join(told), Axis("time (UTC)", "time"), Axis("CC", "amount", "CC"), edges,
         tuple(f"at {moment_words(end)} UTC" for end in ends.tolist()), series,
     )  # fmt: skip
-
-
-def _purposes(source: Any) -> pd.DataFrame:
-    every = interval_of(part("updates")(source)["record_time"])
-    rows: pd.DataFrame = purposes_of(source, every=every, decimals="float")
-    return rows

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ledgerframes.errors import InputError
-from ledgerframes.plot.contents import Floats, Micros
+from ledgerframes.plot.contents import Axis, Floats, Micros, Scale, Series, Stack
 
 DAY: Final = 86_400_000_000
 _SECOND: Final = 1_000_000
@@ -33,43 +33,54 @@ _MONTHS: Final = ((1, "month"), (3, "quarter"), (12, "year"), (120, "decade"), (
 
 @dataclass(frozen=True)
 class Bins:
-    """Intervals of time, each inclusive of its start.
+    """Intervals of time, or of rounds, each inclusive of its start.
 
     Attributes:
-        edges: microseconds since 1970, one more than there are bins.
+        edges: microseconds since 1970, or rounds; one more than there are bins.
         name: the length of one bin: minute, 5 minutes, day.
-        partial: the first bin and the last, where the data begins or ends inside of them.
+        spans: each bin in words.
+        partial: the bins that the data covers in part only, such as the last one where it ends inside of it.
     """
 
-    edges: Micros
+    edges: Floats | Micros
     name: str
+    spans: tuple[str, ...]
     partial: frozenset[int] = frozenset()
 
     def note(self) -> str:
         """The subtitle's note on hatched bins; empty if there are none."""
-        return partial_words(len(self.edges) - 1, self.partial)
+        if not self.partial:
+            return ""
+        if len(self.spans) == 1:
+            return "; the only bar is incomplete"
+        ends = ["last" if place else "first" for place in sorted(self.partial)]
+        return f"; the {' and the '.join(ends)} bar {'is' if len(ends) == 1 else 'are'} incomplete"
 
-    def spans(self) -> tuple[str, ...]:
-        """Each bin in words."""
-        words = [moment_words(edge) for edge in self.edges.tolist()]
-        return tuple(f"{start} to {end} UTC" for start, end in pairwise(words))
+    def total(self, places: Floats | Micros, values: Floats) -> Floats:
+        """The sum of the values in each bin."""
+        total: Floats = self.sums(places, np.zeros(len(places), np.int64), 1, values)[0]
+        return total
 
-    def sums(self, times: Micros, codes: Micros, count: int, values: Floats | None = None) -> Floats:
+    def sums(self, places: Floats | Micros, codes: Micros, count: int, values: Floats | None = None) -> Floats:
         """How many of each series fall into each bin, or the sum of their values: one row per series."""
-        wide = len(self.edges) - 1
-        place = np.searchsorted(self.edges, times, side="right") - 1 + codes * wide
+        wide = len(self.spans)
+        place = np.searchsorted(self.edges, places, side="right") - 1 + codes * wide
         weights = None if values is None else np.nan_to_num(values)
         return np.bincount(place, weights, count * wide).reshape(count, wide).astype(np.float64)
 
+    def stack(
+        self, title: str, told: str, series: tuple[Series, ...], of: str, scale: Scale, unit: str = "",
+        *, along: str = "record time (UTC)",
+    ) -> Stack:  # fmt: skip
+        """A chart of series in these bins; `of` is the unit of their values per bin, such as CC per day."""
+        x, y = Axis(along, "round" if along == "round" else "time"), Axis(f"{of} per {self.name}", scale, unit)
+        return Stack(title, told, x, y, self.edges, self.spans, series, self.partial)
 
-def partial_words(count: int, partial: frozenset[int]) -> str:
-    """The end of a subtitle that says which bars are hatched."""
-    if not partial:
-        return ""
-    if count == 1:
-        return "; the only bar is incomplete"
-    ends = ["last" if place else "first" for place in sorted(partial)]
-    return f"; the {' and the '.join(ends)} bar {'is' if len(ends) == 1 else 'are'} incomplete"
+
+def time_bins(edges: Micros, name: str) -> Bins:
+    """Intervals between these times."""
+    words = [moment_words(edge) for edge in edges.tolist()]
+    return Bins(edges, name, tuple(f"{start} to {end} UTC" for start, end in pairwise(words)))
 
 
 def bins(times: Micros, *, every: str | None = None, most: int = 72, begins: bool = False) -> Bins:
@@ -145,13 +156,13 @@ def _calendar(low: int, high: int, most: int) -> Bins:
     first, last = np.array([low, high]).astype("M8[us]").astype("M8[M]").astype(np.int64)
     count, name = next((step for step in _MONTHS if (last - first) // step[0] + 2 <= most), _MONTHS[-1])
     edges = np.arange(first // count * count, last + count + 1, count)
-    return Bins(edges.astype("M8[M]").astype("M8[us]").astype(np.int64), name)
+    return time_bins(edges.astype("M8[M]").astype("M8[us]").astype(np.int64), name)
 
 
 def _fixed(low: int, high: int, step: int, name: str) -> Bins:
     origin = _MONDAY if step % (7 * DAY) == 0 else 0
     start = (low - origin) // step * step + origin
-    return Bins(np.arange(start, high + step + 1, step, dtype=np.int64)[: (high - start) // step + 2], name)
+    return time_bins(np.arange(start, high + step + 1, step, dtype=np.int64)[: (high - start) // step + 2], name)
 
 
 def _name(length: int) -> str:

@@ -165,14 +165,14 @@ def bars(made: Figure, content: Bars, tones: Tones) -> None:
     """One bar per name, the largest at the top; that of the others is cut where the axis ends."""
     from plotly.graph_objects import Bar
 
-    rows = list(range(len(content.names)))
+    rows, labels = list(range(len(content.names))), content.labels[0]
     named = len(rows) - content.rest
     for series in content.series:
         made.add_trace(
             Bar(
                 y=rows, x=series.values, orientation="h", hoverinfo="text", name=escaped(series.key),
-                hovertext=[hover(label, name, with_unit(value, content.x.unit), series.label) for label, name, value
-                           in zip(content.labels[0], content.names, series.values.tolist(), strict=True)],
+                hovertext=[hover(labels[name], name, with_unit(value, content.x.unit), series.label)
+                           for name, value in zip(content.names, series.values.tolist(), strict=True)],
                 marker={"color": tones.hue(series.hue), "line": {"width": 0},
                         "opacity": [1.0] * named + [0.5] * content.rest},
             )
@@ -199,5 +199,5 @@ def bars(made: Figure, content: Bars, tones: Tones) -> None:
     )
     made.update_yaxes(
         showgrid=False, zeroline=False, range=[len(rows) - 0.4, -0.6], tickvals=rows,
-        ticktext=list(map(escaped, content.labels[0])),
+        ticktext=[escaped(labels[name]) for name in content.names],
     )  # fmt: skip

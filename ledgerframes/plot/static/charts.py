@@ -171,7 +171,7 @@ def _name_rows(ax: Axes, content: Bars, size: float) -> None:
     paper = figure_of(ax)
     points = min(0.95 * size, max(5.0, measured(ax)[1] / len(content.names) / 1.3))
     for labels in content.labels:
-        ax.set_yticks(range(len(labels)), [shown(label) for label in labels], fontsize=points)
+        ax.set_yticks(range(len(labels)), [shown(labels[name]) for name in content.names], fontsize=points)
         if text_size(ax.get_yticklabels())[0] < paper.bbox.width * 36 / paper.dpi:
             break
 
