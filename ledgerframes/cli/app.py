@@ -187,16 +187,13 @@ def sandbox(
         _refuse_beside(context, "days", ("updates",), because="the days make a history of their own")
     if save is not None:
         opt.check_folder(save.parent)
-    asked: dict[str, Any] = {"days": days, "port": port, "release": release, "live": live}
-    asked |= {
-        "rounds_per_day": rounds_per_day,
-        "reward_version": reward_version,
-        "prune_before": opt.bound(prune_before),
-        "prune": prune,
-        "auth": auth,
-    }
+    asked: dict[str, Any] = {
+        "seed": seed, "updates": updates, "days": days, "rounds_per_day": rounds_per_day, "release": release,
+        "reward_version": reward_version, "live": live, "prune_before": opt.bound(prune_before), "prune": prune,
+        "auth": auth, "load": load, "faults": faults,
+    }  # fmt: skip
     try:
-        net = start(seed=seed, updates=updates, load=load, faults=faults, **asked)
+        net = start(port=port, **asked)
     except OSError as error:
         raise InputError(str(error)) from error
     with net:
@@ -222,13 +219,25 @@ def _keep(handle: Any, file: Path) -> None:
     say(f"kept in {file}", err=True)
 
 
+@contextmanager
+def until_told() -> Iterator[None]:
+    """Until Ctrl-C or SIGTERM, which is how some commands are meant to end, also where a shell ignores the first."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("ended", err=True)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def _serve(handle: Any, *, needs_token: bool) -> None:
-    """Print where the sandbox is, and wait for an interrupt; being asked to terminate counts as one."""
+    """Print where the sandbox is, and wait until it is told to end."""
     from ledgerframes.embedded import SANDBOX_USER
 
-    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background job starts with the first one ignored
-        signal.signal(number, signal.default_int_handler)
-    try:
+    with until_told():
         for interface in ("scan", "validator", "registry", "ledger"):
             say(f"{interface:<10} {getattr(handle, f'{interface}_url')}")
         if needs_token:
@@ -236,8 +245,6 @@ def _serve(handle: Any, *, needs_token: bool) -> None:
         say("Ctrl-C ends it.", err=True)
         while True:
             time.sleep(SLICE)
-    except KeyboardInterrupt:
-        say("ended", err=True)
 
 
 @app.command()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -13,8 +10,8 @@ import typer
 from ledgerframes.arguments import choice
 from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
-from ledgerframes.cli.app import app
-from ledgerframes.cli.output import Rows, check_output, printed, write_tables
+from ledgerframes.cli.app import app, until_told
+from ledgerframes.cli.output import Rows, Written, printed
 from ledgerframes.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,10 +21,6 @@ if TYPE_CHECKING:
 PLACE_HELP: Final = "The lake: a folder, or an object-store URL."
 StorePlace = Annotated[str, typer.Argument(help=PLACE_HELP, metavar="STORE", autocompletion=completion.lakes)]
 _FORMATS: Final = ("parquet", "csv", "xlsx")
-Output = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="A file .parquet, .csv, .json or .xlsx, or - for CSV on standard output."),
-]
 AsOf = Annotated[str | None, typer.Option(help="An older state: a sync id, or a time.")]
 
 
@@ -90,10 +83,9 @@ def sync(
         if not follow:
             _show(lake.sync(net, **options), as_json=as_json)
             return
-        with _until_told():
+        with until_told():  # a sync under way commits what is whole
             for report in lake.follow(net, every=every, **options):
                 _show(report, as_json=as_json)
-    opt.say("ended", err=True)
 
 
 @app.command()
@@ -118,20 +110,6 @@ def _show(report: SyncReport, *, as_json: bool) -> None:
     opt.say(report.to_json() if as_json else str(report))
 
 
-@contextmanager
-def _until_told() -> Iterator[None]:
-    """Until Ctrl-C or SIGTERM, which is how this is meant to end; a sync under way commits what is whole."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
-    try:
-        yield
-    except KeyboardInterrupt:
-        pass
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 @app.command()
 @printed
 def coverage(store: StorePlace, *, as_of: AsOf = None) -> Rows:
@@ -154,19 +132,12 @@ def sql(
     *,
     as_of: AsOf = None,
     allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Read a history with holes.")] = False,
-    output: Output = None,
-) -> Rows:
+) -> Written:
     """Ask a lake in SQL.
 
     Example: ledgerframes sql lake "select kind, count(*) from updates group by kind"
     """
-    if output is not None:
-        check_output(output, tables="the answer", several=False)
-    answer = existing(store).sql(query, as_of=as_of, allow_partial=allow_partial, as_="arrow")
-    if output is not None:
-        write_tables({"rows": answer}, output)
-        return None
-    return answer
+    return existing(store).sql(query, as_of=as_of, allow_partial=allow_partial, as_="arrow")
 
 
 @app.command()

@@ -14,7 +14,7 @@ from inspect import signature
 from math import isnan
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -35,21 +35,33 @@ Columns = Sequence[tuple[str, Sequence[Any]]]
 TextColumns = Sequence[tuple[str, Sequence[str]]]
 #: The result of a command that prints a table.
 Rows = Any
+#: The same of one that can write it to a file, too.
+Written = Any
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="A file .parquet, .csv, .json or .xlsx, or - for CSV on standard output."),
+]
 
 
 def printed(command: Command) -> Command:
     """Print the result of a command: rows as a table, as JSON or as CSV; a report or a text unchanged or as JSON.
 
-    If there are no rows, standard error says so. A check with findings ends with 1.
+    If there are no rows, standard error says so. A check with findings ends with 1. A command that returns `Written` has
+    `--output`: its rows go to that file instead, under the name of the table that was asked for.
     """
-    rows = signature(command).return_annotation == "Rows"
+    returned = signature(command).return_annotation
+    rows = returned in {"Rows", "Written"}
 
     @wraps(command)
-    def run(*, as_json: bool, as_csv: bool = False, **given: Any) -> None:
+    def run(*, as_json: bool, as_csv: bool = False, output: Path | None = None, **given: Any) -> None:
         if as_json and as_csv:
             raise InputError("--json and --csv are two forms of one output; leave one out")
+        if output is not None:
+            check_output(output, tables="the answer", several=False)
         result = command(**given)
-        if isinstance(result, str):
+        if output is not None:
+            write_tables({given.get("table", "rows"): result}, output)
+        elif isinstance(result, str):
             say(result)
         elif hasattr(result, "columns"):
             _say_rows(result, as_json=as_json, as_csv=as_csv)
@@ -58,7 +70,8 @@ def printed(command: Command) -> Command:
             if not result:
                 raise typer.Exit(1)
 
-    return with_options(run, command, {"as_json": AsJson, **({"as_csv": AsCsv} if rows else {})})
+    options = ({"output": Output} if returned == "Written" else {}) | {"as_json": AsJson}
+    return with_options(run, command, options | ({"as_csv": AsCsv} if rows else {}))
 
 
 def _say_rows(rows: pd.DataFrame | pa.Table, *, as_json: bool, as_csv: bool) -> None:

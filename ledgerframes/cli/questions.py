@@ -10,8 +10,8 @@ import typer
 from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
-from ledgerframes.cli.lake import Output, StorePlace, existing
-from ledgerframes.cli.output import Rows, check_output, printed, write_tables
+from ledgerframes.cli.lake import StorePlace, existing
+from ledgerframes.cli.output import Rows, Written, printed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,9 +109,7 @@ def compute(
     table: Annotated[str, typer.Argument(help="The table's name.", autocompletion=completion.derived)],
     store: StorePlace,
     part: opt.Part,
-    *,
-    output: Output = None,
-) -> Rows:
+) -> Written:
     """Compute a table of a lake, such as votes, config_changes, movements, network_daily; the name alone does so, too.
 
     `ledgerframes tables` lists them, `ledgerframes describe TABLE` has the columns. Nothing is kept in the lake.
@@ -129,15 +127,9 @@ def compute(
     if table not in DERIVED:
         hint = did_you_mean(table, DERIVED) or f"; there are {', '.join(DERIVED)}"
         raise InputError(f"{table!r} is not a table that events give{hint}")
-    if output is not None:
-        check_output(output, tables=table, several=False)
     lake = existing(store)
     source = lake if set(part.values()) == {None} else history_of(lake, part)
-    rows = getattr(ledgerframes, table)(source, as_="arrow")
-    if output is not None:
-        write_tables({table: rows}, output)
-        return None
-    return rows
+    return getattr(ledgerframes, table)(source, as_="arrow")
 
 
 def _total(amounts: pd.Series) -> Decimal:
