@@ -40,23 +40,43 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Export:
-    """The arguments of an export, checked."""
+    """The arguments of an export, checked.
+
+    Raises:
+        InputError: an argument is not valid.
+    """
 
     sources: Mapping[str, Source]
     format: Format
-    flat: bool
+    profile: Profile | None
     layout: Layout
     times: Times
-    origin: Mapping[str, str]
     personal: bool | None
     names: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        for name, known in (
+            ("format", get_args(Format)),
+            ("profile", (None, *get_args(Profile))),
+            ("layout", get_args(Layout)),
+            ("times", get_args(Times)),
+            ("personal", (None, True, False)),
+        ):
+            if (value := getattr(self, name)) not in known:
+                raise InputError(f"{name}={value!r} is not valid: give one of {', '.join(map(repr, known))}")
+        if self.layout == "hive" and self.format != "parquet":
+            raise InputError(f'layout="hive" is for Parquet; leave it out for {self.format!r}')
+        if not isinstance(self.sources, Mapping) or not self.sources:
+            raise InputError("data names no table; give a mapping from table names to their rows")
+        check_tables(self.sources, sheets=self.format == "xlsx")
 
     def opened(self) -> Iterator[tuple[Opened, Shape]]:
         """The tables, each opened when its turn comes, and its shape in the export."""
         for name, source in self.sources.items():
             table = open_source(name, source, personal=self.personal)
-            twice = self.format == "xlsx"
-            shape = shape_of(name, table.schema, flat=self.flat, times=self.times, twice=twice, names=self.names)
+            sheet = self.format == "xlsx"
+            flat = sheet or self.profile == "bi"
+            shape = shape_of(name, table.schema, flat=flat, times=self.times, twice=sheet, names=self.names)
             yield table, shape
 
 
@@ -112,13 +132,13 @@ def export_tables(
     """
     named = all_aliases() if flag(aliases, "aliases") else {}
     start, format = time.perf_counter(), format_of(target, format, layout)  # noqa: A001
-    asked = _check(sources, format, profile, layout, times, provenance, personal, named)
+    asked, origin = _Export(sources, format, profile, layout, times, personal, named), _origin(provenance)
     folder, name = _place(path(target, "path"), asked)
     with Staging(folder, overwrite=flag(overwrite, "overwrite")) as staging, ExitStack() as ending:
         beside = {} if companion is None else {name: staging.place(name) for name in companion.names}
         if companion is not None:
             ending.callback(companion.end)
-        written = _workbook(asked, staging, name) if format == "xlsx" else _files(asked, staging, name)
+        written = (_workbook if format == "xlsx" else _files)(asked, origin, staging, name)
         if companion is not None:
             with writing(staging.final(companion.names[0])):
                 companion.write(written, beside)
@@ -160,37 +180,9 @@ def format_of(target: str | os.PathLike[str], format: Format | None, layout: Lay
     return cast("Format", ending[1:])
 
 
-def _check(
-    sources: Mapping[str, Source],
-    format: Format,  # noqa: A002
-    profile: Profile | None,
-    layout: Layout,
-    times: Times,
-    provenance: Mapping[str, Any] | None,
-    personal: bool | None,  # noqa: FBT001 - all of it is export_tables' own
-    named: Mapping[str, str],
-) -> _Export:
-    for name, value, known in (
-        ("format", format, get_args(Format)),
-        ("profile", profile, (None, *get_args(Profile))),
-        ("layout", layout, get_args(Layout)),
-        ("times", times, get_args(Times)),
-        ("personal", personal, (None, True, False)),
-    ):
-        if value not in known:
-            raise InputError(f"{name}={value!r} is not valid: give one of {', '.join(map(repr, known))}")
-    if layout == "hive" and format != "parquet":
-        raise InputError(f'layout="hive" is for Parquet; leave it out for {format!r}')
-    if not isinstance(sources, Mapping) or not sources:
-        raise InputError("data names no table; give a mapping from table names to their rows")
-    check_tables(sources, sheets=format == "xlsx")
-    flat = profile == "bi" or format == "xlsx"
-    return _Export(sources, format, flat, layout, times, _origin(provenance), personal, named)
-
-
-def _origin(provenance: Mapping[str, Any] | None) -> dict[str, str]:
+def _origin(provenance: Mapping[str, Any] | None) -> str:
     try:
-        return {"ledgerframes": json.dumps({"version": __version__, **(provenance or {})}, ensure_ascii=False)}
+        return json.dumps({"version": __version__, **(provenance or {})}, ensure_ascii=False)
     except TypeError as error:
         raise InputError(f"provenance is not JSON: {error}; give texts, numbers, lists and mappings") from error
 
@@ -210,7 +202,7 @@ def _place(target: str | os.PathLike[str], asked: _Export) -> tuple[Path, str]:
     return path.parent, path.name
 
 
-def _files(asked: _Export, staging: Staging, only: str) -> list[WrittenTable]:
+def _files(asked: _Export, origin: str, staging: Staging, only: str) -> list[WrittenTable]:
     ending = "" if asked.layout == "hive" else f".{asked.format}"
     files = {name: only or name + ending for name in asked.sources}
     paths = {name: staging.place(file) for name, file in files.items()}
@@ -218,7 +210,7 @@ def _files(asked: _Export, staging: Staging, only: str) -> list[WrittenTable]:
     for table, shape in asked.opened():
         place = staging.final(files[table.name])
         with writing(place):
-            sink = _sink(asked, table, shape, paths[table.name])
+            sink = _sink(asked, table, _schema(table, shape, origin), shape, paths[table.name])
         pour(table, shape, sink, place)
         written.append(
             WrittenTable(table.name, sink.rows, place, shape.schema, lost=_lost(table), rounded=table.rounded)
@@ -226,8 +218,7 @@ def _files(asked: _Export, staging: Staging, only: str) -> list[WrittenTable]:
     return written
 
 
-def _sink(asked: _Export, table: Opened, shape: Shape, path: Path) -> Sink:
-    schema = shape.schema.with_metadata({**(table.schema.metadata or {}), **_said(asked, table)})
+def _sink(asked: _Export, table: Opened, schema: pa.Schema, shape: Shape, path: Path) -> Sink:
     if asked.format == "csv":
         return CsvFile(path, schema, foreign=shape.foreign)
     if asked.layout == "file":
@@ -238,20 +229,20 @@ def _sink(asked: _Export, table: Opened, shape: Shape, path: Path) -> Sink:
     return ParquetFile(path / "part-0.parquet", schema, table=table.name)
 
 
-def _said(asked: _Export, table: Opened) -> dict[bytes, bytes]:
-    """The provenance of one table: its own, that of the export, and where personal data was left out."""
-    said = {**attrs_of(table), **json.loads(asked.origin["ledgerframes"])}
-    return {b"ledgerframes": json.dumps(said, ensure_ascii=False).encode()}
+def _schema(table: Opened, shape: Shape, origin: str) -> pa.Schema:
+    """A table's schema with its own provenance, that of the export, and where personal data was left out."""
+    said = json.dumps({**attrs_of(table), **json.loads(origin)}, ensure_ascii=False)
+    return shape.schema.with_metadata({**(table.schema.metadata or {}), b"ledgerframes": said.encode()})
 
 
 def _lost(table: Opened) -> int:
     return table.lost.total() if table.lost is not None else 0
 
 
-def _workbook(asked: _Export, staging: Staging, name: str) -> list[WrittenTable]:
+def _workbook(asked: _Export, origin: str, staging: Staging, name: str) -> list[WrittenTable]:
     place = staging.final(name)
     book = Workbook(staging.place(name), scratch=staging.scratch)
-    written, shapes, said = [], {}, dict(asked.origin)
+    written, shapes, said = [], {}, {"ledgerframes": origin}
     try:
         for table, shape in asked.opened():
             with writing(place):

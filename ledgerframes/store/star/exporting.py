@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from ledgerframes.export.exporting import Companion, Format, Profile, WrittenTab
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.star.model import model_text
+from ledgerframes.store.star.model import model_of
 from ledgerframes.store.star.semantic_model import write_semantic_model
 from ledgerframes.store.star.star import Star
 from ledgerframes.store.view import View
@@ -77,7 +78,7 @@ def export_star(
     star = Star(view, lake.url, allow_partial=allow_partial, key_bits=key_bits)
 
     def write(written: Sequence[WrittenTable], places: Mapping[str, Path]) -> None:
-        text = model_text(
+        model = model_of(
             written,
             source=lake.url,
             as_of=as_of,
@@ -85,9 +86,10 @@ def export_star(
             left_out=star.left_out,
             not_understood=star.not_understood,
         )
+        text = json.dumps(model, ensure_ascii=False, indent=1) + "\n"
         places[MODEL].write_text(text, encoding="utf-8", newline="")
         if TMDL in places:
-            write_semantic_model(places[TMDL], written, Path(target).absolute())
+            write_semantic_model(places[TMDL], model, Path(target).absolute())
 
     names = (MODEL, TMDL) if format == "parquet" else (MODEL,)
     provenance: dict[str, Any] = {"source": lake.url, "model": "star", "as_of": as_of}

@@ -1,8 +1,7 @@
-"""The text of `model.json`: the tables, keys and relations of a star, for programs and people that relate them."""
+"""What `model.json` holds: the tables, keys and relations of a star; the semantic model is made of it, too."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +19,7 @@ _KEYS: Final = (
 )
 
 
-def model_text(
+def model_of(
     written: Sequence[WrittenTable],
     *,
     source: str,
@@ -28,8 +27,8 @@ def model_text(
     reach: Mapping[str, Sequence[Interval]],
     left_out: Mapping[str, str],
     not_understood: Mapping[str, int],
-) -> str:
-    """The text of the file.
+) -> dict[str, Any]:
+    """The model of a star.
 
     Args:
         written: the tables as they were written.
@@ -40,7 +39,7 @@ def model_text(
         not_understood: the number of contracts that could not be read, by template.
     """
     names = {table.name for table in written}
-    model = {
+    return {
         "model": "star",
         "version": __version__,
         "source": source,
@@ -51,7 +50,6 @@ def model_text(
         "left_out": dict(left_out),
         "not_understood": dict(not_understood),
     }
-    return json.dumps(model, ensure_ascii=False, indent=1) + "\n"
 
 
 def _table(written: WrittenTable, reach: Sequence[Interval]) -> dict[str, Any]:
