@@ -46,8 +46,8 @@ Output = Annotated[
 def printed(command: Command) -> Command:
     """Print the result of a command: rows as a table, as JSON or as CSV; a report or a text unchanged or as JSON.
 
-    If there are no rows, standard error says so. A check with findings ends with 1. A command that returns `Written` has
-    `--output`: its rows go to that file instead, under the name of the table that was asked for.
+    If there are no rows, standard error says so. A check with findings ends with 1. A command that returns `Written`
+    has `--output`: its rows go to that file instead, under the name of the requested table.
     """
     returned = signature(command).return_annotation
     rows = returned in {"Rows", "Written"}

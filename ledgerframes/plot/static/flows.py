@@ -11,7 +11,7 @@ from ledgerframes.plot.contents import Flows
 from ledgerframes.plot.palette import Tones, inside, mixed
 from ledgerframes.plot.static.label_layout import spread
 from ledgerframes.plot.static.layout import Key, measured, shown, text_size
-from ledgerframes.plot.static.ribbons import Alluvial, Band, Node, lay_out
+from ledgerframes.plot.static.ribbons import Band, Nodes, lay_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ def flows_height(content: Flows) -> float:
 def flows(ax: Axes, content: Flows, size: float) -> list[Key]:
     """Draw the nodes of both sides with their sizes and names, and the ribbons between them."""
     ax.set_axis_off()
-    picture = lay_out(content)
+    sources, targets, bands = lay_out(content)
     width, height = measured(ax)
     head = 2.2 * size
     ax.set_xlim(0, 1)
@@ -43,12 +43,12 @@ def flows(ax: Axes, content: Flows, size: float) -> list[Key]:
     ax.set_ylim(-4 / height, 1 + head / height)
     tones = inside(ax)
     hues = {name: tones.hue(hue) for name, hue in content.hues.items()}
-    sides = _sides(ax, content, picture, (width, height), size)
+    sides = _sides(ax, content, (sources, targets), (width, height), size)
     edges = (sides[0].need / width, 1 - sides[1].need / width)
     for side, edge, words in zip(sides, edges, content.heads, strict=True):
         _place(ax, side, edge, words, (width, height))
         _bars(ax, side, hues, edge, width)
-    for band in sorted(picture.bands, key=lambda band: (hues[band.ribbon.source] != tones.rest, -band.width)):
+    for band in sorted(bands, key=lambda band: (hues[band.ribbon.source] != tones.rest, -band.width)):
         ax.add_patch(_band(band, edges, _fill(band, hues[band.ribbon.source], tones, height)))
     return _status_keys(content.statuses, tones)
 
@@ -82,7 +82,7 @@ class _Side:
     """The labels of one side: -1 is left, 1 is right."""
 
     sign: int
-    nodes: tuple[Node, ...]
+    nodes: Nodes
     counts: list[Text]
     names: list[Text]
 
@@ -92,9 +92,11 @@ class _Side:
         return 1.05 * text_size(self.counts)[0] + text_size(self.names)[0] + _BAR + 5 * _GAP
 
 
-def _sides(ax: Axes, content: Flows, picture: Alluvial, box: tuple[float, float], size: float) -> tuple[_Side, _Side]:
+def _sides(
+    ax: Axes, content: Flows, nodes: tuple[Nodes, Nodes], box: tuple[float, float], size: float
+) -> tuple[_Side, _Side]:
     """Labels of both sides, as large and as long as leaves the ribbons a third of the width."""
-    most = max(len(picture.sources), len(picture.targets))
+    most = max(map(len, nodes))
     least = min(_SMALLEST, 0.7 * size)
     largest = min(size * 0.95, max(least, box[1] / (most * _LINE)))
     smaller = max(least, largest * 0.85)
@@ -103,8 +105,8 @@ def _sides(ax: Axes, content: Flows, picture: Alluvial, box: tuple[float, float]
     tries = [(largest, 0, True), (smaller, 0, True), *((smaller, n, True) for n in range(1, levels))]
     for points, level, counted in (*tries, (_LAST_SIZE, levels - 1, True), (_LAST_SIZE, levels - 1, False)):
         names, sizes = content.labels[level], text if counted else lambda _: ""
-        left = _labels(ax, picture.sources, -1, names, sizes, points)
-        right = _labels(ax, picture.targets, 1, names, sizes, points)
+        left = _labels(ax, nodes[0], -1, names, sizes, points)
+        right = _labels(ax, nodes[1], 1, names, sizes, points)
         if not counted or max(left.need, right.need) <= box[0] * 0.36:
             break
         for label in (*left.counts, *left.names, *right.counts, *right.names):
@@ -112,7 +114,7 @@ def _sides(ax: Axes, content: Flows, picture: Alluvial, box: tuple[float, float]
     return left, right
 
 
-def _labels(ax: Axes, nodes: tuple[Node, ...], sign: int, names: Mapping[str, str], text: Any, points: float) -> _Side:
+def _labels(ax: Axes, nodes: Nodes, sign: int, names: Mapping[str, str], text: Any, points: float) -> _Side:
     """Sizes and names of one side, not yet in their place."""
     style: dict[str, Any] = {"va": "center_baseline", "fontsize": points, "color": inside(ax).text}
     outer = "right" if sign < 0 else "left"

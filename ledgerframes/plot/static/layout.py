@@ -60,12 +60,12 @@ def finish(ax: Axes, title: str, subtitle: str, keys: Sequence[Key], size: float
         fontsize=size * _points(rcParams["axes.titlesize"]) / float(rcParams["font.size"]),
     )  # fmt: skip
     _wrap(heading, title, width)
-    room -= _height(heading) + rise
+    room -= _extent(heading)[1] + rise
     legend = _legend(ax, keys, width, 0.92 * size, room) if keys else None
     if legend is not None:
         _place(legend, ax, -hang, rise)
-        rise += _height(legend) + 0.5 * size
-        room -= _height(legend) + 0.5 * size
+        taken = _extent(legend)[1] + 0.5 * size
+        rise, room = rise + taken, room - taken
     line = ax.annotate(
         "", (0, 1), xytext=(-hang, rise), xycoords="axes fraction", textcoords="offset points", fontsize=0.92 * size,
         color=tones.quiet, ha="left", va="bottom", annotation_clip=False, gid="subtitle",
@@ -73,7 +73,7 @@ def finish(ax: Axes, title: str, subtitle: str, keys: Sequence[Key], size: float
     line.set_in_layout(False)  # a wide line must not narrow the axes; the title's padding keeps its height free
     _fill(line, subtitle, width, int(room / (1.3 * 0.92 * size)))
     if line.get_text():
-        rise += _height(line) + 0.5 * size
+        rise += _extent(line)[1] + 0.5 * size
     ax.set_title(
         heading.get_text(), loc="left", color=tones.text, pad=rise, x=-hang / across, fontsize=heading.get_fontsize()
     )
@@ -88,7 +88,7 @@ def _fit(ax: Axes) -> None:
     """Shorten a label that is longer than the axis next to it: to its first words, else to nothing."""
     label, room = ax.yaxis.label, 1.1 * ax.get_window_extent().height * 72 / figure_of(ax).dpi
     for words in (label.get_text().partition(",")[0], ""):
-        if _height(label) > room:
+        if _extent(label)[1] > room:
             label.set_text(words)
 
 
@@ -145,7 +145,8 @@ def settle(ax: Axes) -> None:
 
 def text_size(texts: Sequence[Text]) -> tuple[float, float]:
     """Greatest width and height of these texts, in points."""
-    return max((_width(text) for text in texts), default=0.0), max((_height(text) for text in texts), default=0.0)
+    widths, heights = zip((0.0, 0.0), *map(_extent, texts), strict=True)
+    return max(widths), max(heights)
 
 
 def figure_of(ax: Axes) -> Figure:
@@ -184,8 +185,8 @@ def _legend(ax: Axes, keys: Sequence[Key], width: float, size: float, room: floa
             borderaxespad=0, handlelength=1.1, handleheight=0.9, handletextpad=0.5, columnspacing=1.3,
             labelspacing=0.35,
         )  # fmt: skip
-        fits = _width(legend) <= width and _height(legend) <= room
-        if fits and (len(keys) <= 3 * columns or points < size):
+        wide, high = _extent(legend)
+        if wide <= width and high <= room and (len(keys) <= 3 * columns or points < size):
             return legend
     legend.remove()
     return None
@@ -203,7 +204,7 @@ def _place(legend: Legend, ax: Axes, x: float, y: float) -> None:
 def _wrap(line: Text, words: str, width: float) -> list[str]:
     """The lines of a text that is not wider than this."""
     line.set_text(shown(words))
-    long = _width(line)
+    long = _extent(line)[0]
     lines = textwrap.wrap(words, max(int(0.97 * len(words) * width / long), 12)) if long > width > 0 else [words]
     line.set_text("\n".join(map(shown, lines)))
     return lines
@@ -215,14 +216,6 @@ def _fill(line: Text, words: str, width: float, most: int) -> None:
     if len(lines) > most:
         kept = [*lines[: most - 1], lines[most - 1].rstrip(" ,;") + " …"] if most > 0 else []
         line.set_text("\n".join(map(shown, kept)))
-
-
-def _width(artist: Text | Legend) -> float:
-    return _extent(artist)[0]
-
-
-def _height(artist: Text | Legend) -> float:
-    return _extent(artist)[1]
 
 
 def _extent(artist: Text | Legend) -> tuple[float, float]:

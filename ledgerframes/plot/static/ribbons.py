@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from ledgerframes.plot.contents import Flows, Ribbon
 
 _ALONE: Final = 0.4  # height of the only ribbon's nodes
+_AIR: Final = 0.22  # of the height, for all gaps of the fuller side
 
 
 @dataclass(frozen=True)
@@ -36,31 +37,23 @@ class Band:
     width: float
 
 
-@dataclass(frozen=True)
-class Alluvial:
-    """The whole chart in a square of side 1."""
-
-    sources: tuple[Node, ...]
-    targets: tuple[Node, ...]
-    bands: tuple[Band, ...]
+Nodes = tuple[Node, ...]
 
 
-def lay_out(content: Flows, *, air: float = 0.22) -> Alluvial:
+def lay_out(content: Flows) -> tuple[Nodes, Nodes, list[Band]]:
     """Stack the nodes of both sides in one order and lead a ribbon from each source to each target.
 
-    Args:
-        content: names from top to bottom, and the ribbons.
-        air: share of the height that the gaps of the fuller side take.
+    All lies in a square of side 1.
     """
     out, into = content.sizes(0), content.sizes(1)
     most = max(len(out), len(into))
-    gap = min(0.035, air / max(most - 1, 1))
+    gap = min(0.035, _AIR / max(most - 1, 1))
     unit = (1 - gap * (most - 1) if most > 1 else _ALONE) / sum(out.values())
     sources, targets = _side(out, unit, gap), _side(into, unit, gap)
-    return Alluvial(sources, targets, _bands(content, sources, targets, unit))
+    return sources, targets, _bands(content, sources, targets, unit)
 
 
-def _side(sizes: Mapping[str, float], unit: float, gap: float) -> tuple[Node, ...]:
+def _side(sizes: Mapping[str, float], unit: float, gap: float) -> Nodes:
     at = 0.5 + (unit * sum(sizes.values()) + gap * (len(sizes) - 1)) / 2
     nodes = []
     for name, size in sizes.items():
@@ -69,7 +62,7 @@ def _side(sizes: Mapping[str, float], unit: float, gap: float) -> tuple[Node, ..
     return tuple(nodes)
 
 
-def _bands(content: Flows, sources: Sequence[Node], targets: Sequence[Node], unit: float) -> tuple[Band, ...]:
+def _bands(content: Flows, sources: Nodes, targets: Nodes, unit: float) -> list[Band]:
     left = {node.name: node.top for node in sources}
     right = {node.name: node.top for node in targets}
     order = {name: place for place, name in enumerate(content.names)}
@@ -81,4 +74,4 @@ def _bands(content: Flows, sources: Sequence[Node], targets: Sequence[Node], uni
         bands.append(Band(ribbon, left[ribbon.source], right[ribbon.target], unit * ribbon.size))
         left[ribbon.source] -= unit * ribbon.size
         right[ribbon.target] -= unit * ribbon.size
-    return tuple(bands)
+    return bands

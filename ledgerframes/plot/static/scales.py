@@ -54,14 +54,12 @@ def _across(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
         ax.set_xlim(low, high)
         ax.xaxis.set_minor_locator(NullLocator())
         ax.set_xticks(*duration_ticks(low, high, few))
-    elif axis.scale == "round":
+    else:
         ax.set_xlim(low, high)
         whole = np.arange(np.ceil(low), np.floor(high) + 1).tolist() if high - low <= few else None
         ax.xaxis.set_major_locator(MaxNLocator(nbins=few, integer=True) if whole is None else FixedLocator(whole))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
-    else:
-        _amounts(ax, "x", axis, low, high, min(few, 6))
-    ax.set_xlabel(axis.label + (" (logarithmic)" if axis.logarithmic else ""))
+    ax.set_xlabel(axis.label)
 
 
 def _upward(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
@@ -73,24 +71,23 @@ def _upward(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
         ax.yaxis.set_major_formatter(PercentFormatter(1))
     else:
         room = 0.0 if axis.logarithmic else 0.05 * (high - low)  # no bar touches the frame
-        _amounts(ax, "y", axis, low - room if low < 0 else low, high + room, few)
+        _amounts(ax, axis, low - room if low < 0 else low, high + room, few)
     ax.set_ylabel(axis.label + (" (logarithmic)" if axis.logarithmic else ""))
 
 
-def _amounts(ax: Axes, side: str, axis: Axis, low: float, high: float, few: int) -> None:
+def _amounts(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-    scaled = ax.xaxis if side == "x" else ax.yaxis
-    (ax.set_xscale if side == "x" else ax.set_yscale)("log" if axis.logarithmic else "linear")
-    (ax.set_xlim if side == "x" else ax.set_ylim)(*(axis.limits or (low, high)))
+    ax.set_yscale("log" if axis.logarithmic else "linear")
+    ax.set_ylim(*(axis.limits or (low, high)))
     most = max(abs(low), abs(high))
     if axis.logarithmic:
-        scaled.set_major_locator(LogLocator(numticks=few + 1))
-        scaled.set_major_formatter(FuncFormatter(lambda value, _: amount_text(value)))
+        ax.yaxis.set_major_locator(LogLocator(numticks=few + 1))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: amount_text(value)))
     else:
-        scaled.set_major_locator(MaxNLocator(nbins=few, integer=axis.scale == "count"))
-        scaled.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, most)))
-    scaled.set_minor_locator(NullLocator())
+        ax.yaxis.set_major_locator(MaxNLocator(nbins=few, integer=axis.scale == "count"))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, most)))
+    ax.yaxis.set_minor_locator(NullLocator())
 
 
 def duration_ticks(low: float, high: float, most: int) -> tuple[list[float], list[str]]:
