@@ -27,7 +27,7 @@ def part(name: str) -> Callable[[Any], pd.DataFrame]:
 
 @dataclass(frozen=True)
 class Given:
-    """What the caller of a chart gave, and how the frame that it draws comes from that.
+    """The input from the caller of a chart, and how its frame is computed from it.
 
     Attributes:
         x: the frame, of pandas, Arrow or polars, or a History or Store.

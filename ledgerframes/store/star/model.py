@@ -1,4 +1,4 @@
-"""What `model.json` holds: the tables, keys and relations of a star; the semantic model is made of it, too."""
+"""The contents of `model.json`: tables, keys and relations of a star, also used for the semantic model."""
 
 from __future__ import annotations
 
