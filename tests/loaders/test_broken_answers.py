@@ -134,7 +134,7 @@ def test_what_python_has_no_value_for_stays_as_text_and_is_said_when_items_are_r
     batches = decode_page(body).batches
     history = History(**{name: pa.Table.from_batches([batch]) for name, batch in batches.items()})
     assert value in history.events["payload"].to_pylist()
-    with pytest.raises(lf.errors.DecodeError, match="as it is"):
+    with pytest.raises(lf.errors.DecodeError, match="use its text instead"):
         list(lf.rebuild_items(history))
 
 
