@@ -138,6 +138,7 @@ def _vectors(draw: Callable[..., Any], theme: Literal["light", "dark"]) -> str:
     sink = io.StringIO()
     with style(theme), plt.rc_context({"svg.fonttype": "path", "svg.hashsalt": "ledgerframes"}):
         figure = draw().figure
+        figure.set_layout_engine("none")  # it is laid out
         # Not savefig: it draws everything once before, for sizes that are known here.
         FigureCanvasSVG(figure).print_svg(sink, metadata={"Date": None})  # type: ignore[no-untyped-call]
         plt.close(figure)

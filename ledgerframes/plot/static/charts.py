@@ -12,6 +12,7 @@ from ledgerframes.plot.contents import Bars, Content, Flows, Matrix, Nothing, Pa
 from ledgerframes.plot.palette import heat_colours, inside, luminance, mixed
 from ledgerframes.plot.static.flows import flows, flows_height
 from ledgerframes.plot.static.layout import (
+    PAD,
     Key,
     figure_of,
     finish,
@@ -38,7 +39,7 @@ def drawn_on(content: Content, ax: Axes | None, title: str | None) -> Axes:
     import matplotlib.pyplot as plt
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure, made = plt.subplots(figsize=_size(content), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
+    figure, made = plt.subplots(figsize=_size(content), layout=ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD))
     try:
         return _drawn(content, made, title, own=True)
     except BaseException:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from ledgerframes.plot.palette import inside, outside
 from ledgerframes.short_ids import plain_text
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 Key = tuple["Artist", str]
+#: Inches around the axes of a figure of their own.
+PAD: Final = 0.12
 
 
 def shown(text: str) -> str:
@@ -117,12 +119,27 @@ def measured(ax: Axes) -> tuple[float, float]:
     """
     paper = figure_of(ax)
     engine = paper.get_layout_engine()
-    if engine is not None and paper.stale:
-        engine.execute(paper)  # most of the time that a chart takes
+    if engine is not None and paper.stale:  # most of the time that a chart takes
+        if engine.get().get("w_pad") == PAD and not ax.child_axes and paper.axes == [ax]:
+            _fill_figure(ax)
+        else:
+            engine.execute(paper)
         paper.stale = False
     box = ax.get_window_extent()
     wide, high = (0.66, 0.85) if _crowded(ax) else (1.0, 1.0)
     return box.width * wide * 72 / paper.dpi, box.height * high * 72 / paper.dpi
+
+
+def _fill_figure(ax: Axes) -> None:
+    """Lay out the only axes of a figure of their own; a constrained layout takes more than twice as long."""
+    drawn, place, (wide, high) = ax.get_tightbbox(for_layout_only=True), ax.get_position(original=True), _size_of(ax)
+    if drawn is not None:
+        pad = PAD * figure_of(ax).dpi
+        x0, x1 = place.x0 + (pad - drawn.x0) / wide, place.x1 + (wide - pad - drawn.x1) / wide
+        y0, y1 = place.y0 + (pad - drawn.y0) / high, place.y1 + (high - pad - drawn.y1) / high
+        if x1 > x0 and y1 > y0:
+            ax.set_position((x0, y0, x1 - x0, y1 - y0))
+            ax.set_in_layout(True)
 
 
 def settle(ax: Axes) -> None:
@@ -133,7 +150,7 @@ def settle(ax: Axes) -> None:
     drawn, place = ax.get_tightbbox(), ax.get_position()
     if drawn is None:
         return
-    margin, (wide, high) = 0.06 * paper.dpi, (paper.bbox.width, paper.bbox.height)
+    margin, (wide, high) = 0.06 * paper.dpi, _size_of(ax)
     x0 = place.x0 + max(0.0, margin - drawn.x0) / wide
     y0 = place.y0 + max(0.0, margin - drawn.y0) / high
     x1 = place.x1 - max(0.0, drawn.x1 - wide + margin) / wide
@@ -147,6 +164,12 @@ def text_size(texts: Sequence[Text]) -> tuple[float, float]:
     """Greatest width and height of these texts, in points."""
     widths, heights = zip((0.0, 0.0), *map(_extent, texts), strict=True)
     return max(widths), max(heights)
+
+
+def _size_of(ax: Axes) -> tuple[float, float]:
+    """Width and height of the figure in pixels."""
+    box = figure_of(ax).bbox
+    return box.width, box.height
 
 
 def figure_of(ax: Axes) -> Figure:
