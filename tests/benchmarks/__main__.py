@@ -11,6 +11,7 @@ from pathlib import Path
 from tests.benchmarks import (
     analyses,
     economics,
+    html_report,
     importing,
     lake,
     lake_memory,
@@ -61,6 +62,7 @@ def measure() -> list[Row]:
         "memory of a snapshot": snapshot_memory.rows,
         "analyses": analyses.rows,
         "economics": economics.rows,
+        "report": html_report.rows,
     }
     found: list[Row] = []
     for name, step in steps.items():
