@@ -59,7 +59,7 @@ def build_sdist(folder: Path) -> Path:
     shutil.copy(folder / name, DIST)
     with tarfile.open(folder / name) as archive:
         names = archive.getnames()
-        archive.extractall(folder, filter="data")
+        archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))  # from 3.11.4 on
     assert [one for one in names if one.endswith((".so", ".pyd"))] == [], "the sdist holds what was built"
     assert any(one.endswith("module.cpp") for one in names), "the sdist lacks the decoder's sources"
     return folder / name.removesuffix(".tar.gz")

@@ -116,10 +116,11 @@ def million() -> pa.Table:
     times = events["record_time"].cast(pa.int64())
     span = pc.max(times).as_py() - pc.min(times).as_py() + 1
     copies = -(-EVENTS // events.num_rows)
-    return pa.concat_tables([_copy(events, number, span) for number in range(copies)]).combine_chunks()
+    return pa.concat_tables([copied(events, number, span) for number in range(copies)]).combine_chunks()
 
 
-def _copy(events: pa.Table, number: int, span: int) -> pa.Table:
+def copied(events: pa.Table, number: int, span: int) -> pa.Table:
+    """The same events once more, under ids of their own and so many times a span later."""
     columns: dict[str, Any] = {name: events[name] for name in events.column_names}
     for name in ("update_id", "event_id", "parent_event_id"):
         columns[name] = pc.binary_join_element_wise(pa.scalar(str(number)), events[name], ".")
