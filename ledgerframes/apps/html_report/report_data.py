@@ -34,6 +34,11 @@ _TABLES: Final[dict[str, Callable[..., pd.DataFrame]]] = {
         *(network_daily, app_daily, validator_daily, retention),
     )
 }
+#: The columns of events that `license_growth` reads.
+_OF_LICENSES: Final = (
+    *("migration_id", "record_time", "update_id", "node_index", "event_type", "contract_id", "template_name"),
+    *("choice", "consuming", "created_at", "payload"),
+)
 #: The earliest time that has a text form.
 _FIRST: Final = pd.Timestamp(1, 1, 1, 0, 0, 1, tz="UTC").as_unit("us")
 
@@ -219,7 +224,8 @@ class ReportData:
         try:
             events = self.whole.events
             if self.store is not None and (self.opening is not None or self.source is self.store):
-                events = self.store.load("events", end=self.end, where={"template_name": LICENSE})
+                only = {"template_name": LICENSE}
+                events = self.store.load("events", columns=_OF_LICENSES, end=self.end, where=only, as_="arrow")
             return license_growth(events, period="D")
         except (PartialResultError, InputError):
             return None
