@@ -15,6 +15,7 @@ from ledgerframes.config.settings import Settings
 from ledgerframes.loaders import public as loaders
 from ledgerframes.models import public as tables
 from ledgerframes.sandbox.server import start as start_sandbox
+from ledgerframes.sandbox.start_options import read_history, read_serving
 from tests import stubs
 
 FUNCTIONS = {
@@ -136,7 +137,8 @@ def test_connect_takes_every_setting():
 
 
 def test_the_sandbox_takes_what_its_server_takes():
-    own = inspect.signature(start_sandbox).parameters
+    read = [start_sandbox, read_serving, read_history]
+    own = {key: one for each in read for key, one in inspect.signature(each).parameters.items() if key != "options"}
     taken = inspect.signature(lf.sandbox).parameters
     assert set(taken) == set(own)
     assert {key: one.default for key, one in taken.items()} == {key: own[key].default for key in taken}
