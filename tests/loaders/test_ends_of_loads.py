@@ -52,7 +52,7 @@ def test_nothing_is_compared_with_a_scan_that_shows_nothing(sample, emptied, tmp
 
     assert (check.agree, check.compared, check.differing) == (False, 0, 0)
     assert "shows no update" in str(check)
-    assert "or have pruned it" in " ".join(store.sync(emptied).left)
+    assert "or have pruned this part" in " ".join(store.sync(emptied).left)
 
 
 @pytest.mark.parametrize("name", LOADERS)
