@@ -143,7 +143,7 @@ def test_follow_outlives_every_bad_answer(tmp_path):
                 """Goes on to the next kind each time a sync has ended early."""
 
                 def emit(self, record):
-                    if "tried again" in record.getMessage():
+                    if "the next one starts" in record.getMessage():
                         bad[:] = [reply for reply in [next(kinds)] if reply]
 
             handler = Turns()
