@@ -98,9 +98,10 @@ def check_content(wheels: dict[str, Path]) -> None:
 
 def try_on(python: str, wheels: dict[str, Path], folder: Path) -> bool:
     """Try both wheels on a Python; whether it is installed."""
-    # The shims of pyenv answer only to a version that is chosen.
+    # The shims of pyenv are found, and answer only to a version that is chosen.
     os.environ["PYENV_VERSION"] = Path(python).name.removeprefix("python")
-    if subprocess.run([python, "--version"], check=False, capture_output=True).returncode != 0:
+    found = shutil.which(python)
+    if found is None or subprocess.run([found, "--version"], check=False, capture_output=True).returncode != 0:
         print(f"{python} is not installed: skipped")
         return False
     environment = folder / f"on-{Path(python).name}"
