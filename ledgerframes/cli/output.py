@@ -57,6 +57,8 @@ def printed(command: Command) -> Command:
         if as_json and as_csv:
             raise InputError("--json and --csv are two forms of one output; leave one out")
         if output is not None:
+            if as_json or as_csv:
+                raise InputError("--output takes its form from the file's ending; leave out --json or --csv")
             check_output(output, tables="the answer", several=False)
         result = command(**given)
         if output is not None:

@@ -5,13 +5,13 @@ The only assumptions about a server:
 1. Every recorded update appears on it, in whichever synchronizer and migration, less than `settle` after its newest
 item does. So once it has shown an item of record time n, it has everything at or before n - settle.
 2. One URL is one server, and it never shows less than it did. One that is seen to is treated as several: then a page
-proves only something about itself.
+is proven by nothing but its own items.
 3. No update of a migration is recorded later than the first of the next one plus `overlap`.
 
 Hence the rules. A page is final up to the newest record time that *its own server* had shown, in this run before the
 request for the page or in the page itself, minus `settle`, minus a microsecond. A proof that comes after the page
-proves nothing about it, for it may have been incomplete when it was made. Another server's items prove nothing, and
-neither does a clock.
+proves nothing about it, for the page may have been incomplete when it was sent. Another server's items prove nothing,
+and neither does a clock.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ DARK: Final = Tones(
 )
 HUES: Final = len(LIGHT.hues)
 #: A colour in the style of an element of SVG.
-_COLOUR: Final = re.compile("(?<=: )#[0-9a-f]{6}")
+_COLOUR: Final = re.compile('(?:(?<=: )|(?<=fill="))#[0-9a-f]{6}')  # the second one of hatches
 
 
 def hues_of(names: Iterable[str]) -> dict[str, int | None]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ledgerframes.errors import InputError
+from ledgerframes.number_format import plural
 from ledgerframes.plot.contents import Axis, Floats, Micros, Scale, Series, Stack
 
 DAY: Final = 86_400_000_000
@@ -53,6 +54,8 @@ class Bins:
             return ""
         if len(self.spans) == 1:
             return "; the only bar is incomplete"
+        if not self.partial <= {0, len(self.spans) - 1}:
+            return f"; {plural(len(self.partial), 'bar')} incomplete"
         ends = ["last" if place else "first" for place in sorted(self.partial)]
         return f"; the {' and the '.join(ends)} bar {'is' if len(ends) == 1 else 'are'} incomplete"
 

@@ -17,7 +17,7 @@ LIBRARIES = ("pandas", "pyarrow", "msgspec", "orjson", "httpx", "numpy", "deltal
 PAGE = (
     "# Figures",
     "",
-    "Made by `make bench`. Each figure stands beside a baseline of the same run; a ratio above 1 is better than the",
+    "Made by `make bench`. Each figure is next to a baseline of the same run; a ratio above 1 is better than the",
     "baseline, and an aim that was missed is marked `!`. Times are medians of rounds measured in turn; of pages and of",
     "`load_history` they are processor time. The syncs from a slow server and the memory are measured once.",
     "",

@@ -164,7 +164,7 @@ def as_page(costs: dict[str, list[Cost]], lengths: Sequence[int], seconds: float
         for what, found in costs.items()
         if what.startswith("lf.")
     ]
-    columns = [f"{cost.events:,} events, s" for cost in costs["pages"]]
+    columns = [f"{cost.events:,} events, s" for cost in costs[f"lf.{TABLES[0]}"]]
     columns += ["memory at the longest, MB", *(f"network on {cores} cores, h" for cores in CORES)]
     machine = [f"- {name}: {value}" for name, value in report.machine().items()]
     measured = f"Measured on {datetime.now(UTC):%Y-%m-%d} in {seconds / 60:.0f} minutes, on:"
@@ -180,18 +180,19 @@ def _network(costs: dict[str, list[Cost]]) -> list[list[str]]:
     """What the whole network takes."""
     updates = MAINNET / PER_UPDATE
     page = b"".join(items(0, PAGE, seed=SEED))
-    plain, packed = (updates * len(sent) / PAGE / 1e6 for sent in (page, gzip.compress(page, 6)))
+    share = MAINNET / int(totals(PAGE, SEED)["events"])
+    plain, packed = (share * len(sent) / 1e12 for sent in (page, gzip.compress(page, 6)))
     found = [
         ["requests by pages of 1,000 updates", f"{updates / PAGE:,.0f}"],
         ["hours by pages at 8 requests per second", _hours(updates / PAGE / REQUESTS)],
-        ["megabytes of pages, unpacked", f"{plain:,.0f}"],
-        ["megabytes of pages, by gzip", f"{packed:,.0f}"],
-        ["hours to receive them by gzip at 100 Mbit/s", _hours(packed / 12.5)],
+        ["terabytes of pages, unpacked", _number(plain)],
+        ["terabytes of pages, by gzip", _number(packed)],
+        ["hours to receive them by gzip at 100 Mbit/s", _hours(packed * 1e6 / 12.5)],
     ]
     for what in ("pages", "objects"):
         spent = _more(costs[what]) * MAINNET
-        found += [[f"processor hours of a sync from {what} on {cores} cores", _hours(spent / cores)] for cores in CORES]
-    return [*found, ["megabytes of the lake", f"{_more(costs['pages'], 'disk') * MAINNET:,.0f}"]]
+        found += [[f"hours of processors, sync from {what}, {cores} cores", _hours(spent / cores)] for cores in CORES]
+    return [*found, ["terabytes of the lake", _number(_more(costs["pages"], "disk") * MAINNET / 1e6)]]
 
 
 def _more(costs: list[Cost], what: str = "processor") -> float:
@@ -217,8 +218,8 @@ _INTRODUCTION: Final = (
     "",
     "Every figure is measured by this command, or follows from what it measured as the page says. Each line is a",
     "process of its own. *Processor* is the time of all its threads, which others on the same cores make longer;",
-    "*memory* its highest resident memory, *disk* what it wrote. Servers run on the same machine and answer at once;",
-    "their time is not counted.",
+    "*memory* its highest resident memory, *disk* what it wrote. Servers run on the same machine: *wall* includes the",
+    "waiting for them, *processor* nothing of theirs.",
     "",
     "## Syncs",
     "",
@@ -226,10 +227,11 @@ _INTRODUCTION: Final = (
 _TABLES: Final = (
     "## Computed tables",
     "",
-    "Each table is computed from one Parquet file of a sandbox's events, repeated under new ids at later times. The",
+    "Each table is computed from one Parquet file of a sandbox's events, repeated under new ids at later times, with",
+    "the same parties and round numbers: what grows with those does not show. Memory is not extrapolated. The",
     f"last columns are the processor time of {MAINNET:,} events, if each further event costs as much as between the",
     "two longest files, divided by the cores: a lower bound, as two cores were measured and not everything runs in",
-    "parallel. Tables that `store.derive` keeps read only what is new.",
+    "parallel. Tables that `store.derive` keeps are brought up to date from new events.",
     "",
 )
 _NETWORK: Final = (
@@ -237,7 +239,7 @@ _NETWORK: Final = (
     "",
     f"The same slopes at {MAINNET:,} events, with {PER_UPDATE} events in an update as on a captured page.",
     "Nobody has run this: it says what to plan for, not what happened. A sync takes the longest of the hours of its",
-    "requests, of its line and of its processors.",
+    "requests, of its line and of its processors; the last are a lower bound again.",
     "",
 )
 _CLUSTER: Final = (

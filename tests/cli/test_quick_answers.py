@@ -52,6 +52,7 @@ def test_a_chart_takes_its_options_and_leaves_what_is_there(command, lake, tmp_p
         (("sql", "LAKE", "select * from update"), "the store has no table 'update'; did you mean 'updates'?"),
         (("flows", "LAKE", "--start", "01/02/2026"), "is not a time: write 2026-02-01 or 2026-01-02"),
         (("rewards", "LAKE", "--json", "--csv"), "two forms of one output"),
+        (("compute", "rewards", "LAKE", "-o", "-", "--json"), "leave out --json or --csv"),
         (("flows", "LAKE", "--last", "7"), "--last '7' is not valid: give a duration"),
         (("plot", "rewards", "LAKE", "--every", "1x"), "--every '1x' is not a duration"),
         (("flows", "LAKE", "--end", "2025-3-3"), "--end '2025-3-3' is not a time: write 2025-03-03\n"),

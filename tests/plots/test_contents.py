@@ -8,6 +8,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.plot.contents import Nothing
+from ledgerframes.plot.round_groups import grouped
 from tests.plots import frames
 from tests.plots.seen import drawn, legend, outside_of_the_figure, words
 
@@ -281,6 +282,17 @@ def test_price_votes_have_a_line_for_the_median_and_each_end_of_the_spread():
     assert made.series[1].values[-1] == 0.0051
     assert [len(one.values) for one in made.series] == [9, 9, 9]
     assert isinstance(content("price_votes", rows.assign(median_usd=None)), Nothing)
+
+
+@pytest.mark.parametrize(
+    ("cut", "note"),
+    [({9}, "; the last bar is incomplete"), ({0, 9}, "; the first and the last bar are incomplete"),
+     ({3}, "; 1 bar incomplete"), ({3, 9}, "; 2 bars incomplete"), (set(), "")],
+)  # fmt: skip
+def test_bars_are_said_to_be_incomplete_where_they_are(cut, note):
+    whole = pd.Series([int(place not in cut) for place in range(10)])
+
+    assert grouped(np.arange(10.0, 20.0), whole).note() == note
 
 
 def test_a_bar_of_the_issuance_is_as_high_as_the_schedule_and_says_what_became_of_it():
