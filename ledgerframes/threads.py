@@ -15,7 +15,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Final, TypeVar
+from traceback import walk_tb
+from typing import Final, NoReturn, TypeVar
 
 from ledgerframes.errors import StoppedError
 from ledgerframes.signals import held_back
@@ -37,15 +38,23 @@ def spawn(call: Callable[[], T], name: str) -> Future[T]:
     try:
         thread.start()
     except RuntimeError as error:
-        raise _uncovered(error, handled) from None
+        _raise_uncovered(error, handled)
     _THREADS.difference_update([other for other in tuple(_THREADS) if not other.is_alive()])
     _THREADS.add(thread)
     return future
 
 
-def _uncovered(error: RuntimeError, handled: BaseException | None) -> BaseException:
-    """The error that a signal raised inside one of Python's locks, which then raises a RuntimeError of its own."""
-    return error if error.__context__ is None or error.__context__ is handled else error.__context__
+def _raise_uncovered(error: RuntimeError, handled: BaseException | None) -> NoReturn:
+    """Raise an error, or what a signal's handler raised inside one of Python's locks, which covers it with this error.
+
+    Raises:
+        BaseException: the handler raised it.
+    """
+    *_, (innermost, _) = walk_tb(error.__traceback__)
+    found = error.__context__
+    if found is None or found is handled or innermost.f_globals is not vars(threading):
+        raise error
+    raise found from found.__cause__
 
 
 def _run(call: Callable[[], T], future: Future[T]) -> None:
@@ -77,7 +86,7 @@ def ended(future: Future[T], seconds: float = float("inf")) -> bool:
             with suppress(TimeoutError):
                 future.exception(left)
     except RuntimeError as error:
-        raise _uncovered(error, handled) from None
+        _raise_uncovered(error, handled)
     return True
 
 

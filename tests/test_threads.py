@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import Future
 from contextlib import closing, suppress
 from functools import partial
 
@@ -166,6 +167,46 @@ def test_a_signal_that_another_thread_receives_ends_a_wait(handler):
     with pytest.raises(KeyboardInterrupt), held_back(go.set):
         result(spawn(receive, "receive"))
     assert time.monotonic() - began < 5
+
+
+class Interrupted(Future):
+    """A call that never ends; while it is awaited, a handler runs as for a signal."""
+
+    def __init__(self, handler):
+        super().__init__()
+        self.handler = handler
+
+    def exception(self, timeout):
+        try:
+            super().exception(timeout / 1000)
+        except TimeoutError:
+            self.handler()
+
+
+def own_runtime_error():
+    try:
+        int("own")
+    except ValueError as error:
+        raise RuntimeError("own") from error
+
+
+def interrupt():
+    raise KeyboardInterrupt("own") from ValueError("why")
+
+
+def within_a_lock(handler):
+    condition = threading.Condition()
+    with condition:
+        condition.release()
+        handler()
+
+
+@pytest.mark.parametrize("error", [own_runtime_error, interrupt])
+@pytest.mark.parametrize("where", [lambda handler: handler(), within_a_lock], ids=["between locks", "within a lock"])
+def test_what_a_handler_raises_while_a_call_is_awaited_comes_out_with_its_cause(error, where):
+    with pytest.raises((RuntimeError, KeyboardInterrupt), match="own") as raised:
+        ended(Interrupted(partial(where, error)))
+    assert isinstance(raised.value.__cause__, ValueError)
 
 
 def test_an_item_is_made_while_the_one_before_is_worked_on_and_no_more():
