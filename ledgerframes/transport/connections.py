@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import queue
 import ssl
+import sys
 import threading
 import time
 from collections import deque
@@ -92,7 +93,7 @@ class TimedConnection(HTTPConnection):
 
         until = time.monotonic() + min(attempt.left(), float(self.timeout or KEEPALIVE))
         coming = spawn(opening, "ledgerframes-connect")
-        while not attempt.over() and (left := until - time.monotonic()) > 0:
+        while not (attempt.over() or sys.is_finalizing()) and (left := until - time.monotonic()) > 0:
             if ended(coming, min(SLICE, left)):
                 return coming.result(0)
         coming.add_done_callback(lambda _: self.close())  # it may be established later
