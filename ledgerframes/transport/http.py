@@ -204,6 +204,7 @@ class Http:
         Raises:
             StoppedError: the operation was stopped.
             LedgerframesError: the sink refuses the body.
+            OSError: the sink cannot write the body.
         """
         attempt = Attempt(time.monotonic() + seconds, stop)
         own = self._settings

@@ -128,6 +128,7 @@ class BodySink(Protocol):
 
         Raises:
             LedgerframesError: there is no room for it.
+            OSError: what is there of the body before cannot be discarded.
         """
 
     def write(self, piece: bytes) -> None:
@@ -135,4 +136,5 @@ class BodySink(Protocol):
 
         Raises:
             LedgerframesError: there is no room for them.
+            OSError: they cannot be written.
         """

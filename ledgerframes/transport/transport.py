@@ -209,6 +209,8 @@ class Transport:
         Raises:
             InputError: the file's address may not be fetched from.
             RequestError: it could not be fetched; NotFoundError if it does not exist.
+            LedgerframesError: the sink refuses it.
+            OSError: the sink cannot write it.
             StoppedError: it was stopped, or this was closed meanwhile.
         """
         self._check_open()

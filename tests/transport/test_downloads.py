@@ -4,6 +4,8 @@ import base64
 import hashlib
 import random
 import shutil
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -99,6 +101,36 @@ def test_an_endless_body_ends_where_the_disk_has_no_more_room(serve, fetch, tmp_
     with pytest.raises(lf.errors.StoreError, match="0 MB free"):
         fetch(serve(Reply(raw=b"HTTP/1.1 200 X\r\n\r\n", endless=DATA)))
     assert list(tmp_path.iterdir()) == []
+
+
+LIMITED = """
+import resource, sys
+import ledgerframes as lf
+from ledgerframes.interfaces.scan_objects import ObjectRef
+scan, url, digest, target = sys.argv[1:]
+with lf.connect(scan_url=scan) as net:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+    try:
+        net.scan.download_object(ObjectRef(url, digest), target)
+    except lf.errors.StoreError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize("length", ["announced", "unknown"])
+def test_a_full_disk_is_named_and_leaves_the_file_of_before(serve, tmp_path, length):
+    """A limit on the size of files stands for the full disk."""
+    unknown = Reply(raw=b"HTTP/1.1 200 X\r\nConnection: close\r\n\r\n" + DATA)
+    server, target = serve(WHOLE if length == "announced" else unknown), tmp_path / "object.zstd"
+    target.write_bytes(b"before")
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "error", "-c", LIMITED, server.url, server.url + KEY, digest(), target],
+        check=False, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    said = f"'{target}' cannot be written: File too large; free space or name another folder\n"
+    assert (done.stdout, done.stderr) == (said, "")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"object.zstd": b"before"}
+    assert len(server.heard) == 1
 
 
 def test_room_is_asked_for_before_anything_is_written(serve, fetch, monkeypatch):

@@ -25,7 +25,7 @@ def stopped_in(call, stop, begun):
             call()
         ended.append(time.monotonic())
 
-    thread = threading.Thread(target=run)
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     assert begun.wait(5)
     began = time.monotonic()
@@ -111,7 +111,7 @@ def test_a_connection_that_does_not_come_about_ends(scheme):
                 begun.set()
 
             if scheme == "https":
-                threading.Thread(target=take).start()
+                threading.Thread(target=take, daemon=True).start()
             assert stopped_in(ask, stop, begun) < 1.5
         for one in crowd:
             one.close()
