@@ -1,12 +1,13 @@
 """The list of the contract's endpoints is whole and true."""
 
+import inspect
 from pathlib import Path
 
 import httpx
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.interfaces.calls import calls_of
+from ledgerframes.interfaces.calls import calls_of, declared_call
 from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS, with_endpoints
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.registry import Registry
@@ -18,6 +19,23 @@ ROOT = Path(__file__).resolve().parents[2]
 EVERY = (*CALLS, *NEIGHBOURS)
 #: Calls that no sandbox answers: it keeps no completions.
 NOT_SIMULATED = {"ledger.completion_by_hash"}
+MOVE = lf.commands.UnassignCommand(contract_id="00", source="a::1", target="b::1")
+#: A value of every argument that a call needs.
+ARGUMENTS = {
+    **dict.fromkeys(("record_time", "before", "after", "at"), "2026-01-01"),
+    **dict.fromkeys(("submitter", "party", "provider"), "alice::1"),
+    **dict.fromkeys(("act_as", "owner_party_ids", "owners", "validators"), ("alice::1",)),
+    **dict.fromkeys(("update_id", "hash", "command_id", "name", "instrument_id"), "ab"),
+    "up_to": "2026-01-02",
+    "migration_id": 0,
+    "synchronizer": "global::1",
+    "member": "PAR::alice::1",
+    "requests": ["00"],
+    "choice_arguments": {"extraArgs": {"context": {}, "meta": {}}},
+    "user": lf.commands.User(id="alice"),
+    "dar": b"PK",
+    "commands": [lf.commands.CreateCommand(template_id="#package:Module:Entity", create_arguments={})],
+}
 OTHER_FORMS = {
     "POST /v1/scan-proxy/holdings/summary",
     *("POST /v1/state/acs", "POST /v0/state/acs"),
@@ -44,10 +62,14 @@ def test_every_call_of_an_interface_is_listed():
     assert listed == {served.call for served in EVERY}
 
 
-def test_every_call_exists(net):
-    for served in EVERY:
-        interface, call = served.call.split(".")
-        assert callable(getattr(getattr(net, interface), call))
+@pytest.mark.parametrize("served", EVERY, ids=lambda served: served.call)
+def test_every_call_asks_the_endpoint_that_it_is_listed_with(net, served):
+    interface, _, name = served.call.partition(".")
+    make = declared_call(getattr(net, interface), name)
+    needed = [name for name, each in inspect.signature(make).parameters.items() if each.default is each.empty]
+    given = ARGUMENTS | ({"commands": [MOVE]} if "reassignment" in name else {})
+    call = make(**{name: given[name] for name in needed})
+    assert call.request.endpoint == served.endpoint
 
 
 @pytest.mark.parametrize("served", EVERY, ids=lambda served: served.call)
