@@ -214,23 +214,6 @@ def names(value: Any, name: str) -> tuple[str, ...]:
     return tuple(str(item) for item in values)
 
 
-def distinct(value: Any, name: str, empty: str) -> list[str]:
-    """Read several texts, each once, in the caller's order.
-
-    Args:
-        value: what the caller gave, as `names` takes it.
-        name: the argument's name, for the message.
-        empty: how the message about none of them ends: what to give.
-
-    Raises:
-        InputError: they are not texts, or there is none.
-    """
-    listed = list(dict.fromkeys(names(value, name)))
-    if not listed:
-        raise InputError(f"{name} is empty{empty}")
-    return listed
-
-
 def _listed(value: Any) -> list[Any] | None:
     """The items of a sequence; None if it is not one."""
     if isinstance(value, Set):

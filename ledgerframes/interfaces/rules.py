@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, get_args
 import msgspec
 from msgspec import Meta, Struct
 
-from ledgerframes.arguments import shown
+from ledgerframes.arguments import names, shown
 from ledgerframes.errors import InputError
 
 # Far beyond what ledgers take. Python's own limit comes at any instruction, also in code that tidies up behind objects.
@@ -123,6 +123,24 @@ def each(values: Iterable[Any], name: str, *, kind: Any = Any, least: int = 0) -
     if len(listed) < least:
         raise InputError(f"{name}={shown(list(listed))}; give at least {least}")
     return tuple(fits(value, kind, f"{name}[{position}]") for position, value in enumerate(listed))
+
+
+def distinct(values: Iterable[str], name: str, *, empty: str, kind: Any = Text) -> list[str]:
+    """Check several texts, and keep each once, in the caller's order.
+
+    Args:
+        values: what the caller gave, as `names` takes it.
+        name: the argument, for the message.
+        empty: how the message about none of them ends: what to give.
+        kind: what every text has to be.
+
+    Raises:
+        InputError: they are not texts, there is none, or one is not of the kind.
+    """
+    listed = list(dict.fromkeys(each(names(values, name), name, kind=kind)))
+    if not listed:
+        raise InputError(f"{name} is empty{empty}")
+    return listed
 
 
 def writable(value: Any, name: str) -> None:

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw
 
-from ledgerframes.arguments import choice, distinct, whole_number
+from ledgerframes.arguments import choice, whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces import scan_snapshots as routes
 from ledgerframes.interfaces.answers import reading, reads
-from ledgerframes.interfaces.rules import PartyId, each, thousands
+from ledgerframes.interfaces.rules import PartyId, distinct, thousands
 from ledgerframes.loaders.acs.by_objects import Wanted, load_from_objects
 from ledgerframes.loaders.acs.pages import SnapshotReader
 from ledgerframes.loaders.acs.times import snapshot_at
@@ -128,9 +128,9 @@ def load_active_contracts(
     """
     asked: dict[str, Any] = {}
     if templates is not None:
-        asked["templates"] = routes.template_names(distinct(templates, "templates", _SOME))
+        asked["templates"] = routes.template_names(distinct(templates, "templates", empty=_SOME))
     if parties is not None:
-        asked["parties"] = [*each(distinct(parties, "parties", _SOME), "parties", kind=PartyId)]
+        asked["parties"] = distinct(parties, "parties", empty=_SOME, kind=PartyId)
     narrow = bool(asked) or load.limit is not None
     if choice(source, "source", SOURCES) == "objects":
         bound(at, "at")
@@ -179,8 +179,7 @@ def load_coins(load: TableLoad, owners: Iterable[str], *, at: Bound | None = Non
         >>> list(coins.columns[:3])
         ['owner', 'amount', 'created_round']
     """
-    wanted = distinct(owners, "owners", ": give at least one party id")
-    asked = {"owners": [*each(wanted, "owners", kind=PartyId)]}
+    asked = {"owners": distinct(owners, "owners", empty=": give at least one party id", kind=PartyId)}
     with needing(*load.needs, instead=load.instead):
         return _pages(load, "coins", at, asked, page_size, _read_coins, narrow=True)
 

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 from msgspec import Raw
 
-from ledgerframes.arguments import distinct
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.personal import LEFT_OUT, json_columns, strip_batch
 from ledgerframes.errors import InputError
+from ledgerframes.interfaces.rules import PartyId, distinct
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad, keeps_personal
 from ledgerframes.tables.contracts import LICENSES, NAME_RULES, TRANSFER_OFFERS, TRANSFER_PREAPPROVALS
@@ -156,6 +156,6 @@ def party_list(parties: Iterable[str]) -> list[str]:
     """The parties that a caller gave, each once, in order.
 
     Raises:
-        InputError: they are not a list of texts, or the list is empty.
+        InputError: they are not a list of party ids, or the list is empty.
     """
-    return distinct(parties, "parties", "; give at least one party id")
+    return distinct(parties, "parties", empty="; give at least one party id", kind=PartyId)

@@ -10,11 +10,11 @@ import msgspec
 import pyarrow as pa
 from msgspec import Raw, Struct
 
-from ledgerframes.arguments import names, text
+from ledgerframes.arguments import text
 from ledgerframes.errors import DecodeError, InputError, StatusError
 from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.interfaces.answers import reading, reads
-from ledgerframes.interfaces.rules import PartyId, each
+from ledgerframes.interfaces.rules import PartyId, distinct
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad, items_of, needing
 from ledgerframes.tables.network_now import TRAFFIC, VALIDATOR_FAUCETS
@@ -46,7 +46,7 @@ def load_traffic(load: TableLoad, members: Iterable[str], *, synchronizer: str |
         >>> bool(traffic.found.all())
         True
     """
-    wanted = _listed(members, "members", routes.MemberId)[: load.limit]
+    wanted = distinct(members, "members", empty=": give at least one member id", kind=routes.MemberId)[: load.limit]
     chosen = None if synchronizer is None else text(synchronizer, "synchronizer", "the id of a synchronizer")
     items: list[Raw] = []
     with load.asking():
@@ -122,7 +122,7 @@ def load_validator_faucets(load: TableLoad, validators: Iterable[str]) -> Any:
     """
     by_validator: dict[str, Raw] = {}
     asked: list[str] = []
-    wanted = _listed(validators, "validators", PartyId)[: load.limit]
+    wanted = distinct(validators, "validators", empty=": give at least one party id", kind=PartyId)[: load.limit]
     with load.asking():
         for part in _parts(wanted):
             by_validator |= _faucets(load, part)
@@ -161,12 +161,3 @@ def _parts(validators: list[str]) -> list[list[str]]:
         parts[-1].append(validator)
         size += length
     return parts
-
-
-def _listed(values: Iterable[str], name: str, kind: Any) -> list[str]:
-    """Check a caller's ids and drop duplicates, keeping the order.
-
-    Raises:
-        InputError: it is not a list of such ids, or it is empty.
-    """
-    return list(dict.fromkeys(each(names(values, name), name, kind=kind, least=1)))

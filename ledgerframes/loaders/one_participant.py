@@ -12,7 +12,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.errors import InputError, PagingError, RequestError, StatusError
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.ledger_pages import LEDGER_END, LedgerEnd
-from ledgerframes.interfaces.rules import PartyId, Text, each
+from ledgerframes.interfaces.rules import Text, each
 from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.table_loader import Origin, denies
 from ledgerframes.paging.tokens import Token, follow_pages
@@ -177,7 +177,7 @@ def parties_and_views(parties: Iterable[str] | None, interfaces: Iterable[str]) 
     Raises:
         InputError: a party id or an interface is not valid, or the list of parties is empty.
     """
-    named = None if parties is None else each(party_list(parties), "parties", kind=PartyId)
+    named = None if parties is None else party_list(parties)
     return named, each(names(interfaces, "interfaces"), "interfaces", kind=Text)
 
 

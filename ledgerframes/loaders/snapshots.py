@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ledgerframes.arguments import distinct
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, InputError, NotFoundError
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.registry import INSTRUMENT, Registry
+from ledgerframes.interfaces.rules import distinct
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.snapshots import INSTRUMENTS, NAME_ENTRIES, USERS
@@ -52,7 +52,7 @@ def load_instruments(load: TableLoad, *, ids: Iterable[str] | None = None) -> An
         ['Amulet', 'HARBOR-SILVER']
     """
     empty = ": give at least one instrument id, or leave it out for all instruments"
-    wanted = None if ids is None else distinct(ids, "ids", empty)[: load.limit]
+    wanted = None if ids is None else distinct(ids, "ids", empty=empty)[: load.limit]
     items: list[Raw] = []
     given: dict[str, list[Any]] = {"instrument_admin": [], "source": []}
     for server in load.net.settings.urls("registry"):

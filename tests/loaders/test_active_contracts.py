@@ -418,7 +418,7 @@ def test_a_scan_without_the_routes_is_one_input_error(load, told):
         ({"templates": [f"{'ab' * 32}:Splice.Amulet:Amulet"]}, "package-name:Module:Entity"),
         ({"templates": []}, "templates is empty"),
         ({"templates": COIN_NAME}, "give a list"),
-        ({"parties": ["a/b"]}, "party id"),
+        ({"parties": ["a::1", "a::1", "a/b"]}, r"parties\[2\]='a/b'.*party id"),
         ({"parties": []}, "parties is empty"),
         ({"at": "soon"}, "at="),
         ({"page_size": 0}, "page_size=0"),

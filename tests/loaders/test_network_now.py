@@ -371,6 +371,7 @@ REFUSED = {
     "an empty synchronizer": (lambda net: lf.load_traffic(net, [MEMBER], synchronizer=""), "synchronizer"),
     "no validators": (lambda net: lf.load_validator_faucets(net, []), "validators"),
     "no party": (lambda net: lf.load_validator_faucets(net, ["a/b"]), "party id"),
+    "no member behind one named twice": (lambda net: lf.load_traffic(net, [MEMBER, MEMBER, "x"]), r"members\[2\]='x'"),
     "an empty prefix": (lambda net: lf.load_names(net, prefix=""), "prefix"),
     "a prefix of another type": (lambda net: lf.load_names(net, prefix=5), "prefix"),
     "blobs of another type": (lambda net: lf.load_rounds(net, blobs="yes"), "blobs"),

@@ -218,6 +218,7 @@ def test_without_the_right_token_nothing_is_given(net):
         ([], {}, "parties is empty"),
         ("a::b", {}, "give a list"),
         ([""], {}, "give a list"),
+        (["a::b", "a::b", "a/b"], {}, "parties[2]='a/b'; give a party id"),
         (["a::b"], {"missing": "nan"}, "missing='nan'"),
         (["a::b"], {"match": "near"}, "near"),
         (["a::b"], {"record_time": "soon"}, "record_time='soon'"),
