@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import http.client
+import json
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
+from urllib.parse import urlsplit
 
 import pytest
 from asking import ask
 from dars import FILES, MAIN, dar
 
+from ledgerframes.sandbox.http import package_routes
 from ledgerframes.sandbox.http.package_routes import ARCHIVE_MAXIMUM
 from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.world.archives import read_dar
 
 UPLOAD = "/v2/packages"
 VALIDATE = "/v2/dars/validate"
@@ -26,6 +34,20 @@ def sandbox():
 def send(sandbox, path, body, *, query="", user="participant_admin", headers=None):
     token = sandbox.token(user)
     return ask(f"{sandbox.ledger_url}{path}{query}", body, token=token, headers={**BINARY, **(headers or {})})
+
+
+def code_before_the_end(sandbox, path, headers, *, body=b"", method="POST", user="participant_admin"):
+    """The status and the error code of the answer to a request whose body begins with `body` and never ends."""
+    url = urlsplit(sandbox.ledger_url + path)
+    token = sandbox.token(user)
+    headers = {"Host": url.netloc, "Authorization": f"Bearer {token}", **headers}
+    head = [f"{method} {url.path}?{url.query} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    with socket.create_connection((url.hostname, url.port), timeout=30) as client:
+        client.sendall("\r\n".join([*head, "", ""]).encode() + body)
+        with http.client.HTTPResponse(client) as answer:
+            answer.begin()
+            assert answer.headers["Content-Type"] == "application/json"
+            return answer.status, json.load(answer).get("code")
 
 
 def version(number, content):
@@ -110,10 +132,54 @@ def test_the_content_type_counts(sandbox, path, kind, status):
     assert status == 200 or answer.json["cause"].endswith(f"not {kind}")
 
 
-def test_a_body_above_the_limit_is_refused(sandbox):
-    answer = send(sandbox, UPLOAD, bytes(ARCHIVE_MAXIMUM + 1))
+@pytest.mark.parametrize("path", [UPLOAD, VALIDATE])
+@pytest.mark.parametrize(
+    ("query", "headers", "user", "refusal"),
+    [
+        ("", BINARY, "participant_admin", (413, "ARCHIVE_TOO_LARGE")),
+        ("", {"Content-Type": "text/json"}, "participant_admin", (415, "UNSUPPORTED_MEDIA_TYPE")),
+        ("?synchronizerId=sync-z::1220ff", BINARY, "participant_admin", (404, "SYNCHRONIZER_NOT_FOUND")),
+        ("", BINARY, "alice", (403, "NA")),
+    ],
+)
+def test_an_archive_is_refused_before_it_comes(sandbox, path, query, headers, user, refusal):
+    headers = {**headers, "Content-Length": 10_000_000_000}
 
-    assert (answer.status, answer.json["code"]) == (413, "ARCHIVE_TOO_LARGE")
+    assert code_before_the_end(sandbox, path + query, headers, body=bytes(1_000), user=user) == refusal
+
+
+def test_a_body_above_the_limit_is_refused_while_it_comes(sandbox):
+    chunk = b"%x\r\n" % (ARCHIVE_MAXIMUM + 1) + bytes(ARCHIVE_MAXIMUM + 1)
+
+    assert code_before_the_end(sandbox, UPLOAD, {"Transfer-Encoding": "chunked"}, body=chunk) == (
+        413,
+        "ARCHIVE_TOO_LARGE",
+    )
+
+
+def test_others_are_answered_while_an_archive_is_unpacked(sandbox, monkeypatch):
+    unpacking, answered = threading.Event(), threading.Event()
+
+    def unpack(content):
+        unpacking.set()
+        assert answered.wait(60)
+        return read_dar(content)
+
+    monkeypatch.setattr(package_routes, "read_dar", unpack)
+    with ThreadPoolExecutor(1) as pool:
+        upload = pool.submit(send, sandbox, UPLOAD, dar())
+        assert unpacking.wait(60)
+        with sandbox.world.lock:
+            pass
+        assert code_before_the_end(sandbox, "/v2/state/ledger-end", {}, method="GET") == (200, None)
+        answered.set()
+        assert upload.result().status == 200
+
+
+def test_no_body_of_a_get_is_waited_for(sandbox):
+    headers = {"Content-Length": 1_000}
+
+    assert code_before_the_end(sandbox, "/v2/state/ledger-end", headers, method="GET") == (200, None)
 
 
 @pytest.mark.parametrize("path", [UPLOAD, VALIDATE])

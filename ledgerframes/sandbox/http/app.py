@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from starlette import routing
 from starlette.applications import Starlette
@@ -95,10 +96,7 @@ def _endpoint(
     async def answer(request: Request) -> Response:
         route, headers = by_method["GET" if request.method == "HEAD" else request.method]
         try:
-            user = _caller(route, server, request)
-            asked = Asked(server, request, await request.body(), user)
-            with server.view.world.lock:
-                said = route.handler(asked)
+            said = await _said(route, Asked(server, request, _caller(route, server, request)))
             response = said if isinstance(said, Response) else json_answer(said)
         except RefusalError as error:
             response = refused(error)
@@ -111,6 +109,16 @@ def _endpoint(
         return response
 
     return answer
+
+
+async def _said(route: Route, asked: Asked) -> Any:
+    """Call the route's function; one that is async reads its body and takes the lock by itself."""
+    if inspect.iscoroutinefunction(route.handler):
+        return await route.handler(asked)
+    # The body of a GET means nothing, and a client that declares one need not send it.
+    body = await asked.request.body() if route.method == "POST" else b""
+    with asked.world.lock:
+        return route.handler(replace(asked, body=body))
 
 
 def _caller(route: Route, server: Server, request: Request) -> User:

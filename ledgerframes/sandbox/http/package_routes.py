@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any, Final
 
@@ -25,25 +26,27 @@ _CONFLICTING: Final = (9, 9, 400)
 
 
 @ROUTES.post("/api/ledger/v2/packages")
-def upload(asked: Asked) -> dict[str, Any]:
+async def upload(asked: Asked) -> dict[str, Any]:
     """Stores an archive; vets it too, unless `vetAllPackages` is false."""
     check_manager(asked.user)
     text = asked.query("vetAllPackages", "true")
     if text not in _BOOLEANS:
         raise UnreadableError("Invalid value for: query parameter vetAllPackages")
-    synchronizers, dar = _synchronizers(asked), _archive(asked)
-    if _BOOLEANS[text]:
-        _check(asked, dar, synchronizers)
-    asked.world.package_store.store(dar, synchronizers if _BOOLEANS[text] else ())
+    synchronizers, dar = _synchronizers(asked), await _archive(asked)
+    with asked.world.lock:
+        if _BOOLEANS[text]:
+            _check(asked, dar, synchronizers)
+        asked.world.package_store.store(dar, synchronizers if _BOOLEANS[text] else ())
     return {}
 
 
 @ROUTES.post("/api/ledger/v2/dars/validate")
-def validate(asked: Asked) -> Response:
+async def validate(asked: Asked) -> Response:
     """Checks an archive without changing anything."""
     check_manager(asked.user)
-    synchronizers, dar = _synchronizers(asked), _archive(asked)
-    _check(asked, dar, synchronizers)
+    synchronizers, dar = _synchronizers(asked), await _archive(asked)
+    with asked.world.lock:
+        _check(asked, dar, synchronizers)
     return Response()
 
 
@@ -68,13 +71,26 @@ def _check(asked: Asked, dar: Dar, synchronizers: tuple[str, ...]) -> None:
         raise LedgerError("KNOWN_PACKAGE_VERSION", cause, kind=_CONFLICTING, resource=about)
 
 
-def _archive(asked: Asked) -> Dar:
-    kind = asked.request.headers.get("Content-Type", BINARY).partition(";")[0].strip().lower()
+async def _archive(asked: Asked) -> Dar:
+    """The request's archive: refused as soon as it is too large, and unpacked in a thread."""
+    headers = asked.request.headers
+    kind = headers.get("Content-Type", BINARY).partition(";")[0].strip().lower()
     if kind != BINARY:
         raise LedgerError("UNSUPPORTED_MEDIA_TYPE", f"A DAR is sent as {BINARY}, not {kind}", kind=_WRONG_TYPE)
-    if len(asked.body) > ARCHIVE_MAXIMUM:
-        raise LedgerError("ARCHIVE_TOO_LARGE", f"An archive may have {ARCHIVE_MAXIMUM} bytes at most", kind=_TOO_LARGE)
+    _check_size(int(headers.get("Content-Length", "0")))
+    pieces, size = [], 0
+    async for piece in asked.request.stream():
+        pieces.append(piece)
+        size += len(piece)
+        # Counted as well: a body that comes in chunks does not declare its length.
+        _check_size(size)
     try:
-        return read_dar(asked.body)
+        # Unpacking 256 MB in the event loop would keep everybody else waiting.
+        return await asyncio.to_thread(read_dar, b"".join(pieces))
     except ArchiveError as error:
         raise UnreadableError(f"Invalid value for: body ({error})") from error
+
+
+def _check_size(size: int) -> None:
+    if size > ARCHIVE_MAXIMUM:
+        raise LedgerError("ARCHIVE_TOO_LARGE", f"An archive may have {ARCHIVE_MAXIMUM} bytes at most", kind=_TOO_LARGE)

@@ -61,16 +61,17 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request; the world does not change until it is answered.
+    """One request; the world does not change until it is answered, unless its route's function is async.
 
     Attributes:
         user: who asks, where the interface wants to know.
+        body: of a POST; an async function reads it from the request.
     """
 
     server: Server
     request: Request
-    body: bytes
     user: User
+    body: bytes = b""
 
     @property
     def view(self) -> ServerView:
@@ -128,7 +129,8 @@ class Asked:
         return read_object(self.body)
 
 
-#: Answers with a Response, with JSON text as bytes, or with what becomes JSON.
+#: Answers with a Response, with JSON text as bytes, or with what becomes JSON. It runs in the server's event loop while
+#: the world is locked, unless it is async: then it takes the lock for what needs it, and awaits nothing meanwhile.
 Handler = Callable[[Asked], Any]
 
 
