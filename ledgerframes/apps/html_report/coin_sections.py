@@ -143,8 +143,8 @@ def _worth(pairs: pd.Series) -> Decimal | None:
 def burned_of_minted(rows: pd.DataFrame) -> str:
     """The share of minted coin that was burned."""
     minted, burned = total(rows["minted"]), total(rows["burned"])
-    coin = f"{amount_text(float(burned))} CC were burned and {amount_text(float(minted))} CC minted"
-    return f"{coin}: {float(burned / minted):.1%} of it." if minted else f"{coin}."
+    share = f"{float(burned / minted):.1%} of the {amount_text(float(minted))} CC minted" if minted else "none minted"
+    return f"{amount_text(float(burned))} CC were burned, {share}."
 
 
 def concentration(amounts: pd.Series) -> str:
@@ -167,8 +167,8 @@ def largest(rows: pd.DataFrame, name: str) -> pd.DataFrame:
 def unexplained(changes: pd.Series) -> str:
     """The part of the change in supply that minting and burning do not explain."""
     unknown = int(changes.isna().sum())
-    said = f"Of the change of supply {amount_text(float(total(changes)))} CC are not explained by minting and burning"
-    return said + (f"; of {plural(unknown, 'other')} it is not known." if unknown else ".")
+    said = f"Minting and burning leave {amount_text(float(total(changes)))} CC of the change in supply unexplained"
+    return said + (f"; in {plural(unknown, 'round')} that is not known." if unknown else ".")
 
 
 def _not_understood(rows: Any) -> list[str]:

@@ -108,12 +108,11 @@ def edges(rows: pd.DataFrame, things: str) -> list[str]:
     if "edges" not in rows.attrs:  # rows that a lake keeps
         return []
     before, still = rows.attrs["edges"]["began_before"], rows.attrs["edges"]["open_at_end"]
-    words = f"At the end {still['rows']:,} {things} of {amount_text(float(still['coin']))} CC are open"
-    words += f", and {still['not_known']:,} of them are not worth a known sum yet." if still["not_known"] else "."
-    lost = (
-        f"{before['without_create']:,} {things} began before what is known and ended in it: {before['not_known']:,} of"
-    )
-    lost += f" them are worth an unknown sum, the others {amount_text(float(before['coin']))} CC."
+    words = f"At the end, {still['rows']:,} {things} worth {amount_text(float(still['coin']))} CC are open"
+    words += f"; the worth of {still['not_known']:,} of them is not known yet." if still["not_known"] else "."
+    lost = f"{before['without_create']:,} {things} began before what is known and ended in it; the worth of"
+    lost += f" {before['not_known']:,} of them is not known, the others are worth"
+    lost += f" {amount_text(float(before['coin']))} CC."
     return [text(words, quiet=True), *([text(lost)] if before["without_create"] else [])]
 
 
