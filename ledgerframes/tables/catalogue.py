@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Final
 
@@ -37,14 +38,14 @@ CATALOGUE: Final[dict[str, Table]] = {
 }
 
 
-def table_named(name: str) -> Table:
+def table_named(name: str, among: Mapping[str, Table] = CATALOGUE) -> Table:
     """Find a table by name.
 
     Raises:
         InputError: there is no such table; the message names the nearest.
     """
-    if isinstance(name, str) and name in CATALOGUE:
-        return CATALOGUE[name]
-    near = get_close_matches(str(name), CATALOGUE, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(CATALOGUE)}"
+    if isinstance(name, str) and name in among:
+        return among[name]
+    near = get_close_matches(str(name), among, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(among)}"
     raise InputError(f"{name!r} is not a table; {hint}")

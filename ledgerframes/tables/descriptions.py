@@ -62,13 +62,9 @@ def describe(table: str) -> pd.DataFrame:
                 "meaning": column.meaning,
                 "source": column.source,
             }
-            for column in _named(table).columns
+            for column in table_named(table, CATALOGUE | COMPUTED).columns
         ]
     )
-
-
-def _named(name: str) -> Table:
-    return COMPUTED[name] if isinstance(name, str) and name in COMPUTED else table_named(name)
 
 
 def dictionary_text() -> str:
