@@ -74,10 +74,13 @@ def plot(
 
     mpl.use("Agg")  # a shell may have no screen
     from ledgerframes import plot as charts
+    from ledgerframes.export.atomic_write import Staging
 
     with charts.style(cast("Any", theme)), opt.labelled(labels):
         ax = getattr(charts, chart.replace("-", "_"))(history, **options)
-        ax.figure.savefig(target, dpi=150)
+        with Staging(target.parent, overwrite=overwrite) as staging:
+            ax.figure.savefig(staging.place(target.name), dpi=150)
+            staging.commit()
     opt.say(target)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal, localcontext
+from inspect import signature
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -12,11 +13,13 @@ from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.cli.lake import StorePlace, existing
 from ledgerframes.cli.output import Rows, Written, printed
+from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ledgerframes.loaders.history import History
+    from ledgerframes.loaders.opening import Opening
     from ledgerframes.store.store import Store
 
 _BY: Final = ("kind", "outcome", "provider", "beneficiary")
@@ -128,8 +131,26 @@ def compute(
         hint = did_you_mean(table, DERIVED) or f"; there are {', '.join(DERIVED)}"
         raise InputError(f"{table!r} is not a table that events give{hint}")
     lake = existing(store)
-    source = lake if set(part.values()) == {None} else history_of(lake, part)
-    return getattr(ledgerframes, table)(source, as_="arrow")
+    function = getattr(ledgerframes, table)
+    if set(part.values()) == {None}:
+        return function(lake, as_="arrow")
+    history = history_of(lake, part)
+    takes = "opening" in signature(function).parameters
+    options: dict[str, Any] = {"opening": _opening(lake, history)} if takes else {}
+    return function(history, as_="arrow", **options)
+
+
+def _opening(lake: Store, history: History[Any]) -> Opening | None:
+    """The contracts active where a part of a lake begins; None at ledger begin, and if the lake does not know them."""
+    from ledgerframes.loaders.opening import begin_of
+    from ledgerframes.models.openings import stored_opening
+
+    begin = begin_of(history.events.attrs)
+    if begin is None:
+        return None
+    migration, micros = begin
+    last = format_timestamp(micros - 1)
+    return stored_opening(lake, last=last if migration is None else (migration, last))
 
 
 def _total(amounts: pd.Series) -> Decimal:

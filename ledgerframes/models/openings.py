@@ -13,7 +13,7 @@ from ledgerframes.loaders.acs.times import at_or_before
 from ledgerframes.loaders.active_contracts import load_active_contracts
 from ledgerframes.loaders.extent import first_cursors
 from ledgerframes.loaders.history import load_history
-from ledgerframes.loaders.opening import Opening
+from ledgerframes.loaders.opening import Opening, opening_of
 from ledgerframes.models.contracts import active_of
 from ledgerframes.models.declared_reads import OPENED
 from ledgerframes.models.governance_reads import DSO
@@ -91,6 +91,17 @@ def load_opening(net: Network, *, at: Bound) -> Opening:
         )
     active = active_of(OPENED, history, opening=before, as_="arrow")
     return Opening(active.select(ACTIVE.names).replace_schema_metadata(None), _end(moment, place, history), OPENED)
+
+
+def stored_opening(store: Any, *, last: Bound) -> Opening | None:
+    """The contracts active in a lake after a place, for what is computed from the rows behind it.
+
+    None if the lake does not hold all of its history up to there, or there was nothing yet.
+    """
+    try:
+        return opening_of(active_of(OPENED, store, at=last, opening=None, as_="arrow"), {})
+    except (PartialResultError, InputError):
+        return None
 
 
 def _snapshot_before(net: Network, moment: Cursor | int) -> Cursor | None:

@@ -33,6 +33,13 @@ def test_a_chart_takes_its_options_and_leaves_what_is_there(command, lake, tmp_p
     assert "--overwrite" in again.err
 
 
+def test_a_chart_goes_into_a_folder_that_is_not_there_yet(command, lake, tmp_path):
+    done = command("plot", "updates", lake, "-o", tmp_path / "new" / "updates.svg")
+
+    assert (done.code, done.err) == (0, "")
+    assert [file.name for file in (tmp_path / "new").iterdir()] == ["updates.svg"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -156,6 +163,17 @@ def test_a_tables_name_computes_it_and_a_range_is_that_of_the_events(command, la
     assert "No such command" in command("template_activities", lake).err
 
 
+def test_a_range_is_computed_with_the_contracts_that_the_lake_knows_from_before(command, lake):
+    store = lf.open_store(lake)
+    start = store.load("updates").record_time.iloc[150]
+
+    done = command("supply_per_round", lake, "--start", start.isoformat(), "--json")
+
+    assert (done.code, done.err) == (0, "")
+    whole = lf.supply_per_round(store, decimals="exact")
+    assert Decimal(json.loads(done.out)[-1]["total"]) == whole.total.iloc[-1]
+
+
 def test_waits_rewrite_one_line_of_a_terminal():
     screen = io.StringIO()
     lines = TerminalLines(screen, columns=20)
@@ -213,8 +231,12 @@ def test_an_error_names_the_option_of_the_shell(command, lake):
 
 
 @pytest.mark.parametrize("table", ["sv_weights", "retention"])
-def test_what_only_python_has_is_no_advice_in_a_shell(command, lake, table):
-    refused = command("compute", table, lake, "--last", "1min")
+def test_what_only_python_has_is_no_advice_in_a_shell(command, lake, scan, tmp_path, table):
+    late = lf.open_store(tmp_path / "late")
+    late.sync(lf.connect(scan_url=scan), start=lf.open_store(lake).load("updates").record_time.iloc[150])
+
+    refused = command("compute", table, tmp_path / "late", "--last", "1min")
+
     assert refused.code == 1
     assert "begin" in refused.err
     assert "opening" not in refused.err

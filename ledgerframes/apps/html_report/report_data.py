@@ -13,16 +13,16 @@ import pandas as pd
 from ledgerframes.apps.html_report.charts import chart
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.loaders.history import History
-from ledgerframes.loaders.opening import Opening, opening_of
+from ledgerframes.loaders.opening import Opening
 from ledgerframes.models.coin_flows import mint_burn, transfers
 from ledgerframes.models.coin_stocks import supply_per_round
 from ledgerframes.models.computing import together
-from ledgerframes.models.contracts import active_of
-from ledgerframes.models.declared_reads import LICENSE, OPENED
+from ledgerframes.models.declared_reads import LICENSE
 from ledgerframes.models.governance import config_changes, price_votes, votes
 from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.licenses import license_growth
 from ledgerframes.models.network_activity import app_daily, network_daily, retention, validator_daily
+from ledgerframes.models.openings import stored_opening
 from ledgerframes.models.reassignments import reassignment_flows
 from ledgerframes.models.rounds_and_rewards import reward_flows, rewards
 from ledgerframes.store.store import Store
@@ -110,11 +110,7 @@ class ReportData:
         earlier = self._earlier
         if self.store is None or earlier is None or earlier.start is None or self.as_of is not None:
             return None
-        last = earlier.start - pd.Timedelta(1, "us")
-        try:
-            return opening_of(active_of(OPENED, self.store, at=last, opening=None, as_="arrow"), {})
-        except (PartialResultError, InputError):  # the history is not whole, or there was nothing yet
-            return None
+        return stored_opening(self.store, last=earlier.start - pd.Timedelta(1, "us"))
 
     @property
     def _earlier(self) -> Period | None:
