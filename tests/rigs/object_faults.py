@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ledgerframes.sandbox.http.objects import Objects
+from ledgerframes.sandbox.http.objects import Object, Objects
 from ledgerframes.sandbox.http.responses import RefusalError
 from ledgerframes.sandbox.world.objects import Segment, sha256
 from ledgerframes.sandbox.world.views import ServerView
@@ -39,7 +39,7 @@ class SpoiledObjects(Objects):
         super().__init__(view)
         self.faults = ObjectFaults()
 
-    def found(self, key: str) -> bytes | None:
+    def found(self, key: str) -> Object | None:
         return None if self.faults.gone else super().found(key)
 
     def encodings(self) -> tuple[str, ...]:

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Final, NamedTuple
 
 from ledgerframes.sandbox.http import render
 from ledgerframes.sandbox.http.responses import encode
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.active_set import active_at
+from ledgerframes.sandbox.world.active_set import Active
 from ledgerframes.sandbox.world.objects import OBJECT_ITEMS, Segment, compressed, segments, sha256, sorted_members
 from ledgerframes.sandbox.world.snapshots import instants
 from ledgerframes.sandbox.world.views import ServerView
+from ledgerframes.sandbox.world.world import Update
 
 COMPACT: Final = "compact_json"
 _KEPT: Final = 256
 
-#: An object's key and bytes.
-Object = tuple[str, bytes]
+
+class Object(NamedTuple):
+    """An object of the history.
+
+    Attributes:
+        write: returns its bytes; the first call takes a while, and needs no lock.
+    """
+
+    key: str
+    write: Callable[[], bytes]
 
 
 class Objects:
@@ -31,7 +41,7 @@ class Objects:
     def __init__(self, view: ServerView) -> None:
         self.view = view
         self._segments: list[Segment] = []
-        self._written: OrderedDict[Any, bytes] = OrderedDict()
+        self._written: OrderedDict[str, bytes] = OrderedDict()
 
     def encodings(self) -> tuple[str, ...]:
         """How values are written: an object for each."""
@@ -59,46 +69,58 @@ class Objects:
 
     def of_segment(self, segment: Segment) -> list[Object]:
         """The objects of a segment."""
-        return [
-            (key, self._update_object(segment, number, encoding))
-            for encoding in self.encodings()
-            for number in range(len(segment.parts()))
-            for key in [f"{segment.folder()}/updates_{encoding}_{number}.zstd"]
-        ]
+        found = []
+        for encoding in self.encodings():
+            for number, part in enumerate(segment.parts()):
+                key = f"{segment.folder()}/updates_{encoding}_{number}.zstd"
+                items = partial(_updates, part)
+                found.append(Object(key, partial(self._write, key, items, encoding, render.type_carrying)))
+        return found
 
     def of_snapshot(self, cursor: tuple[int, int]) -> list[Object]:
         """The objects of a snapshot; none of an empty one."""
-        contracts = active_at(self.view.world, cursor)
-        folder = f"{timestamps.trimmed(cursor[1])}~{timestamps.trimmed(cursor[1] + timestamps.SECOND)}"
+        contracts = self.view.active(cursor)
         parts = [contracts[at : at + OBJECT_ITEMS] for at in range(0, len(contracts), OBJECT_ITEMS)]
         found = []
         for encoding in self.encodings():
             for number, part in enumerate(parts):
-                key = f"{folder}/ACS_{encoding}_{number}.zstd"
-                told = [encode(one.told(cursor[0])) for one in part]
-                name = (key, cursor, len(part))
-                found.append((key, self._object(name, told, encoding, render.type_carrying_contract)))
+                key = f"{_folder(cursor)}/ACS_{encoding}_{number}.zstd"
+                items = partial(_contracts, part, cursor[0])
+                found.append(Object(key, partial(self._write, key, items, encoding, render.type_carrying_contract)))
         return found
 
-    def found(self, key: str) -> bytes | None:
-        """The bytes of an object by its key."""
+    def found(self, key: str) -> Object | None:
+        """The object of that key, if there is one."""
+        return next((one for one in self._in_folder(key.partition("/")[0]) if one.key == key), None)
+
+    def _in_folder(self, folder: str) -> Iterator[Object]:
         for segment in self.written():
-            if key.startswith(segment.folder() + "/"):
-                for name, data in self.of_segment(segment):
-                    if name == key:
-                        return data
-        return next((self.sent(data) for name, data in self._written.items() if name[0] == key), None)
+            if segment.folder() == folder:
+                yield from self.of_segment(segment)
+        snapshots = [cursor for cursor in self.snapshots() if _folder(cursor) == folder]
+        if snapshots:
+            yield from self.of_snapshot(max(snapshots))
 
-    def _update_object(self, segment: Segment, number: int, encoding: str) -> bytes:
-        part = segment.parts()[number]
-        name = (segment.folder(), number, encoding, len(part), part[0].update_id, part[-1].update_id)
-        return self._object(name, [one.rendered for one in part], encoding, render.type_carrying)
-
-    def _object(self, name: Any, items: list[bytes], encoding: str, typed: Callable[[bytes], bytes]) -> bytes:
-        """An object as it is served, written when it is first asked for."""
-        if name not in self._written:
-            told = items if encoding == COMPACT else [typed(item) for item in items]
-            self._written[name] = compressed([sorted_members(item) for item in told])
+    def _write(
+        self, key: str, items: Callable[[], list[bytes]], encoding: str, typed: Callable[[bytes], bytes]
+    ) -> bytes:
+        """The bytes of an object as it is served; several threads may write at once."""
+        data = self._written.get(key)
+        if data is None:
+            told = items() if encoding == COMPACT else [typed(item) for item in items()]
+            data = self._written[key] = compressed([sorted_members(item) for item in told])
             while len(self._written) > _KEPT:
                 self._written.popitem(last=False)
-        return self.sent(self._written[name])
+        return self.sent(data)
+
+
+def _folder(cursor: tuple[int, int]) -> str:
+    return f"{timestamps.trimmed(cursor[1])}~{timestamps.trimmed(cursor[1] + timestamps.SECOND)}"
+
+
+def _updates(updates: Sequence[Update]) -> list[bytes]:
+    return [update.rendered for update in updates]
+
+
+def _contracts(contracts: list[Active], migration_id: int) -> list[bytes]:
+    return [encode(contract.told(migration_id)) for contract in contracts]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from typing import Any, Final
 from urllib.parse import quote
 
 from starlette.responses import Response
 
-from ledgerframes.sandbox.http.objects import Object
-from ledgerframes.sandbox.http.responses import RefusalError, malformed, read_time
+from ledgerframes.sandbox.http.objects import Object, Objects
+from ledgerframes.sandbox.http.responses import RefusalError, malformed, read_object, read_time
 from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.objects import Segment
@@ -20,9 +21,16 @@ _PATH: Final = "/api/scan/v0/history/bulk/download/"
 
 
 @ROUTES.post("/api/scan/v0/history/bulk/updates", since="0.7")
-def updates(asked: Asked) -> dict[str, Any]:
+async def updates(asked: Asked) -> dict[str, Any]:
     """Whole segments, as many as fit into a page."""
-    body, objects = asked.object(), asked.server.objects
+    body = read_object(await asked.request.body())
+    with asked.world.lock:
+        objects, following = _page(asked.server.objects, body)
+    return {"object_refs": await _refs(asked, objects), **following}
+
+
+def _page(objects: Objects, body: dict[str, Any]) -> tuple[list[Object], dict[str, str]]:
+    """The objects of a page, and the token of the next one."""
     after, up_to = (_time(body, name) for name in ("start_record_time", "end_record_time"))
     size = body.get("page_size")
     if type(size) is not int or not 1 <= size <= MAXIMUM:
@@ -32,51 +40,55 @@ def updates(asked: Asked) -> dict[str, Any]:
         raise malformed("next_page_token must be text")
     written = objects.written()
     listed = [segment for segment in written if segment.overlaps(after, up_to)]
-    refs: list[dict[str, str]] = []
+    page: list[Object] = []
     last: Segment | None = None
     for segment in listed:
         if token is not None and segment.folder() <= token:
             continue
-        own = _refs(asked, objects.of_segment(segment))
-        if len(refs) + len(own) > size:
+        own = objects.of_segment(segment)
+        if len(page) + len(own) > size:
             if last is None:
                 raise RefusalError(400, f"Limit of {size} is too low to return any objects")
             break
-        refs, last = refs + own, segment
-    return {"object_refs": refs, **_following(last, token, written, up_to)}
+        page, last = page + own, segment
+    return page, _following(last, token, written, up_to)
 
 
 @ROUTES.get("/api/scan/v0/history/bulk/acs", since="0.7")
-def snapshot(asked: Asked) -> dict[str, Any]:
+async def snapshot(asked: Asked) -> dict[str, Any]:
     """The objects of the newest snapshot at or before a time."""
     text, objects = asked.needed("at_or_before_record_time"), asked.server.objects
     at = read_time(text)
-    known = [cursor for cursor in objects.snapshots() if cursor[1] <= at]
-    if not known:
-        raise RefusalError(404, f"No snapshot objects found in bulk storage at or before {text}")
-    cursor = max(known, key=lambda one: (one[1], one[0]))
-    found = objects.of_snapshot(cursor)
+    with asked.world.lock:
+        known = [cursor for cursor in objects.snapshots() if cursor[1] <= at]
+        if not known:
+            raise RefusalError(404, f"No snapshot objects found in bulk storage at or before {text}")
+        cursor = max(known, key=lambda one: (one[1], one[0]))
+        found = objects.of_snapshot(cursor)
     if not found:
         raise RefusalError(404, f"No snapshot objects found in bulk storage at {timestamps.exact(cursor[1])}")
-    return {"record_time": timestamps.exact(cursor[1]), "object_refs": _refs(asked, found)}
+    return {"record_time": timestamps.exact(cursor[1]), "object_refs": await _refs(asked, found)}
 
 
 @ROUTES.get(_PATH + "{object_key:path}", since="0.7")
-def download(asked: Asked) -> Response:
+async def download(asked: Asked) -> Response:
     """An object."""
     key = asked.part("object_key")
-    data = asked.server.objects.found(key)
-    if data is None:
+    with asked.world.lock:
+        found = asked.server.objects.found(key)
+    if found is None:
         raise RefusalError(404, f"Object {key} not found")
-    return Response(data, media_type="application/octet-stream")
+    return Response(await asyncio.to_thread(found.write), media_type="application/octet-stream")
 
 
-def _refs(asked: Asked, objects: list[Object]) -> list[dict[str, str]]:
-    """The objects as they are listed."""
+async def _refs(asked: Asked, objects: list[Object]) -> list[dict[str, str]]:
+    """The objects as they are listed; a thread writes those that were not asked for before."""
     url, digest = asked.request.url, asked.server.objects.digest
     base = f"{url.scheme}://{url.netloc}{_PATH}"
+    digests = await asyncio.to_thread(lambda: [digest(one.write()) for one in objects])
     return [
-        {"url": base + quote(key, safe=""), "digest": base64.b64encode(digest(data)).decode()} for key, data in objects
+        {"url": base + quote(one.key, safe=""), "digest": base64.b64encode(own).decode()}
+        for one, own in zip(objects, digests, strict=True)
     ]
 
 
