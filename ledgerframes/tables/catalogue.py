@@ -47,5 +47,5 @@ def table_named(name: str, among: Mapping[str, Table] = CATALOGUE) -> Table:
     if isinstance(name, str) and name in among:
         return among[name]
     near = get_close_matches(str(name), among, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(among)}"
+    hint = f"did you mean {near[0]!r}?" if near else "`tables` lists them"
     raise InputError(f"{name!r} is not a table; {hint}")
