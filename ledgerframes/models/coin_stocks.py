@@ -106,10 +106,6 @@ def coin_history(
         amounts in coin, times in UTC. Holding fees are notional; `expires_at_round` is the first round in which the
         coin can be expired.
 
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
-        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
-
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=200) as net:
@@ -136,10 +132,6 @@ def supply(
     Returns:
         One row with the columns of `lf.describe("supply")`: `at` in UTC (of the last event by default), and unlocked,
         locked and total in coin.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
-        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
 
     Example:
         >>> import ledgerframes as lf

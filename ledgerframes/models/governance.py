@@ -105,9 +105,6 @@ def config_changes(events: Any, *, opening: Any = None, as_: As = "pandas", deci
     in the events or in `opening`; `attrs["not_compared"]` counts those that have none: the ledger's first, or the first
     of the events.
 
-    Args:
-        decimals: how pandas holds amounts; this table has none.
-
     Returns:
         One row per member that changed, in the order of the history, with the columns of
         `lf.describe("config_changes")`: values as text, as the ledger states them.
@@ -132,16 +129,9 @@ def sv_weights(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
     Those whose weight does not change have no event in a range, so it has to begin at ledger begin, or `opening` has to
     have the rules that held before; `attrs["began_before"]` counts the rows from there, whose beginning is not known.
 
-    Args:
-        decimals: how pandas holds amounts; this table has none.
-
     Returns:
         One row per super validator and weight without a break, in the order of the history, with the columns of
         `lf.describe("sv_weights")`.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
-        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
 
     Example:
         >>> import ledgerframes as lf
@@ -168,10 +158,6 @@ def featured_app_history(
     Returns:
         One row per right, in the order of their beginnings, with the columns of
         `lf.describe("featured_app_history")`.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
-        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
 
     Example:
         >>> import ledgerframes as lf

@@ -89,7 +89,6 @@ def active_parties(
         every: the length of the intervals, which begin at its multiples (of days: at midnight in UTC).
         seen: the parties that the history before the events names; `[]` if there are none. Without it `new` is null,
             unless the events begin at ledger begin.
-        decimals: how pandas holds amounts; this table has none.
 
     Returns:
         One row per interval that has events, in order, with the columns of `lf.describe("active_parties")`:
@@ -113,7 +112,6 @@ def template_activity(
 
     Args:
         every: the length of the intervals, which begin at its multiples (of days: at midnight in UTC).
-        decimals: how pandas holds amounts; this table has none.
 
     Returns:
         One row per interval, template and choice, in this order, with the columns of
@@ -144,16 +142,9 @@ def validator_liveness(
     it, so the range has to begin at ledger begin, or `opening` has to have the licenses that there were. A license that
     was cancelled or withdrawn has no row; `attrs["ended"]` counts these.
 
-    Args:
-        decimals: how pandas holds amounts; this table has none.
-
     Returns:
         One row per validator, by party, with the columns of `lf.describe("validator_liveness")`: numbers of rounds.
         `silent_for` counts up to the latest round that was to close by the last event.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
-        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
 
     Example:
         >>> import ledgerframes as lf
@@ -233,10 +224,6 @@ def validator_daily(events: Any, *, opening: Any = None, as_: As = "pandas", dec
         validator's party claimed, whoever's coupons they were; traffic is what it paid for. `whole` says whether the
         range holds all of the day.
 
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
-        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
-
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=600) as net:
@@ -253,17 +240,10 @@ def wallets_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decim
     A preapproval that is active all through a range has no event in it, so it has to begin at ledger begin, or
     `opening` has to have the preapprovals and proposals that there were.
 
-    Args:
-        decimals: how pandas holds amounts; this table has none.
-
     Returns:
         One row per day and provider for which anything was counted, in this order, with the columns of
         `lf.describe("wallets_daily")`. A party can have preapprovals of several providers, and counts with each.
         `whole` says whether the range holds all of the day.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
-        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
 
     Example:
         >>> import ledgerframes as lf
@@ -283,16 +263,11 @@ def retention(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
 
     Args:
         opening: `"nothing"` says of events without provenance that they begin at ledger begin.
-        decimals: how pandas holds amounts; this table has none.
 
     Returns:
         One row per week of first activity and number of weeks after it, in this order, with the columns of
         `lf.describe("retention")`; weeks in which none of them acted have a row as well. `whole` says whether the
         range holds all of the week; the last one is mostly cut.
-
-    Raises:
-        InputError: an argument is not valid, or columns are missing.
-        PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap.
 
     Example:
         >>> import ledgerframes as lf

@@ -19,6 +19,7 @@ from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs, inputs_of
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import bound
+from ledgerframes.tables.kinds import AMOUNT
 from ledgerframes.tables.table import Table
 
 P = ParamSpec("P")
@@ -33,14 +34,26 @@ _ARGUMENTS: Final = {
 }
 #: Models that list choices that no model knows and that may move coin: those of its rules, and those of coins.
 MOVERS: Final = ("unknown_rules_choices", "unknown_coin_choices")
-_RAISES: Final = "Raises:\n    InputError: an argument is not valid, or columns are missing.\n\n"
+_RAISES: Final = "Raises:\n    InputError: an argument is not valid, or columns are missing.\n"
+_NOT_WHOLE: Final = (
+    "    PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a"
+    " gap.\n"
+)
+_NO_AMOUNTS: Final = {"decimals": "how pandas holds amounts; this table has none."}
 
 
-def table_function(function: Callable[P, R]) -> Callable[P, R]:
+def table_function(function: Callable[P, R], *, whole: bool = False, amounts: bool = True) -> Callable[P, R]:
     """Declare a table's function: its form is checked before anything is computed, and shared arguments are documented.
 
     Its error for too little memory names the table.
+
+    Args:
+        function: computes the table.
+        whole: whether it refuses a history with a gap.
+        amounts: whether the table has any.
     """
+    arguments = _ARGUMENTS | ({} if amounts else _NO_AMOUNTS)
+    raises = _RAISES + (_NOT_WHOLE if whole else "")
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -48,7 +61,8 @@ def table_function(function: Callable[P, R]) -> Callable[P, R]:
         with enough_memory(function.__name__):
             return function(*args, **kwargs)
 
-    checked.__doc__ = function.__doc__ and _documented(function.__doc__, inspect.signature(function).parameters)
+    parameters = inspect.signature(function).parameters
+    checked.__doc__ = function.__doc__ and _documented(function.__doc__, parameters, arguments, raises)
     return checked
 
 
@@ -81,7 +95,6 @@ def of_model(
     def declared(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
 
-        @table_function
         @wraps(function)
         def of_history(*args: P.args, **kwargs: P.kwargs) -> R:
             given = signature.bind(*args, **kwargs)
@@ -108,7 +121,8 @@ def of_model(
             )
             return found
 
-        return of_history
+        amounts = any(column.kind is AMOUNT for column in table.columns)
+        return table_function(of_history, whole=whole, amounts=amounts)
 
     return declared
 
@@ -125,14 +139,14 @@ def _settings(asked: Mapping[str, Any], until: Cursor | int | None) -> dict[str,
     return settings
 
 
-def _documented(docstring: str, parameters: Iterable[str]) -> str:
+def _documented(docstring: str, parameters: Iterable[str], arguments: Mapping[str, str], raises: str) -> str:
     """The docstring of a table's function with the arguments and errors that it shares with others."""
     before, _, after = inspect.cleandoc(docstring).partition("Returns:\n")
     meaning, _, own = before.partition("Args:\n")
     said = {
         item.partition(":")[0]: " ".join(item.split()) for item in re.split(r"\n(?=\S)", inspect.cleandoc(own)) if item
     }
-    items = [said.get(name) or f"{name}: {_ARGUMENTS[name]}" for name in parameters]
+    items = [said.get(name) or f"{name}: {arguments[name]}" for name in parameters]
     listed = "\n".join(fill(item, 112, initial_indent=" " * 4, subsequent_indent=" " * 8) for item in items)
-    raises = "" if "Raises:\n" in after else _RAISES
-    return f"{meaning}Args:\n{listed}\n\nReturns:\n{after.replace('Example:', f'{raises}Example:', 1)}"
+    shared = "" if "Raises:\n" in after else f"{raises}\n"
+    return f"{meaning}Args:\n{listed}\n\nReturns:\n{after.replace('Example:', f'{shared}Example:', 1)}"
