@@ -100,7 +100,7 @@ RANGE = (
     ("name", "shown"),
     [
         ("load_users", f"(net, *, {FORM})"),
-        ("load_licenses", f"(net, *, personal=None, blobs=False, {FORM})"),
+        ("load_licenses", f"(net, *, blobs=False, personal=None, {FORM})"),
         ("load_traffic", f"(net, members, *, synchronizer=None, {FORM})"),
         ("load_update", "(net, update_id=None, *, hash=None, as_='pandas', decimals=None, lists='tuple')"),
         ("load_history", f"(net, *, {RANGE}, source='pages')"),

@@ -191,7 +191,6 @@ def _pages(
     bound(at, "at")
     size = whole_number(page_size, "page_size", least=1, most=_MAXIMUM)
     place = snapshot_at(load.net, at)
-    load.origin.personal = load.net.settings.personal
     parts = _parts(asked)
     reader = SnapshotReader(load.net.scan, load.origin, call, place, parts, load.endpoint, load.table.name, size)
     batches: list[pa.RecordBatch] = []

@@ -13,12 +13,12 @@ from ledgerframes.decoding.personal import LEFT_OUT, json_columns, strip_batch
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.rules import PartyId, distinct
 from ledgerframes.loaders.declaring import loader
-from ledgerframes.loaders.table_loader import TableLoad, keeps_personal
+from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.contracts import LICENSES, NAME_RULES, TRANSFER_OFFERS, TRANSFER_PREAPPROVALS
 
 
 @loader(LICENSES)
-def load_licenses(load: TableLoad, *, personal: bool | None = None, blobs: bool = False) -> Any:
+def load_licenses(load: TableLoad, *, blobs: bool = False) -> Any:
     """Load the validator licenses, one row per validator (contract: GET /v0/admin/validator/licenses).
 
     A license is created again at every change and can move between pages while they are read, so only the newest one of
@@ -26,8 +26,6 @@ def load_licenses(load: TableLoad, *, personal: bool | None = None, blobs: bool 
 
     Args:
         net: the network; its scan is asked.
-        personal: keep the operators' contact points: a column, and the member in `payload`. None takes the setting
-            of `connect`.
         blobs: keep `created_event_blob`, which is more than half of the bytes. It contains the contact points, so it
             needs `personal=True`.
 
@@ -45,14 +43,14 @@ def load_licenses(load: TableLoad, *, personal: bool | None = None, blobs: bool 
         >>> licenses.shape
         (24, 2)
     """
-    keeps = keeps_personal(load.net, asked=personal)
+    keeps = load.origin.personal
     # The blob is the whole contract in a binary form, contact point included.
     if blobs and not keeps:
         raise InputError(
             "blobs=True needs personal=True: the contact points of validators' operators can be read in the blobs of "
             "licenses; pass personal=True too, or to connect, or leave blobs out"
         )
-    load.origin.personal, load.origin.left_out = keeps, () if keeps else (LEFT_OUT,)
+    load.origin.left_out = () if keeps else (LEFT_OUT,)
     items = load.paged(
         load.net.scan.raw.validator_licenses, items="validator_licenses", following="next_page_token", argument="after"
     )

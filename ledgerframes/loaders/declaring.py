@@ -46,14 +46,15 @@ def loader(
     """Declare a loader of a table.
 
     Args:
-        table: the table. A keyword that columns of it name, such as `blobs`, adds these columns.
+        table: the table. The loader takes a keyword for each `asked=` of its columns, such as `blobs`, and has these
+            columns only where the caller gives True.
         needs: the routes that are requested, the newest first, if not every server has them.
         instead: the remedy if none of them is served, a sentence without its full stop.
         keywords: the keywords of `TableLoad.of` that it takes.
 
     Returns:
-        Creates the public function: it takes the network where the loader takes a `TableLoad`, then the loader's
-        own arguments, then the keywords of all loaders, which stand in its signature and docstring.
+        A decorator that makes the public function. It takes the network in place of the `TableLoad`, then the loader's
+        own arguments, then `keywords` and those of the columns; its signature and docstring have all of them.
     """
     asked = {column.asked for column in table.columns} - {""}
     refused = "InputError: an argument is not valid" + (", or the scan does not serve the route." if needs else ".")
@@ -88,7 +89,8 @@ def history_loader(
         more: keywords of `HistoryRequest.of` that it takes in addition to the usual ones.
 
     Returns:
-        What makes the public function of one that takes a `Read` first, as `loader` does.
+        A decorator that makes the public function, as that of `loader` does; the function it is put on takes a `Read`
+        first.
     """
     keywords = (*KEYWORDS, *more)
     kinds = {} if len(tables) == 1 else {"columns": "ByTable"}

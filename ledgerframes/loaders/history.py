@@ -210,6 +210,5 @@ def _single(load: TableLoad, answer: Answer[bytes] | None, endpoint: Endpoint, w
     assert answer is not None, "both calls raise if there is no such update"
     batches = decode_items([answer.value], endpoint=f"{endpoint.method} {endpoint.path}").batches
     load.origin.servers[source_of(answer.server)] = None
-    load.origin.personal = load.net.settings.personal
     frames = {name: load.of_table(table_named(name)).frame(batch, part=what) for name, batch in batches.items()}
     return History(**frames)

@@ -82,7 +82,6 @@ def load_ledger_contracts(
     size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)
     at = offset(load.net, at, "at", least=0)
     reader = _Reader(whole_format(named, interfaces=views).event_format, at, size, load.limit)
-    load.origin.personal = load.net.settings.personal
     with load.asking():
         OneParticipant(load.net, load.origin, CONTRACTS_PAGE, _INSTEAD).run(reader.all_pages, reader.restart)
     table = pa.Table.from_batches(reader.batches, schema=LEDGER_CONTRACTS.schema)

@@ -99,7 +99,6 @@ def load_ledger_history(
     size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)
 
     most = None if limit is None else whole_number(limit, "limit", least=1)
-    load.origin.personal = load.net.settings.personal
     read = _Reader(whole_format(named, interfaces=views), first, stop, size, most)
     with load.asking():
         OneParticipant(load.net, load.origin, UPDATES_PAGE, _INSTEAD).run(read.all_pages, read.restart)

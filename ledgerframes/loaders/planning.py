@@ -160,13 +160,11 @@ def _planned(
     if extent is None:
         return Plan(name or f"{windows[0]}, where no update is shown", 0, 1, 1, 0.0, 0.0)
     size, items, seconds, probes = 0, 0, 0.0, 0
-    parts = [
-        part
-        # Each migration ends approximately where the next one begins.
-        for first, following in zip(extent.firsts, [*extent.firsts[1:], extent.newest], strict=True)
-        for wanted in windows
-        if (part := _part(wanted, first, max(first.micros, following.micros))) is not None
-    ]
+    parts = []
+    # Each migration ends approximately where the next one begins.
+    for first, following in zip(extent.firsts, [*extent.firsts[1:], extent.newest], strict=True):
+        named = [_part(wanted, first, max(first.micros, following.micros)) for wanted in windows]
+        parts += [part for part in named if part is not None]
     total = sum(part.high - part.low + 1 for part in parts)
     rows = []
     for part in parts:

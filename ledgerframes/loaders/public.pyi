@@ -466,8 +466,8 @@ def load_ledger_transaction(
 def load_licenses(
     net: Network,
     *,
-    personal: bool | None = ...,
     blobs: bool = ...,
+    personal: bool | None = ...,
     columns: Iterable[str] | None = ...,
     as_: Literal["pandas"] = ...,
     decimals: Decimals | None = ...,
@@ -479,8 +479,8 @@ def load_licenses(
 def load_licenses(
     net: Network,
     *,
-    personal: bool | None = ...,
     blobs: bool = ...,
+    personal: bool | None = ...,
     columns: Iterable[str] | None = ...,
     as_: Literal["arrow"],
     decimals: Decimals | None = ...,
@@ -492,8 +492,8 @@ def load_licenses(
 def load_licenses(
     net: Network,
     *,
-    personal: bool | None = ...,
     blobs: bool = ...,
+    personal: bool | None = ...,
     columns: Iterable[str] | None = ...,
     as_: Literal["polars"],
     decimals: Decimals | None = ...,

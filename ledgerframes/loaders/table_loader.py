@@ -68,7 +68,12 @@ _token = msgspec.json.Decoder(int | str | None)
 
 @dataclass
 class Origin:
-    """The servers that answered, whether the answers are complete, and the treatment of personal data."""
+    """The servers that answered, whether the answers are complete, and the treatment of personal data.
+
+    Attributes:
+        personal: whether the caller keeps personal data, by the loader's keyword or by the setting of `connect`.
+        left_out: members that were removed because they hold personal data.
+    """
 
     servers: dict[str, None] = field(default_factory=dict)
     complete: bool = True
@@ -123,7 +128,7 @@ class TableLoad:
     lists: Lists
     limit: int | None
     allow_partial: bool
-    origin: Origin = field(default_factory=Origin)
+    origin: Origin
     needs: tuple[Endpoint, ...] = ()
     instead: str = ""
     unasked: tuple[str, ...] = ()
@@ -148,7 +153,8 @@ class TableLoad:
         Args:
             net: the network.
             table: the table.
-            personal: keep personal data. None takes the setting of `connect`.
+            personal: keep the operators' contact points: a column, and the member in `payload`. None takes the setting
+                of `connect`.
             blobs: keep `created_event_blob`.
             columns: the columns to keep, in this order; all by default.
             as_: `"pandas"`, `"arrow"` or `"polars"`.
@@ -164,11 +170,13 @@ class TableLoad:
         held = net.settings.decimals if decimals is None else decimals
         check_shape(as_, held, lists)
         most = None if limit is None else min(whole_number(limit, "limit", least=1), _MOST)
-        asked = {"personal": keeps_personal(net, asked=personal), "blobs": flag(blobs, "blobs")}
+        keeps = net.settings.personal if personal is None else flag(personal, "personal")
+        asked = {"personal": keeps, "blobs": flag(blobs, "blobs")}
         unasked = tuple(column.source for column in table.columns if not asked.get(column.asked, True))
         table = table.having(*(name for name, wanted in asked.items() if wanted)) if unasked else table
         partial = flag(allow_partial, "allow_partial")
-        return cls(net, table, table.pick(columns), as_, held, lists, most, partial, unasked=unasked)
+        origin = Origin(personal=keeps)
+        return cls(net, table, table.pick(columns), as_, held, lists, most, partial, origin, unasked=unasked)
 
     @property
     def endpoint(self) -> str:
@@ -177,7 +185,7 @@ class TableLoad:
 
     def of_table(self, table: Table) -> TableLoad:
         """The same for a second table that comes with the first one, with all its columns and rows."""
-        return replace(self, table=table, names=table.names, limit=None)
+        return replace(self, table=table, names=table.names, limit=None, unasked=())
 
     @contextmanager
     def asking(self, *needs: Endpoint) -> Iterator[None]:
@@ -265,15 +273,6 @@ class TableLoad:
                 if self.limit is not None and len(collected) >= self.limit:
                     break
         return collected
-
-
-def keeps_personal(net: Network, *, asked: bool | None) -> bool:
-    """Whether to keep personal data: the caller's choice, or the setting of `connect`.
-
-    Raises:
-        InputError: the value is neither True nor False.
-    """
-    return net.settings.personal if asked is None else flag(asked, "personal")
 
 
 def items_of(members: Mapping[str, Raw], name: str, endpoint: str) -> list[Raw]:

@@ -157,7 +157,9 @@ def _pairs(
 ) -> Iterator[tuple[str, str]]:
     """Each name with one value at a time, as text."""
     for name, value in query.items():
-        for one in () if value is None else (value,) if isinstance(value, str | int) else value:
+        if value is None:
+            continue
+        for one in [value] if isinstance(value, str | int) else value:
             # Servers read `true`, not Python's `True`.
             text = str(one).lower() if isinstance(one, bool) else str(one)
             try:

@@ -142,7 +142,7 @@ class Transport:
     def _secret(self, interface: Interface, server: str) -> Secret | None:
         """The token for a server; None for one that the caller has not named."""
         listed = interface == "scan" and server in (self._listed or ())
-        return None if listed else self._tokens.get(interface)
+        return None if listed else self.token(interface)
 
     def token(self, interface: Interface) -> Secret | None:
         """The token of an interface, which client credentials fetch through this connection."""

@@ -151,7 +151,7 @@ def load_from_objects(
             " load the history of the folder and use lf.active_contracts"
         )
     snapshot, migration_id = _snapshot_of(net, at)
-    load.origin.servers[snapshot.place], load.origin.personal = None, net.settings.personal
+    load.origin.servers[snapshot.place] = None
     rows = _Rows(wanted, load.limit, read)
     with (
         load.origin.tolerating(allow_partial=load.allow_partial),
