@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -160,7 +159,7 @@ def _members(
     """The values of each member, one per row."""
     asked = None if wanted is None else _below(path, wanted)
     names = asked if asked is not None else found.members.get(path) or _first_names(cells, filled)
-    columns = members_of(cells, names, closed=asked is None) or _by_python(cells, filled, names, closed=asked is None)
+    columns = members_of(cells, names, closed=asked is None)
     if columns is None:
         objects = _by_dictionary(cells.filter(filled))
         names = list(dict.fromkeys(name for members in objects for name in members)) if asked is None else asked
@@ -177,32 +176,6 @@ def _first_names(cells: pa.Array, filled: pa.Array) -> list[str]:
     """The members of the first objects, which are mostly those of all; a read for known names is faster."""
     objects = _by_dictionary(cells.slice(0, _FEW).filter(filled.slice(0, _FEW)))
     return list(dict.fromkeys(name for members in objects for name in members))
-
-
-def _by_python(cells: pa.Array, filled: pa.Array, names: Sequence[str], *, closed: bool) -> Iterator[pa.Array] | None:
-    """The column of each named member, several times as fast as through dictionaries.
-
-    Returns:
-        None if msgspec does not take a name, a text is not an object, or, `closed`, an object has further members.
-    """
-    if not names:
-        return None
-    is_filled = filled.to_numpy(zero_copy_only=False)
-    rows = np.flatnonzero(is_filled)
-    fields = [(f"f{number}", Raw, _ABSENT) for number in range(len(names))]
-    rename = {f"f{number}": name for number, name in enumerate(names)}
-    try:
-        # Once the names are known, a Struct is read faster than dictionaries.
-        struct = msgspec.defstruct("Members", fields, rename=rename, forbid_unknown_fields=closed, gc=False)
-        # Joined by line feeds, so that one call decodes all rows.
-        joined = _joined(cells if is_filled.all() else cells.filter(filled))
-        objects = msgspec.json.Decoder(struct).decode_lines(joined)
-    except ValueError:  # also what msgspec raises for a member it does not know
-        return None
-    if len(objects) != len(rows):
-        return None
-    getters = [attrgetter(f"f{number}") for number in range(len(names))]
-    return (_column(list(map(getter, objects)), rows, len(cells)) for getter in getters)
 
 
 def _by_dictionary(texts: pa.Array) -> list[dict[str, Raw]]:
