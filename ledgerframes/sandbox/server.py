@@ -13,7 +13,7 @@ from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.generator.growth import LedgerGrowth
 from ledgerframes.sandbox.http.callers import Access
 from ledgerframes.sandbox.serving import Served, serve
-from ledgerframes.sandbox.start_options import Serving, read_options, read_pruning, read_serving, whole
+from ledgerframes.sandbox.start_options import Serving, check_names, read_options, read_pruning, read_serving, whole
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.package_store import Stored
 from ledgerframes.sandbox.world.templates import COIN_RULES, TOKEN_RULES
@@ -144,6 +144,7 @@ class Sandbox:
 
     def replica(self, **options: Any) -> Sandbox:
         """Start another server over the same world, with the options of `start` from `port` on."""
+        check_names("replica", options, read_serving)
         return _serve(self.world, read_serving(**options), self._issuer)
 
     def token(self, user: str, *, lifetime: float = DAY) -> str:

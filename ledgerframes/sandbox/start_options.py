@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import operator
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from inspect import signature
 from typing import Any, Final
 
 from ledgerframes.sandbox.faults import Faults
@@ -77,12 +79,25 @@ class Serving:
     rate: float | None
 
 
+def check_names(call: str, names: Iterable[str], *readers: Callable[..., Any]) -> None:
+    """Refuse an option that none of the functions reads.
+
+    Raises:
+        TypeError: there is one; it names the call as Python does.
+    """
+    known = {name for reader in readers for name in signature(reader).parameters}
+    for name in names:
+        if name not in known:
+            raise TypeError(f"{call}() got an unexpected keyword argument {name!r}")
+
+
 def read_options(**options: Any) -> tuple[Serving, dict[str, Any]]:
     """Read how a ledger is to be served, and the arguments of `generate` for it.
 
     Raises:
         ValueError: a value is not valid, or goes together with one that it excludes.
     """
+    check_names("start", options, read_serving, read_history)
     history = {name: options.pop(name) for name in HISTORY if name in options}
     return read_serving(**options), read_history(**history)
 

@@ -49,16 +49,14 @@ class RiggedView(ServerView):
         return max(0, len(self.world.updates) - self._lag)
 
     def page(self, after: Cursor | None, page_size: int, *, private: bool = False) -> list[Update]:
-        with self.world.lock:
-            hidden = self._hidden(self.end())
-            found = super().page(after, page_size + len(hidden), private=private)
-            shown = [update for update in found if update.update_id not in hidden][:page_size]
-            self._count_passed(hidden, found[:1], shown, whole=len(shown) < page_size)
-            return shown
+        hidden = self._hidden(self.end())
+        found = super().page(after, page_size + len(hidden), private=private)
+        shown = [update for update in found if update.update_id not in hidden][:page_size]
+        self._count_passed(hidden, found[:1], shown, whole=len(shown) < page_size)
+        return shown
 
     def knows(self, update: Update) -> bool:
-        with self.world.lock:
-            return super().knows(update) and update.update_id not in self._hidden(self.end())
+        return super().knows(update) and update.update_id not in self._hidden(self.end())
 
     def _hidden(self, end: int) -> dict[str, Update]:
         if not self._late or not end:

@@ -20,25 +20,29 @@ from ledgerframes.sandbox.serving import Served, serve
 RIGHT = {"transactions": [{"update_id": f"1220{n:04}"} for n in range(50)]}
 
 
-RAN: list[str] = []
-
-
-async def updates(request: Request) -> JSONResponse:
-    RAN.append(request.url.path)
-    return JSONResponse(RIGHT)
-
-
 @pytest.fixture(scope="module")
 def server():
+    async def updates(request: Request) -> JSONResponse:
+        handled.append(request.url.path)
+        return JSONResponse(RIGHT)
+
+    handled: list[str] = []
     paths = ("/updates", "/other")
     with serve(Starlette(routes=[Route(path, updates, methods=["GET", "POST"]) for path in paths])) as served:
-        yield served
+        yield served, handled
 
 
 @pytest.fixture
-def served(server: Served):
-    yield server
-    server.faults = None
+def served(server):
+    yield server[0]
+    server[0].faults = None
+
+
+@pytest.fixture
+def handled(server):
+    """The paths of the requests of this test that the app has seen."""
+    server[1].clear()
+    return server[1]
 
 
 def ask(served: Served, path: str = "/updates", body: bytes = b"{}") -> tuple[int, http.client.HTTPMessage, bytes]:
@@ -67,14 +71,13 @@ def ask(served: Served, path: str = "/updates", body: bytes = b"{}") -> tuple[in
         ("empty", 200, "application/json", ""),
     ],
 )
-def test_answers_in_the_place_of_the_app(served, kind, status, content_type, body):
-    handled = len(RAN)
+def test_answers_in_the_place_of_the_app(served, handled, kind, status, content_type, body):
     served.faults = Faults.script([kind])
     got, headers, sent = ask(served)
     assert (got, headers.get_content_type()) == (status, content_type)
     assert body in sent.decode()
     assert bool(sent) is bool(body)
-    assert len(RAN) == handled
+    assert handled == []
 
 
 def test_retry_after_comes_missing_in_seconds_and_as_a_date(served):
@@ -85,14 +88,13 @@ def test_retry_after_comes_missing_in_seconds_and_as_a_date(served):
     assert 4 < email.utils.parsedate_to_datetime(date).timestamp() - time.time() <= 7.5
 
 
-@pytest.mark.parametrize(("kind", "handled"), [("reset", 0), ("reset-after", 1), ("reset-in-body", 1)])
-def test_a_reset_is_a_reset_and_says_whether_the_app_ran(served, kind, handled):
-    before = len(RAN)
+@pytest.mark.parametrize(("kind", "times"), [("reset", 0), ("reset-after", 1), ("reset-in-body", 1)])
+def test_a_reset_is_a_reset_and_says_whether_the_app_ran(served, handled, kind, times):
     served.faults = Faults.script([kind])
     with pytest.raises(ConnectionResetError) as reset:
         ask(served)
     assert not isinstance(reset.value, http.client.RemoteDisconnected)
-    assert len(RAN) - before == handled
+    assert len(handled) == times
     assert ask(served)[0] == 200
 
 

@@ -162,7 +162,7 @@ def read_commands(wrapped: list[dict[str, Any]]) -> list[Command]:
     """The commands of a batch, out of their variants.
 
     Raises:
-        UnreadableError: one is none of the four variants, or lacks a member.
+        UnreadableError: one is not one of the four variants, or lacks a member.
     """
     return [_variant(command, _COMMANDS) for command in wrapped]
 

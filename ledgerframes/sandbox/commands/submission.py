@@ -10,8 +10,7 @@ from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.submissions import ChangeId, Period, Submission
 from ledgerframes.sandbox.world.world import Update, World
 
-# How far a command advances the ledger's clock, in microseconds.
-# Forward by a little, so that a command's record time is later than everything before it.
+# How far a command advances the ledger's clock, in microseconds: its record time is later than everything before it.
 PACE: Final = 100_000
 
 # Writes the updates of the change from a record time on and applies them; or raises and changes nothing.
@@ -53,31 +52,30 @@ def admit(world: World, change: RequestedChange) -> Simulation:
 
 
 def carry_out(world: World, change: RequestedChange, write: Write) -> list[str]:
-    """Carry out a change; the ids of its updates.
+    """Carry out a change, under the world's lock; the ids of its updates.
 
     Raises:
         LedgerError: it is refused, and nothing has changed.
     """
-    with world.lock:
-        sim = admit(world, change)
-        chance, stored = sim.rng.getstate(), sim.stored
-        try:
-            updates = write(sim, sim.now + PACE)
-        except BaseException:
-            # A refused command must not change the bytes of what the seed makes up later.
-            sim.rng.setstate(chance)
-            sim.stored = stored
-            raise
-        world.record(updates)
-        sim.now = updates[-1].record_time
-        ids = [update.update_id for update in updates]
-        submission = Submission(
-            change.change_id,
-            change.submission_id or f"submission-{ids[0][-16:]}",
-            change.workflow_id,
-            sim.now,
-            world.offset(ids[-1]),
-        )
-        world.submissions.accept(submission, ids)
-        world.asked.append(change.asked)
-        return ids
+    sim = admit(world, change)
+    chance, stored = sim.rng.getstate(), sim.stored
+    try:
+        updates = write(sim, sim.now + PACE)
+    except BaseException:
+        # A refused command must not change the bytes of what the seed makes up later.
+        sim.rng.setstate(chance)
+        sim.stored = stored
+        raise
+    world.record(updates)
+    sim.now = updates[-1].record_time
+    ids = [update.update_id for update in updates]
+    submission = Submission(
+        change.change_id,
+        change.submission_id or f"submission-{ids[0][-16:]}",
+        change.workflow_id,
+        sim.now,
+        world.offset(ids[-1]),
+    )
+    world.submissions.accept(submission, ids)
+    world.asked.append(change.asked)
+    return ids

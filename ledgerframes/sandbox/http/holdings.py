@@ -10,6 +10,7 @@ from ledgerframes.sandbox.http.responses import INT64, RefusalError, check_list,
 from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world.coin_history import Coin
 from ledgerframes.sandbox.world.holdings import summary
+from ledgerframes.sandbox.world.timestamps import Cursor
 
 ROUTES: Final = Routes()
 
@@ -70,11 +71,11 @@ def _held(asked: Asked, wanted: SummaryRequest) -> dict[str, list[Coin]]:
     return held
 
 
-def snapshot_of(asked: Asked, migration_id: int, record_time: str, match: str | None) -> tuple[int, int]:
+def snapshot_of(asked: Asked, migration_id: int, record_time: str, match: str | None) -> Cursor:
     """The snapshot that is asked for: of exactly that time unless the match says otherwise.
 
     Raises:
-        RefusalError: 400, the time is none; 404, there is no such snapshot.
+        RefusalError: 400, the time is not valid; 404, there is no such snapshot.
     """
     snapshot = asked.view.snapshot(migration_id, read_time(record_time), exact=match != "at_or_before")
     if snapshot is None:

@@ -139,7 +139,7 @@ def _expect_empty(body: dict[str, Any]) -> None:
     """Check that the extra arguments are there and empty, as the contract wants them; `{"values": {}}` is empty too."""
     arguments = body.get("choiceArguments")
     if not isinstance(arguments, dict):
-        raise RefusalError(400, "choiceArguments is missing or no object")
+        raise RefusalError(400, "choiceArguments is missing or not an object")
     extra = arguments.get("extraArgs")
     for name in ("context", "meta"):
         value = extra.get(name) if isinstance(extra, dict) else None

@@ -54,7 +54,7 @@ def type_carrying(item: bytes) -> bytes:
 
 
 def type_carrying_contract(contract: bytes) -> bytes:
-    """The same form of an active contract."""
+    """The `protobuf_json` form of an active contract."""
     return bytes(_event(msgspec.Raw(contract)))
 
 

@@ -82,7 +82,7 @@ def read_time(text: str) -> int:
     """A time in microseconds.
 
     Raises:
-        RefusalError: 400, it is none.
+        RefusalError: 400, it is not a time.
     """
     try:
         return timestamps.parse(text)
@@ -118,7 +118,7 @@ def check_list(name: str, given: Sized, *, maximum: int | None) -> None:
 
 
 def read_list(body: dict[str, Any], name: str, *, maximum: int | None) -> list[Any]:
-    """A list of ids that a body must have, of so many items at most.
+    """A list of ids that a body must have, of `maximum` items at most.
 
     Raises:
         RefusalError: 400, it is missing, something else, or longer.

@@ -17,7 +17,7 @@ from ledgerframes.sandbox.world.templates import COIN_RULES
 from ledgerframes.sandbox.world.views import ServerView
 from ledgerframes.sandbox.world.world import World
 
-#: The releases that a sandbox can serve: all of the newest with the contract's older routes, or one release.
+#: The release whose routes are all of the newest one's and the contract's older ones.
 CONTRACT: Final = "contract"
 
 
@@ -173,11 +173,11 @@ class Routes(list[Route]):
     """The routes of a module in the order in which paths are tried; `get` and `post` declare the function below."""
 
     def get(self, path: str, **lifetime: Any) -> Callable[[Handler], Handler]:
-        """A route of that path."""
+        """Declare what answers GET at a path; `lifetime` are the members of `Route` from `since` on."""
         return self._declare("GET", path, lifetime)
 
     def post(self, path: str, **lifetime: Any) -> Callable[[Handler], Handler]:
-        """A route of that path."""
+        """Declare what answers POST at a path; `lifetime` are the members of `Route` from `since` on."""
         return self._declare("POST", path, lifetime)
 
     def _declare(self, method: str, path: str, lifetime: dict[str, Any]) -> Callable[[Handler], Handler]:

@@ -27,10 +27,7 @@ ROUTES: Final = Routes()
 @ROUTES.post("/api/scan/v2/updates")
 def updates(asked: Asked) -> bytes:
     """A page of the history."""
-    body = asked.object()
-    # `contract_value_encoding` is not read: real servers ignore names that they do not know.
-    size, after = read_page_request(body, maximum=asked.server.limits.page)
-    carrying = carries_types(body.get("daml_value_encoding"))
+    size, after, carrying = page_request(asked)
     page = asked.view.page(after, size)
     if carrying:
         page = [update._replace(rendered=render.type_carrying(update.rendered)) for update in page]
@@ -55,7 +52,7 @@ def update_by_id(asked: Asked) -> bytes:
 
 @ROUTES.get("/api/scan/v1/updates/{update_id:path}", removed_in="0.9", deprecated_in="0.5", in_contract=True)
 def update_by_id_v1(asked: Asked) -> bytes:
-    """The same in an older form."""
+    """An update by its id with a constant offset, and its events in another order."""
     return render.with_offset(update_by_id(asked))
 
 
@@ -107,6 +104,18 @@ def _item(asked: Asked, update: Update | None, missing: str) -> bytes:
     if update is None or not asked.view.knows(update):
         raise RefusalError(404, missing)
     return render.type_carrying(update.rendered) if carrying else update.rendered
+
+
+def page_request(asked: Asked) -> tuple[int, Cursor | None, bool]:
+    """The size of the requested page, the cursor before it, and whether its values carry their types.
+
+    Raises:
+        RefusalError: 400, one of them is not valid.
+    """
+    body = asked.object()
+    # `contract_value_encoding` is not read: real servers ignore names that they do not know.
+    size, after = read_page_request(body, maximum=asked.server.limits.page)
+    return size, after, carries_types(body.get("daml_value_encoding"))
 
 
 def read_page_request(body: dict[str, Any], *, maximum: int) -> tuple[int, Cursor | None]:

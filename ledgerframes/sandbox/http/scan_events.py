@@ -7,7 +7,7 @@ from typing import Final
 from ledgerframes.sandbox.http import render
 from ledgerframes.sandbox.http.responses import RefusalError
 from ledgerframes.sandbox.http.routes import Asked, Routes
-from ledgerframes.sandbox.http.scan import carries_types, read_page_request
+from ledgerframes.sandbox.http.scan import carries_types, page_request
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.verdicts import Event, events_of
@@ -19,9 +19,7 @@ ROUTES: Final = Routes()
 @ROUTES.post("/api/scan/v0/events")
 def events(asked: Asked) -> bytes:
     """A page of the event history."""
-    body = asked.object()
-    size, after = read_page_request(body, maximum=asked.server.limits.page)
-    carrying = carries_types(body.get("daml_value_encoding"))
+    size, after, carrying = page_request(asked)
     page = _page(asked.view, after, size)
     return b'{"events":[' + b",".join(_told(event, carrying=carrying) for event in page) + b"]}"
 

@@ -103,7 +103,7 @@ def name_by_party(asked: Asked) -> dict[str, Any]:
 @ROUTES.get("/api/scan/v0/ans-entries/by-name/{name:path}")
 @ROUTES.get("/api/validator/v0/scan-proxy/ans-entries/by-name/{name:path}")
 def name_by_name(asked: Asked) -> dict[str, Any]:
-    """Whose name it is."""
+    """The entry of a name."""
     name = asked.part("name")
     named = next((entry for entry in _entries(asked.world) if entry["name"] == name), None)
     if named is None:

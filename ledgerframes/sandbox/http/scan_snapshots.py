@@ -24,6 +24,7 @@ from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.active_set import Active
 from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
+from ledgerframes.sandbox.world.timestamps import Cursor
 
 ROUTES: Final = Routes()
 
@@ -31,10 +32,11 @@ _COINS: Final = frozenset(f"{template.package_name}:{template.entity}" for templ
 
 _Int64 = Annotated[int, Meta(ge=-INT64, le=INT64 - 1)]
 _Int32 = Annotated[int, Meta(ge=-INT32, le=INT32 - 1)]
-_Asked = TypeVar("_Asked", bound="_Snapshot")
+_Body = TypeVar("_Body", bound="_Wanted")
+_Version = Literal["v2", "v1", "v0"]
 
 
-class _Snapshot(Struct):
+class _Wanted(Struct):
     migration_id: _Int64
     record_time: str
     page_size: _Int32
@@ -43,14 +45,14 @@ class _Snapshot(Struct):
     after: str | _Int64 | None = None
 
 
-class StateRequest(_Snapshot):
+class StateRequest(_Wanted):
     """The body of POST /v2/state/acs and of its predecessors under /v1 and /v0."""
 
     templates: list[str] | None = None
     party_ids: list[str] | None = None
 
 
-class CoinsRequest(_Snapshot, kw_only=True):
+class CoinsRequest(_Wanted, kw_only=True):
     """The body of POST /v2/holdings/state and of its predecessors under /v1 and /v0."""
 
     owner_party_ids: Annotated[list[str], Meta(min_length=1)]
@@ -69,43 +71,67 @@ def snapshot_time(asked: Asked) -> dict[str, Any]:
 
 
 @ROUTES.post("/api/scan/v2/state/acs", since="0.9")
-@ROUTES.post("/api/scan/v1/state/acs", since="0.7", removed_in="0.9")
-@ROUTES.post("/api/scan/v0/state/acs", removed_in="0.9", deprecated_in="0.7", successor="/api/scan/v1/state/acs")
 def state(asked: Asked) -> dict[str, Any]:
     """A page of the active contracts."""
-    wanted = _read(asked, StateRequest)
+    return _state(asked, "v2")
+
+
+@ROUTES.post("/api/scan/v1/state/acs", since="0.7", removed_in="0.9")
+def state_v1(asked: Asked) -> dict[str, Any]:
+    """A page of the active contracts with a number as its token."""
+    return _state(asked, "v1")
+
+
+@ROUTES.post("/api/scan/v0/state/acs", removed_in="0.9", deprecated_in="0.7", successor="/api/scan/v1/state/acs")
+def state_v0(asked: Asked) -> dict[str, Any]:
+    """A page of the active contracts with a number as its token, and ids of events instead of updates."""
+    return _state(asked, "v0")
+
+
+@ROUTES.post("/api/scan/v2/holdings/state", since="0.9")
+def coins(asked: Asked) -> dict[str, Any]:
+    """A page of the coins of some owners."""
+    return _coins(asked, "v2")
+
+
+@ROUTES.post("/api/scan/v1/holdings/state", since="0.7", removed_in="0.9")
+def coins_v1(asked: Asked) -> dict[str, Any]:
+    """A page of the coins of some owners with a number as its token."""
+    return _coins(asked, "v1")
+
+
+@ROUTES.post("/api/scan/v0/holdings/state", removed_in="0.9", successor="/api/scan/v1/holdings/state")
+def coins_v0(asked: Asked) -> dict[str, Any]:
+    """A page of the coins of some owners with a number as its token, and ids of events instead of updates."""
+    return _coins(asked, "v0")
+
+
+def _state(asked: Asked, version: _Version) -> dict[str, Any]:
+    wanted = _read(asked, StateRequest, version)
     templates, parties = wanted.templates, wanted.party_ids
     for name in templates or ():
         if name.count(":") != 2:
             raise RefusalError(400, f"Malformed template_id filter: {name}")
-    active = _active(asked, wanted)
+    at = _snapshot(asked, wanted)
     kept = [
         contract
-        for contract in active
+        for contract in asked.view.active(at)
         if (not templates or contract.template in templates)
         and (not parties or not contract.stakeholders.isdisjoint(parties))
     ]
-    return _page(asked, wanted, kept)
+    return _page(wanted, at, kept, version)
 
 
-@ROUTES.post("/api/scan/v2/holdings/state", since="0.9")
-@ROUTES.post("/api/scan/v1/holdings/state", since="0.7", removed_in="0.9")
-@ROUTES.post("/api/scan/v0/holdings/state", removed_in="0.9", successor="/api/scan/v1/holdings/state")
-def coins(asked: Asked) -> dict[str, Any]:
-    """A page of the coins of some owners."""
-    wanted = _read(asked, CoinsRequest)
-    owners, active = set(wanted.owner_party_ids), _active(asked, wanted)
-    return _page(asked, wanted, [one for one in active if one.template in _COINS and _owner(one) in owners])
+def _coins(asked: Asked, version: _Version) -> dict[str, Any]:
+    wanted = _read(asked, CoinsRequest, version)
+    owners, at = set(wanted.owner_party_ids), _snapshot(asked, wanted)
+    kept = [one for one in asked.view.active(at) if one.template in _COINS and _owner(one) in owners]
+    return _page(wanted, at, kept, version)
 
 
-def _version(asked: Asked) -> str:
-    """Of the route: v2 has page tokens that are texts, v0 tells event ids instead of update ids."""
-    return asked.request.url.path.removeprefix("/api/scan/")[:2]
-
-
-def _read(asked: Asked, kind: type[_Asked]) -> _Asked:
-    """The request, unless it has a token of another route or too long a list."""
-    wanted, opaque = read_as(kind, asked.body), _version(asked) == "v2"
+def _read(asked: Asked, kind: type[_Body], version: _Version) -> _Body:
+    """The request, unless it has a token of another version or too long a list."""
+    wanted, opaque = read_as(kind, asked.body), version == "v2"
     if wanted.after is not None and isinstance(wanted.after, str) != opaque:
         known = "string" if opaque else "long"
         raise malformed(f"after: {wanted.after!r} is not a {known}")
@@ -114,18 +140,17 @@ def _read(asked: Asked, kind: type[_Asked]) -> _Asked:
     return wanted
 
 
-def _active(asked: Asked, wanted: _Snapshot) -> list[Active]:
+def _snapshot(asked: Asked, wanted: _Wanted) -> Cursor:
     check_size("page_size", wanted.page_size, asked.server.limits.page)
-    return asked.view.active(snapshot_of(asked, wanted.migration_id, wanted.record_time, wanted.record_time_match))
+    return snapshot_of(asked, wanted.migration_id, wanted.record_time, wanted.record_time_match)
 
 
-def _page(asked: Asked, wanted: _Snapshot, kept: list[Active]) -> dict[str, Any]:
-    after, version = _row(wanted.after), _version(asked)
+def _page(wanted: _Wanted, at: Cursor, kept: list[Active], version: _Version) -> dict[str, Any]:
+    after = _row(wanted.after)
     left = [contract for contract in kept if after is None or contract.row > after]
     page = left[: wanted.page_size]
-    _, at = snapshot_of(asked, wanted.migration_id, wanted.record_time, wanted.record_time_match)
     answer = {
-        "record_time": timestamps.exact(at),
+        "record_time": timestamps.exact(at[1]),
         "migration_id": wanted.migration_id,
         "created_events": [one.told_v0() if version == "v0" else one.told(wanted.migration_id) for one in page],
     }

@@ -71,13 +71,13 @@ def coin_rules(asked: Asked) -> dict[str, Any]:
 
 @ROUTES.get("/api/validator/v0/scan-proxy/transfer-command-counter/{party:path}")
 def command_counter(asked: Asked) -> None:
-    """Nobody has sent a transfer command here."""
+    """The number of a party's transfer commands; nobody has sent one here."""
     raise RefusalError(404, f"No TransferCommandCounter found for party: {asked.part('party')}")
 
 
 @ROUTES.get("/api/validator/v0/scan-proxy/transfer-command/status")
 def command_status(asked: Asked) -> None:
-    """The same of a command's state."""
+    """The state of a transfer command; nobody has sent one here."""
     nonce = asked.integer("nonce", bound=INT64)
     asked.needed("nonce")
     sender = asked.needed("sender")

@@ -69,7 +69,7 @@ class Active:
         return {**msgspec.structs.asdict(self.event), **known}
 
     def told_v0(self) -> dict[str, Any]:
-        """The same in the oldest form: with an event id, prefixed with #, instead of the update id."""
+        """It as scan sent it under /v0: with an event id, prefixed with #, instead of the update id."""
         return {"event_type": "created_event", "event_id": f"#{self.event_id}", **msgspec.structs.asdict(self.event)}
 
     @property

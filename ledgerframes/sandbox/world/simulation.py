@@ -101,7 +101,7 @@ class Simulation:
         return next(iter(self.world.contracts.free(template, self.main, owner).values()), None)
 
     def the(self, template: Template, owner: str = "") -> Contract:
-        """The same contract where there must be one."""
+        """The oldest contract of a template on the main synchronizer, which must exist."""
         found = self.one(template, owner)
         assert found is not None
         return found

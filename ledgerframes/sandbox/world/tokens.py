@@ -42,7 +42,7 @@ class Issuer:
         return f"{signed}.{_base64(self._sign(signed))}"
 
     def user_id(self, token: str) -> str:
-        """Whose token it is.
+        """The user that a token was issued to.
 
         Raises:
             TokenError: it is malformed, of another issuer or audience, or has expired.

@@ -42,7 +42,7 @@ class Pruning:
 
 
 class ServerView:
-    """One server's view of a world.
+    """One server's view of a world; its callers hold the world's lock.
 
     Args:
         world: the world.
@@ -65,22 +65,20 @@ class ServerView:
 
         With `private` also those of which it shows a verdict alone.
         """
-        with self.world.lock:
-            updates = self.world.ledger_updates if private else self.world.updates
-            start, end = self.world.position(after, private=private), self.end()
-            if private:
-                shown = self.world.updates
-                end = len(updates) if end == len(shown) else bisect_left(updates, shown[end])
-            if self.pruning is None:
-                return updates[start : min(end, start + page_size)]
-            return list(islice(self._kept(start, end, private=private), page_size))
+        updates = self.world.ledger_updates if private else self.world.updates
+        start, end = self.world.position(after, private=private), self.end()
+        if private:
+            shown = self.world.updates
+            end = len(updates) if end == len(shown) else bisect_left(updates, shown[end])
+        if self.pruning is None:
+            return updates[start : min(end, start + page_size)]
+        return list(islice(self._kept(start, end, private=private), page_size))
 
     def knows(self, update: Update) -> bool:
         """Whether this server has that update already."""
-        with self.world.lock:
-            shown, end = self.world.updates, self.end()
-            beyond = end < len(shown) and update >= shown[end]
-            return not beyond and not self.is_pruned((update.migration_id, update.record_time))
+        shown, end = self.world.updates, self.end()
+        beyond = end < len(shown) and update >= shown[end]
+        return not beyond and not self.is_pruned((update.migration_id, update.record_time))
 
     def is_pruned(self, place: Cursor) -> bool:
         """Whether this server has pruned the updates recorded there."""
