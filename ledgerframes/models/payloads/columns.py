@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -159,7 +159,7 @@ def _members(
     """The values of each member, one per row."""
     asked = None if wanted is None else _below(path, wanted)
     names = asked if asked is not None else found.members.get(path) or _first_names(cells, filled)
-    columns = members_of(cells, names, closed=asked is None)
+    columns: Iterable[pa.Array] | None = members_of(cells, names, closed=asked is None)
     if columns is None:
         objects = _by_dictionary(cells.filter(filled))
         names = list(dict.fromkeys(name for members in objects for name in members)) if asked is None else asked
