@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ledgerframes.store.store import Store
     from ledgerframes.store.sync.report import SyncReport
 
-PLACE_HELP: Final = "The lake: a folder, or an object-store URL."
-StorePlace = Annotated[str, typer.Argument(help=PLACE_HELP, metavar="STORE", autocompletion=completion.lakes)]
+_PLACE: Final = "The lake: a folder, or an object-store URL."
+StorePlace = Annotated[str, typer.Argument(help=_PLACE, metavar="STORE", autocompletion=completion.lakes)]
 _FORMATS: Final = ("parquet", "csv", "xlsx")
 AsOf = Annotated[str | None, typer.Option(help="An older state: a sync id, or a time.")]
 

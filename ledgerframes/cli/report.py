@@ -10,19 +10,15 @@ import typer
 from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
-from ledgerframes.cli.lake import PLACE_HELP, AsOf, existing
-from ledgerframes.errors import InputError
+from ledgerframes.cli.lake import AsOf, StorePlace, existing
 
 
 @app.command()
 @opt.ranged
 def report(
+    store: StorePlace,
     part: opt.Part,
-    store: Annotated[
-        str | None, typer.Argument(help=PLACE_HELP, metavar="STORE", autocompletion=completion.lakes)
-    ] = None,
     *,
-    named: Annotated[str | None, typer.Option("--store", hidden=True, help="The lake, as in earlier versions.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("report.html"),
     title: Annotated[str, typer.Option(help="Its heading.")] = "Ledger report",
     sections: Annotated[
@@ -40,15 +36,12 @@ def report(
 
     Example: ledgerframes report lake --last 7d -o report.html
     """
-    place = store or named
-    if place is None or (store and named):
-        raise InputError("name the lake, once: ledgerframes report LAKE -o report.html")
     from ledgerframes.apps.html_report.report import report as write
 
     with opt.labelled(labels):
         written = write(
-            existing(place), output, title=title, **part, as_of=as_of, allow_partial=allow_partial, overwrite=overwrite,
+            existing(store), output, title=title, **part, as_of=as_of, allow_partial=allow_partial, overwrite=overwrite,
             sections=sections.split(",") if sections else None, interactive=interactive,
         )  # fmt: skip
-    opt.say_part(existing(place), part, as_of)
+    opt.say_part(existing(store), part, as_of)
     opt.say(f"{written}\t{written.stat().st_size / 1e6:.1f} MB")

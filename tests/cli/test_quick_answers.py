@@ -52,7 +52,7 @@ def test_a_chart_goes_into_a_folder_that_is_not_there_yet(command, lake, tmp_pat
         (("plot", "reassignment-flows", "nowhere"), "is not a lake yet"),
         (("rewards", "LAKE", "--by", "kin"), "did you mean 'kind'?"),
         (("load", "evnts", "-o", "out"), "did you mean 'events'?"),  # codespell:ignore evnts
-        (("report",), "name the lake, once"),
+        (("report",), "Missing argument 'STORE'"),
         (("compute", "vots", "LAKE"), "'vots' is not a table that events give; did you mean 'votes'?"),
         (("export", "LAKE", "out", "--for", "powerbi"), "--for='powerbi' is not valid: give 'bi'"),
         (("export", "LAKE", "x.txt"), "the ending is not valid"),
