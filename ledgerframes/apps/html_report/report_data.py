@@ -14,26 +14,15 @@ from ledgerframes.apps.html_report.charts import chart
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.loaders.history import History
 from ledgerframes.loaders.opening import Opening
-from ledgerframes.models.coin_flows import mint_burn, transfers
-from ledgerframes.models.coin_stocks import supply_per_round
+from ledgerframes.models import public
 from ledgerframes.models.computing import together
 from ledgerframes.models.declared_reads import LICENSE
-from ledgerframes.models.governance import config_changes, price_votes, votes
 from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.licenses import license_growth
-from ledgerframes.models.network_activity import app_daily, network_daily, retention, validator_daily
 from ledgerframes.models.openings import stored_opening
 from ledgerframes.models.reassignments import reassignment_flows
-from ledgerframes.models.rounds_and_rewards import reward_flows, rewards
 from ledgerframes.store.store import Store
 
-_TABLES: Final[dict[str, Callable[..., pd.DataFrame]]] = {
-    table.__name__: table
-    for table in (
-        *(transfers, rewards, reward_flows, mint_burn, supply_per_round, votes, price_votes, config_changes),
-        *(network_daily, app_daily, validator_daily, retention),
-    )
-}
 #: The columns of events that `license_growth` reads.
 _OF_LICENSES: Final = (
     *("migration_id", "record_time", "update_id", "node_index", "event_type", "contract_id", "template_name"),
@@ -190,7 +179,7 @@ class ReportData:
     def table(self, name: str) -> pd.DataFrame:
         """A computed table of the whole history, with exact amounts."""
         if name not in self.made:
-            self.made[name] = _TABLES[name](self.models, opening=self.opening, decimals="exact")
+            self.made[name] = getattr(public, name)(self.models, opening=self.opening, decimals="exact")
         return self.made[name]
 
     def of(self, name: str, column: str = "record_time") -> pd.DataFrame:
