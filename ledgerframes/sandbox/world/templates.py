@@ -115,15 +115,7 @@ IOU: Final = Template(
 )
 SETTLEMENT: Final = Template("Settlement:Batch", "iou-app", signatories=("operator",))
 
-TEMPLATES: Final = (
-    COIN, LOCKED_COIN, COIN_RULES, TRANSFER_FACTORY, OPEN_ROUND, ISSUING_ROUND, PREAPPROVAL, LICENSE, DSO_RULES,
-    STATUS_REPORT, NAME_RULES, NAME_ENTRY, OFFER, ACCEPTED_OFFER, IOU, SETTLEMENT, APP_COUPON, VALIDATOR_COUPON,
-    SV_COUPON, FAUCET_COUPON, LIVENESS_RECORD, UNCLAIMED_REWARD, ACTIVITY_MARKER, FEATURED_RIGHT, VALIDATOR_RIGHT,
-    SUMMARIZING_ROUND, CLOSED_ROUND, MEMBER_TRAFFIC, TRANSFER_INSTRUCTION, CONFIRMATION, SV_REWARD_STATE, NAME_CONTEXT,
-    SUBSCRIPTION_REQUEST, SUBSCRIPTION, IDLE_SUBSCRIPTION, FIRST_PAYMENT, LATER_PAYMENT, TOKEN, TOKEN_RULES,
-    FUND_COUPON, UNCLAIMED_FUND_COUPON, DSO_BOOTSTRAP, REWARD_COUPON, CALCULATE_REWARDS, PROCESS_REWARDS, VOTE_REQUEST,
-    PRICE_VOTE,
-)  # fmt: skip
+_TEMPLATES: Final = {(one.entity, one.package_name): one for one in tuple(vars().values()) if isinstance(one, Template)}
 
 TRANSFER_INTERFACE: Final = "Splice.Api.Token.TransferInstructionV1:TransferFactory"
 HOLDING_INTERFACE: Final = "Splice.Api.Token.HoldingV1:Holding"
@@ -173,9 +165,7 @@ class Packages:
         """The template that `#package-name:Module:Entity` or an id with a package's hash, old or new, refers to."""
         package, _, entity = reference.partition(":")
         name = package.removeprefix("#") if package.startswith("#") else self._names.get(package)
-        return next(
-            (template for template in TEMPLATES if (template.entity, template.package_name) == (entity, name)), None
-        )
+        return None if name is None else _TEMPLATES.get((entity, name))
 
     def upgrade(self, package_name: str) -> None:
         """Replace a package by a newer one: contracts created from now on carry another hash."""
