@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -23,7 +24,7 @@ from ledgerframes.interfaces.ledger_pages import (
 )
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.ledger import views_of
-from ledgerframes.loaders.one_participant import OneParticipant, ledger_pages, offset, parties_and_views
+from ledgerframes.loaders.one_participant import ledger_pages, offset, parties_and_views, read_one_participant
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.ledger import LEDGER_CONTRACTS
 
@@ -81,16 +82,15 @@ def load_ledger_contracts(
     named, views = parties_and_views(parties, interfaces)
     size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)
     at = offset(load.net, at, "at", least=0)
-    reader = _Reader(whole_format(named, interfaces=views).event_format, at, size, load.limit)
-    with load.asking():
-        OneParticipant(load.net, load.origin, CONTRACTS_PAGE, _INSTEAD).run(reader.all_pages, reader.restart)
+    make = partial(_Reader, whole_format(named, interfaces=views).event_format, at, size, load.limit)
+    reader = read_one_participant(load, CONTRACTS_PAGE, _INSTEAD, make)
     table = pa.Table.from_batches(reader.batches, schema=LEDGER_CONTRACTS.schema)
     return load.frame(table, offset=reader.offset)
 
 
 @dataclass
 class _Reader:
-    """The state of one load; `offset` is the snapshot's."""
+    """What is read from one participant; `offset` is the snapshot's."""
 
     shown: EventFormat
     at: int | None
@@ -100,12 +100,6 @@ class _Reader:
     rows: int = 0
     batches: list[pa.RecordBatch] = field(default_factory=list)
     _seen: set[tuple[str, str, str | None, int | None]] = field(default_factory=set)
-
-    def restart(self) -> None:
-        """Forget the rows read from a participant that failed."""
-        self.batches.clear()
-        self._seen.clear()
-        self.rows = 0
 
     def all_pages(self, ledger: Ledger, newest: int) -> None:
         """Read every page of the snapshot.

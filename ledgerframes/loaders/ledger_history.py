@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from ledgerframes.interfaces.event_formats import TransactionFormat, whole_forma
 from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, read_updates_page
 from ledgerframes.loaders.declaring import SHAPE, loader
 from ledgerframes.loaders.ledger import read_ledger_items
-from ledgerframes.loaders.one_participant import OneParticipant, ledger_pages, offset, parties_and_views
+from ledgerframes.loaders.one_participant import ledger_pages, offset, parties_and_views, read_one_participant
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS
 
@@ -99,9 +100,8 @@ def load_ledger_history(
     size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)
 
     most = None if limit is None else whole_number(limit, "limit", least=1)
-    read = _Reader(whole_format(named, interfaces=views), first, stop, size, most)
-    with load.asking():
-        OneParticipant(load.net, load.origin, UPDATES_PAGE, _INSTEAD).run(read.all_pages, read.restart)
+    make = partial(_Reader, whole_format(named, interfaces=views), first, stop, size, most)
+    read = read_one_participant(load, UPDATES_PAGE, _INSTEAD, make)
     transactions, events = read.tables()
     frames = [
         of_one.frame(rows, after_offset=read.after, offset=read.reached)
@@ -115,7 +115,7 @@ _placed_at: Final = reads(int, "offset")
 
 @dataclass
 class _Reader:
-    """The state of one load.
+    """What is read from one participant.
 
     Attributes:
         after: the rows are those after this offset …
@@ -132,12 +132,6 @@ class _Reader:
     _rows: int = 0
     _transactions: list[pa.RecordBatch] = field(default_factory=list)
     _events: list[pa.RecordBatch] = field(default_factory=list)
-
-    def restart(self) -> None:
-        """Forget the rows read from a participant that failed."""
-        self._transactions.clear()
-        self._events.clear()
-        self._rows = 0
 
     def tables(self) -> tuple[pa.Table, pa.Table]:
         """The updates and events read so far."""

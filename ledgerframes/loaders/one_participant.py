@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from ledgerframes.arguments import names, whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import InputError, PagingError, RequestError, StatusError
 from ledgerframes.interfaces.answers import reading, reads
-from ledgerframes.interfaces.ledger_pages import LEDGER_END, LedgerEnd
+from ledgerframes.interfaces.ledger_pages import LEDGER_END, LedgerContractsPage, LedgerEnd, LedgerUpdatesPage
 from ledgerframes.interfaces.rules import Text, each
 from ledgerframes.loaders.contracts import party_list
-from ledgerframes.loaders.table_loader import Origin, denies
+from ledgerframes.loaders.table_loader import TableLoad, denies
 from ledgerframes.paging.tokens import Token, follow_pages
 from ledgerframes.transport import Answer
 
@@ -31,98 +30,77 @@ LAST_OFFSET: Final = 2**63 - 1
 #: The most pages to read when no argument bounds the read.
 _FREE_PAGES: Final = 100
 
-Page = TypeVar("Page", bound="LedgerPage")
+Page = TypeVar("Page", LedgerUpdatesPage, LedgerContractsPage)
 
 
-@dataclass
-class OneParticipant:
-    """Carries out a read with one participant, whose offsets and page tokens mean nothing to the others.
+class Reader(Protocol):
+    """Keeps what it reads from one participant."""
 
-    If that participant fails on the way, the read starts again with another one.
+    def all_pages(self, ledger: Ledger, newest: int) -> None:
+        """Read everything with an interface that asks one participant only, whose newest offset is given."""
+
+
+R = TypeVar("R", bound=Reader)
+
+
+def read_one_participant(load: TableLoad, endpoint: Endpoint, instead: str, make: Callable[[], R]) -> R:
+    """Read with one participant from beginning to end: its offsets and page tokens mean nothing to the others.
+
+    If that participant fails on the way, another one is read by a reader of its own.
 
     Args:
-        net: the network; its ledger interface is asked.
-        origin: records which participant answered.
+        load: the load; its origin records which participant answered.
         endpoint: the route that is read.
         instead: the remedy if no participant serves the route, a sentence without its full stop.
+        make: makes a reader.
+
+    Returns:
+        The last reader, which has everything, or what came before the error that the caller allows.
+
+    Raises:
+        InputError: no participant serves the route.
+        RequestError: no participant gave everything, or one refused the request.
+        PagingError: the pages of a participant contradict each other.
     """
-
-    net: Network
-    origin: Origin
-    endpoint: Endpoint
-    instead: str
-    _failed: set[str] = field(default_factory=set)
-
-    def run(self, read: Callable[[Ledger, int], None], restart: Callable[[], None]) -> None:
-        """Read with the first participant that returns everything.
-
-        Args:
-            read: reads with an interface that asks one participant only; its newest offset is the other argument.
-            restart: forgets what was read so far.
-
-        Raises:
-            InputError: no participant serves the route.
-            RequestError: no participant gave everything, or one refused the request.
-            PagingError: the pages of a participant contradict each other.
-        """
+    ledger, origin, reader = load.net.ledger, load.origin, make()
+    failed: set[str] = set()
+    server = ""  # the transport chooses the first one
+    with load.asking():
         while True:
-            server = ""
             try:
-                ledger, end, server = self._begin()
-                read(ledger, end)
+                answer = (ledger.on(server) if server else ledger).raw.ledger_end()
+                assert answer is not None
+                server = answer.server
+                with reading(LEDGER_END):
+                    newest = reads(LedgerEnd)(answer.value).offset or 0
+                origin.servers[source_of(server)] = None
+                reader.all_pages(ledger.on(server), newest)
+                break
             except RequestError as error:
-                others = self._others(server)
+                failed.add(server)
+                others = [other for other in ledger.servers if server and other not in failed]
                 if denies(error) or not others:
-                    self._explain(error)
+                    _explain(error, endpoint, instead)
                     raise
                 _log.warning("another participant is read from the beginning: %s", error)
-                self.origin.servers.clear()
-                restart()
-            else:
-                return
-
-    def _begin(self) -> tuple[Ledger, int, str]:
-        """The interface of the next participant, its newest offset and its address."""
-        ledger = self.net.ledger
-        if self._failed:
-            ledger = ledger.on(next(server for server in ledger.servers if server not in self._failed))
-        answer = ledger.raw.ledger_end()
-        assert answer is not None
-        with reading(LEDGER_END):
-            end = reads(LedgerEnd)(answer.value).offset or 0
-        self.origin.servers[source_of(answer.server)] = None
-        return self.net.ledger.on(answer.server), end, answer.server
-
-    def _others(self, server: str) -> list[str]:
-        """The participants not yet tried; none where not even the first one could be chosen."""
-        if not server and not self._failed:
-            return []
-        untried = [other for other in self.net.ledger.servers if other not in self._failed]
-        # The participant that failed before it stated its newest offset is the first one not yet tried.
-        self._failed.add(server or untried[0])
-        return [other for other in untried if other not in self._failed]
-
-    def _explain(self, error: RequestError) -> None:
-        """Turn "unknown route" into an error with a remedy.
-
-        Raises:
-            InputError: the participant does not know the route.
-        """
-        if not isinstance(error, StatusError) or not error.unknown_route:
-            return
-        has = f"The interface of release {KNOWN} has it; whether older ones do is not documented"
-        raise InputError(
-            f"the participant at {error.server} does not serve {self.endpoint}. {self.endpoint.since or has}. What to"
-            f" do: give ledger_url= of a newer one, or {self.instead}"
-        ) from error
+                origin.servers.clear()
+                server, reader = others[0], make()
+    return reader
 
 
-class LedgerPage(Protocol):
-    """A page of a participant's answers."""
+def _explain(error: RequestError, endpoint: Endpoint, instead: str) -> None:
+    """Turn "unknown route" into an error with a remedy.
 
-    @property
-    def next_page_token(self) -> str | None:
-        """The token of the page that follows; None after the last one."""
+    Raises:
+        InputError: the participant does not know the route.
+    """
+    if not isinstance(error, StatusError) or not error.unknown_route:
+        return
+    has = f"The interface of release {KNOWN} has it; whether older ones do is not documented"
+    raise InputError(
+        f"the participant at {error.server} does not serve {endpoint}. {endpoint.since or has}. What to do: give"
+        f" ledger_url= of a newer one, or {instead}"
+    ) from error
 
 
 def ledger_pages(
