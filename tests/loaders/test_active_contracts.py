@@ -441,14 +441,6 @@ def test_wrong_owners_are_refused_unsent(net, owners):
     assert net.stats.requests == before
 
 
-@pytest.mark.parametrize("load", [lf.load_active_contracts, lambda net, **o: lf.load_coins(net, ["x::12"], **o)])
-def test_each_comes_in_every_form(net, load):
-    arrow = load(net, as_="arrow", limit=5)
-    assert all(field.metadata[b"description"] for field in arrow.schema)
-    assert load(net, as_="polars", limit=5).shape == (arrow.num_rows, arrow.num_columns)
-    assert load(net, columns=["contract_id"], limit=1).columns.to_list() == ["contract_id"]
-
-
 @pytest.mark.parametrize("personal", [False, True])
 def test_an_export_of_a_snapshot_keeps_contact_points_only_where_connect_said_so(net, tmp_path, personal):
     template = ["splice-amulet:Splice.ValidatorLicense:ValidatorLicense"]

@@ -140,31 +140,3 @@ def test_the_captured_tree_becomes_two_tables():
     (event,) = events.to_pylist()
     assert (event["kind"], event["node_id"], event["template_name"]) == ("CreatedTreeEvent", 0, "Iou:Iou")
     assert json.loads(event["payload"])["amount"] == "999.9900000000"
-
-
-@pytest.mark.parametrize(
-    "load",
-    [
-        lf.load_licenses,
-        lf.load_instruments,
-        lf.load_name_entries,
-        lf.load_name_rules,
-        lf.load_transfer_offers,
-        lf.load_users,
-    ],
-    ids=lambda load: load.__name__,
-)
-def test_every_table_comes_in_every_form_with_its_columns_and_provenance(net, load):
-    arrow = load(net, as_="arrow")
-    assert all(field.metadata[b"description"] for field in arrow.schema)
-    assert b"complete" in arrow.schema.metadata[b"ledgerframes"]
-    assert load(net, as_="polars").shape == (arrow.num_rows, arrow.num_columns)
-    frame = load(net, columns=["extra"], limit=1)
-    assert frame.shape == (1, 1)
-    assert frame.attrs["source"].startswith("http://127.0.0.1")
-    with pytest.raises(lf.errors.InputError, match="no column"):
-        load(net, columns=["nonsense"])
-    with pytest.raises(lf.errors.InputError, match="limit=0"):
-        load(net, limit=0)
-    with pytest.raises(TypeError, match="nonsense"):
-        load(net, nonsense=1)

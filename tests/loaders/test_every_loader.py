@@ -86,6 +86,7 @@ def load(name, net, world, **form):
     return getattr(lf, name)(net, *given, **size | form)
 
 
+RANGED = [name for name in NAMES if "start" in parameters(name)]
 LIMITED = [name for name in NAMES if "limit" in parameters(name)]
 
 
@@ -114,6 +115,33 @@ def test_the_source_is_the_server_that_answered(name, world, dead):
         for frame in frames(load(name, net, world)):
             assert dead not in frame.attrs["source"]
             assert frame.attrs["source"].startswith("http://")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_comes_in_every_form_with_its_columns_and_provenance(name, world):
+    with world.connected() as net:
+        arrow, polars = (load(name, net, world, as_=form) for form in ("arrow", "polars"))
+    tables, others = ([got] if not isinstance(got, tuple) else [*got] for got in (arrow, polars))
+    for table in tables:
+        assert all(field.metadata[b"description"] for field in table.schema)
+        assert b"complete" in table.schema.metadata[b"ledgerframes"]
+    assert [frame.shape for frame in others] == [(table.num_rows, table.num_columns) for table in tables]
+
+
+# The limit of a history counts updates or verdicts.
+@pytest.mark.parametrize("name", [name for name in LIMITED if "columns" in parameters(name) and name not in RANGED])
+def test_columns_and_rows_are_those_asked_for(name, world):
+    with world.connected() as net:
+        whole = load(name, net, world, as_="arrow")
+        frame = load(name, net, world, columns=whole.column_names[:1:-1], limit=1)
+        assert list(frame.columns) == whole.column_names[:1:-1]
+        assert len(frame) == min(1, whole.num_rows)
+        with pytest.raises(lf.errors.InputError, match="no column"):
+            load(name, net, world, columns=["nonsense"])
+        with pytest.raises(lf.errors.InputError, match="limit=0"):
+            load(name, net, world, limit=0)
+        with pytest.raises(TypeError, match="nonsense"):
+            load(name, net, world, nonsense=1)
 
 
 def amounts(frame):

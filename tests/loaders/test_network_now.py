@@ -309,17 +309,6 @@ every_load = pytest.mark.parametrize("load", LOADS.values(), ids=LOADS)
 
 
 @every_load
-def test_each_comes_in_every_form_with_its_columns_and_provenance(net, load):
-    arrow = load(net, as_="arrow")
-    assert all(field.metadata[b"description"] for field in arrow.schema)
-    assert b"complete" in arrow.schema.metadata[b"ledgerframes"]
-    assert load(net, as_="polars").shape == (arrow.num_rows, arrow.num_columns)
-    frame = load(net, columns=["extra"], limit=1)
-    assert frame.shape == (1, 1)
-    assert frame.attrs["source"] == net.sandbox.scan_url
-
-
-@every_load
 def test_faults_on_the_way_change_nothing(net, load):
     faults = Faults(rates={"429": 0.15, "503": 0.15, "reset": 0.15, "truncated": 0.15}, seed=3)
     with net.sandbox.replica(faults=faults) as server:
