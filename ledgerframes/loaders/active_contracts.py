@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from functools import partial
+from contextlib import AbstractContextManager, closing
 from itertools import product
 from typing import Any, Final
 
@@ -19,18 +19,20 @@ from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces import scan_snapshots as routes
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.rules import PartyId, distinct, thousands
-from ledgerframes.loaders.acs.by_objects import Wanted, load_from_objects
+from ledgerframes.loaders.acs.by_objects import contracts_of, snapshot_of
 from ledgerframes.loaders.acs.pages import SnapshotReader
 from ledgerframes.loaders.acs.times import snapshot_at
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.history_request import SOURCES, Source
 from ledgerframes.loaders.opening import proof
 from ledgerframes.loaders.table_loader import TableLoad, needing
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, bound
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS, COINS, LOCKED_COINS, NOT_IN_SNAPSHOTS
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import format_timestamp
 
+_log = logging.getLogger("ledgerframes.loaders")
 #: The most pages to read when no argument selects contracts.
 _FREE_PAGES: Final = 100
 _MAXIMUM: Final = 2**31 - 1
@@ -133,12 +135,8 @@ def load_active_contracts(
         asked["parties"] = distinct(parties, "parties", empty=_SOME, kind=PartyId)
     narrow = bool(asked) or load.limit is not None
     if choice(source, "source", SOURCES) == "objects":
-        bound(at, "at")
-        size = whole_number(page_size, "page_size", least=1, most=_MAXIMUM)
-        wanted = Wanted(asked.get("templates"), asked.get("parties"), None if narrow else _FREE_PAGES * size)
         with needing(routes.SNAPSHOT_TIME, instead="give source='pages'"):
-            return load_from_objects(load, at, wanted, size, read_contracts, partial(held_by, load=load, asked=asked))
-
+            return _objects(load, at, asked, page_size, narrow=narrow)
     with needing_snapshots():
         return _pages(load, "active_contracts", at, asked, page_size, read_contracts, narrow=narrow)
 
@@ -184,6 +182,37 @@ def load_coins(load: TableLoad, owners: Iterable[str], *, at: Bound | None = Non
         return _pages(load, "coins", at, asked, page_size, _read_coins, narrow=True)
 
 
+def _objects(load: TableLoad, at: Bound | None, asked: dict[str, Any], lines: int, *, narrow: bool) -> Any:
+    """Load a snapshot from its objects into one frame, so many lines at a time."""
+    bound(at, "at")
+    size = whole_number(lines, "page_size", least=1, most=_MAXIMUM)
+    snapshot, migration_id = snapshot_of(load.net, at)
+    load.origin.servers[snapshot.place] = None
+    most, rows = _FREE_PAGES * size, 0
+    batches: list[pa.RecordBatch] = []
+    with (
+        load.origin.tolerating(allow_partial=load.allow_partial),
+        closing(contracts_of(load.net.scan, snapshot, size, **asked)) as parts,
+    ):
+        for name, contracts in parts:
+            rows += len(contracts)
+            if not narrow and rows > most:
+                raise InputError(
+                    f"the snapshot has more than {most:,} contracts: give templates= or parties=, or limit= with as"
+                    " many rows as memory holds"
+                )
+            if contracts:
+                batches.append(read_contracts([*contracts.values()], name, [f"line {number}" for number in contracts]))
+            if load.limit is not None and rows >= load.limit:
+                break
+    table = pa.Table.from_batches(batches, schema=load.table.schema)
+    time, held = format_timestamp(snapshot.micros), _held_by(table, load, asked)
+    if migration_id is None:
+        _log.info("the migration of the snapshot of %s is not known", time)
+        return load.frame(table, at=time, **held)
+    return load.frame(table, cursor=Cursor(migration_id, snapshot.micros), at=f"({migration_id}, {time})", **held)
+
+
 def _pages(
     load: TableLoad, call: str, at: Bound | None, asked: dict[str, Any], page_size: int, read: Any, *, narrow: bool
 ) -> Any:
@@ -210,10 +239,10 @@ def _pages(
     if len(parts) > 1:
         table = _joined(table)
     at_place = f"({place.migration_id}, {format_timestamp(place.micros)})"
-    return load.frame(table, cursor=place, at=at_place, **held_by(table, load, asked))
+    return load.frame(table, cursor=place, at=at_place, **_held_by(table, load, asked))
 
 
-def held_by(table: pa.Table, load: TableLoad, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _held_by(table: pa.Table, load: TableLoad, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The provenance of the contracts of a snapshot, by which they can be an opening."""
     said = proof(
         table.slice(0, load.limit),
