@@ -20,27 +20,16 @@ _GROUPS: Final = {
 _WORDS: Final = {
     "TIME": ("start", "end", "at", "as_of", "record_time", "prune_before", "forget_before"),
     "DURATION": ("last", "every", "settle", "prune"),
-    "PATH": ("output", "ca_file", "load", "save"),
+    "PATH": ("output", "ca_file", "load", "save", "labels", "endpoints", "token_file"),
     "TABLES": ("tables", "derive"),
     "COLUMNS": ("columns",),
     "PARTY": ("party", "owner", "validator"),
     "NUMBER": (
-        "rate",
-        "limit",
-        "workers",
-        "top",
-        "port",
-        "seed",
-        "updates",
-        "days",
-        "rounds_per_day",
-        "migration_id",
-        "as_of_round",
-        "parts",
-        "parallel",
+        "rate", "limit", "workers", "top", "port", "seed", "updates", "days", "rounds_per_day", "migration_id",
+        "as_of_round", "sample",
     ),
     "URL": ("scan_url", "validator_url", "registry_url", "ledger_url"),
-}
+}  # fmt: skip
 #: Rarely needed options of a network.
 _RARE: Final = ("validator_url", "registry_url", "ledger_url", "rate", "ca_file", "insecure_http", "failover")
 ARGS: Final = "ledgerframes.args"

@@ -1,9 +1,15 @@
 """Help as it is read: groups, words for types, a screen per command, everything on demand."""
 
+import inspect
+from pathlib import Path
+from typing import get_args
+
 import pytest
 from typer.main import get_command
+from typer.models import OptionInfo
 
 from ledgerframes.cli.app import app
+from ledgerframes.cli.help import _WORDS
 
 
 def test_commands_stand_in_groups(command):
@@ -40,3 +46,13 @@ def test_the_names_of_the_help_option_stand_in_one_order():
 
     for command in (every, *every.commands.values(), *every.commands["profile"].commands.values()):
         assert command.get_help_option_names(context) == ["-h", "--help", "--help-all"], command.name
+
+
+def test_an_option_that_takes_a_number_or_a_path_says_so():
+    for info in app.registered_commands:
+        for name, parameter in inspect.signature(info.callback, eval_str=True).parameters.items():
+            (declared,) = getattr(parameter.annotation, "__metadata__", (None,))
+            if isinstance(declared, OptionInfo):
+                kinds = {parameter.annotation.__origin__, *get_args(parameter.annotation.__origin__)}
+                for word, types in (("NUMBER", {int, float}), ("PATH", {Path})):
+                    assert not kinds & types or name in _WORDS[word], (info.callback.__name__, name)
