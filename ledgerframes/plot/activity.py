@@ -50,7 +50,7 @@ def updates(
     return cut.stack("Updates over time", told, ranking.series(table, counts=True), "updates", "count", "updates")
 
 
-@chart(growth_of, giver="lf.license_growth(events) or lf.load_licenses(net)", over_time=True)
+@chart(growth_of, giver="lf.license_growth(events) or lf.load_licenses(net)", over_time=True, whole=True)
 def validators(x: Given) -> Content:
     """Draw the number of validators with a license as steps, over time or over the rounds of their first coupons.
 
@@ -60,10 +60,6 @@ def validators(x: Given) -> Content:
     Args:
         x: growth (columns time and validators), licenses (validator and first_round), or a History or Store that
             begins with the ledger.
-
-    Raises:
-        InputError: the frame lacks the columns.
-        PartialResultError: a History or Store that is not known to begin with the ledger.
 
     Example:
         >>> import ledgerframes as lf
@@ -104,16 +100,12 @@ def _first_rounds(frame: pd.DataFrame) -> tuple[Micros, Any, int]:
     return rounds.index.to_numpy(np.int64), rounds.cumsum().to_numpy(np.float64), int(first.isna().sum())
 
 
-@chart(growth_of, over_time=True)
+@chart(growth_of, over_time=True, whole=True)
 def license_growth(x: Given) -> Content:
     """Draw the number of validators that received their first license in each period.
 
     Args:
         x: growth, from `license_growth`, or a History or Store that begins with the ledger.
-
-    Raises:
-        InputError: the frame lacks the columns.
-        PartialResultError: a History or Store that is not known to begin with the ledger.
 
     Example:
         >>> import ledgerframes as lf

@@ -30,11 +30,12 @@ _COMMON: Final = {
     " with a\n        column of times and one of texts, such as `time` and `text`.",
 }
 _REFUSED: Final = "\n    InputError: the frame lacks the columns, or an argument breaks a rule."
+_NOT_WHOLE: Final = "\n    PartialResultError: a History or Store that is not known to begin with the ledger."
 _WITHOUT: Final = '\n    ConfigurationError: `backend="plotly"` without plotly.'
 
 
 def chart(
-    compute: Callable[..., Any] | None, *, giver: str = "", over_time: bool = False
+    compute: Callable[..., Any] | None, *, giver: str = "", over_time: bool = False, whole: bool = False
 ) -> Callable[[Callable[..., Content]], Callable[..., Any]]:
     """Create a public chart from the function that computes its content: with `backend`, `ax` and `title`.
 
@@ -43,6 +44,7 @@ def chart(
             None if the chart names it itself.
         giver: the call that returns such a frame, for messages; by default that of `compute`.
         over_time: whether its x axis is time, so that it also takes `events`.
+        whole: whether the frame can be computed only from a History or Store that begins with the ledger.
     """
     giver = giver or f"lf.{getattr(compute, '__name__', '')}(events)"
     if compute is not None and "decimals" in inspect.signature(compute).parameters:
@@ -52,12 +54,14 @@ def chart(
         def content(x: Any, ax: Any = None, **options: Any) -> Content:
             return make(Given(x, make.__name__, giver, compute, ax), **options)
 
-        return _public(make, content, over_time=over_time)
+        return _public(make, content, over_time=over_time, whole=whole)
 
     return decorated
 
 
-def _public(make: Callable[..., Content], content_of: Callable[..., Content], *, over_time: bool) -> Callable[..., Any]:
+def _public(
+    make: Callable[..., Content], content_of: Callable[..., Content], *, over_time: bool, whole: bool
+) -> Callable[..., Any]:
     @wraps(make)
     def drawn(
         x: Any,
@@ -88,17 +92,17 @@ def _public(make: Callable[..., Content], content_of: Callable[..., Content], *,
     shared = [inspect.signature(drawn, follow_wrapped=False).parameters[name] for name in names]
     parameters = [first.replace(annotation="Any"), *own, *shared]
     drawn.__signature__ = inspect.Signature(parameters, return_annotation=Any)  # type: ignore[attr-defined]
-    drawn.__doc__ = _documented(make.__doc__ or "", [*(one.name for one in own), *names])
+    drawn.__doc__ = _documented(make.__doc__ or "", [*(one.name for one in own), *names], whole=whole)
     drawn.__wrapped__ = content_of
     return drawn
 
 
-def _documented(docstring: str, own: Iterable[str]) -> str:
+def _documented(docstring: str, own: Iterable[str], *, whole: bool) -> str:
     """A chart's docstring with the arguments and errors that it shares with others."""
-    before, _, example = inspect.cleandoc(docstring).partition("\n\nExample:")
-    meaning, _, raises = before.partition("\n\nRaises:")
+    meaning, _, example = inspect.cleandoc(docstring).partition("\n\nExample:")
+    raises = _REFUSED + (_NOT_WHOLE if whole else "") + _WITHOUT
     common = [f"\n    {name}: {_COMMON[name]}" for name in own if name in _COMMON and f"\n    {name}: " not in meaning]
-    return f"{meaning}{''.join(common)}{_ARGS}\nRaises:{raises or _REFUSED}{_WITHOUT}\n\nExample:{example}"
+    return f"{meaning}{''.join(common)}{_ARGS}\nRaises:{raises}\n\nExample:{example}"
 
 
 def _check_options(make: Callable[..., Content], options: Mapping[str, Any]) -> None:

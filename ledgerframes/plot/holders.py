@@ -42,7 +42,7 @@ _TIMES: Final = 120
 _STEPS: Final = ("1s", "10s", "1min", "10min", "1h", "6h", "1D", "7D", "28D", "91D", "364D", "3640D")
 
 
-@chart(None, giver="lf.balances_over_time(events)", over_time=True)
+@chart(None, giver="lf.balances_over_time(events)", over_time=True, whole=True)
 def balances(
     x: Given, *, show: Literal["holdings", "unlocked", "locked", "available"] = "holdings", top: int = 7
 ) -> Content:
@@ -55,10 +55,6 @@ def balances(
         x: one row per time and party, from `balances_over_time`; or a History or Store that begins with the ledger.
         show: all holdings of a party, its unlocked or its locked coin, or the available part of the unlocked coin.
         top: the number of parties to show, at most 40; those after the seventh are grey.
-
-    Raises:
-        InputError: the frame lacks the columns, or an argument breaks a rule.
-        PartialResultError: a History or Store that is not known to begin with the ledger.
 
     Example:
         >>> import ledgerframes as lf
@@ -117,7 +113,7 @@ def largest_balances(source: Any, times: pd.Series, top: int, *, opening: Any = 
     return known
 
 
-@chart(holdings_from_events, giver=GIVER)
+@chart(holdings_from_events, giver=GIVER, whole=True)
 def holdings(x: Given, *, top: int = 15) -> Content:
     """Draw the holdings of each party as one bar, unlocked and locked coin stacked, the largest first.
 
@@ -136,7 +132,7 @@ def holdings(x: Given, *, top: int = 15) -> Content:
     return _bars(amounts(x, HOLDINGS), "holdings", top)
 
 
-@chart(holdings_from_events, giver=GIVER)
+@chart(holdings_from_events, giver=GIVER, whole=True)
 def holding_fees(x: Given, *, show: Literal["fees", "share"] = "fees", top: int = 15) -> Content:
     """Draw the notional holding fees of each party as one bar, unlocked and locked stacked, the largest first.
 

@@ -62,7 +62,7 @@ def app_shares(x: Given, *, every: str | None = None, top: int = 6) -> Content:
     return cut.stack(title, told + left_out + cut.note(), series, "share of app rewards claimed", "percent")
 
 
-@chart(validator_daily)
+@chart(validator_daily, whole=True)
 def validator_scorecard(x: Given, *, top: int = 15) -> Content:
     """Draw each validator's income and traffic costs as one bar: the largest first, with the remainder.
 
@@ -70,10 +70,6 @@ def validator_scorecard(x: Given, *, top: int = 15) -> Content:
 
     Args:
         x: from `validator_daily`; or a History or Store that begins with the ledger. Unknown values are left out.
-
-    Raises:
-        InputError: the frame lacks the columns, or an argument breaks a rule.
-        PartialResultError: a History or Store that is not known to begin with the ledger.
 
     Example:
         >>> import ledgerframes as lf
@@ -113,7 +109,7 @@ def _told(sums: pd.Series) -> str:
     return f"{left} left, {sums['rounds_reported'] / rounds:.0%} of rounds" if rounds else f"{left} left"
 
 
-@chart(retention_of)
+@chart(retention_of, whole=True)
 def retention(x: Given) -> Content:
     """Draw a heat map of cohorts: of the parties of each week of first activity, how many acted in the weeks after it.
 
@@ -121,10 +117,6 @@ def retention(x: Given) -> Content:
 
     Args:
         x: from `retention`; or a History or Store that begins with the ledger.
-
-    Raises:
-        InputError: the frame lacks the columns, or an argument breaks a rule.
-        PartialResultError: a History or Store that is not known to begin with the ledger.
 
     Example:
         >>> import ledgerframes as lf

@@ -118,7 +118,7 @@ def _purposes(source: Any) -> pd.DataFrame:
     return rows
 
 
-@chart(_purposes, giver="lf.supply_by_purpose(events)", over_time=True)
+@chart(_purposes, giver="lf.supply_by_purpose(events)", over_time=True, whole=True)
 def supply_by_purpose(x: Given, *, show: Literal["supply", "pools"] = "supply") -> Content:
     """Draw the coin that exists over time, unlocked and locked by purpose; or the pools that may still be minted.
 
@@ -127,10 +127,6 @@ def supply_by_purpose(x: Given, *, show: Literal["supply", "pools"] = "supply") 
     Args:
         x: one row per time, from `supply_by_purpose`; or a History or Store that begins with the ledger.
         show: the supply, or the unclaimed rewards and the development fund, which are not part of it.
-
-    Raises:
-        InputError: the frame lacks the columns, or an argument breaks a rule.
-        PartialResultError: a History or Store that is not known to begin with the ledger.
 
     Example:
         >>> import ledgerframes as lf
