@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import threading
 from pathlib import Path
@@ -37,7 +38,9 @@ def server(authority, serve):
 
 
 def test_a_private_authority_is_taken_as_an_argument(authority, server, transport):
-    assert transport(scan_url=server.url, ca_file=authority.file).send(READ.request(), read=bytes).value == b"{}"
+    sender = transport(scan_url=server.url, ca_file=authority.file, scan_token="secret-token")
+    assert sender.send(READ.request(), read=bytes).value == b"{}"
+    assert server.heard[0].headers["authorization"] == "Bearer secret-token"
 
 
 @pytest.mark.parametrize("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "LEDGERFRAMES_CA_FILE"])
@@ -96,6 +99,15 @@ def test_an_unknown_authority_is_said_with_what_to_do(server, transport, clock):
     assert "certificate is not trusted: unable to get local issuer certificate" in said
     assert "ca_file=" in said
     assert "SSL_CERT_FILE" in said
+
+
+def test_a_certificate_that_vouches_for_itself_is_refused_until_it_is_given(
+    authority, serve, transport, clock, tmp_path
+):
+    server = serve(answer({}), tls=authority.server(by_itself=True))
+    assert re.search("certificate is not trusted: self.signed", refused(transport, server, clock))
+    own = transport(scan_url=server.url, ca_file=tmp_path / "server.pem")
+    assert own.send(READ.request(), read=bytes).value == b"{}"
 
 
 def test_another_authority_does_not_vouch_for_it(server, transport, clock, tmp_path):

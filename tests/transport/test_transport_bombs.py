@@ -101,8 +101,10 @@ def test_small_chunks_take_no_more_memory_than_large_ones(serve, sized):
 
 @pytest.mark.parametrize("reply", UNASKED.values(), ids=UNASKED)
 def test_a_compression_that_nothing_here_reads_is_said_at_once(reply, serve, sized):
-    server = serve(reply())
-    peak, seconds = sized(server.url, NoAnswerError, "was not requested and cannot be read here", attempts=8)
+    bomb = reply()
+    server = serve(bomb)
+    said = f"compressed as '{bomb.headers[0][1][:40]}', which was not requested and cannot be read here"
+    peak, seconds = sized(server.url, NoAnswerError, said, attempts=8)
     assert peak < LIMIT
     assert seconds < 1
     assert len(server.heard) == 1

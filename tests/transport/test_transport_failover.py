@@ -7,7 +7,7 @@ import threading
 import pytest
 from hostile_server import Reply, answer, text, unused_port
 
-from ledgerframes.errors import ConfigurationError, InputError, NoAnswerError, NotFoundError, ServerError, StatusError
+from ledgerframes.errors import InputError, NoAnswerError, NotFoundError, ServerError, StatusError
 from ledgerframes.transport import DeprecatedEndpointWarning, Endpoint
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
@@ -181,11 +181,6 @@ def test_redirects_are_not_followed(status, serve, transport):
     assert caught.value.status == status
     assert "abcd" not in str(caught.value)
     assert target.heard == []
-
-
-def test_a_missing_interface_names_the_argument(transport):
-    with pytest.raises(ConfigurationError, match=r"connect\(scan_url="):
-        transport().send(READ.request(), read=bytes)
 
 
 def test_a_deprecated_endpoint_warns_once_and_at_the_callers_line(serve, transport):

@@ -1,17 +1,14 @@
-"""What depends on the host: the rate, proxies, certificates."""
+"""What depends on the host: the rate, and whether a proxy is asked."""
 
 from __future__ import annotations
 
-import shutil
-import ssl
-import subprocess
 import threading
 
 import pytest
 from hostile_server import answer, unused_port
 
 from ledgerframes.config.settings import Settings
-from ledgerframes.errors import ConfigurationError, NoAnswerError
+from ledgerframes.errors import NoAnswerError
 from ledgerframes.transport import Endpoint, Stats, Stop, Transport
 from ledgerframes.transport.rate_limiter import RateLimiter
 
@@ -29,11 +26,6 @@ def proxy(serve, monkeypatch):
     return server
 
 
-def test_other_hosts_are_reached_through_the_proxy_of_the_environment(proxy, transport):
-    transport(scan_url="http://scan.example/api/scan").send(READ.request(), read=bytes)
-    assert [heard.target for heard in proxy.heard] == ["http://scan.example/api/scan/v0/thing"]
-
-
 def test_loopback_ignores_proxies(proxy, serve, transport):
     server = serve()
     transport(scan_url=server.url).send(READ.request(), read=bytes)
@@ -46,14 +38,6 @@ def test_a_host_the_environment_excepts_is_not_reached_through_the_proxy(proxy, 
     with pytest.raises(NoAnswerError):
         transport(scan_url="http://scan.invalid", attempts=1).send(READ.request(), read=bytes)
     assert proxy.heard == []
-
-
-def test_a_proxy_that_is_no_url_is_named_without_showing_it(monkeypatch, transport):
-    for name in ("HTTP_PROXY", "http_proxy"):
-        monkeypatch.setenv(name, "ftp://user:proxy-password@proxy.example")
-    with pytest.raises(ConfigurationError, match="HTTP_PROXY") as caught:
-        transport(scan_url="http://scan.example").send(READ.request(), read=bytes)
-    assert "proxy-password" not in str(caught.value)
 
 
 @pytest.mark.parametrize("host", ["a..example", "a" * 64 + ".example"])
@@ -128,44 +112,6 @@ def test_a_place_is_given_back_after_a_failure(clock):
     for _ in range(3):
         with pytest.raises(ZeroDivisionError), gate.passing(Stop()):
             raise ZeroDivisionError
-
-
-@pytest.fixture(scope="session")
-def certificate(tmp_path_factory):
-    """A certificate for loopback that no one vouches for."""
-    tool = shutil.which("openssl")
-    if tool is None:
-        pytest.skip("openssl makes the certificate for this test and is not here")
-    folder = tmp_path_factory.mktemp("tls")
-    command = (
-        f"{tool} req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost "
-        "-addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out cert.pem"
-    )
-    subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
-    return folder
-
-
-@pytest.fixture
-def secure(certificate, serve):
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
-    return serve(tls=context)
-
-
-def test_an_unknown_certificate_is_refused_at_once(secure, transport, clock, monkeypatch):
-    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    sender = transport(scan_url=secure.url, scan_token="secret-token")
-    with pytest.raises(NoAnswerError, match=r"(?i)certificate"):
-        sender.send(READ.request(), read=bytes)
-    assert secure.heard == []
-    assert (sender.stats.requests, clock.sleeps) == (1, [])
-
-
-def test_a_certificate_that_the_environment_vouches_for_is_taken(secure, certificate, transport, monkeypatch):
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "cert.pem"))
-    sender = transport(scan_url=secure.url, scan_token="secret-token")
-    assert sender.send(READ.request(), read=bytes).value == b"{}"
-    assert secure.heard[0].headers["authorization"] == "Bearer secret-token"
 
 
 def test_the_real_clock_is_used_without_another(serve):

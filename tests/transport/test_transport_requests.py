@@ -98,15 +98,6 @@ def test_the_answer_says_where_it_came_from(serve, transport):
     assert server.heard[0].headers["user-agent"].startswith("ledgerframes")
 
 
-def test_connections_are_used_again(serve, transport):
-    server = serve()
-    sender = transport(scan_url=server.url)
-    for _ in range(3):
-        sender.send(POST.request(), read=bytes)
-    assert len(server.heard) == 3
-    assert server.connections == 1
-
-
 def test_importing_the_transport_imports_no_http_library():
     code = "import sys, ledgerframes.transport; print([n for n in ('httpx', 'urllib3') if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
