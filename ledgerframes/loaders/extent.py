@@ -11,8 +11,8 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
 from ledgerframes.loaders.beginning import Beginning, having, proven_by
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import window
-from ledgerframes.timestamps import EPOCH, LATEST, MICROSECOND, parse_timestamp
+from ledgerframes.paging.window import Window, window
+from ledgerframes.timestamps import EARLIEST, EPOCH, LATEST, MICROSECOND, parse_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.page_source import ScanPages
@@ -135,6 +135,21 @@ def _newest_snapshot(scan: Scan, migration_id: int) -> int | None:
         return None if answer is None else parse_timestamp(answer.record_time)[0]
     except (RequestError, DecodeError, ValueError):
         return None
+
+
+def within(wanted: Window, migration_id: int) -> tuple[int, int]:
+    """The instants between which a window lies in a migration; empty if it does not reach into it."""
+    low = EARLIEST if wanted.since is None else wanted.since
+    high = LATEST if wanted.until is None else wanted.until
+    if wanted.start is not None:
+        if migration_id < wanted.start.migration_id:
+            return 0, 0
+        low = wanted.start.micros if migration_id == wanted.start.migration_id else low
+    if wanted.end is not None:
+        if migration_id > wanted.end.migration_id:
+            return 0, 0
+        high = wanted.end.micros if migration_id == wanted.end.migration_id else high
+    return low, high
 
 
 def latest_migration(scan: Scan) -> int | None:

@@ -22,12 +22,13 @@ from ledgerframes.loaders.extent import (
     first_cursors,
     newest_of,
     nothing_shown,
+    within,
 )
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.results import Result
-from ledgerframes.timestamps import EARLIEST, format_timestamp
+from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.page_source import ScanPages
@@ -219,11 +220,8 @@ def _requests_of_sync(windows: Sequence[Window], extent: Extent, rows: list[floa
 
 def _migrations_in(wanted: Window, extent: Extent) -> int:
     """The number of migrations that a window reaches into; one of bare times looks into each."""
-    own = (wanted.nearest(Cursor(first.migration_id, EARLIEST)) for first in extent.firsts)
-    return sum(
-        place is not None and place.migration_id == first.migration_id
-        for first, place in zip(extent.firsts, own, strict=True)
-    )
+    ranges = [within(wanted, first.migration_id) for first in extent.firsts]
+    return sum(low < high for low, high in ranges)
 
 
 @dataclass(frozen=True)
@@ -238,16 +236,9 @@ class _Part:
 
 def _part(wanted: Window, first: Cursor, last: int) -> _Part | None:
     """The part that a window names of the migration from its first place to its last instant."""
-    low = wanted.nearest(first)
-    # A window of bare times moves on to the next migration if this one has no part of it.
-    if low is None or low.migration_id != first.migration_id or low.micros > last:
-        return None
-    high = last
-    if wanted.until is not None:
-        high = min(high, wanted.until - 1)
-    if wanted.end is not None and wanted.end.migration_id == first.migration_id:
-        high = min(high, wanted.end.micros - 1)
-    return _Part(first.migration_id, low.micros, high, high == last) if high >= low.micros else None
+    low, high = within(wanted, first.migration_id)
+    low, high = max(low, first.micros), min(high - 1, last)
+    return _Part(first.migration_id, low, high, high == last) if low <= high else None
 
 
 class _Sample:

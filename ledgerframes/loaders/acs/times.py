@@ -14,12 +14,12 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.errors import InputError, NotFoundError, PagingError
 from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.scan_snapshots import SNAPSHOT_TIME
-from ledgerframes.loaders.extent import first_cursors
+from ledgerframes.loaders.extent import first_cursors, within
 from ledgerframes.loaders.table_loader import needing
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import TokenChecks
 from ledgerframes.paging.window import Bound, Window, bound, window
-from ledgerframes.timestamps import EARLIEST, EPOCH, LATEST, MICROSECOND, format_timestamp, parse_timestamp
+from ledgerframes.timestamps import EPOCH, LATEST, MICROSECOND, format_timestamp, parse_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.scan import Scan
@@ -129,7 +129,7 @@ def snapshot_at(net: Network, at: Bound | None) -> Cursor:
 def _newest_first(scan: Scan, wanted: Window, firsts: list[Cursor]) -> Iterator[Cursor]:
     """The snapshots of a window, from the newest backwards."""
     for first in reversed(firsts):
-        low, high = _range(wanted, first.migration_id)
+        low, high = within(wanted, first.migration_id)
         place = high
         checks = TokenChecks(str(SNAPSHOT_TIME))
         while place > low and (micros := _before(scan, first.migration_id, place)) is not None and micros >= low:
@@ -137,21 +137,6 @@ def _newest_first(scan: Scan, wanted: Window, firsts: list[Cursor]) -> Iterator[
             checks.follow(micros, new=place - micros >= _CLOSEST and micros >= first.micros)
             yield Cursor(first.migration_id, micros)
             place = micros
-
-
-def _range(wanted: Window, migration_id: int) -> tuple[int, int]:
-    """The instants between which a window lies in a migration; empty if it does not reach into it."""
-    low = EARLIEST if wanted.since is None else wanted.since
-    high = LATEST if wanted.until is None else wanted.until
-    if wanted.start is not None:
-        if migration_id < wanted.start.migration_id:
-            return 0, 0
-        low = wanted.start.micros if migration_id == wanted.start.migration_id else low
-    if wanted.end is not None:
-        if migration_id > wanted.end.migration_id:
-            return 0, 0
-        high = wanted.end.micros if migration_id == wanted.end.migration_id else high
-    return low, high
 
 
 def _before(scan: Scan, migration_id: int, micros: int) -> int | None:
@@ -186,7 +171,7 @@ def _quote(found: list[Cursor], firsts: list[Cursor], wanted: Window, *, bounded
     period = newest.micros - second.micros
     if newest.migration_id != second.migration_id or period <= 0:
         return
-    ranges = ((first, _range(wanted, first.migration_id)) for first in firsts)
+    ranges = ((first, within(wanted, first.migration_id)) for first in firsts)
     lows = [max(first.micros, low) for first, (low, high) in ranges if low < high]
     count = max(2, (newest.micros - min(lows, default=second.micros)) // period + 1)
     _log.info("about %d snapshots, one request each", count)
