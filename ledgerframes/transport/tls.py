@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -74,22 +74,26 @@ def _of_folder(place: str, name: str) -> ssl.SSLContext:
 def tls_problem(error: BaseException | None) -> Failure | None:
     """The TLS problem behind an error, if there is one; waiting does not fix it."""
     connecting = isinstance(error, httpx.ConnectError)
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            advice = _ADVICE.get(error.verify_code, _AUTHORITY)
-            return Failure.for_good(f"its certificate is not trusted: {error.verify_message}", advice)
-        if connecting and isinstance(error, ssl.SSLError) and error.reason in _NO_TLS:
+    for cause in chain(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            advice = _ADVICE.get(cause.verify_code, _AUTHORITY)
+            return Failure.for_good(f"its certificate is not trusted: {cause.verify_message}", advice)
+        if connecting and isinstance(cause, ssl.SSLError) and cause.reason in _NO_TLS:
             advice = "check {interface}_url=: write http:// if the server speaks no TLS, or name another port"
             return Failure.for_good("it does not speak TLS", advice)
-        error = error.__cause__ or error.__context__
     return None
 
 
 def certificate_refused(error: BaseException | None) -> bool:
     """Whether an error comes from an untrusted certificate, which shows that the server speaks TLS."""
-    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+    return any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain(error))
+
+
+def chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and its causes, one after the other."""
+    while error is not None:
+        yield error
         error = error.__cause__ or error.__context__
-    return error is not None
 
 
 _NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})

@@ -35,7 +35,7 @@ from ledgerframes.transport.connections import FOREVER, RUNNING, TimedTlsConnect
 from ledgerframes.transport.http import Refused
 from ledgerframes.transport.outcome import Attempt, Failure
 from ledgerframes.transport.proxies import Proxy, proxy_for
-from ledgerframes.transport.tls import certificate_refused, trusted
+from ledgerframes.transport.tls import certificate_refused, chain, trusted
 
 PIECE: Final = 2**16
 #: Connections kept per server; the rate limiter counts the requests.
@@ -237,13 +237,6 @@ class _Body(httpx.SyncByteStream):
     def close(self) -> None:
         """Return the connection to the pool, or close it if the body was not read to its end."""
         self._answer.close()
-
-
-def chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and its causes, one after the other."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def _told(error: Exception, *, opening: bool) -> httpx.TransportError:
