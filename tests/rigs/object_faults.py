@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ledgerframes.sandbox.http.objects import Object, Objects
 from ledgerframes.sandbox.http.responses import RefusalError
-from ledgerframes.sandbox.world.objects import Segment, sha256
+from ledgerframes.sandbox.world.objects import Segment
+from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.views import ServerView
 
 
@@ -17,7 +19,7 @@ class ObjectFaults:
 
     Attributes:
         served: whether there are any; without them lists are refused by 501.
-        wrong_digest: the lists have digests of other bytes.
+        wrong_digest: the objects have other bytes than the lists' digests say.
         cut: every object ends in the middle; its digest is that of what is left.
         gone: what is listed cannot be downloaded: 404.
         overlap: the lists also have longer segments of the same history.
@@ -39,17 +41,25 @@ class SpoiledObjects(Objects):
         super().__init__(view)
         self.faults = ObjectFaults()
 
+    def of_segment(self, segment: Segment) -> list[Object]:
+        return self._encoded(super().of_segment(segment))
+
+    def of_snapshot(self, cursor: Cursor) -> list[Object]:
+        return self._encoded(super().of_snapshot(cursor))
+
     def found(self, key: str) -> Object | None:
-        return None if self.faults.gone else super().found(key)
+        found = None if self.faults.gone else super().found(key)
+        # The lists have the digest of the right bytes.
+        return Object(key, lambda: b"other bytes") if found and self.faults.wrong_digest else found
 
-    def encodings(self) -> tuple[str, ...]:
-        return self.faults.encodings
-
-    def sent(self, data: bytes) -> bytes:
-        return data[: len(data) * 2 // 3] if self.faults.cut else data
-
-    def digest(self, data: bytes) -> bytes:
-        return sha256(b"another one") if self.faults.wrong_digest else super().digest(data)
+    def _encoded(self, objects: list[Object]) -> list[Object]:
+        """The objects under the name of each encoding, since nothing reads another one than the usual."""
+        cut = 2 / 3 if self.faults.cut else 1
+        return [
+            Object(one.key.replace("compact_json", encoding), partial(_beginning, one, cut))
+            for encoding in self.faults.encodings
+            for one in objects
+        ]
 
     def written(self) -> list[Segment]:
         if not self.faults.served:
@@ -61,6 +71,11 @@ class SpoiledObjects(Objects):
         threes = zip(written[::3], written[1::3], written[2::3], strict=False)
         longer = [Segment(one.after, end.end, [*one.updates, *two.updates, *end.updates]) for one, two, end in threes]
         return sorted([*written, *longer], key=_place)
+
+
+def _beginning(one: Object, part: float) -> bytes:
+    data = one.write()
+    return data[: int(len(data) * part)]
 
 
 def _place(segment: Segment) -> tuple[Any, ...]:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from ledgerframes.sandbox.http import render
 from ledgerframes.sandbox.http.responses import encode
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.active_set import Active
-from ledgerframes.sandbox.world.objects import OBJECT_ITEMS, Segment, compressed, segments, sha256, sorted_members
+from ledgerframes.sandbox.world.objects import OBJECT_ITEMS, Segment, compressed, segments, sorted_members
 from ledgerframes.sandbox.world.snapshots import instants
+from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.views import ServerView
 from ledgerframes.sandbox.world.world import Update
 
-COMPACT: Final = "compact_json"
 _KEPT: Final = 256
 
 
@@ -43,25 +42,13 @@ class Objects:
         self._segments: list[Segment] = []
         self._written: OrderedDict[str, bytes] = OrderedDict()
 
-    def encodings(self) -> tuple[str, ...]:
-        """How values are written: an object for each."""
-        return (COMPACT,)
-
-    def sent(self, data: bytes) -> bytes:
-        """The bytes of an object as served."""
-        return data
-
-    def digest(self, data: bytes) -> bytes:
-        """The digest of an object in lists."""
-        return sha256(data)
-
     def written(self) -> list[Segment]:
         """The segments that are written by now, in the order of time."""
         world = self.view.world
         self._segments = segments(world, world.updates[: self.view.end()], written=self._segments)
         return self._segments
 
-    def snapshots(self) -> list[tuple[int, int]]:
+    def snapshots(self) -> list[Cursor]:
         """The snapshots in bulk, as cursors: those at which a segment ends."""
         ends = {segment.up_to for segment in self.written()}
         migrations = {update.migration_id for update in self.view.world.updates[: self.view.end()]}
@@ -69,25 +56,13 @@ class Objects:
 
     def of_segment(self, segment: Segment) -> list[Object]:
         """The objects of a segment."""
-        found = []
-        for encoding in self.encodings():
-            for number, part in enumerate(segment.parts()):
-                key = f"{segment.folder()}/updates_{encoding}_{number}.zstd"
-                items = partial(_updates, part)
-                found.append(Object(key, partial(self._write, key, items, encoding, render.type_carrying)))
-        return found
+        return self._objects(f"{segment.folder()}/updates", segment.parts(), _updates)
 
-    def of_snapshot(self, cursor: tuple[int, int]) -> list[Object]:
+    def of_snapshot(self, cursor: Cursor) -> list[Object]:
         """The objects of a snapshot; none of an empty one."""
         contracts = self.view.active(cursor)
         parts = [contracts[at : at + OBJECT_ITEMS] for at in range(0, len(contracts), OBJECT_ITEMS)]
-        found = []
-        for encoding in self.encodings():
-            for number, part in enumerate(parts):
-                key = f"{_folder(cursor)}/ACS_{encoding}_{number}.zstd"
-                items = partial(_contracts, part, cursor[0])
-                found.append(Object(key, partial(self._write, key, items, encoding, render.type_carrying_contract)))
-        return found
+        return self._objects(f"{_folder(cursor)}/ACS", parts, partial(_contracts, migration_id=cursor[0]))
 
     def found(self, key: str) -> Object | None:
         """The object of that key, if there is one."""
@@ -101,20 +76,25 @@ class Objects:
         if snapshots:
             yield from self.of_snapshot(max(snapshots))
 
-    def _write(
-        self, key: str, items: Callable[[], list[bytes]], encoding: str, typed: Callable[[bytes], bytes]
-    ) -> bytes:
-        """The bytes of an object as it is served; several threads may write at once."""
+    def _objects(
+        self, name: str, parts: Sequence[Sequence[Any]], items: Callable[[Sequence[Any]], list[bytes]]
+    ) -> list[Object]:
+        keys = (f"{name}_compact_json_{number}.zstd" for number in range(len(parts)))
+        return [
+            Object(key, partial(self._write, key, partial(items, part))) for key, part in zip(keys, parts, strict=True)
+        ]
+
+    def _write(self, key: str, items: Callable[[], list[bytes]]) -> bytes:
+        """The bytes of an object; several threads may write at once."""
         data = self._written.get(key)
         if data is None:
-            told = items() if encoding == COMPACT else [typed(item) for item in items()]
-            data = self._written[key] = compressed([sorted_members(item) for item in told])
+            data = self._written[key] = compressed([sorted_members(item) for item in items()])
             while len(self._written) > _KEPT:
                 self._written.popitem(last=False)
-        return self.sent(data)
+        return data
 
 
-def _folder(cursor: tuple[int, int]) -> str:
+def _folder(cursor: Cursor) -> str:
     return f"{timestamps.trimmed(cursor[1])}~{timestamps.trimmed(cursor[1] + timestamps.SECOND)}"
 
 
@@ -122,5 +102,5 @@ def _updates(updates: Sequence[Update]) -> list[bytes]:
     return [update.rendered for update in updates]
 
 
-def _contracts(contracts: list[Active], migration_id: int) -> list[bytes]:
+def _contracts(contracts: Sequence[Active], migration_id: int) -> list[bytes]:
     return [encode(contract.told(migration_id)) for contract in contracts]

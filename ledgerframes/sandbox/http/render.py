@@ -53,11 +53,6 @@ def type_carrying(item: bytes) -> bytes:
     return _encode(members)
 
 
-def type_carrying_contract(contract: bytes) -> bytes:
-    """The `protobuf_json` form of an active contract."""
-    return bytes(_event(msgspec.Raw(contract)))
-
-
 def typed(value: Any) -> str:
     """JSON text of a value with its type: records, lists, texts, parties, contract ids, numerics, booleans."""
     parts: list[str] = []

@@ -6,7 +6,6 @@ what comes after the last such instant is in no object yet, as on real servers, 
 
 from __future__ import annotations
 
-import hashlib
 import json
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -102,11 +101,6 @@ def compressed(items: Sequence[bytes]) -> bytes:
 
     frames = [items[at : at + FRAME_ITEMS] for at in range(0, len(items), FRAME_ITEMS)]
     return b"".join(pa.compress(b"\n".join(frame) + b"\n", codec="zstd", asbytes=True) for frame in frames)
-
-
-def sha256(data: bytes) -> bytes:
-    """The digest of an object."""
-    return hashlib.sha256(data).digest()
 
 
 class _Number(str):
