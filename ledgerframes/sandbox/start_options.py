@@ -44,19 +44,18 @@ def whole(value: Any, name: str, *, least: int | None = None, most: int | None =
     return number
 
 
-def real(value: Any, name: str, *, most: float = math.inf) -> float:
-    """Read a number from 0 up to `most`.
+def real(value: Any, name: str) -> float:
+    """Read a number of 0 or more.
 
     Raises:
-        ValueError: it is not a number, or lies outside the bounds.
+        ValueError: it is not a number, is below 0, or infinite.
     """
-    bounds = "of 0 or more" if most == math.inf else f"from 0 to {most:g}"
     try:
         number = math.nan if isinstance(value, bool | str) else float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not (0 <= number <= most and math.isfinite(number)):
-        raise ValueError(f"{name}={value!r} is not valid: give a number {bounds}")
+    if not 0 <= number < math.inf:
+        raise ValueError(f"{name}={value!r} is not valid: give a number of 0 or more")
     return number
 
 

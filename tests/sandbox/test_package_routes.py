@@ -14,9 +14,9 @@ import pytest
 from asking import ask
 from dars import FILES, MAIN, dar
 
-from ledgerframes.sandbox.http import package_routes
 from ledgerframes.sandbox.http.package_routes import ARCHIVE_MAXIMUM
 from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.world import archives
 from ledgerframes.sandbox.world.archives import read_dar
 
 UPLOAD = "/v2/packages"
@@ -165,7 +165,7 @@ def test_others_are_answered_while_an_archive_is_unpacked(sandbox, monkeypatch):
         assert answered.wait(60)
         return read_dar(content)
 
-    monkeypatch.setattr(package_routes, "read_dar", unpack)
+    monkeypatch.setattr(archives, "read_dar", unpack)
     with ThreadPoolExecutor(1) as pool:
         upload = pool.submit(send, sandbox, UPLOAD, dar())
         assert unpacking.wait(60)

@@ -38,15 +38,13 @@ def mint(tx: Transaction, sim: Simulation, owner: str | None = None) -> None:
     tap(tx, sim, owner, rng.randrange(UNITS, 5_000 * UNITS), choice="DevNet_Tap" if tapped else "Mint")
 
 
-def tap(
-    tx: Transaction, sim: Simulation, owner: str, amount: int, *, choice: str = "DevNet_Tap", under: Event | None = None
-) -> Contract:
+def tap(tx: Transaction, sim: Simulation, owner: str, amount: int, *, choice: str = "DevNet_Tap") -> Contract:
     """Mint an amount for a party."""
     open_round = sim.rounds[0]
     argument = {"receiver": owner, "amount": decimal(amount), "openRound": open_round.contract_id}
     acting = (owner,) if choice == "DevNet_Tap" else tuple(sorted((owner, sim.parties.dso)))
     rules = sim.rules[COIN_RULES.entity]
-    minting = tx.exercise(rules, f"AmuletRules_{choice}", argument, acting=acting, under=under)
+    minting = tx.exercise(rules, f"AmuletRules_{choice}", argument, acting=acting)
     coin = make_coin(tx, owner, amount, open_round, minting)
     minting["exercise_result"] = {"amuletSum": creation(coin.contract_id, open_round)}
     if choice == "DevNet_Tap":
@@ -78,22 +76,13 @@ def pay_batch(tx: Transaction, sim: Simulation) -> None:
     return None
 
 
-def spend(
-    tx: Transaction,
-    sim: Simulation,
-    sender: str,
-    receivers: list[str],
-    *,
-    reason: str = "",
-    most: int = 4,
-    under: Event | None = None,
-) -> Transferred | None:
+def spend(tx: Transaction, sim: Simulation, sender: str, receivers: list[str], *, reason: str) -> Transferred | None:
     """Pay shares of some of a party's coins; None if they do not cover their own transfer."""
-    open_round, inputs = sim.open_round(), purse(sim, sender, most)
+    open_round, inputs = sim.open_round(), purse(sim, sender, 4)
     if spendable(inputs, open_round, outputs=len(receivers)) <= len(receivers):
         return None
     payment = Payment(open_round, provider=sim.parties.host(sender), reason=reason)
-    return _transfer_shares(tx, sim, inputs, receivers, payment, sender=sender, under=under)
+    return _transfer_shares(tx, sim, inputs, receivers, payment, sender=sender)
 
 
 def lock(tx: Transaction, sim: Simulation) -> None:
@@ -210,7 +199,6 @@ def _transfer_shares(
     payment: Payment,
     *,
     sender: str,
-    under: Event | None = None,
 ) -> Transferred:
     """Pay each receiver a share of the inputs' value without their fees; the rest is change."""
     rest, outputs = spendable(inputs, payment.open_round, outputs=len(receivers)), []
@@ -220,7 +208,7 @@ def _transfer_shares(
         share = min(share, _tip(sim, payment.open_round)) if tips else min(share, rest - left + 1)
         outputs.append(Output(receiver, share))
         rest -= share
-    return transfer(tx, sim, inputs, outputs, payment, sender=sender, under=under)
+    return transfer(tx, sim, inputs, outputs, payment, sender=sender)
 
 
 def _tip(sim: Simulation, open_round: Contract) -> int:

@@ -11,7 +11,7 @@ from ledgerframes.sandbox.world.templates import FAUCET_COUPON, LICENSE, LIVENES
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 
-def grant(tx: Transaction, sim: Simulation, validator: str, *, under: Event | None = None) -> Contract:
+def grant(tx: Transaction, sim: Simulation, validator: str, *, under: Event) -> Contract:
     """Give a validator its first license."""
     index = sim.parties.validators.index(validator)
     payload = {

@@ -23,7 +23,7 @@ LIFETIME: Final = 90 * DAY
 _FEE_PER_DAY: Final = 27_400_000
 
 
-def preapprove(tx: Transaction, sim: Simulation, receiver: str, *, under: Event | None = None) -> bool:
+def preapprove(tx: Transaction, sim: Simulation, receiver: str) -> bool:
     """Let a party accept any coin it is sent, for ninety days; returns whether its provider could pay for it."""
     provider, open_round = sim.parties.validators[0], sim.rounds[0]
     until = timestamps.trimmed(sim.now + LIFETIME)
@@ -41,7 +41,7 @@ def preapprove(tx: Transaction, sim: Simulation, receiver: str, *, under: Event 
     }
     acting = tuple(dict.fromkeys((receiver, provider)))
     choice = "AmuletRules_CreateTransferPreapproval"
-    event = tx.exercise(sim.rules[COIN_RULES.entity], choice, argument, acting=acting, under=under)
+    event = tx.exercise(sim.rules[COIN_RULES.entity], choice, argument, acting=acting)
     result = _paid(tx, sim, inputs, price, open_round, provider=provider, under=event)
     begin = timestamps.trimmed(sim.now)
     payload = {

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from starlette.responses import Response
 
 from ledgerframes.sandbox.commands.errors import LedgerError, UnreadableError, not_found
 from ledgerframes.sandbox.http.ledger_requests import check_manager
 from ledgerframes.sandbox.http.routes import Asked, Routes
-from ledgerframes.sandbox.world.archives import ArchiveError, Dar, read_dar
+
+if TYPE_CHECKING:
+    from ledgerframes.sandbox.world.archives import Dar
 
 ARCHIVE_MAXIMUM: Final = 64 * 1024 * 1024
 BINARY: Final = "application/octet-stream"
@@ -73,6 +75,9 @@ def _check(asked: Asked, dar: Dar, synchronizers: tuple[str, ...]) -> None:
 
 async def _archive(asked: Asked) -> Dar:
     """The request's archive: refused as soon as it is too large, and unpacked in a thread."""
+    # zipfile is loaded by an upload, not by every start.
+    from ledgerframes.sandbox.world.archives import ArchiveError, read_dar
+
     headers = asked.request.headers
     kind = headers.get("Content-Type", BINARY).partition(";")[0].strip().lower()
     if kind != BINARY:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from ledgerframes.sandbox.world.archives import Dar, Package
+if TYPE_CHECKING:
+    from ledgerframes.sandbox.world.archives import Dar, Package
 
 
 @dataclass(slots=True)
