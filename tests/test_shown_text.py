@@ -3,15 +3,11 @@
 import json
 import logging
 import pickle
-from contextlib import contextmanager
 
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from starlette.applications import Starlette
-from starlette.responses import Response
-from starlette.routing import Route
 
 import ledgerframes as lf
 from ledgerframes.apps.html_report.page import escape, table
@@ -19,9 +15,8 @@ from ledgerframes.cli import main
 from ledgerframes.errors import visible
 from ledgerframes.export.report import ExportedTable, ExportReport
 from ledgerframes.loaders.cross_check import CrossCheck, Difference
-from ledgerframes.sandbox.serving import serve
 from ledgerframes.store.checks.check import Check, CheckFinding
-from tests.clocks import SkippingClock
+from tests.asking import answering
 from tests.decoding.items import page_of, transaction
 
 #: Colours, a window's title, a C1 escape, a return, a faked line, a turned direction, script, and half a character.
@@ -35,20 +30,6 @@ def logger_as_before():
     level = logger.level
     yield
     logger.setLevel(level)
-
-
-@contextmanager
-def answering(body, status=200, **headers):
-    async def answer(_request):
-        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return Response(sent, status, {name.replace("_", "-"): value for name, value in headers.items()})
-
-    app = Starlette(routes=[Route("/{path:path}", answer, methods=["GET", "POST"])])
-    with serve(app) as served:
-        urls = {f"{name}_url": served.url for name in ("scan", "validator", "registry", "ledger")}
-        chosen = lf.connect(**urls, token="t0ken-t0ken", attempts=2).settings
-        with lf.types.Network(chosen, clock=SkippingClock()) as net:
-            yield net
 
 
 @given(text=st.text())
@@ -84,7 +65,7 @@ ERRORS = {
 @pytest.mark.parametrize("load", [lf.load_users, lf.load_name_entries], ids=["users", "names"])
 def test_an_error_is_one_printable_line(status, body, load, caplog):
     caplog.set_level(logging.DEBUG, "ledgerframes")
-    with answering(body, status, content_type="text/\x9b2J") as net, pytest.raises(lf.LedgerframesError) as caught:
+    with answering(body, status=status, kind="text/\x9b2J") as net, pytest.raises(lf.LedgerframesError) as caught:
         load(net)
     error = caught.value
     assert str(error).isprintable()
@@ -113,7 +94,7 @@ def test_an_id_in_a_message_cannot_fake_a_line(body):
 
 @pytest.mark.parametrize("body", [{"error": EVIL}, EVIL.encode()], ids=["JSON", "text"])
 def test_a_terminal_is_not_steered_by_an_error(monkeypatch, capsys, body):
-    with answering(body, 400) as net:
+    with answering(body, status=400) as net:
         (url,) = net.settings.scan_url
         monkeypatch.setattr("sys.argv", ["ledgerframes", "plan", "--scan-url", url])
         with pytest.raises(SystemExit):

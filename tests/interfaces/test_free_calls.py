@@ -8,12 +8,9 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.transport import Stop
+from tests.asking import asking
 from tests.clocks import SkippingClock
 from tests.transport.hostile_server import HostileServer, Reply, answer, text
-
-
-def asking(server, **options):
-    return lf.types.Network(Settings(scan_url=(f"{server.url}/api/scan",), **options), clock=SkippingClock())
 
 
 def test_any_route_of_the_sandbox_answers_parsed_json(net):

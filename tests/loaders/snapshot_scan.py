@@ -2,9 +2,6 @@
 
 import json
 
-import ledgerframes as lf
-from ledgerframes.config.settings import Settings
-from tests.clocks import SkippingClock
 from tests.transport.hostile_server import answer, text
 
 SNAPSHOT = {"record_time": "2026-01-30T06:00:00Z", "migration_id": 4}
@@ -42,8 +39,3 @@ def scan(pages, *, routes=("/v2/state/acs", "/v2/holdings/state"), place=SNAPSHO
         return page if not isinstance(page, dict) else answer({**SNAPSHOT, **place, **page})
 
     return reply
-
-
-def asking(*servers, **options):
-    urls = tuple(f"{server.url}/api/scan" for server in servers)
-    return lf.types.Network(Settings(scan_url=urls, **options), clock=SkippingClock())

@@ -12,8 +12,9 @@ from ledgerframes.config.settings import Settings
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
 from ledgerframes.tables.replayed import ACTIVE
+from tests.asking import asking
 from tests.clocks import SkippingClock
-from tests.loaders.snapshot_scan import asking, created, scan
+from tests.loaders.snapshot_scan import created, scan
 from tests.replay import read_capture, replay
 from tests.rigs.servers import replica, started
 from tests.transport.hostile_server import HostileServer, answer, text

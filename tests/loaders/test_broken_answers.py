@@ -1,45 +1,22 @@
 """Answers that no server should give end in errors of the package, wherever in the client they are read."""
 
 import json
-from contextlib import contextmanager
 from decimal import Decimal
 
 import msgspec
 import pyarrow as pa
 import pytest
-from starlette.applications import Starlette
-from starlette.responses import Response
-from starlette.routing import Route
 
 import ledgerframes as lf
-from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.pages import decode_page
 from ledgerframes.decoding.rebuild import read_json
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.loaders.history import History
-from ledgerframes.sandbox.serving import serve
-from tests.clocks import SkippingClock
+from tests.asking import answering
 from tests.decoding.items import page_of, transaction
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 WHEN = {"record_time": "2026-01-30", "migration_id": 1}
-
-
-@contextmanager
-def answering(*bodies):
-    """A network whose every interface gives these bodies in turn, the last one for ever."""
-    sent = list(bodies)
-
-    async def answer(_request):
-        body = sent.pop(0) if len(sent) > 1 else sent[0]
-        return Response(body if isinstance(body, bytes) else json.dumps(body), media_type="application/json")
-
-    app = Starlette(routes=[Route("/{path:path}", answer, methods=["GET", "POST"])])
-    with serve(app) as served:
-        urls = {f"{name}_url": (served.url,) for name in ("scan", "validator", "registry", "ledger")}
-        tokens = {"ledger_token": "t0ken", "validator_token": "t0ken"}
-        with lf.types.Network(Settings(**urls, **tokens, attempts=2), clock=SkippingClock()) as net:
-            yield net
 
 
 LATIN = "é".encode("latin-1")

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.config.settings import Settings
-from tests.clocks import SkippingClock
+from tests.asking import asking_one
 from tests.loaders.snapshot_scan import created, scan
 from tests.transport.hostile_server import HostileServer, answer
 
@@ -63,11 +62,6 @@ def endless(member, following, shown, item):
     return reply
 
 
-def connected(url):
-    urls = {f"{interface}_url": (url,) for interface in ("scan", "validator", "registry", "ledger")}
-    return lf.types.Network(Settings(**urls, ledger_token="t0ken-of-the-test"), clock=SkippingClock())
-
-
 def snapshots(shown):
     numbers = itertools.count()
 
@@ -85,7 +79,7 @@ def snapshots(shown):
 def test_a_list_without_end_is_refused(load, shown):
     member, following, call = LISTS[load]
     reply = endless(member, following, shown, ITEMS[member])
-    with HostileServer(reply) as server, connected(server.url) as net:
+    with HostileServer(reply) as server, asking_one(server.url) as net:
         with pytest.raises(lf.errors.PagingError, match=r"(?s)nothing new.*Ask another server"):
             call(net)
         assert len(server.heard) <= 140 if shown is KINDS["nothing new after forty"] else len(server.heard) <= 100
@@ -93,7 +87,7 @@ def test_a_list_without_end_is_refused(load, shown):
 
 def test_what_a_partial_result_holds_comes_once():
     reply = endless("users", "nextPageToken", KINDS["three pages in turn"], ITEMS["users"])
-    with HostileServer(reply) as server, connected(server.url) as net:
+    with HostileServer(reply) as server, asking_one(server.url) as net:
         users = lf.load_users(net, allow_partial=True)
     assert users.user_id.tolist() == [f"u{number}" for number in range(6)]
     assert users.attrs["complete"] is False
@@ -102,7 +96,7 @@ def test_what_a_partial_result_holds_comes_once():
 @pytest.mark.parametrize("shown", list(KINDS.values())[:3], ids=list(KINDS)[:3])
 @pytest.mark.parametrize("load", SNAPSHOTS.values(), ids=SNAPSHOTS)
 def test_a_snapshot_without_end_is_refused(load, shown):
-    with HostileServer(snapshots(shown)) as server, connected(f"{server.url}/api/scan") as net:
+    with HostileServer(snapshots(shown)) as server, asking_one(f"{server.url}/api/scan") as net:
         with pytest.raises(lf.errors.PagingError, match="Ask another"):
             load(net)
         assert len(server.heard) <= 100
@@ -119,7 +113,7 @@ def rows_behind(store):
 def test_a_sync_of_a_snapshot_without_end_leaves_nothing_behind(shown, commit_bytes, tmp_path):
     store = lf.open_store(tmp_path / "lake")
     options = {"tables": ["active_contracts"], "progress": False, "commit_bytes": commit_bytes}
-    with HostileServer(snapshots(shown)) as server, connected(f"{server.url}/api/scan") as net:
+    with HostileServer(snapshots(shown)) as server, asking_one(f"{server.url}/api/scan") as net:
         for _ in range(2):
             before = len(server.heard)
             with pytest.raises(lf.errors.PagingError, match="Ask another"):
@@ -127,7 +121,7 @@ def test_a_sync_of_a_snapshot_without_end_leaves_nothing_behind(shown, commit_by
             assert len(server.heard) - before <= 100
             assert rows_behind(store) == 0
     good = scan(lambda _after: {"created_events": [created(0), created(1)]})
-    with HostileServer(good) as server, connected(f"{server.url}/api/scan") as net:
+    with HostileServer(good) as server, asking_one(f"{server.url}/api/scan") as net:
         assert store.sync(net, **options).complete
     assert store.load("active_contracts").contract_id.tolist() == ["000", "001"]
     assert store.check(full=True)
@@ -148,7 +142,7 @@ def test_snapshots_without_end_are_refused(apart, start):
         before = datetime.fromisoformat(parse_qs(urlsplit(heard.target).query)["before"][0])
         return answer({"record_time": f"{before - pd.Timedelta(apart):%Y-%m-%dT%H:%M:%S.%fZ}"})
 
-    with HostileServer(reply) as server, connected(server.url) as net:
+    with HostileServer(reply) as server, asking_one(server.url) as net:
         with pytest.raises(lf.errors.PagingError, match=r"nothing new|more than any network"):
             lf.snapshot_times(net, start=start)
         assert len(server.heard) <= 100

@@ -12,6 +12,7 @@ import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.world.templates import DSO_RULES, LICENSE, NAME_ENTRY
+from tests.asking import asking
 from tests.clocks import SkippingClock
 from tests.replay import read_capture, replay
 from tests.rigs.servers import replica
@@ -25,11 +26,6 @@ def real(captures):
     assert captures
     with replay() as server, lf.connect(**server.urls, token="t0ken-of-the-test", decimals="exact") as network:
         yield network
-
-
-def asking(server, **options):
-    settings = Settings(scan_url=(f"{server.url}/api/scan",), **options)
-    return lf.types.Network(settings, clock=SkippingClock())
 
 
 def test_the_captured_rounds_are_rows_by_number(real):

@@ -5,7 +5,8 @@ import json
 import pytest
 
 import ledgerframes as lf
-from tests.loaders.snapshot_scan import SNAPSHOT, asking, created, scan
+from tests.asking import asking
+from tests.loaders.snapshot_scan import SNAPSHOT, created, scan
 from tests.transport.hostile_server import HostileServer, answer, text
 
 CALLS = {

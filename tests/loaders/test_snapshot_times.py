@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.config.settings import Settings
-from tests.clocks import SkippingClock
+from tests.asking import asking
 from tests.replay import replay
 from tests.rigs.servers import replica
 from tests.transport.hostile_server import HostileServer, answer, text
@@ -112,11 +111,6 @@ def scan(period, first, newest, *, inclusive=False):
         return answer({"record_time": (epoch + pd.Timedelta(found, "us")).isoformat().replace("+00:00", "Z")})
 
     return reply
-
-
-def asking(server, **options):
-    settings = Settings(scan_url=(f"{server.url}/api/scan",), **options)
-    return lf.types.Network(settings, clock=SkippingClock())
 
 
 @pytest.mark.parametrize("inclusive", [False, True], ids=["strictly before", "at or before"])

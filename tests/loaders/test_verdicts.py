@@ -10,6 +10,7 @@ from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.world.verdicts import events_of
+from tests.asking import asking
 from tests.clocks import SkippingClock
 from tests.replay import read_capture, replay
 from tests.rigs.servers import simulated
@@ -70,10 +71,6 @@ def serving(items, *, cap=1000):
         return answer({"events": found[: min(body["page_size"], cap)]})
 
     return HostileServer(reply)
-
-
-def connected(server, **options):
-    return lf.types.Network(Settings(scan_url=(f"{server.url}/api/scan",), **options), clock=SkippingClock())
 
 
 def decoded(*items):
@@ -164,7 +161,7 @@ def test_a_tie_at_the_end_of_a_page_is_read_whole():
     same = "2026-01-30T08:00:05.000000Z"
     items = [alone(verdict(1)), *(alone(verdict(number, time=same)) for number in (2, 3, 4)), reassigned(5, same)]
     items.append(alone(verdict(6, time="2026-01-30T08:00:09.000000Z")))
-    with serving(items) as server, connected(server) as net:
+    with serving(items) as server, asking(server) as net:
         loaded = lf.load_verdicts(net, page_size=2)
 
     assert list(loaded.verdicts.update_id) == ["122001", "122002", "122003", "122004", "122006"]
@@ -174,7 +171,7 @@ def test_a_tie_at_the_end_of_a_page_is_read_whole():
 def test_a_page_of_reassignments_alone_does_not_end_a_read():
     items = [reassigned(number, f"2026-01-30T08:00:{number:02}.000000Z") for number in range(30)]
     items.append(alone(verdict(40, time="2026-01-30T09:00:00.000000Z")))
-    with serving(items, cap=4) as server, connected(server) as net:
+    with serving(items, cap=4) as server, asking(server) as net:
         loaded = lf.load_verdicts(net, page_size=10)
 
     assert list(loaded.verdicts.update_id) == ["122040"]
@@ -246,7 +243,7 @@ BROKEN = {
 def test_an_item_that_breaks_the_interface_file_is_an_error_that_names_it(item, words):
     with (
         HostileServer([answer({"events": [item]})]) as server,
-        connected(server) as net,
+        asking(server) as net,
         pytest.raises(lf.errors.DecodeError, match=words) as caught,
     ):
         lf.load_verdicts(net)
@@ -256,7 +253,7 @@ def test_an_item_that_breaks_the_interface_file_is_an_error_that_names_it(item, 
 def test_a_server_without_the_route_says_what_else_to_use():
     with (
         HostileServer([text("The requested resource could not be found.", 404)]) as server,
-        connected(server) as net,
+        asking(server) as net,
         pytest.raises(lf.errors.InputError, match=r"does not serve POST /v0/events.*lf\.load_history"),
     ):
         lf.load_verdicts(net, allow_partial=True)

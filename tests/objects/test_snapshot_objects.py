@@ -9,7 +9,8 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.timestamps import format_trimmed, parse_timestamp
-from tests.loaders.snapshot_scan import SNAPSHOT, asking, created, scan
+from tests.asking import asking
+from tests.loaders.snapshot_scan import SNAPSHOT, created, scan
 from tests.objects.conftest import object_of, values_of
 from tests.rigs.object_faults import ObjectFaults
 from tests.rigs.servers import simulated

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
+from tests.asking import asking
 from tests.benchmarks.snapshot_memory import peak
-from tests.loaders.snapshot_scan import SNAPSHOT, asking, created, scan
+from tests.loaders.snapshot_scan import SNAPSHOT, created, scan
 from tests.transport.hostile_server import HostileServer, answer, text
 
 TABLE = "active_contracts"

@@ -1,0 +1,35 @@
+"""Networks of servers that a test makes, whose waits take no time; tests of calls and loaders use them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import ledgerframes as lf
+from ledgerframes.config.settings import INTERFACES, Settings
+from tests.clocks import SkippingClock
+from tests.transport.hostile_server import HostileServer, Reply
+
+
+def asking(*servers: Any, **settings: Any) -> lf.types.Network:
+    """A network of scans."""
+    urls = tuple(f"{server.url}/api/scan" for server in servers)
+    return lf.types.Network(Settings(scan_url=urls, **settings), clock=SkippingClock())
+
+
+def asking_one(url: str, **settings: Any) -> lf.types.Network:
+    """A network whose four interfaces are at one address."""
+    urls = {f"{interface}_url": (url,) for interface in INTERFACES}
+    tokens = {"ledger_token": "t0ken-of-the-test", "validator_token": "t0ken-of-the-test"}
+    return lf.types.Network(Settings(**urls, **tokens, **settings), clock=SkippingClock())
+
+
+@contextmanager
+def answering(*bodies: Any, status: int = 200, kind: str = "application/json") -> Iterator[lf.types.Network]:
+    """A network whose four interfaces give these bodies in turn, the last one for ever; JSON unless they are bytes."""
+    sent = [body if isinstance(body, bytes) else json.dumps(body).encode() for body in bodies]
+    replies = [Reply(status, body, (("Content-Type", kind),)) for body in sent]
+    with HostileServer(replies) as server, asking_one(server.url, attempts=2) as net:
+        yield net
