@@ -26,10 +26,16 @@ def asking_one(url: str, **settings: Any) -> lf.types.Network:
     return lf.types.Network(Settings(**urls, **tokens, **settings), clock=SkippingClock())
 
 
+def reply(body: Any, status: int = 200, kind: str = "application/json") -> Reply:
+    """One answer; a body that is not bytes goes out as JSON."""
+    return Reply(status, body if isinstance(body, bytes) else json.dumps(body).encode(), (("Content-Type", kind),))
+
+
 @contextmanager
 def answering(*bodies: Any, status: int = 200, kind: str = "application/json") -> Iterator[lf.types.Network]:
     """A network whose four interfaces give these bodies in turn, the last one for ever; JSON unless they are bytes."""
-    sent = [body if isinstance(body, bytes) else json.dumps(body).encode() for body in bodies]
-    replies = [Reply(status, body, (("Content-Type", kind),)) for body in sent]
-    with HostileServer(replies) as server, asking_one(server.url, attempts=2) as net:
+    with (
+        HostileServer([reply(body, status, kind) for body in bodies]) as server,
+        asking_one(server.url, attempts=2) as net,
+    ):
         yield net

@@ -5,53 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
-
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from ledgerframes.config.settings import Settings
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.validator import Validator
-from ledgerframes.sandbox.serving import serve
 from ledgerframes.transport import Transport
+from tests.asking import reply
 from tests.clocks import FakeClock
+from tests.transport.hostile_server import Heard, HostileServer, Reply
 
 TOKEN = "token-of-the-tests"
 
 
-@dataclass(frozen=True)
-class Reply:
-    """One answer; a body that is not bytes goes out as JSON."""
-
-    body: Any = b""
-    status: int = 200
-    content_type: str = "application/json"
-
-    @property
-    def sent(self) -> bytes:
-        return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
-
-
-UNKNOWN_ROUTE = Reply(b"The requested resource could not be found.", 404, "text/plain")
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A request that came in."""
-
-    route: str
-    query: dict[str, str]
-    headers: dict[str, str]
-    content: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.content)
+UNKNOWN_ROUTE = reply(b"The requested resource could not be found.", 404, "text/plain")
 
 
 @dataclass(frozen=True)
@@ -61,30 +30,24 @@ class Far:
     ledger: Ledger
     validator: Validator
     registry: Registry
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[Heard]
 
     @property
     def routes(self) -> list[str]:
-        return [asked.route for asked in self.asked]
+        return [f"{asked.method} {asked.path}" for asked in self.asked]
 
 
 @contextmanager
 def far(**replies: Reply | list[Reply]) -> Iterator[Far]:
     """Serve replies by the last part of the path; of a list, each goes out once and the last one for ever."""
-    asked: list[Asked] = []
+    left = {name: [*given] if isinstance(given, list) else [given] for name, given in replies.items()}
 
-    async def answer(request: Request) -> Response:
-        content = await request.body()
-        path = request.scope["raw_path"].decode()
-        asked.append(Asked(f"{request.method} {path}", dict(request.query_params), dict(request.headers), content))
-        chosen = replies.get(path.rpartition("/")[2].replace("-", "_"), UNKNOWN_ROUTE)
-        if isinstance(chosen, list):
-            chosen = chosen.pop(0) if len(chosen) > 1 else chosen[0]
-        return Response(chosen.sent, chosen.status, {"content-type": chosen.content_type})
+    def by(heard: Heard) -> Reply:
+        chosen = left.get(heard.path.rpartition("/")[2].replace("-", "_"), [UNKNOWN_ROUTE])
+        return chosen.pop(0) if len(chosen) > 1 else chosen[0]
 
-    app = Starlette(routes=[Route("/{path:path}", answer, methods=["GET", "POST"])])
-    with serve(app) as served, connected(served.url) as transport:
-        yield Far(Ledger(transport), Validator(transport), Registry(transport), asked)
+    with HostileServer(by) as served, connected(served.url) as transport:
+        yield Far(Ledger(transport), Validator(transport), Registry(transport), served.heard)
 
 
 def connected(url: str, **settings: Any) -> Transport:

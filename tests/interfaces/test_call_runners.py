@@ -9,7 +9,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS
 from ledgerframes.interfaces.ledger import Ledger
-from tests.interfaces.served_answers import Reply, far, nowhere
+from tests.interfaces.served_answers import far, nowhere, reply
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_every_call_has_the_same_signature_whichever_way_it_runs(net, call):
 
 
 def test_a_raw_answer_is_none_where_a_404_stands_for_nothing():
-    absent = Reply({"error": "no preapproval"}, 404)
+    absent = reply({"error": "no preapproval"}, 404)
 
     with far(**{"bob%3A%3A1": absent, "all": absent}) as there:
         assert there.validator.transfer_preapproval("bob::1") is None
@@ -93,7 +93,7 @@ def test_a_deprecated_route_warns_those_who_call_it_and_nobody_else(net):
 
 def test_a_deprecated_route_that_stands_in_for_another_one_does_not_warn():
     transaction = {"transaction": {"updateId": "u", "events": []}}
-    with far(transaction_by_id=Reply(transaction)) as there:
+    with far(transaction_by_id=reply(transaction)) as there:
         assert there.ledger.update_by_id("u").item.update_id == "u"
         assert there.routes == ["POST /v2/updates/update-by-id", "POST /v2/updates/transaction-by-id"]
         with pytest.warns(FutureWarning, match="transaction-by-id"):

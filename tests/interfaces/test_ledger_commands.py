@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from served_answers import Reply, body_of, connected, far, nowhere
+from served_answers import body_of, connected, far, nowhere, reply
 
 from ledgerframes.errors import DecodeError, InputError, StatusError
 from ledgerframes.interfaces.commands import (
@@ -236,7 +236,7 @@ def test_the_user_may_be_left_out_only_with_a_token():
 
 def test_commands_are_sent_once_even_if_a_gateway_fails():
     with (
-        far(submit_and_wait_for_transaction_tree=Reply(b"gone", 502, "text/plain")) as there,
+        far(submit_and_wait_for_transaction_tree=reply(b"gone", 502, "text/plain")) as there,
         pytest.warns(DeprecatedEndpointWarning),
         pytest.raises(StatusError),
     ):
@@ -280,7 +280,7 @@ def test_tree_nodes_are_read_flat_and_wrapped_and_unknown_kinds_kept():
 
     with (
         far(
-            submit_and_wait_for_transaction_tree=Reply({"transactionTree": {"updateId": "u", "eventsById": events}})
+            submit_and_wait_for_transaction_tree=reply({"transactionTree": {"updateId": "u", "eventsById": events}})
         ) as t,
         pytest.warns(DeprecatedEndpointWarning),
     ):
@@ -307,7 +307,7 @@ def test_tree_nodes_are_read_flat_and_wrapped_and_unknown_kinds_kept():
 )  # fmt: skip
 def test_an_answer_that_breaks_the_contract_says_where_and_that_it_was_carried_out(body, said):
     with (
-        far(submit_and_wait_for_transaction_tree=Reply(body)) as there,
+        far(submit_and_wait_for_transaction_tree=reply(body)) as there,
         pytest.warns(DeprecatedEndpointWarning),
         pytest.raises(DecodeError, match=f"(?s){said}.*most likely carried out"),
     ):

@@ -7,7 +7,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.commands import CanActAsAnyParty, User
 from ledgerframes.errors import InputError, NotFoundError, StatusError
-from tests.interfaces.served_answers import Reply, far
+from tests.interfaces.served_answers import far, reply
 from tests.loaders.participants import Participant, connected, json_of, text
 
 FOUND = {
@@ -58,7 +58,7 @@ def test_the_completion_of_a_hash_is_a_success_or_rejections():
     rejected = {"commandId": "c", "status": {"code": 10, "message": "contention"}, "userId": "u", "actAs": ["a::1"]}
     accepted = {"commandId": "c", "updateId": "u-1", "userId": "u", "actAs": ["a::1"], "offset": 4}
     answer = {"acceptedCompletion": accepted, "lastRejectedCompletions": [rejected]}
-    with far(completion_by_hash=[Reply(answer), Reply({})]) as there:
+    with far(completion_by_hash=[reply(answer), reply({})]) as there:
         found = there.ledger.completion_by_hash("aGFzaA==")
         nothing = there.ledger.completion_by_hash("aGFzaA==")
 
@@ -70,7 +70,7 @@ def test_the_completion_of_a_hash_is_a_success_or_rejections():
 
 def test_the_end_of_the_ledger_keeps_synchronizers_times():
     times = [{"synchronizerId": "s", "recordTime": "2026-11-01T00:00:00Z"}]
-    with far(ledger_end=[Reply({"offset": 5, "synchronizerTimes": times}), Reply({"offset": 6})]) as there:
+    with far(ledger_end=[reply({"offset": 5, "synchronizerTimes": times}), reply({"offset": 6})]) as there:
         newer, older = there.ledger.ledger_end(), there.ledger.ledger_end()
 
     assert [(one.synchronizer_id, one.record_time) for one in newer.synchronizer_times] == [
@@ -80,7 +80,7 @@ def test_the_end_of_the_ledger_keeps_synchronizers_times():
 
 
 def test_the_right_to_act_as_any_party_can_be_given():
-    with far(users=Reply({"user": {"id": "nora"}})) as there:
+    with far(users=reply({"user": {"id": "nora"}})) as there:
         there.ledger.create_user(User(id="nora"), rights=[CanActAsAnyParty()])
 
     assert there.asked[0].json["rights"] == [{"kind": {"CanActAsAnyParty": {"value": {}}}}]

@@ -1,7 +1,7 @@
 """What upload_package and validate_dar send and refuse."""
 
 import pytest
-from served_answers import Reply, far, nowhere
+from served_answers import far, nowhere, reply
 
 from ledgerframes.errors import InputError, StatusError
 from ledgerframes.interfaces.ledger import Ledger
@@ -14,11 +14,11 @@ pytestmark = pytest.mark.filterwarnings(f"ignore::{DeprecatedEndpointWarning.__m
 
 @pytest.mark.parametrize("form", [bytes, bytearray, memoryview])
 def test_the_bytes_go_out_as_they_are(form):
-    with far(packages=Reply({}), validate=Reply(b"")) as there:
+    with far(packages=reply({}), validate=reply(b"")) as there:
         assert there.ledger.upload_package(form(DAR)) is None
         assert there.ledger.validate_dar(form(DAR)) is None
     assert there.routes == ["POST /v2/packages", "POST /v2/dars/validate"]
-    assert {asked.content for asked in there.asked} == {DAR}
+    assert {asked.body for asked in there.asked} == {DAR}
     assert {asked.headers["content-type"] for asked in there.asked} == {"application/octet-stream"}
 
 
@@ -72,8 +72,8 @@ def test_vetting_is_yes_or_no():
 
 
 def test_an_upload_is_sent_once_and_a_validation_again():
-    busy = Reply(b"busy", 503, "text/plain")
-    with far(packages=busy, validate=[busy, Reply(b"")]) as there:
+    busy = reply(b"busy", 503, "text/plain")
+    with far(packages=busy, validate=[busy, reply(b"")]) as there:
         with pytest.raises(StatusError):
             there.ledger.upload_package(DAR)
         there.ledger.validate_dar(DAR)
@@ -82,13 +82,13 @@ def test_an_upload_is_sent_once_and_a_validation_again():
 
 @pytest.mark.filterwarnings("default")
 def test_the_deprecated_upload_says_so():
-    with far(packages=Reply({})) as there, pytest.warns(DeprecatedEndpointWarning, match="/dars upload does the same"):
+    with far(packages=reply({})) as there, pytest.warns(DeprecatedEndpointWarning, match="/dars upload does the same"):
         there.ledger.upload_package(DAR)
 
 
 def test_a_refusal_in_plain_text_is_shown():
     with (
-        far(validate=Reply(b"Invalid value for: body", 400, "text/plain")) as there,
+        far(validate=reply(b"Invalid value for: body", 400, "text/plain")) as there,
         pytest.raises(StatusError, match="Invalid value for: body"),
     ):
         there.ledger.validate_dar(DAR)

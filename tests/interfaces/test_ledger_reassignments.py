@@ -1,7 +1,7 @@
 """What the two reassignment calls send, what they refuse, and what they read."""
 
 import pytest
-from served_answers import Reply, body_of, far, nowhere
+from served_answers import body_of, far, nowhere, reply
 
 from ledgerframes.errors import InputError, NoAnswerError, StatusError
 from ledgerframes.interfaces.commands import AssignCommand, EmptyCommand, UnassignCommand
@@ -78,7 +78,7 @@ def test_equal_source_and_target_are_left_to_the_server():
     refused = {"code": "INVALID_ARGUMENT", "cause": "source and target domains are the same", "errorCategory": 8}
 
     with (
-        far(submit_reassignment=Reply(refused | {"correlationId": None}, 400)) as there,
+        far(submit_reassignment=reply(refused | {"correlationId": None}, 400)) as there,
         pytest.raises(StatusError, match="source and target domains are the same") as error,
     ):
         there.ledger.submit_reassignment([command], **WHO)
@@ -150,7 +150,7 @@ def test_the_events_of_a_reassignment_are_read_flat_and_wrapped():
         }
     }  # fmt: skip
 
-    with far(submit_and_wait_for_reassignment=Reply(answer)) as there:
+    with far(submit_and_wait_for_reassignment=reply(answer)) as there:
         read = there.ledger.submit_and_wait_for_reassignment([ASSIGN], **WHO)
     assignment, unassignment = read.item.events
 
@@ -163,12 +163,12 @@ def test_the_events_of_a_reassignment_are_read_flat_and_wrapped():
 
 
 def test_a_reassignment_without_events_is_read():
-    with far(submit_and_wait_for_reassignment=Reply({"reassignment": {"updateId": "u-1", "events": None}})) as there:
+    with far(submit_and_wait_for_reassignment=reply({"reassignment": {"updateId": "u-1", "events": None}})) as there:
         assert there.ledger.submit_and_wait_for_reassignment([ASSIGN], **WHO).item.events == []
 
 
 def test_submitting_without_waiting_returns_nothing():
-    with far(submit_reassignment=Reply({})) as there:
+    with far(submit_reassignment=reply({})) as there:
         assert there.ledger.submit_reassignment([UNASSIGN], **WHO) is None
     assert there.routes == ["POST /v2/commands/async/submit-reassignment"]
     assert there.asked[0].headers["authorization"] == "Bearer token-of-the-tests"
@@ -176,7 +176,7 @@ def test_submitting_without_waiting_returns_nothing():
 
 @pytest.mark.parametrize("call", CALLS)
 def test_a_command_is_sent_once_even_if_the_server_is_busy(call):
-    busy = Reply(b"busy", 503, "text/plain")
+    busy = reply(b"busy", 503, "text/plain")
     with far(submit_reassignment=busy, submit_and_wait_for_reassignment=busy) as there, pytest.raises(StatusError):
         getattr(there.ledger, call)([ASSIGN], **WHO)
     assert len(there.asked) == 1

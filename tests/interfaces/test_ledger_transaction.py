@@ -4,7 +4,7 @@ import json
 from decimal import Decimal
 
 import pytest
-from served_answers import UNKNOWN_ROUTE, Reply, body_of, far, nowhere
+from served_answers import UNKNOWN_ROUTE, body_of, far, nowhere, reply
 
 from ledgerframes.errors import DecodeError, InputError, NotFoundError
 from ledgerframes.interfaces.event_formats import (
@@ -44,7 +44,7 @@ def filters_sent(*filters):
 
 
 def test_the_flat_answer_is_read_with_exact_numbers():
-    with far(transaction_by_id=Reply({"transaction": TRANSACTION})) as there:
+    with far(transaction_by_id=reply({"transaction": TRANSACTION})) as there:
         read = there.ledger.transaction_by_id("u-1", transaction_format=FORMAT)
     created, archived, exercised = read.item.events
 
@@ -74,7 +74,7 @@ def test_the_flat_answer_is_read_with_exact_numbers():
     ],
 )
 def test_a_server_without_transaction_by_id_is_asked_by_update_by_id(answer):
-    with far(transaction_by_id=UNKNOWN_ROUTE, update_by_id=Reply(answer)) as there:
+    with far(transaction_by_id=UNKNOWN_ROUTE, update_by_id=reply(answer)) as there:
         first = there.ledger.transaction_by_id("u-1", transaction_format=FORMAT)
         there.ledger.transaction_by_id("u-1", transaction_format=FORMAT)
 
@@ -101,7 +101,7 @@ WILDCARD = {"cumulative": [{"identifierFilter": {"WildcardFilter": {"value": {}}
     ],
 )
 def test_a_format_is_always_sent(options, event_format):
-    answer = Reply({"update": {"Transaction": {"value": TRANSACTION}}})
+    answer = reply({"update": {"Transaction": {"value": TRANSACTION}}})
     with far(transaction_by_id=UNKNOWN_ROUTE, update_by_id=answer) as there:
         there.ledger.transaction_by_id("u-1", **options)
 
@@ -126,7 +126,7 @@ REASSIGNMENT = {
     ],
 )
 def test_an_update_of_either_kind_is_asked_for_by_id(answer, kind):
-    with far(update_by_id=Reply({"update": answer})) as there:
+    with far(update_by_id=reply({"update": answer})) as there:
         found = there.ledger.update_by_id("u-1", requesting_parties=["a::1"])
 
     shown = {"filtersByParty": {"a::1": WILDCARD}, "verbose": True}
@@ -143,7 +143,7 @@ def test_an_update_of_either_kind_is_asked_for_by_id(answer, kind):
 
 
 def test_a_server_without_update_by_id_is_asked_for_a_transaction():
-    with far(update_by_id=UNKNOWN_ROUTE, transaction_by_id=Reply({"transaction": TRANSACTION})) as there:
+    with far(update_by_id=UNKNOWN_ROUTE, transaction_by_id=reply({"transaction": TRANSACTION})) as there:
         found = there.ledger.update_by_id("u-1", transaction_format=FORMAT)
 
     assert found.item.update_id == "u-1"
@@ -152,18 +152,18 @@ def test_a_server_without_update_by_id_is_asked_for_a_transaction():
 
 @pytest.mark.parametrize("answer", [{}, {"update": None}, {"other": 1}], ids=str)
 def test_an_answer_without_an_update_is_named(answer):
-    with far(update_by_id=Reply(answer)) as there, pytest.raises(DecodeError, match="the answer has no 'update'"):
+    with far(update_by_id=reply(answer)) as there, pytest.raises(DecodeError, match="the answer has no 'update'"):
         there.ledger.update_by_id("u-1")
 
 
 @pytest.mark.parametrize("kind", ["OffsetCheckpoint", "TopologyTransaction"])
 def test_an_update_of_another_kind_is_named(kind):
-    with far(update_by_id=Reply({"update": {kind: {"value": {}}}})) as there, pytest.raises(DecodeError, match=kind):
+    with far(update_by_id=reply({"update": {kind: {"value": {}}}})) as there, pytest.raises(DecodeError, match=kind):
         there.ledger.update_by_id("u-1")
 
 
 def test_an_unknown_transaction_is_not_looked_for_on_other_routes():
-    unknown = Reply({"code": "TRANSACTION_NOT_FOUND", "cause": "not found", "context": {}, "errorCategory": 11}, 404)
+    unknown = reply({"code": "TRANSACTION_NOT_FOUND", "cause": "not found", "context": {}, "errorCategory": 11}, 404)
     with far(transaction_by_id=unknown) as there, pytest.raises(NotFoundError, match="TRANSACTION_NOT_FOUND"):
         there.ledger.transaction_by_id("u-1", transaction_format=FORMAT)
     assert len(there.asked) == 1
@@ -294,7 +294,7 @@ def test_a_broken_rule_is_named(update_id, options, said):
 
 
 def test_the_fallback_reports_an_update_that_is_no_transaction():
-    answer = Reply({"update": {"Reassignment": {"value": {}}}})
+    answer = reply({"update": {"Reassignment": {"value": {}}}})
     with (
         far(transaction_by_id=UNKNOWN_ROUTE, update_by_id=answer) as there,
         pytest.raises(DecodeError, match="no 'Transaction' but"),

@@ -6,7 +6,7 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from served_answers import Reply, body_of, connected, far, nowhere
+from served_answers import body_of, connected, far, nowhere, reply
 
 from ledgerframes.errors import ConflictError, InputError, PagingError, StatusError
 from ledgerframes.interfaces.ledger import Ledger
@@ -199,14 +199,14 @@ def test_every_allowed_character_may_stand_in_a_user_id(character):
 
 def test_the_user_comes_back_as_the_server_made_it():
     made = {"id": "u", "primaryParty": "", "metadata": {"resourceVersion": "0", "annotations": {}}, "new": 1}
-    with far(users=Reply({"user": made})) as there:
+    with far(users=reply({"user": made})) as there:
         user = there.ledger.create_user(User(id="u"))
     assert user == User(id="u", primary_party="", metadata=ObjectMeta(resource_version="0", annotations={}))
 
 
 def test_an_existing_user_is_a_conflict_and_asked_for_once():
     exists = {"code": "USER_ALREADY_EXISTS", "cause": "exists", "errorCategory": 10, "context": None}
-    with far(users=Reply(exists, 409)) as there, pytest.raises(ConflictError, match="USER_ALREADY_EXISTS"):
+    with far(users=reply(exists, 409)) as there, pytest.raises(ConflictError, match="USER_ALREADY_EXISTS"):
         there.ledger.create_user(User(id="u"))
     assert there.routes == ["POST /v2/users"]
 
@@ -222,7 +222,7 @@ def test_the_captured_page_of_users_is_read():
 
 def test_members_may_be_null_or_missing():
     users = [{"id": "u", "primaryParty": None, "metadata": None, "isDeactivated": None}, {"id": "odd id"}]
-    with far(users=Reply({"users": users})) as there:
+    with far(users=reply({"users": users})) as there:
         page = there.ledger.list_users()
     assert page.users == [User(id="u"), User(id="odd id")]
     assert page.next_page_token is None
@@ -230,9 +230,9 @@ def test_members_may_be_null_or_missing():
 
 def test_all_users_are_read_whatever_the_length_of_a_page():
     pages = [
-        Reply({"users": [{"id": "a"}, {"id": "b"}], "nextPageToken": "t/1"}),
-        Reply({"users": [], "nextPageToken": "t&2"}),
-        Reply({"users": [{"id": "c"}], "nextPageToken": ""}),
+        reply({"users": [{"id": "a"}, {"id": "b"}], "nextPageToken": "t/1"}),
+        reply({"users": [], "nextPageToken": "t&2"}),
+        reply({"users": [{"id": "c"}], "nextPageToken": ""}),
     ]
     with far(users=pages) as there:
         assert [user.id for user in there.ledger.iter_users(page_size=5000)] == ["a", "b", "c"]
@@ -243,7 +243,7 @@ def test_all_users_are_read_whatever_the_length_of_a_page():
 
 def test_a_repeated_token_ends_in_an_error():
     with (
-        far(users=Reply({"users": [{"id": "a"}], "nextPageToken": "t"})) as there,
+        far(users=reply({"users": [{"id": "a"}], "nextPageToken": "t"})) as there,
         pytest.raises(PagingError, match="'t'"),
     ):
         list(there.ledger.iter_users())
@@ -261,6 +261,6 @@ def test_the_first_page_is_asked_for_without_a_token():
 
 
 def test_a_user_is_created_once_even_if_the_server_is_busy():
-    with far(users=Reply(b"busy", 503, "text/plain")) as there, pytest.raises(StatusError):
+    with far(users=reply(b"busy", 503, "text/plain")) as there, pytest.raises(StatusError):
         there.ledger.create_user(User(id="u"))
     assert there.routes == ["POST /v2/users"]

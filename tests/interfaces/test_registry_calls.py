@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 import pytest
-from served_answers import Reply, body_of, connected, far, nowhere
+from served_answers import body_of, connected, far, nowhere, reply
 
 from ledgerframes.errors import ConflictError, DecodeError, InputError, NotFoundError, PagingError
 from ledgerframes.interfaces.registry import PauseInfo, Registry, RegistryInfo
@@ -34,7 +34,7 @@ def test_every_member_of_an_instrument_is_read():
         "pauseInfo": {"reason": "upgrade", "until": None}, "showAccountInputFields": False,
         "accountInputFieldsToShow": ["memo", {"name": "x"}], "unknown": 1,
     }  # fmt: skip
-    with far(instruments=Reply({"instruments": [full]})) as there:
+    with far(instruments=reply({"instruments": [full]})) as there:
         (one,) = there.registry.instruments().instruments
     assert (one.decimals, one.total_supply, one.total_supply_as_of) == (0, "10.0000000000", "2026-01-01T00:00:00Z")
     assert (one.paused, one.pause_info) == (True, PauseInfo("upgrade", None))
@@ -44,7 +44,7 @@ def test_every_member_of_an_instrument_is_read():
 @pytest.mark.parametrize("decimals", [-1, 11, 2.5])
 def test_decimals_beyond_the_contracts_range_are_reported(decimals):
     with (
-        far(instruments=Reply({"instruments": [COIN | {"decimals": decimals}]})) as there,
+        far(instruments=reply({"instruments": [COIN | {"decimals": decimals}]})) as there,
         pytest.raises(DecodeError, match=r"\$\.instruments\[0\]\.decimals"),
     ):
         there.registry.instruments()
@@ -64,9 +64,9 @@ def test_a_page_size_is_a_whole_number_of_at_least_one(size):
 
 def test_all_instruments_are_read_whatever_the_length_of_a_page():
     pages = [
-        Reply({"instruments": [], "nextPageToken": "t1"}),
-        Reply({"instruments": [COIN], "nextPageToken": "t2"}),
-        Reply({"instruments": [COIN | {"id": "Other"}], "nextPageToken": None}),
+        reply({"instruments": [], "nextPageToken": "t1"}),
+        reply({"instruments": [COIN], "nextPageToken": "t2"}),
+        reply({"instruments": [COIN | {"id": "Other"}], "nextPageToken": None}),
     ]
     with far(instruments=pages) as there:
         assert [one.id for one in there.registry.iter_instruments(page_size=1)] == ["Coin", "Other"]
@@ -75,7 +75,7 @@ def test_all_instruments_are_read_whatever_the_length_of_a_page():
 
 def test_a_server_that_ignores_the_token_ends_in_an_error():
     with (
-        far(instruments=Reply({"instruments": [COIN], "nextPageToken": "t"})) as there,
+        far(instruments=reply({"instruments": [COIN], "nextPageToken": "t"})) as there,
         pytest.raises(PagingError, match="'t' again"),
     ):
         list(there.registry.iter_instruments())
@@ -83,7 +83,7 @@ def test_a_server_that_ignores_the_token_ends_in_an_error():
 
 
 def test_a_public_registry_gets_no_token():
-    with far(instruments=Reply({"instruments": []})) as there:
+    with far(instruments=reply({"instruments": []})) as there:
         there.registry.instruments()
     assert "authorization" not in there.asked[0].headers
 
@@ -93,7 +93,7 @@ def test_the_factory_and_its_context_are_read():
         "choiceContextData": {"values": {"k": {"tag": "AV_Int", "value": 1}}},
         "disclosedContracts": [DISCLOSED, DISCLOSED | {"debugPackageName": "p", "debugPayload": {"a": 1}, "x": 0}],
     }
-    with far(allocation_factory=Reply({"factoryId": "00cd", "choiceContext": context})) as there:
+    with far(allocation_factory=reply({"factoryId": "00cd", "choiceContext": context})) as there:
         factory = there.registry.allocation_factory(ARGUMENTS)
     bare, debug = factory.choice_context.disclosed_contracts
 
@@ -146,7 +146,7 @@ def test_a_broken_rule_is_named(arguments, options, said):
 @pytest.mark.parametrize(("status", "kind"), [(409, ConflictError), (404, NotFoundError)])
 def test_refusals_are_told_apart(status, kind):
     with (
-        far(allocation_factory=Reply({"error": "contract is being reassigned"}, status)) as there,
+        far(allocation_factory=reply({"error": "contract is being reassigned"}, status)) as there,
         pytest.raises(kind, match="contract is being reassigned"),
     ):
         there.registry.allocation_factory(ARGUMENTS)
@@ -154,7 +154,7 @@ def test_refusals_are_told_apart(status, kind):
 
 def test_the_admin_and_the_interfaces_of_a_registry_are_read():
     told = {"adminId": "admin::1220", "supportedApis": {"splice-api-token-metadata-v1": 1}, "unknown": [1]}
-    with far(info=Reply(told)) as there:
+    with far(info=reply(told)) as there:
         info = there.registry.info()
     assert info == RegistryInfo("admin::1220", {"splice-api-token-metadata-v1": 1})
     assert there.routes == ["GET /registry/metadata/v1/info"]
@@ -170,18 +170,18 @@ def test_the_admin_and_the_interfaces_of_a_registry_are_read():
     ],
 )
 def test_a_registry_that_breaks_its_own_description_is_reported(told, place):
-    with far(info=Reply(told)) as there, pytest.raises(DecodeError, match=place):
+    with far(info=reply(told)) as there, pytest.raises(DecodeError, match=place):
         there.registry.info()
 
 
 def test_a_single_instrument_is_read_by_its_encoded_id():
-    with far(**{"A%2FB%20%C3%A4": Reply(COIN | {"id": "A/B ä"})}) as there:
+    with far(**{"A%2FB%20%C3%A4": reply(COIN | {"id": "A/B ä"})}) as there:
         assert there.registry.instrument("A/B ä").id == "A/B ä"
     assert there.routes == ["GET /registry/metadata/v1/instruments/A%2FB%20%C3%A4"]
 
 
 def test_an_instrument_that_the_admin_does_not_manage_is_none():
-    with far(Coin=Reply({"error": "no such instrument"}, 404)) as there:
+    with far(Coin=reply({"error": "no such instrument"}, 404)) as there:
         assert there.registry.instrument("Coin") is None
         assert there.registry.raw.instrument("Coin") is None
 

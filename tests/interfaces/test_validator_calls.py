@@ -6,7 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from served_answers import TOKEN, UNKNOWN_ROUTE, Reply, body_of, connected, far, nowhere
+from served_answers import TOKEN, UNKNOWN_ROUTE, body_of, connected, far, nowhere, reply
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
@@ -127,26 +127,26 @@ def test_the_newer_route_is_asked_where_only_it_is_and_has_no_fees():
 
 
 def test_a_missing_snapshot_is_not_looked_for_on_other_routes():
-    with far(summary=Reply({"error": "no snapshot"}, 404)) as there, pytest.raises(NotFoundError, match="no snapshot"):
+    with far(summary=reply({"error": "no snapshot"}, 404)) as there, pytest.raises(NotFoundError, match="no snapshot"):
         there.validator.holdings_summary(**ASK)
     assert there.routes == [V0]
 
 
 def test_too_many_holdings_are_told():
     said = {"error": "The number of holdings exceeded the limit 1000"}
-    with far(summary=Reply(said, 400)) as there, pytest.raises(StatusError, match="exceeded the limit"):
+    with far(summary=reply(said, 400)) as there, pytest.raises(StatusError, match="exceeded the limit"):
         there.validator.holdings_summary(**ASK)
 
 
 def test_a_read_is_asked_again_after_a_bad_gateway():
-    answer = Reply({"record_time": "t", "migration_id": 4, "computed_as_of_round": 1, "summaries": []})
-    with far(summary=[Reply({"error": "scans disagree"}, 502), answer]) as there:
+    answer = reply({"record_time": "t", "migration_id": 4, "computed_as_of_round": 1, "summaries": []})
+    with far(summary=[reply({"error": "scans disagree"}, 502), answer]) as there:
         assert there.validator.holdings_summary(**ASK).summaries == []
     assert there.routes == [V0, V0]
 
 
 def test_the_deprecated_route_names_its_replacement():
-    answer = Reply({"record_time": "t", "migration_id": 4, "summaries": []})
+    answer = reply({"record_time": "t", "migration_id": 4, "summaries": []})
     with far(summary=answer) as there, pytest.warns(DeprecatedEndpointWarning, match="/v1/scan-proxy/holdings/summary"):
         there.validator.holdings_summary(**ASK)
 
@@ -179,7 +179,7 @@ def test_the_captured_preapproval_is_read():
 
 
 def test_no_preapproval_is_none():
-    with far(**{"bob%3A%3A1": Reply({"error": "No TransferPreapproval found for party"}, 404)}) as there:
+    with far(**{"bob%3A%3A1": reply({"error": "No TransferPreapproval found for party"}, 404)}) as there:
         assert there.validator.transfer_preapproval("bob::1") is None
 
 
@@ -211,7 +211,7 @@ def test_every_call_takes_a_token(call, arguments, options):
 
 def test_an_answer_without_a_required_member_says_where():
     with (
-        far(all=Reply({"entries": [{"contractId": "00"}]})) as there,
+        far(all=reply({"entries": [{"contractId": "00"}]})) as there,
         pytest.raises(DecodeError, match=r"`name`.*\$\.entries\[0\]"),
     ):
         there.validator.name_entries()

@@ -11,6 +11,8 @@ import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,18 @@ class Heard:
     target: str
     headers: dict[str, str]
     body: bytes
+
+    @property
+    def path(self) -> str:
+        return self.target.partition("?")[0]
+
+    @property
+    def query(self) -> dict[str, str]:
+        return dict(parse_qsl(self.target.partition("?")[2], keep_blank_values=True))
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
 
 
 @dataclass(frozen=True)
