@@ -90,7 +90,7 @@ def load_ledger_contracts(
 
 @dataclass
 class _Reader:
-    """What is read from one participant; `offset` is the snapshot's."""
+    """The rows of one participant; `offset` is the snapshot's."""
 
     shown: EventFormat
     at: int | None

@@ -115,7 +115,7 @@ _placed_at: Final = reads(int, "offset")
 
 @dataclass
 class _Reader:
-    """What is read from one participant.
+    """The rows of one participant.
 
     Attributes:
         after: the rows are those after this offset …
