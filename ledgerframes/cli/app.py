@@ -53,18 +53,22 @@ def main() -> None:
             app(prog_name="ledgerframes")
             end_if_signalled()
         except LedgerframesError as error:
-            say(f"error: {of_the_shell(str(error), _options())}", err=True)
+            say(f"error: {_in_its_words(error)}", err=True)
             sys.exit(2 if isinstance(error, InputError | ConfigurationError) else 1)
         except Signalled:
             say("ended by a signal before it was done", err=True)
             raise
 
 
-def _options() -> set[str]:
-    """The options of all commands as Python names them."""
-    commands: Any = get_command(app)
-    every = (option for command in commands.commands.values() for option in command.params)
-    return {option.name for option in every if option_of(option.name) in option.opts}
+def _in_its_words(message: object) -> str:
+    """A message to the shell of the command that was typed."""
+    group: Any = get_command(app)
+    named = {
+        name: {option.name for option in command.params if option_of(option.name) in option.opts}
+        for name, command in group.commands.items()
+    }
+    typed = next((word for word in sys.argv[1:] if word in named), "compute")
+    return of_the_shell(str(message), set().union(*named.values()), partial="allow_partial" in named[typed])
 
 
 @contextmanager
@@ -92,7 +96,7 @@ def _signals_as_exits() -> Iterator[None]:
 
 def _show_warning(message: Warning | str, *_where: object, **_line: object) -> None:
     """Show a warning without the line of source that Python adds: that line is ours, and of no use to a shell."""
-    say(f"warning: {message}", err=True)
+    say(f"warning: {_in_its_words(message)}", err=True)
 
 
 def _version(asked: bool) -> None:

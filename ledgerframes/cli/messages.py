@@ -13,17 +13,21 @@ _TABLES: Final = re.compile(
 _LAKE: Final = re.compile(r"\bstore\.(sync|derive|check|repair|verify|compact|syncs)\((?:net)?\)")
 
 #: The state before a range can only be given in Python.
-_OPENING: Final = re.compile(r",? or (?:give )?opening=[^;]*")
+_OPENING: Final = re.compile(r"(?:,? or|;) (?:give )?opening=[^;]*")
+#: The advice to take a part, which not every command can.
+_PARTIAL: Final = re.compile(r",? or pass allow_partial=True to get [a-z ]+")
 
 
-def of_the_shell(message: str, options: Set[str]) -> str:
+def of_the_shell(message: str, options: Set[str], *, partial: bool) -> str:
     """A message without Python's advice.
 
     Args:
         message: an error's message.
         options: the arguments that are options in a shell, as Python names them.
+        partial: whether the command can take a part of a range.
     """
     message = _OPENING.sub("", _CONNECT.sub(r"\1=", message))
+    message = message if partial else _PARTIAL.sub("", message)
     message = _TABLES.sub(
         lambda call: f"ledgerframes {call[1]} LAKE {'--tables ' if call[1] == 'sync' else ''}{call[2]}", message
     )

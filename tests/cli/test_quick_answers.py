@@ -242,6 +242,27 @@ def test_what_only_python_has_is_no_advice_in_a_shell(command, lake, scan, tmp_p
     assert "opening" not in refused.err
 
 
+def test_a_part_of_a_range_is_advised_where_the_command_can_take_one(command, lake, scan, tmp_path):
+    start = lf.open_store(lake).load("updates").record_time.iloc[150]  # the beginnings of migrations are not covered
+    lf.open_store(tmp_path / "late").sync(lf.connect(scan_url=scan), start=start)
+
+    for words, can in ((("report", tmp_path / "late"), True), (("rewards", tmp_path / "late"), False)):
+        refused = command(*words)
+        assert "does not cover" in refused.err
+        assert ("--allow-partial" in refused.err) == can
+        assert "allow_partial" not in refused.err
+
+
+@pytest.mark.usefixtures("recwarn")
+def test_a_warning_gives_no_advice_that_only_python_has(command, tmp_path):
+    with lf.sandbox(updates=300, migrations=1) as net:
+        lf.open_store(tmp_path / "late").sync(net, start=lf.load_updates(net, limit=300).record_time.iloc[150])
+
+    warned = command("rewards", tmp_path / "late").err
+    assert "nothing describes all of them" in warned
+    assert "opening" not in warned
+
+
 def test_a_table_of_no_such_name_is_told_from_those_that_the_store_has(command, lake):
     said = command("sql", lake, "select * from update").err
 
