@@ -8,7 +8,8 @@ import ledgerframes as lf
 from ledgerframes.commands import CanActAsAnyParty, User
 from ledgerframes.errors import InputError, NotFoundError, StatusError
 from tests.interfaces.served_answers import far, reply
-from tests.loaders.participants import Participant, connected, json_of, text
+from tests.loaders.participants import Participant, connected
+from tests.transport.hostile_server import answer, text
 
 FOUND = {
     "updateId": "u-1", "offset": 3, "synchronizerId": "s", "recordTime": "2026-11-01T00:00:00Z",
@@ -19,14 +20,14 @@ FOUND = {
 class Newer(Participant):
     """A participant of Canton 3.6 that knows one transaction by its hash."""
 
-    async def answer(self, request):
-        if request.url.path != "/v2/updates/update-by-hash":
-            return await super().answer(request)
-        body = await request.json()
+    def answer(self, heard):
+        if heard.path != "/v2/updates/update-by-hash":
+            return super().answer(heard)
+        body = heard.json
         self.asked.append(body)
         if body["transactionHash"] != FOUND["transactionHash"]:
-            return json_of({"code": "UPDATE_NOT_FOUND", "cause": "none", "context": {}, "errorCategory": 11}, 404)
-        return json_of({"update": {"Transaction": {"value": FOUND}}})
+            return answer({"code": "UPDATE_NOT_FOUND", "cause": "none", "context": {}, "errorCategory": 11}, 404)
+        return answer({"update": {"Transaction": {"value": FOUND}}})
 
 
 def test_a_transaction_is_loaded_by_its_hash():
@@ -89,10 +90,10 @@ def test_the_right_to_act_as_any_party_can_be_given():
 class Former(Participant):
     """A participant of Canton 3.5.1 to 3.5.9, where active contracts are a GET with a body."""
 
-    async def answer(self, request):
-        if request.url.path == "/v2/state/active-contracts-page" and request.method == "POST":
+    def answer(self, heard):
+        if heard.path == "/v2/state/active-contracts-page" and heard.method == "POST":
             return text("HTTP method not allowed, supported methods: GET", 405)
-        return await super().answer(request)
+        return super().answer(heard)
 
 
 def test_a_participant_whose_contracts_are_a_get_is_named_as_such():

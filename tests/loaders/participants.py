@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
-
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
-from ledgerframes.sandbox.serving import serve
 from tests.clocks import SkippingClock
+from tests.transport.hostile_server import Heard, HostileServer, Reply, answer, text
 
 TEMPLATE = "ab" * 32 + ":Some:Template"
 
@@ -49,24 +43,24 @@ class Participant:
     def end(self) -> int:
         return max(self.offsets, default=0)
 
-    async def answer(self, request: Request) -> Response:
-        path = request.url.path
+    def answer(self, heard: Heard) -> Reply:
+        path = heard.path
         if path in self.without:
-            return Response("The requested resource could not be found.", 404, media_type="text/plain")
+            return text("The requested resource could not be found.", 404)
         if path == "/v2/state/ledger-end":
             dead = self.dies_at and len(self.asked) >= self.dies_at
-            return text("gone", 503) if dead else json_of({"offset": self.end})
-        body = json.loads(await request.body())
+            return text("gone", 503) if dead else answer({"offset": self.end})
+        body = heard.json
         self.asked.append(body)
         if self.dies_at and len(self.asked) >= self.dies_at:
             return text("gone", 503)
         if len(self.asked) == self.refuses_at or not self.knows(body.get("pageToken")):
             cause = "pageToken belongs to another participant"
-            return json_of({"code": "INVALID_ARGUMENT", "cause": cause, "context": {}, "errorCategory": 8}, 400)
+            return answer({"code": "INVALID_ARGUMENT", "cause": cause, "context": {}, "errorCategory": 8}, 400)
         made = self.updates(body) if path.endswith("get-updates-page") else self.contracts(body)
         if self.spoil is not None:
             made = self.spoil(len(self.asked), made)
-        return json_of(made)
+        return answer(made)
 
     def knows(self, token: str | None) -> bool:
         return not token or token.startswith(f"{self.name}:")
@@ -107,21 +101,10 @@ class Participant:
         return {"workflowId": "", "contractEntry": {"JsActiveContract": active}}
 
 
-def json_of(value: Any, status: int = 200) -> Response:
-    return Response(json.dumps(value), status, media_type="application/json")
-
-
-def text(value: str, status: int) -> Response:
-    return Response(value, status, media_type="text/plain")
-
-
 @contextmanager
 def connected(*participants: Participant, attempts: int = 2):
     """A network whose ledger interface has these participants, the first one preferred."""
     with ExitStack() as stack:
-        urls = []
-        for one in participants:
-            app = Starlette(routes=[Route("/{path:path}", one.answer, methods=["GET", "POST"])])
-            urls.append(stack.enter_context(serve(app)).url)
-        settings = Settings(ledger_url=tuple(urls), ledger_token="t0ken-of-the-test", attempts=attempts)
+        urls = tuple(stack.enter_context(HostileServer(one.answer)).url for one in participants)
+        settings = Settings(ledger_url=urls, ledger_token="t0ken-of-the-test", attempts=attempts)
         yield stack.enter_context(lf.types.Network(settings, clock=SkippingClock()))

@@ -7,8 +7,9 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.sandbox.faults import Faults
 from tests.clocks import SkippingClock
-from tests.loaders.participants import Participant, connected, json_of
+from tests.loaders.participants import Participant, connected
 from tests.sandbox.asking import party_of
+from tests.transport.hostile_server import answer
 
 PARTY = ["a::1220"]
 
@@ -328,10 +329,10 @@ def test_a_participant_with_the_former_route_alone_is_asked_by_that():
         return {"transaction": participant.transaction(4)}
 
     class Former(Participant):
-        async def answer(self, request):
-            if request.url.path == "/v2/updates/transaction-by-id":
-                return json_of(answer_of(self))
-            return await super().answer(request)
+        def answer(self, heard):
+            if heard.path == "/v2/updates/transaction-by-id":
+                return answer(answer_of(self))
+            return super().answer(heard)
 
     former = Former(without=("/v2/updates/update-by-id",))
     with connected(former) as net:
