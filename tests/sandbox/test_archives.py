@@ -8,12 +8,12 @@ import zipfile
 from hashlib import sha256
 
 import pytest
-from dars import FILES, MAIN, PRIM, dar, folded, manifest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerframes.sandbox.world import archives
 from ledgerframes.sandbox.world.archives import ArchiveError, read_dar
+from tests.sandbox.dars import FILES, MAIN, PRIM, dar, folded, manifest
 
 
 def test_the_packages_of_an_archive_have_the_hash_of_their_bytes_as_id():

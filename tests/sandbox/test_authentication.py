@@ -6,10 +6,10 @@ import base64
 import json
 
 import pytest
-from asking import ask
 
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.tokens import Issuer, TokenError
+from tests.sandbox.asking import ask
 from tests.token_server import TokenServer
 
 NOW = 1_700_000_000.0

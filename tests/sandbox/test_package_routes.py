@@ -11,13 +11,13 @@ from hashlib import sha256
 from urllib.parse import urlsplit
 
 import pytest
-from asking import ask
-from dars import FILES, MAIN, dar
 
 from ledgerframes.sandbox.http.package_routes import ARCHIVE_MAXIMUM
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import archives
 from ledgerframes.sandbox.world.archives import read_dar
+from tests.sandbox.asking import ask
+from tests.sandbox.dars import FILES, MAIN, dar
 
 UPLOAD = "/v2/packages"
 VALIDATE = "/v2/dars/validate"

@@ -7,10 +7,10 @@ import json
 from urllib.parse import quote
 
 import pytest
-from asking import ask
 
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
+from tests.sandbox.asking import ask
 
 #: Record times of migrations 1 and 2 overlap around it.
 CUT = 795

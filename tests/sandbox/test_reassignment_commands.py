@@ -7,11 +7,7 @@ import pytest
 from ledgerframes.sandbox.server import start
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import IOU, REASSIGN, REASSIGN_ASYNC, Desk, assign, exercise, refusal, unassign
-
-ERROR = {
-    "code", "cause", "correlationId", "traceId", "context", "resources", "errorCategory", "grpcCodeValue", "retryInfo",
-    "definiteAnswer",
-}  # fmt: skip
+from tests.sandbox.ledger_calls import ERROR
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ import datetime as dt
 import re
 
 import pytest
-from asking import ask
 
 import ledgerframes as lf
 from ledgerframes.interfaces.catalogue import CALLS
 from ledgerframes.sandbox.http.releases import RELEASES
 from ledgerframes.sandbox.server import start
+from tests.sandbox.asking import ask
 
 SUMMARY = "/v0/scan-proxy/holdings/summary"
 EARLIEST = "reward-accounting-process/rounds/earliest-available"

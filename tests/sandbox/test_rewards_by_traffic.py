@@ -173,7 +173,7 @@ def test_rounds_that_fit_the_history_have_them_too(version, tmp_path):
     kept = world_file.load(tmp_path / "world.db")
     for one in (world, kept):
         one.advance(100)
-    assert kept.page(None, 5_000) == world.page(None, 5_000)
+    assert kept.updates == world.updates
 
 
 def test_other_versions_are_refused():

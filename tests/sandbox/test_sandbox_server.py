@@ -9,11 +9,11 @@ import urllib.error
 import urllib.request
 
 import pytest
-from asking import ask
 
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.server import start
 from tests.rigs.servers import replica
+from tests.sandbox.asking import ask
 
 
 @pytest.fixture(scope="module")

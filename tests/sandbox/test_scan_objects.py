@@ -6,12 +6,12 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from asking import ask
 
 from ledgerframes.sandbox.http import objects
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import objects as segments
 from ledgerframes.sandbox.world.objects import compressed
+from tests.sandbox.asking import ask
 
 SNAPSHOT = "/v0/history/bulk/acs?at_or_before_record_time=2100-01-01T00:00:00Z"
 LIST = "/v0/history/bulk/updates"

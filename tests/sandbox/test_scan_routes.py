@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import urllib.error
-import urllib.request
 from decimal import Decimal
 from urllib.parse import quote
 
@@ -15,6 +13,7 @@ from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
 from tests.rigs.servers import replica, started
+from tests.sandbox import asking
 
 INTERNAL = "/v0/internal/reward-accounting-process/rounds/earliest-available"
 #: Python reads all of them as numbers, servers none.
@@ -33,30 +32,16 @@ def items(sandbox):
     return list(sandbox.world.items())
 
 
-def call(sandbox, path, body=None, *, method=None):
-    """Send one request; a dict body as JSON, bytes as they are. Returns status, content type and body."""
-    data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-    headers = {} if body is None else {"Content-Type": "application/json"}
-    request = urllib.request.Request(sandbox.scan_url + path, data, headers, method=method)
-    try:
-        with urllib.request.urlopen(request) as answer:
-            return answer.status, answer.headers["Content-Type"], answer.read()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.headers["Content-Type"], error.read()
-
-
 def ask(sandbox, path, body=None):
-    status, content_type, answer = call(sandbox, path, body)
-    assert (status, content_type) == (200, "application/json")
-    return json.loads(answer, parse_float=Decimal)
+    answer = asking.ask(sandbox.scan_url + path, body)
+    assert answer.status == 200
+    return answer.json
 
 
 def refusal(sandbox, path, body=None):
-    status, content_type, answer = call(sandbox, path, body)
-    assert content_type == "application/json"
-    assert json.loads(answer).keys() == {"error"}
-    return status, json.loads(answer)["error"]
+    answer = asking.ask(sandbox.scan_url + path, body)
+    assert answer.json.keys() == {"error"}
+    return answer.status, answer.json["error"]
 
 
 def updates(sandbox, **body):
@@ -270,8 +255,8 @@ def test_every_release_has_the_look_up_under_v2(sandbox, items, release):
     with sandbox.replica(release=release) as server:
         assert ask(server, f"/v2/updates/{items[8]['update_id']}") == items[8]
         assert ask(server, f"/v2/updates/hash/{signed['external_transaction_hash']}") == signed
-        older = call(server, f"/v1/updates/{items[8]['update_id']}")
-    assert older[0] == (404 if release == "0.9" else 200)
+        older = asking.ask(f"{server.scan_url}/v1/updates/{items[8]['update_id']}")
+    assert older.status == (404 if release == "0.9" else 200)
 
 
 def test_the_earliest_round_is_there_once_a_round_was_opened_after_the_first(sandbox):
@@ -283,8 +268,8 @@ def test_the_earliest_round_is_there_once_a_round_was_opened_after_the_first(san
 def test_an_older_release_has_the_earliest_round_under_its_former_path(sandbox):
     with sandbox.replica(release="0.6") as older:
         assert ask(older, FORMER) == {"earliest_round": 3}
-        assert call(older, INTERNAL)[0] == 404
-        assert call(sandbox, FORMER)[0] == 404
+        assert asking.ask(older.scan_url + INTERNAL).status == 404
+        assert asking.ask(sandbox.scan_url + FORMER).status == 404
 
 
 def test_name_rules_leave_the_contract_out_where_both_cached_ids_match(sandbox):
@@ -351,20 +336,20 @@ def test_a_malformed_request_for_licenses_is_refused(sandbox, query):
 
 @pytest.mark.parametrize("path", ["/v0/nothing", "", "/", "/v2/updated/", "/v3/updates"])
 def test_an_unknown_route_is_answered_in_plain_text(sandbox, path):
-    status, content_type, body = call(sandbox, path, {"page_size": 1})
+    answer = asking.ask(sandbox.scan_url + path, {"page_size": 1})
 
-    assert (status, content_type) == (404, "text/plain; charset=utf-8")
-    assert body == b"The requested resource could not be found."
+    assert (answer.status, answer.content_type) == (404, "text/plain; charset=utf-8")
+    assert answer.body == b"The requested resource could not be found."
 
 
 @pytest.mark.parametrize(
     ("path", "method"), [("/v2/updates", "GET"), ("/v0/ans-rules", "GET"), ("/v1/updates/1220", "POST")]
 )
 def test_a_wrong_method_is_answered_in_plain_text(sandbox, path, method):
-    status, content_type, body = call(sandbox, path, method=method)
+    answer = asking.ask(sandbox.scan_url + path, method=method)
 
-    assert (status, content_type) == (405, "text/plain; charset=utf-8")
-    assert b"supported methods" in body
+    assert (answer.status, answer.content_type) == (405, "text/plain; charset=utf-8")
+    assert b"supported methods" in answer.body
 
 
 def test_an_advancing_world_shows_its_new_updates_at_once():

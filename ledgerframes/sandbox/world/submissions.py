@@ -52,7 +52,6 @@ class Submissions:
 
     _newest: dict[ChangeId, Submission] = field(default_factory=dict)
     _by_update: dict[str, Submission] = field(default_factory=dict)
-    count: int = 0
 
     def earlier(self, change_id: ChangeId, *, period: Period, now: int) -> Submission | None:
         """The submission that already did this, if one did within the period before `now` in microseconds."""
@@ -68,7 +67,6 @@ class Submissions:
         """Note a change that was carried out with its updates."""
         self._newest[submission.change_id] = submission
         self._by_update.update(dict.fromkeys(update_ids, submission))
-        self.count += 1
 
     def of(self, update_id: str) -> Submission | None:
         """The submission that an update comes from, if it was a command."""

@@ -192,11 +192,6 @@ class World:
         # Strictly after a time, so ties that a page has cut are skipped: real servers do the same.
         return bisect_left(self.ledger_updates if private else self.updates, (after[0], after[1] + 1))
 
-    def page(self, after: Cursor | None, page_size: int) -> bytes:
-        """The answer of `POST /v2/updates`, as bytes, for a server that shows the whole history."""
-        start = self.position(after)
-        return page_of(self.updates[start : start + page_size])
-
     def items(self, *, private: bool = False) -> Iterator[dict[str, Any]]:
         """The scan's items as in a page of `POST /v2/updates`, in order; fractions as Decimal.
 
@@ -204,11 +199,6 @@ class World:
         """
         for update in self.ledger_updates if private else self.updates:
             yield json.loads(update.rendered, parse_float=Decimal)
-
-
-def page_of(updates: Iterable[Update]) -> bytes:
-    """The body of a page that carries these updates."""
-    return b'{"transactions":[' + b",".join([update.rendered for update in updates]) + b"]}"
 
 
 def _insert(history: list[Update], update: Update) -> None:
