@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from typing import Any, Final
 
 import pyarrow as pa
@@ -52,12 +53,10 @@ class Rule:
         function: computes the rows of a chunk.
         change: their changes to the table; by default they are only added, because rows that depend on one update and
             on contracts that it names never change.
-        opening: whether the function takes contracts that began earlier.
     """
 
     function: Callable[..., Any]
     change: Callable[[pa.Table, Opened], Change] = lambda rows, _: Change(rows, rows.slice(0, 0))
-    opening: bool = True
 
 
 def changed(name: str, inputs: Inputs, opened: Opened) -> Change:
@@ -69,7 +68,8 @@ def changed(name: str, inputs: Inputs, opened: Opened) -> Change:
         opened: returns rows of the tables in the state before the chunk.
     """
     rule = RULES[name]
-    rows = rule.function(inputs, as_="arrow", **({"opening": inputs.given} if rule.opening else {}))
+    opening = {"opening": inputs.given} if "opening" in signature(rule.function).parameters else {}
+    rows = rule.function(inputs, as_="arrow", **opening)
     plain = rows.cast(pa.schema([pa.field(column.name, column.type) for column in rows.schema]))
     return replace(rule.change(plain, opened), unknown=sum(attrs_of(rows)["not_understood"].values()))
 
@@ -117,11 +117,11 @@ def _split(rows: pa.Table, still_open: Any) -> Change:
 
 #: The rule of each table that can be continued, in the order of writing.
 RULES: Final[Mapping[str, Rule]] = {
-    "round_history": Rule(round_history, _rounds, opening=False),
+    "round_history": Rule(round_history, _rounds),
     "rewards": Rule(rewards, _rewards),
     "transfers": Rule(transfers),
     "token_transfers": Rule(token_transfers),
-    "traffic_purchases": Rule(traffic_purchases, opening=False),
+    "traffic_purchases": Rule(traffic_purchases),
     "mint_burn": Rule(mint_burn),
     "coin_history": Rule(coin_history, _coins),
 }
