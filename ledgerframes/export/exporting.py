@@ -7,7 +7,6 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args
@@ -100,12 +99,10 @@ class Companion:
     Attributes:
         names: the names of the tables.
         write: writes them, once all tables are written, at the places that it is given by these names.
-        end: called however the export ends.
     """
 
     names: tuple[str, ...]
     write: Callable[[Sequence[WrittenTable], Mapping[str, Path]], None]
-    end: Callable[[], None]
 
 
 def export_tables(
@@ -134,10 +131,8 @@ def export_tables(
     start, format = time.perf_counter(), format_of(target, format, layout)  # noqa: A001
     asked, origin = _Export(sources, format, profile, layout, times, personal, named), _origin(provenance)
     folder, name = _place(path(target, "path"), asked)
-    with Staging(folder, overwrite=flag(overwrite, "overwrite")) as staging, ExitStack() as ending:
+    with Staging(folder, overwrite=flag(overwrite, "overwrite")) as staging:
         beside = {} if companion is None else {name: staging.place(name) for name in companion.names}
-        if companion is not None:
-            ending.callback(companion.end)
         written = (_workbook if format == "xlsx" else _files)(asked, origin, staging, name)
         if companion is not None:
             with writing(staging.final(companion.names[0])):

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -94,10 +95,11 @@ def export_star(
     names = (MODEL, TMDL) if format == "parquet" else (MODEL,)
     provenance: dict[str, Any] = {"source": lake.url, "model": "star", "as_of": as_of}
     try:
-        report = export_tables(
-            star.sources(), target, format=format, profile=profile or "bi", times=times, overwrite=overwrite,
-            provenance=provenance, personal=personal, aliases=aliases, companion=Companion(names, write, star.close),
-        )  # fmt: skip
+        with closing(star):
+            report = export_tables(
+                star.sources(), target, format=format, profile=profile or "bi", times=times, overwrite=overwrite,
+                provenance=provenance, personal=personal, aliases=aliases, companion=Companion(names, write),
+            )  # fmt: skip
     except (OSError, duckdb.IOException) as error:  # DuckDB spills to disk what does not fit into memory
         raise InputError(f"cannot write {os.fspath(target)!r}: {error}; name another place or make room") from error
     except duckdb.OutOfMemoryException as error:
