@@ -164,6 +164,14 @@ def test_a_network_says_how_amounts_are_held(name, world):
             assert all(frame[column].dtype == "float64" for column in amounts(frame))
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_frame_says_that_its_connection_keeps_personal_data(name, world):
+    for personal in (True, False):
+        with world.connected(personal=personal) as net:
+            for frame in frames(load(name, net, world)):
+                assert frame.attrs.get("personal", False) is personal
+
+
 @pytest.mark.parametrize("name", LIMITED)
 def test_a_limit_ends_the_requests(name, world):
     with world.connected() as net:
