@@ -192,6 +192,7 @@ def say_range(frame: Any, last: str | None = None, *, warned: bool = False) -> N
         warned: whether a warning has said already that they begin late.
     """
     from ledgerframes.frames import attrs_of
+    from ledgerframes.tables.catalogue import CATALOGUE
 
     attrs = attrs_of(frame)
     if last is not None and "counted_from" in attrs:
@@ -202,7 +203,8 @@ def say_range(frame: Any, last: str | None = None, *, warned: bool = False) -> N
             err=True,
         )
     if not len(frame):
-        say(f"nothing in this range: {attrs.get('range', 'it is empty')}", err=True)
+        of = attrs.get("range", "it is empty")
+        say(f"no rows of {of}" if of in CATALOGUE else f"nothing in this range: {of}", err=True)
 
 
 def say_part(store: Store, part: Part, as_of: str | None) -> None:

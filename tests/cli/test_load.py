@@ -155,3 +155,9 @@ def test_a_warning_is_one_line_that_names_no_file_of_ours(command, scan):
 
     assert ended.code == 0, ended.err
     assert re.fullmatch(r"warning: .* begins at .*, after ledger begin: .*\n", ended.err)
+
+
+def test_a_table_without_rows_is_not_called_a_range(command, scan, tmp_path):
+    done = command("load", "names", "--prefix", "nobody-has-this", "-o", tmp_path / "names.csv", "--scan-url", scan)
+
+    assert (done.code, done.err) == (0, "no rows of names\n")
