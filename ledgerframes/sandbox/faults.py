@@ -109,11 +109,6 @@ class Faults:
         """Set the faults of the first requests in order ("ok" for none); later requests get none."""
         return cls(sequence=tuple(kinds), paths=paths, latency=latency, drip=drip)
 
-    @property
-    def delays_only_drawn(self) -> bool:
-        """Whether the latency belongs to the requests drawn for it instead of to all."""
-        return "latency" in self.rates or "latency" in self.sequence
-
 
 class FaultDraws:
     """Draws the fault of each request from a `Faults` value; safe to call from any thread."""
@@ -127,7 +122,8 @@ class FaultDraws:
     def draw(self, path: str) -> Drawn:
         """The fault of a request to this path."""
         faults = self.faults
-        always = 0.0 if faults.delays_only_drawn else faults.latency
+        # A latency that is drawn for some requests is not that of all.
+        always = 0.0 if "latency" in faults.rates or "latency" in faults.sequence else faults.latency
         if faults.paths and not path.startswith(faults.paths):
             return Drawn(OK, 0.0, 0.0)
         with self._lock:

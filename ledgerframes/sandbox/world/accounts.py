@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -74,12 +73,9 @@ class Accounts:
     """The participant's users, by id."""
 
     _users: dict[str, User] = field(default_factory=dict)
-    _ids: list[str] = field(default_factory=list)
 
     def put(self, user: User) -> None:
         """Add a user, or replace the one with that id."""
-        if user.id not in self._users:
-            insort(self._ids, user.id)
         self._users[user.id] = user
 
     def get(self, user_id: str) -> User | None:
@@ -88,8 +84,7 @@ class Accounts:
 
     def page(self, after: str, size: int) -> list[User]:
         """At most `size` users after that id, in the order of their ids; the empty id precedes all."""
-        start = bisect_right(self._ids, after)
-        return [self._users[user_id] for user_id in self._ids[start : start + size]]
+        return [self._users[user_id] for user_id in sorted(self._users) if user_id > after][:size]
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._users)
