@@ -453,7 +453,7 @@ class _History:
         nothing, and where a migration before the first one may still show its first item.
         """
         done = self.watch.settled
-        pages = gaps = 0
+        pages = gaps = questions = 0
         servers = len(self.fleet.servers)
         migrations = sorted({item.migration for item in self.script.items})
         if not migrations:
@@ -468,6 +468,8 @@ class _History:
                     return None  # a part in the middle of it is settled already
                 continue
             tail = self._tail(migration)
+            # A server that has pruned what is not final yet is asked what it has first, as it may lack it otherwise.
+            questions += sum(not server.pruned.isdisjoint(tail) for server in self.fleet.servers)
             size = min([page_size, *(min(server.cap, server.maximum) for server in self.fleet.servers)])
             if any(self.largest[server.url] <= 3 * len(tail) for server in self.fleet.servers) or migrations[0] > 0:
                 return None
@@ -484,7 +486,7 @@ class _History:
         nameless = not any(self.stored_as.has_row(item) or item.kind == "broken" for item in self._tail(migrations[-1]))
         # A gap that syncs of parts left ends inside a page: one more to where it ends, and the servers confirm it.
         # What was pruned at the beginning of a later migration costs the question what each server has first.
-        due += servers * nameless + gaps * servers + servers * (gaps > 0 or self._begins_late())
+        due += servers * nameless + gaps * servers + servers * (gaps > 0 or self._begins_late()) + questions
         # What was pruned before it was final may still come from objects that are written later: every time it is read
         # again, and each server is asked what it has first.
         return 2 * due + servers if self.script.objects and self._pruned() else due

@@ -125,17 +125,18 @@ def _never_compared(_original: Any) -> Any:
 
 
 def _any_missing_id(original: Any) -> Any:
-    def compare(self: Any, server: str, tail: Any, here: Any, final: int) -> None:
-        del final
-        original(self, server, tail, here, FAR)
+    def compare(self: Any, server: str, tail: Any, here: Any, missing: Any) -> None:
+        del missing
+        lacking = {one: at for one, at in tail.held.items() if one not in here}
+        original(self, server, tail, here, self.due(server, tail.interval.migration_id, lacking))
 
     return compare
 
 
 def _extra_below_settled(original: Any) -> Any:
-    def compare(self: Any, server: str, tail: Any, here: Any, final: int) -> None:
+    def compare(self: Any, server: str, tail: Any, here: Any, missing: Any) -> None:
         kept = {one: at for one, at in here.items() if one in tail.held or at > tail.interval.lo}
-        original(self, server, tail, kept, final)
+        original(self, server, tail, kept, missing)
 
     return compare
 
@@ -452,7 +453,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
     ),
     "pruned-is-a-fork": Mutant(
         "only a later update that is missing is a fork", "store.sync.agreement:Agreement.due",
-        lambda original: lambda self, server, migration_id, lacking: dict(lacking),  # noqa: ARG005
+        lambda original: lambda self, server, migration_id, lacking, **_: dict(lacking),  # noqa: ARG005
         ("pruned", "catching-up"),
     ),
     "forks-are-pruned": Mutant(

@@ -1087,6 +1087,24 @@ SCRIPTS = {
         faults=("pruned",),
         choices={"moves": [4, 1, 1, 1, 1], "prune": [*([0] * 10), 1, 0, 1, 0, 1]},
     ),
+    # One look asked a server up to three times in a row where its history begins, if it had pruned a tail that is not
+    # final; one answer, requested after the pages, proves as much.
+    "a-tail-that-is-pruned-before-it-is-final": Script(
+        items=(
+            Item(0, 2 * U, "A", "l", "genesis"),
+            Item(0, 6 * U, "A", "g"),
+            Item(1, 3 * U, "A", "h"),
+            Item(1, 5 * U, "A", "k"),
+            Item(1, 10 * U, "A", "i"),
+        ),
+        faults=("low-maximum", "pruned", "workers"),
+        choices={
+            "moves": [5, 1, 1, 1, 1, 1],
+            "prune": [*([0] * 12), 1, 0, 3, *([0] * 10), 1],
+            "setup": [2],
+            "sync": [1, 1],
+        },
+    ),
 }
 
 

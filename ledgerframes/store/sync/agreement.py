@@ -95,14 +95,15 @@ class Agreement:
         shown = self._shown(server, tail, known)
         migration_id, lo = tail.interval.migration_id, tail.interval.lo
         here = {update_id: cursor.micros for update_id, cursor in shown.of(migration_id).items()}
-        if not self._compare(server, tail, here, shown.complete_to):
+        lacking = {one: at for one, at in tail.held.items() if one not in here.keys() - self.rowless}
+        due = self.due(server, migration_id, lacking)
+        if not self._compare(server, tail, here, {one: at for one, at in due.items() if at <= shown.complete_to}):
             self.servers.leave_out(server, "it does not show yet whether it belongs to the store's network")
             return Look(news=False, lags=True, known=False)
         if shown.cursors:
             last = max(shown.cursors.values())
-            self._compare_between(server, shown.cursors, Cursor(migration_id, CLOSED), last, shown.proven)
-        lacking = {one: at for one, at in tail.held.items() if one not in here.keys() - self.rowless}
-        due = self.due(server, migration_id, lacking)
+            end = Cursor(migration_id, CLOSED)
+            self._compare_between(server, shown.cursors, end, last, shown.proven, asked=bool(lacking))
         later = [cursor for cursor in shown.cursors.values() if cursor.migration_id > migration_id]
         # Whether a read would settle more: by then it has the proof of what was shown here.
         final = self.proofs.now().of(server, shown.cursors.values())
@@ -164,22 +165,17 @@ class Agreement:
         self.rowless -= {*glimpse.update_ids}
         self.rowless |= glimpse.rowless
 
-    def _compare(self, server: str, tail: Tail, here: Mapping[str, int], final: int) -> bool:
+    def _compare(self, server: str, tail: Tail, here: Mapping[str, int], missing: Mapping[str, int]) -> bool:
         """Refuse a server that contradicts the store; returns whether it is known to belong to the store's network.
 
         Args:
             server: the server.
             tail: the stored rows to compare.
             here: the server's items of the same migration.
-            final: the record time up to which it has shown everything.
+            missing: the stored updates that it must show there, and does not.
         """
         # An item shown without the row that is stored for it is missing, too.
-        rows = here.keys() - self.rowless
-        missing = {
-            update_id: micros for update_id, micros in tail.held.items() if update_id not in rows and micros <= final
-        }
-        ours = {*tail.held, *self.rejected}
-        missing = self.due(server, tail.interval.migration_id, missing)
+        rows, ours = here.keys() - self.rowless, {*tail.held, *self.rejected}
         known = bool(rows & ours) or not tail.anchored or self._recognise(server, certain=bool(missing))
         self.refuse(server, tail.interval.migration_id, missing)
         settled = self.history.slots.settled
@@ -263,19 +259,20 @@ class Agreement:
             raise another_network(server, page.glimpse.update_ids[0], self._name)
         return bool(ours & theirs)
 
-    def due(self, server: str, migration_id: int, lacking: Mapping[str, int]) -> dict[str, int]:
+    def due(self, server: str, migration_id: int, lacking: Mapping[str, int], *, asked: bool = False) -> dict[str, int]:
         """The stored updates that a server must show; it may have pruned those before its first item.
 
         Args:
             server: the server.
             migration_id: their migration.
             lacking: the record times, by id, of updates that it did not show.
+            asked: whether its first items were requested since.
         """
-        # Asked only now: what it still has, it also had when it did not show these.
-        if not lacking or not len(self.first_items(server, insist=True)):
-            return dict(lacking)
-        begin = self.beginnings.known[server]
-        return {update_id: micros for update_id, micros in lacking.items() if begin.has(migration_id, micros)}
+        # Requested only now: an update that it still has, it also had when it did not show it.
+        if lacking and not asked:
+            self.first_items(server, insist=True)
+        begin = self.beginnings.known.get(server)
+        return {one: micros for one, micros in lacking.items() if begin is None or begin.has(migration_id, micros)}
 
     def _shows_name(self, server: str, pages: list[FirstPage]) -> bool:
         """Whether a server shows the update that names the network; late ones before it may fill pages.
@@ -340,7 +337,9 @@ class Agreement:
             raise another_network(server, ids[0], self._name)
         return bool(cursors) and not begun and self._shows_parties(server, page)
 
-    def _compare_between(self, server: str, shown: Collection[str], after: Cursor, last: Cursor, proven: int) -> None:
+    def _compare_between(
+        self, server: str, shown: Collection[str], after: Cursor, last: Cursor, proven: int, *, asked: bool = False
+    ) -> None:
         """Refuse a server that lacks an update between two cursors.
 
         Args:
@@ -349,11 +348,12 @@ class Agreement:
             after: the request asked for what follows this cursor.
             last: the last cursor that it shows.
             proven: the record time up to which the server has shown everything.
+            asked: whether its first items were requested since.
         """
         for migration_id in self.stored_migrations:
             if after.migration_id <= migration_id <= last.migration_id:
                 missing = self._held_beside(shown, max(after, Cursor(migration_id, BEGINNING)), last, proven)
-                self.refuse(server, migration_id, self.due(server, migration_id, missing))
+                self.refuse(server, migration_id, self.due(server, migration_id, missing, asked=asked))
 
     def _held_beside(self, shown: Collection[str], after: Cursor, last: Cursor, proven: int) -> dict[str, int]:
         """The stored updates of a migration between two cursors that are not among those shown."""
