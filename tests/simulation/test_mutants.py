@@ -179,15 +179,20 @@ FOUND_BY = {
     "late-below-settled": (
         Holds.FORKS,
         Script(
-            items=(Item(0, 3 * U, "C", "m", "exercise"), Item(1, 7 * U, "B", "h", "exercise")),
-            faults=("catching-up", "fork"),
-            choices={"fork": [1], "moves": [0, 1, 0, 1, 0, 2, 0, 0, 0, 0, 2, 0, 1, 0, 0, 1], "plan": [2]},
+            items=(Item(0, 3 * U, "C", "c"), Item(1, 7 * U, "A", "l")),
+            faults=("late", "catching-up", "too-late", "fork"),
+            choices={
+                "fork": [1],
+                "moves": [1, 1, 0, 0, 0, 2, *([0] * 8), 1, 0, 0, 0, 0, 1, 0, 1],
+                "plan": [2],
+            },
             branch=(
-                Item(0, 3 * U, "C", "m", "exercise"),
-                Item(0, 11 * U, "A", "bx", "unassign"),
-                Item(1, 12 * U, "C", "dx"),
+                Item(0, 10 * U, "C", "jx", "assign"),
+                Item(1, 7 * U, "C", "lx", "exercise"),
+                Item(1, 11 * U, "C", "ox", "unassign"),
+                Item(2, 13 * U, "B", "ix", "assign"),
             ),
-            cut=5 * U,
+            cut=1 * U,
         ),
     ),
     "any-network": (
