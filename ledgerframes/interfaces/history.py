@@ -241,7 +241,7 @@ class HistorySession:
 
     def _with_held(self, showing: PageRows) -> PageRows:
         glimpse = showing.page.glimpse
-        held = self._reader.held
+        held = self._reader.held_back
         self._reader.flush(glimpse.cursors[-1])
         # A server that contradicts itself may have sent one of them twice.
         rows = sorted(glimpse.update_ids.index(update_id) for update_id in held & {*glimpse.update_ids})

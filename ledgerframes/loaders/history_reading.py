@@ -318,7 +318,7 @@ class _Load:
         """
         first = self._first_page
         # Pages that overlap have shown all along that they belong to one history.
-        if first is None or not self.reader.leapt:
+        if first is None or not self.reader.lost_overlap:
             return
         request = self.source.page_request(first.asked.after, min(first.asked.page_size, _REPEATED))
         # Ask the server that sent it; another one may lag or order ties differently.

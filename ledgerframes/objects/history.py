@@ -66,7 +66,7 @@ class ObjectReader:
         last: the cursor of the last update taken.
         taken: the number of updates taken.
         beyond: whether the objects reach the window's end, or an item at or after it was read.
-        leapt: always False; see `HistoryReader`.
+        lost_overlap: always False; see `HistoryReader`.
         newest: the last cursor of all items read, wanted or not.
     """
 
@@ -76,7 +76,7 @@ class ObjectReader:
     last: Cursor | None = None
     taken: int = 0
     beyond: bool = False
-    leapt: bool = False
+    lost_overlap: bool = False
     newest: Cursor | None = None
     _ids: SeenIds = field(default_factory=lambda: SeenIds("objects"))
 

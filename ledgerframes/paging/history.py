@@ -37,7 +37,7 @@ class HistoryReader:
         beyond: whether a server has shown an item at or after the window's end.
         mode: its current mode.
         largest: the largest page that each server has sent.
-        leapt: whether it has continued without an update that was shown before, or could not find one again.
+        lost_overlap: whether it has continued without an update that was shown before, or could not find one again.
         reopened: how often the last group has been read again.
     """
 
@@ -52,7 +52,7 @@ class HistoryReader:
     beyond: bool = False
     largest: dict[str, int] = field(default_factory=dict)
     mode: Mode = field(init=False)
-    leapt: bool = False
+    lost_overlap: bool = False
     reopened: int = 0
     _preferred: int = MAXIMUM
     _manageable: int | None = None
@@ -100,33 +100,33 @@ class HistoryReader:
         self._manageable = manageable
 
     @property
-    def held(self) -> frozenset[str]:
+    def held_back(self) -> frozenset[str]:
         """The updates at the end of the last page that are held back."""
-        return self.mode.held if isinstance(self.mode, Reading) else frozenset()
+        return self.mode.held_back if isinstance(self.mode, Reading) else frozenset()
 
     @property
     def holding(self) -> int:
         """The number of updates that are held back."""
-        return len(self.held)
+        return len(self.held_back)
 
     def holds_back(self, page: Glimpse) -> bool:
         """Whether the updates held back are the end of this page."""
-        return bool(self.held) and self.held == frozenset(page.update_ids[-self.holding :])
+        return bool(self.held_back) and self.held_back == frozenset(page.update_ids[-self.holding :])
 
     def flush(self, cursor: Cursor) -> None:
         """Take the updates held back, up to `cursor`: the server that showed them repeats that nothing follows."""
         # Without an overlap, another network behind the URL would go unnoticed; a load then reads its beginning again.
-        self.leapt = True
+        self.lost_overlap = True
         self.taken += self.holding
         self.last = cursor
         if isinstance(self.mode, Reading):
-            self.mode = replace(self.mode, held=frozenset())
+            self.mode = replace(self.mode, held_back=frozenset())
 
     def reopen(self) -> None:
         """Go back before the last group: one server ended with it, and another may have more of it."""
         if isinstance(self.mode, Confirming):
             self.mode = self.mode.back
-            self._recent = self.mode.held
+            self._recent = self.mode.held_back
 
     def rewind(self, cursor: Cursor) -> None:
         """Read again from a cursor on, since only now the items after it can be proven."""
@@ -198,7 +198,7 @@ class HistoryReader:
         else:
             self._idle = 0
         self.mode = Reading(after, frozenset(update_ids[stop:]), cursors[-1])
-        self.leapt = self.leapt or not self.mode.held
+        self.lost_overlap = self.lost_overlap or not self.mode.held_back
         self._recent = frozenset(update_ids[row] for row in rows)
         self.taken += sum(map(page.has_row, rows))
         if rows:

@@ -110,25 +110,25 @@ class Reading:
     A page may end inside a tie, and only a request that starts before the tie shows the rest.
 
     Attributes:
-        held: the updates of that group, as shown by the previous page.
+        held_back: the updates of that group, as shown by the previous page.
         cursor: the cursor of that group.
     """
 
     after: Cursor | None
-    held: frozenset[str] = frozenset()
+    held_back: frozenset[str] = frozenset()
     cursor: Cursor | None = None
     size: int | None = None
 
     def take(self, reader: HistoryReader, page: Page) -> Taken:
         """Divide the page; a server that lacks updates held back lags behind the one that showed them."""
         # Only an empty page ends a read: operators cap pages silently, so a short one proves nothing.
-        if not page and not self.held:
+        if not page and not self.held_back:
             return Taken([], Outcome.END)
         pushed_off = frozenset[str]()
-        if not self.held <= page.ids:
+        if not self.held_back <= page.ids:
             if not self._has_more(page):
                 return Taken([], reader.stay(Outcome.BEHIND))
-            pushed_off = self.held if page.glimpse.cursors[-1] == self.cursor else pushed_off
+            pushed_off = self.held_back if page.glimpse.cursors[-1] == self.cursor else pushed_off
         final = page.glimpse.cursors[-1]
         target = reader.window.nearest(final)
         # A last item outside of the window needs no holding back: its group is not wanted.
@@ -136,7 +136,7 @@ class Reading:
         if stop:
             taken = reader.divide(page, stop, target)
             if pushed_off and isinstance(reader.mode, Reading):
-                reader.mode = replace(reader.mode, held=reader.mode.held | pushed_off)
+                reader.mode = replace(reader.mode, held_back=reader.mode.held_back | pushed_off)
             return taken
         if not self._has_all(reader, page):
             return Taken([], reader.stay(Outcome.MORE))
@@ -155,7 +155,7 @@ class Reading:
     def _has_all(self, reader: HistoryReader, page: Page) -> bool:
         """Whether a page that is one group of equal cursors has all of it; if not, plan a larger request."""
         count = len(page)
-        reader.mode = replace(self, held=page.ids, cursor=page.glimpse.cursors[-1])
+        reader.mode = replace(self, held_back=page.ids, cursor=page.glimpse.cursors[-1])
         # A full page may end inside the group; only a larger one shows the rest.
         if count >= page.asked.page_size:
             if page.asked.page_size >= reader.maximum:
@@ -200,7 +200,7 @@ class Probing:
         # The server may have pruned the group since, and then shows what is left.
         if page and back.cursor is not None and page.glimpse.cursors[0] > back.cursor:
             return Taken([], reader.stay(Outcome.MORE))
-        if len(page) <= self.group and page.ids != back.held:  # the group may be the whole history
+        if len(page) <= self.group and page.ids != back.held_back:  # the group may be the whole history
             raise _capped(reader, self.group)
         reader.largest[self.server] = max(self.group + 1, reader.largest.get(self.server, 0))
         return Taken([], Outcome.MORE)
@@ -229,7 +229,7 @@ class Confirming:
             return Taken([], Outcome.END)
         # Only the server that sent the group can be shown to cut inside it; another one may simply have more.
         if reader.reopened >= _CUT and page.server == self.server:
-            raise _capped(reader, len(self.back.held))
+            raise _capped(reader, len(self.back.held_back))
         reader.reopen()
         reader.count_reopened()
         return Taken([], Outcome.MORE)

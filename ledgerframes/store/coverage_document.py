@@ -66,7 +66,7 @@ class Advance:
     begins: Begin | None = None
 
 
-class Slots(msgspec.Struct, frozen=True):
+class Coverage(msgspec.Struct, frozen=True):
     """The coverage of one history of a lake.
 
     Attributes:
@@ -89,7 +89,7 @@ class Slots(msgspec.Struct, frozen=True):
         first = [interval[:2] for interval in self.common[:1]]
         return next((begin for begin in reversed(self.begins) if begin[:2] in first), None)
 
-    def advanced(self, advances: Iterable[Advance]) -> Slots:
+    def advanced(self, advances: Iterable[Advance]) -> Coverage:
         """The coverage after more was read; neither coverage nor settled parts ever shrink."""
         advances = list(advances)
         after = replace(
@@ -102,7 +102,7 @@ class Slots(msgspec.Struct, frozen=True):
         begin = after.begin
         return replace(after, begins=(self.begins or after.begins) if begin is None else (begin,))
 
-    def without(self, intervals: Iterable[Interval]) -> Slots:
+    def without(self, intervals: Iterable[Interval]) -> Coverage:
         """The coverage after some intervals were removed."""
         gone = merged(intervals)
         common = beyond(self.common, gone)
@@ -154,18 +154,18 @@ class Document(msgspec.Struct, frozen=True, omit_defaults=True):
     version: int = 0
     network: dict[str, str] = {}
     tables: dict[str, Named] = {}
-    histories: dict[str, Slots] = {}
+    histories: dict[str, Coverage] = {}
     snapshots: tuple[StoredSnapshot, ...] = ()
     following: tuple[Route, Token] | None = None
     computed: dict[str, Progress] = {}
 
-    def slots(self, name: str) -> Slots:
+    def coverage(self, name: str) -> Coverage:
         """The coverage of a history."""
-        return self.histories.get(name, Slots())
+        return self.histories.get(name, Coverage())
 
-    def covering(self, name: str, slots: Slots) -> Document:
+    def covering(self, name: str, coverage: Coverage) -> Document:
         """The document with another coverage for a history."""
-        return replace(self, histories={**self.histories, name: slots})
+        return replace(self, histories={**self.histories, name: coverage})
 
     def having(self, snapshots: Iterable[StoredSnapshot], following: tuple[Route, Token] | None = None) -> Document:
         """The document with other snapshots."""

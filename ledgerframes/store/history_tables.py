@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from ledgerframes.store.coverage import Interval, intersection, merged, rows_of
-from ledgerframes.store.coverage_document import Slots
+from ledgerframes.store.coverage_document import Coverage
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.new_files import NewFile, Place
 from ledgerframes.store.delta.stored_files import StoredFile
@@ -43,7 +43,7 @@ class HistoryTables:
     def __init__(self, root: Root, of: TableSet = HISTORY) -> None:
         self.of = of
         self.tables = {name: root.own(name) for name in of.order}
-        self.slots = root.document.slots(of.name)
+        self.coverage = root.document.coverage(of.name)
         self.written = 0  # commits so far
         self._root = root
         self._small: Counter[tuple[str, ...]] = Counter()  # files by table and partition
@@ -74,7 +74,7 @@ class HistoryTables:
             table.check_schema()
             self._count_files(table)
         if self.of.name not in self._root.document.histories:
-            self.record(self.slots)
+            self.record(self.coverage)
 
     def commit(self, pages: Sequence[Decoded]) -> Counter[str]:
         """Write the rows of pages and their coverage, with the root's commit last.
@@ -90,13 +90,13 @@ class HistoryTables:
         """
         pages = sorted(pages, key=lambda page: page.span)  # neighbours in time become neighbours in the file
         places = self.places if any(page.files for page in pages) else {}
-        pages, read = with_rows(pages, places, self.slots)
+        pages, read = with_rows(pages, places, self.coverage)
         files = {name: [file for page in pages for file in page.files.get(name, ())] for name in self.tables}
         fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
-        after = self.slots.advanced(page.advance for page in pages)
+        after = self.coverage.advanced(page.advance for page in pages)
         written: Counter[str] = Counter()
         # Otherwise the rows just read are already stored.
-        if after != self.slots or any(fresh.values()) or any(files.values()):
+        if after != self.coverage or any(fresh.values()) or any(files.values()):
             for name, table in self.tables.items():
                 written[name] = sum(batch.num_rows for batch in fresh[name]) + sum(file.rows for file in files[name])
                 if written[name] and table is not self._root.table:
@@ -123,25 +123,25 @@ class HistoryTables:
                 table.append([fresh[name]])
         added = any(batch.num_rows for batch in fresh.values())
         root = [fresh[self._root.table.name]] if self._root.table.name in fresh else []
-        self.record(replace(self.slots, changes=self.slots.changes + added), root)
+        self.record(replace(self.coverage, changes=self.coverage.changes + added), root)
 
     def record(
         self,
-        slots: Slots,
+        coverage: Coverage,
         batches: Sequence[pa.RecordBatch] = (),
         files: Sequence[NewFile] = (),
         replaced: tuple[pa.Table, Sequence[StoredFile]] | None = None,
     ) -> None:
         """Commit the current rows and coverage as the state that readers see; see `Root.commit`."""
-        self._root.commit(self._root.document.covering(self.of.name, slots), batches, files, replaced)
-        self.slots = slots  # so that a comparison of servers never sees coverage without rows
+        self._root.commit(self._root.document.covering(self.of.name, coverage), batches, files, replaced)
+        self.coverage = coverage  # so that a comparison of servers never sees coverage without rows
 
-    def held(self, interval: Interval) -> dict[str, int]:
+    def stored(self, interval: Interval) -> dict[str, int]:
         """The updates stored in an interval, with their record times in microseconds."""
-        rows = self.rows_held(interval)
+        rows = self.rows_stored(interval)
         return dict(zip(rows["update_id"].to_pylist(), rows["record_time"].to_pylist(), strict=True))
 
-    def rows_held(self, interval: Interval) -> pa.Table:
+    def rows_stored(self, interval: Interval) -> pa.Table:
         """The same as a table of update_id and record_time."""
         rows = _read(self._index, ["update_id", "record_time"], rows_of([interval]))
         columns = (rows["update_id"].cast(pa.string()), rows["record_time"].cast(pa.int64()))
@@ -152,7 +152,7 @@ class HistoryTables:
         chosen = pc.field("update_id").isin(list(update_ids))
         return len(_stored_ids(self._index, chosen)) > 0
 
-    def last_held(self, migration_id: int, hi: int) -> int | None:
+    def last_stored(self, migration_id: int, hi: int) -> int | None:
         """The record time of the last update stored up to `hi`; searches close to it first."""
         # The last update is usually close to `hi`; a filter on an hour opens a file or two, one on the migration all
         # of them.
@@ -173,7 +173,7 @@ class HistoryTables:
     def _fresh(self, table: DeltaStoreTable, pages: Sequence[Decoded]) -> list[pa.RecordBatch]:
         """The rows of pages that a table does not contain yet."""
         # Rows are identified by update id, not by time: using time lost rows in 1 of 270 simulated histories.
-        read_again = merged(interval for page in pages for interval in intersection([page.span], self.slots.common))
+        read_again = merged(interval for page in pages for interval in intersection([page.span], self.coverage.common))
         stored = _ids_within(table, read_again)
         fresh = []
         for position, page in enumerate(pages):

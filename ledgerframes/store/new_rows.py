@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from ledgerframes.store.coverage import Interval, intersection
-from ledgerframes.store.coverage_document import Advance, Slots
+from ledgerframes.store.coverage_document import Advance, Coverage
 from ledgerframes.store.delta.new_files import NewFile, Place
 
 
@@ -34,14 +34,14 @@ class Decoded:
 
 
 def with_rows(
-    pages: Sequence[Decoded], places: Mapping[str, Place], slots: Slots
+    pages: Sequence[Decoded], places: Mapping[str, Place], coverage: Coverage
 ) -> tuple[list[Decoded], dict[str, list[NewFile]]]:
     """Read the files whose rows the store or another page may also have; the others can be added unread.
 
     Args:
         pages: about to be committed.
         places: where the tables are.
-        slots: the coverage.
+        coverage: the coverage.
 
     Returns:
         The pages, and the files that were read, by table.
@@ -59,7 +59,7 @@ def with_rows(
         others.append(page.span._replace(hi=page.advance.interval.lo))  # not covered, so not stored
         batches, files = dict(page.batches), dict(page.files)
         for name, own in page.files.items():
-            doubtful = intersection([page.span], [*slots.common, *others])
+            doubtful = intersection([page.span], [*coverage.common, *others])
             again = [file for file in own if _overlaps(file, page.span.migration_id, doubtful)]
             if again:
                 rows = [places[name].read(file) for file in again]

@@ -346,7 +346,7 @@ class Store:
         if of is None:
             covered = ", ".join(name for table_set in SETS for name in table_set.shown)
             raise InputError(f"table={table!r} has no coverage: give one of {covered}")
-        return coverage_frame(self._lake.view(as_of, names=of.order).slots_of(of))
+        return coverage_frame(self._lake.view(as_of, names=of.order).coverage_of(of))
 
     @suggesting
     def plan(self, net: Network, *, start: Bound | None = None, end: Bound | None = None) -> Plan:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import InputError
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.coverage_document import Document, Slots
+from ledgerframes.store.coverage_document import Coverage, Document
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.table_sets import HISTORY, TableSet
 
@@ -28,16 +28,16 @@ class View:
     @property
     def covered(self) -> tuple[Interval, ...]:
         """The coverage of all three tables of the update history."""
-        return self.slots.common
+        return self.coverage.common
 
     @property
-    def slots(self) -> Slots:
+    def coverage(self) -> Coverage:
         """The coverage of the update history."""
-        return self.slots_of(HISTORY)
+        return self.coverage_of(HISTORY)
 
-    def slots_of(self, tables: TableSet) -> Slots:
+    def coverage_of(self, tables: TableSet) -> Coverage:
         """The coverage of one set of tables."""
-        return self.document.slots(tables.name)
+        return self.document.coverage(tables.name)
 
     def has(self, tables: TableSet) -> bool:
         """Whether all tables of a set exist."""

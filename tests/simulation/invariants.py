@@ -133,7 +133,7 @@ class Watch:
 
     def _read(self) -> Mapping[str, set[str]]:
         view = self.lake.view(names=(self.stored_as.index,))
-        told = [Span(*interval) for interval in view.slots_of(self.stored_as.of).common]
+        told = [Span(*interval) for interval in view.coverage_of(self.stored_as.of).common]
         if told != self.covered:
             self.say(
                 Holds.WHOLE, f"a reader is told that {'; '.join(map(str, told))} is covered, the document does not"

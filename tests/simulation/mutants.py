@@ -105,7 +105,7 @@ def _by_time(_original: Any) -> Any:
             if batch is None or not batch.num_rows:
                 continue
             inside = pa.array([False] * len(batch), pa.bool_())
-            for one in self.slots.common:
+            for one in self.coverage.common:
                 micros = batch["record_time"].cast(pa.int64())
                 here = pc.and_(pc.greater(micros, one.lo), pc.less_equal(micros, one.hi))
                 inside = pc.or_(inside, pc.and_(here, pc.equal(batch["migration_id"], one.migration_id)))
@@ -127,7 +127,7 @@ def _never_compared(_original: Any) -> Any:
 def _any_missing_id(original: Any) -> Any:
     def compare(self: Any, server: str, tail: Any, here: Any, missing: Any) -> None:
         del missing
-        lacking = {one: at for one, at in tail.held.items() if one not in here}
+        lacking = {one: at for one, at in tail.stored.items() if one not in here}
         original(self, server, tail, here, self.due(server, tail.interval.migration_id, lacking))
 
     return compare
@@ -135,7 +135,7 @@ def _any_missing_id(original: Any) -> Any:
 
 def _extra_below_settled(original: Any) -> Any:
     def compare(self: Any, server: str, tail: Any, here: Any, missing: Any) -> None:
-        kept = {one: at for one, at in here.items() if one in tail.held or at > tail.interval.lo}
+        kept = {one: at for one, at in here.items() if one in tail.stored or at > tail.interval.lo}
         original(self, server, tail, kept, missing)
 
     return compare
@@ -216,7 +216,7 @@ def _nothing_restored(original: Any) -> Any:
 
 def _coverage_first(original: Any) -> Any:
     def commit(self: Any, pages: Any) -> Any:
-        self.record(self.slots.advanced(page.advance for page in pages))
+        self.record(self.coverage.advanced(page.advance for page in pages))
         return original(self, pages)
 
     return commit
@@ -378,14 +378,14 @@ MUTANTS: Final[dict[str, Mutant]] = {
         _constant(value=True), ("other-network", "lagging", "servers-change", "late"),
     ),
     "numbers-fall": Mutant(
-        "no server lowers either number", "store.coverage_document:Slots.advanced", _falls, ("kill", *_SERVERS)
+        "no server lowers either number", "store.coverage_document:Coverage.advanced", _falls, ("kill", *_SERVERS)
     ),
-    "slots-join-anywhere": Mutant(
-        "what is settled ends at the first gap in it", "store.coverage_document:Slots.advanced", _joins_anywhere,
+    "coverage-joins-anywhere": Mutant(
+        "what is settled ends at the first gap in it", "store.coverage_document:Coverage.advanced", _joins_anywhere,
         ("windows", "catching-up", "late"),
     ),
     "covered-is-final": Mutant(
-        "what is covered and not settled is read again", "store.coverage_document:Slots.advanced", _covered_is_final,
+        "what is covered and not settled is read again", "store.coverage_document:Coverage.advanced", _covered_is_final,
         _SERVERS,
     ),
     "newest-of-each": Mutant(
@@ -438,7 +438,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
         ("damaged-objects",), objects=True,
     ),
     "lacking-rows-become-final": Mutant(
-        "a stored row that no page shows again does not become final", "store.sync.held_rows:HeldRows.lacking",
+        "a stored row that no page shows again does not become final", "store.sync.stored_rows:StoredRows.lacking",
         lambda original: lambda *_: {},  # noqa: ARG005
         ("fork", "catching-up", "migrations", "overlap"),
     ),

@@ -437,7 +437,7 @@ FOUND_BY = {
             },
         ),
     ),
-    "slots-join-anywhere": (
+    "coverage-joins-anywhere": (
         Holds.SETTLED,
         Script(
             items=(

@@ -61,9 +61,9 @@ def test_a_lost_document_is_said_and_the_one_before_is_gone_back_to(store, net, 
 def test_of_two_writers_the_second_is_refused(store, net):
     store.sync(net)
     one, other = store._lake.history(), store._lake.history()
-    one.record(one.slots)
+    one.record(one.coverage)
     with pytest.raises(lf.errors.StoreError, match="another writer"):
-        other.record(other.slots.without(other.slots.common))
+        other.record(other.coverage.without(other.coverage.common))
     assert store._lake.root().document.number == one._root.document.number
     assert_whole(store, net)
 

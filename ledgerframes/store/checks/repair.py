@@ -128,11 +128,11 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
         for history in histories:
             unsound.update(_without_unsound(lake, history))
             if unsettled:
-                _take_out(history, beyond(history.slots.common, history.slots.settled))
+                _take_out(history, beyond(history.coverage.common, history.coverage.settled))
         read_again = [
             str(interval) if of is HISTORY else f"{of.name}: {interval}"
             for of in SETS
-            for interval in beyond(before.slots(of.name).common, root.document.slots(of.name).common)
+            for interval in beyond(before.coverage(of.name).common, root.document.coverage(of.name).common)
         ]
     return RepairReport(
         lake.url,
@@ -269,11 +269,11 @@ def _take_back(history: HistoryTables, losses: Sequence[Loss]) -> list[Damage]:
     intervals = [_interval_of(damage.file) for damage in damages]
     own = [loss for loss in losses if loss.table in history.tables]
     if any(loss.gone or not _is_told(loss) for loss in own):
-        intervals = [Interval(one.migration_id, BEGINNING, CLOSED) for one in history.slots.common]
+        intervals = [Interval(one.migration_id, BEGINNING, CLOSED) for one in history.coverage.common]
     if intervals:
         _take_out(history, intervals, {name: [one.file for one in some] for name, some in found.items()})
     elif own:
-        history.record(history.slots)
+        history.record(history.coverage)
     return damages
 
 
@@ -329,7 +329,7 @@ def _take_out(
     for name, table in history.tables.items():
         if name != HISTORY.index:
             table.change(*changes[name])
-    history.record(history.slots.without(gone), replaced=changes.get(HISTORY.index))
+    history.record(history.coverage.without(gone), replaced=changes.get(HISTORY.index))
 
 
 def _change(

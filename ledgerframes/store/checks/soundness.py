@@ -90,7 +90,7 @@ class Soundness:
     hashes: int = _HASHES
 
     def __post_init__(self) -> None:
-        order, covered = self.of.order, self.view.slots_of(self.of).common
+        order, covered = self.of.order, self.view.coverage_of(self.of).common
         self._stored: dict[str, ds.Dataset] = {name: self.view.tables[name].dataset() for name in order}
         self._shown = dict.fromkeys(order, rows_of(covered))
         self._data = {name: data.filter(self._shown[name]) for name, data in self._stored.items()}

@@ -108,7 +108,7 @@ class _Run:
         self._history = HistoryReader(view)
         self._basis = Basis.of(view)
         if "coin_history" in wanted and self._basis.intervals and not self._basis.begun:
-            late = None if view.slots.begin is None else view.slots.begin.late
+            late = None if view.coverage.begin is None else view.coverage.begin.late
             how = 'sync it with start="begin"'
             if late is not None:
                 how = f"older updates than {late} had been pruned; sync it from a scan that has them, or with source="

@@ -52,7 +52,7 @@ def _rows(view: View, name: str) -> tuple[pa.Table, int] | None:
     own = progress[name]
     if not own.begun or any(why_again(one, table, final) for table, one in progress.items()):
         return None
-    if covered.intervals != merged(view.slots.common) or any(one.done != own.done for one in progress.values()):
+    if covered.intervals != merged(view.coverage.common) or any(one.done != own.done for one in progress.values()):
         return None
     history = HistoryReader(view)
     rest = [part for part in covered.beyond(own.done) if history.has_rows([part])]

@@ -38,12 +38,12 @@ class Basis:
             view: the state.
             final: leave out the part that is covered but not final yet.
         """
-        slots = view.slots
-        intervals = _without_gap(slots.common, slots.settled if final else slots.common, slots.ended)
-        begin = slots.begin
+        coverage = view.coverage
+        intervals = _without_gap(coverage.common, coverage.settled if final else coverage.common, coverage.ended)
+        begin = coverage.begin
         # A start that nothing shows to be late counts as the beginning, as in loads.
         begun = begin is not None and begin.late is None and bool(intervals) and intervals[0][:2] == begin[:2]
-        return cls(intervals, slots.changes, begun)
+        return cls(intervals, coverage.changes, begun)
 
     def beyond(self, done: Sequence[Interval]) -> list[Interval]:
         """The parts that are not computed yet, in order."""

@@ -11,23 +11,23 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.store.coverage import BEGINNING, CLOSED, intersection
-from ledgerframes.store.coverage_document import Begin, Slots
+from ledgerframes.store.coverage_document import Begin, Coverage
 
 
-def coverage_frame(slots: Slots) -> pd.DataFrame:
+def coverage_frame(coverage: Coverage) -> pd.DataFrame:
     """One row per covered interval."""
-    rows = list(_rows(slots))
-    begin = slots.begin
-    latest = [begin.late if begin is not None and slot[:2] == begin[:2] else None for slot in rows]
+    rows = list(_rows(coverage))
+    begin = coverage.begin
+    latest = [begin.late if begin is not None and part[:2] == begin[:2] else None for part in rows]
     return pd.DataFrame(
         {
-            "migration_id": pd.Series([slot.migration_id for slot in rows], dtype="int64"),
-            "after": _times([None if slot.lo <= BEGINNING else slot.lo for slot in rows]),
-            "up_to": _times([None if slot.hi >= CLOSED else slot.hi for slot in rows]),
-            "settled": _times([slot.settled if slot.settled > slot.lo else None for slot in rows]),
-            "from_beginning": pd.Series([_begins(slot, slots.begin) for slot in rows], dtype="boolean"),
+            "migration_id": pd.Series([part.migration_id for part in rows], dtype="int64"),
+            "after": _times([None if part.lo <= BEGINNING else part.lo for part in rows]),
+            "up_to": _times([None if part.hi >= CLOSED else part.hi for part in rows]),
+            "settled": _times([part.settled if part.settled > part.lo else None for part in rows]),
+            "from_beginning": pd.Series([_begins(part, coverage.begin) for part in rows], dtype="boolean"),
             "begins_late": _times([late.micros if late is not None else None for late in latest]),
-            "to_end": pd.Series([slot.hi >= CLOSED for slot in rows], dtype=bool),
+            "to_end": pd.Series([part.hi >= CLOSED for part in rows], dtype=bool),
         }
     )
 
@@ -41,20 +41,20 @@ class _Row(NamedTuple):
     settled: int
 
 
-def _rows(slots: Slots) -> Iterator[_Row]:
+def _rows(coverage: Coverage) -> Iterator[_Row]:
     """The covered intervals, cut where another settled one begins."""
-    for interval in slots.common:
-        final = intersection([interval], slots.settled)
+    for interval in coverage.common:
+        final = intersection([interval], coverage.settled)
         bounds = [interval.lo, *(inner.lo for inner in final if inner.lo > interval.lo), interval.hi]
         ends = {inner.lo: inner.hi for inner in final}
         for lo, hi in pairwise(bounds):
             yield _Row(interval.migration_id, lo, hi, ends.get(lo, lo))
 
 
-def _begins(slot: _Row, begin: Begin | None) -> bool | None:
-    if begin is not None and slot[:2] == begin[:2]:
+def _begins(part: _Row, begin: Begin | None) -> bool | None:
+    if begin is not None and part[:2] == begin[:2]:
         return begin.proven
-    return slot.lo <= BEGINNING
+    return part.lo <= BEGINNING
 
 
 def runs_frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:

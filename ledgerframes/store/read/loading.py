@@ -259,7 +259,7 @@ def sql(
         function = getattr(public, name, None)
         if function is not None and as_of is None and not partly:
             return function(self, as_="arrow")
-        if (begin := view.slots.begin) is not None and begin.late is not None:
+        if (begin := view.coverage.begin) is not None and begin.late is not None:
             warn_of(Beginning(begin.late, proven=False), f"{name}: the store")
         with Engine(gives_of(view, allow_partial=partly)) as engine:
             return engine.interruptible(lambda: engine.rows(name))

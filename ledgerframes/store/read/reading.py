@@ -18,7 +18,7 @@ from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, Duration, Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
-from ledgerframes.store.coverage_document import Begin, Progress, Slots
+from ledgerframes.store.coverage_document import Begin, Coverage, Progress
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.row_order import SLAB, windows
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -54,7 +54,7 @@ _BATCH: Final = 65_536
 _COPIED: Final = 100_000_000
 
 
-def visible(slots: Slots, window: Window, *, allow_partial: bool, name: str) -> tuple[tuple[Interval, ...], bool]:
+def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: str) -> tuple[tuple[Interval, ...], bool]:
     """The intervals of a window that a read shows, and whether they are everything that was requested.
 
     Without a start, the window begins with the first item that servers had.
@@ -62,8 +62,8 @@ def visible(slots: Slots, window: Window, *, allow_partial: bool, name: str) -> 
     Raises:
         PartialResultError: a requested part is not covered, and the caller did not allow that.
     """
-    covered, begin = slots.common, slots.begin
-    holes = _holes(covered, window, slots.ended, begin)
+    covered, begin = coverage.common, coverage.begin
+    holes = _holes(covered, window, coverage.ended, begin)
     late = None if begin is None else begin.late
     before = late is not None and window.ends_before(late)
     if before and late is not None and not allow_partial:
@@ -246,7 +246,7 @@ class Part:
         if of is None:
             by_time = rows_by_time(table, wanted)
             if name in KEPT:
-                begin = view.slots.begin
+                begin = view.coverage.begin
                 pruned = begin is not None and begin.late is not None and begin.late == first
                 shows = first is not None and pruned and (not wanted.names_start or wanted.wants_before(first))
                 progress = read_progress(view.document, name)
@@ -258,14 +258,14 @@ class Part:
             return cls(
                 table, data, both, complete=complete and not late, left_out=view.left_out(name), snapshots=snapshots
             ).checked()
-        slots = view.slots_of(of)
-        shown, complete = visible(slots, wanted, allow_partial=partly, name=name)
-        begin = slots.begin
+        coverage = view.coverage_of(of)
+        shown, complete = visible(coverage, wanted, allow_partial=partly, name=name)
+        begin = coverage.begin
         begin = begin if begin is not None and shown and shown[0][:2] == begin[:2] else None
         rows = rows_of(shown)
         return cls(
             table, data, rows, complete and not late, False if begin is None else begin.proven,
-            None if begin is None else begin.late, _settled(shown, slots.settled), left_out=view.left_out(name),
+            None if begin is None else begin.late, _settled(shown, coverage.settled), left_out=view.left_out(name),
         ).checked()  # fmt: skip
 
     @classmethod

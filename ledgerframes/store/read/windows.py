@@ -104,7 +104,7 @@ def reach_of(view: View, name: str) -> Cursor | None:
     """The last place that a table covers."""
     table, of = view.tables[name], set_of(name)
     if of is not None:
-        ends = [Cursor(one.migration_id, one.hi) for one in view.slots_of(of).common if one.hi < CLOSED]
+        ends = [Cursor(one.migration_id, one.hi) for one in view.coverage_of(of).common if one.hi < CLOSED]
         return max(ends, default=None)
     if name in KEPT:
         done = read(view.document, name).done

@@ -98,7 +98,7 @@ class Star:
         """The part of the history that a table was made from."""
         if _KEPT.get(name) in self._kept:
             return read(self._view.document, _KEPT[name]).done
-        return merged(self._view.slots_of(VERDICTS if name in _OF_VERDICTS else HISTORY).common)
+        return merged(self._view.coverage_of(VERDICTS if name in _OF_VERDICTS else HISTORY).common)
 
     def close(self) -> None:
         """Close the database, if it was opened."""

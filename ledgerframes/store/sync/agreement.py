@@ -60,7 +60,7 @@ class Agreement:
     @property
     def stored_migrations(self) -> tuple[int, ...]:
         """The migrations of which something is stored."""
-        return tuple(sorted({interval.migration_id for interval in self.history.slots.common}))
+        return tuple(sorted({interval.migration_id for interval in self.history.coverage.common}))
 
     def look(self, interval: Interval, *, every: bool) -> Look:
         """Compare the start of an interval that is not final, on every server or on one that has the stored part.
@@ -95,7 +95,7 @@ class Agreement:
         shown = self._shown(server, tail, known)
         migration_id, lo = tail.interval.migration_id, tail.interval.lo
         here = {update_id: cursor.micros for update_id, cursor in shown.of(migration_id).items()}
-        lacking = {one: at for one, at in tail.held.items() if one not in here.keys() - self.rowless}
+        lacking = {one: at for one, at in tail.stored.items() if one not in here.keys() - self.rowless}
         due = self.due(server, migration_id, lacking)
         if not self._compare(server, tail, here, {one: at for one, at in due.items() if at <= shown.complete_to}):
             self.servers.leave_out(server, "it does not show yet whether it belongs to the store's network")
@@ -111,8 +111,8 @@ class Agreement:
         closed = bool(later) and final >= self.proofs.closes(migration_id, min(later)) > lo
         apart = {*self.rejected, *self.rowless}
         kept = [micros for update_id, micros in here.items() if update_id in apart]
-        held = [micros for update_id, micros in tail.held.items() if update_id in due or update_id not in lacking]
-        settles = any(lo < micros <= final for micros in [*held, *kept])
+        stored = [micros for update_id, micros in tail.stored.items() if update_id in due or update_id not in lacking]
+        settles = any(lo < micros <= final for micros in [*stored, *kept])
         unknown = not {one for one, at in here.items() if at <= tail.interval.hi} <= {*tail.covered, *apart}
         news = unknown or settles or closed or tail.long or not shown.whole
         ahead = shown.lacking_after(migration_id, self.history, apart)
@@ -175,10 +175,10 @@ class Agreement:
             missing: the stored updates that it must show there, and does not.
         """
         # An item shown without the row that is stored for it is missing, too.
-        rows, ours = here.keys() - self.rowless, {*tail.held, *self.rejected}
+        rows, ours = here.keys() - self.rowless, {*tail.stored, *self.rejected}
         known = bool(rows & ours) or not tail.anchored or self._recognise(server, certain=bool(missing))
         self.refuse(server, tail.interval.migration_id, missing)
-        settled = self.history.slots.settled
+        settled = self.history.coverage.settled
         for update_id in rows - ours:
             cursor = Cursor(tail.interval.migration_id, here[update_id])
             if lies_in(cursor, settled) and not self.history.holds([update_id]):
@@ -204,7 +204,7 @@ class Agreement:
         ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
         if not ids:
             return False
-        settled = self.history.slots.settled  # before rows are compared, as a commit may be under way
+        settled = self.history.coverage.settled  # before rows are compared, as a commit may be under way
         known = self._knows(ids)
         rows = [cursor for update_id, cursor in zip(ids, cursors, strict=True) if update_id not in self.rowless]
         if not known and any(lies_in(cursor, settled) for cursor in rows):
@@ -239,7 +239,7 @@ class Agreement:
         ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
         for migration_id in dict.fromkeys(cursor.migration_id for cursor in cursors):
             lo = cursors[0].micros - 1 if migration_id == cursors[0].migration_id else BEGINNING
-            missing = self._held_beside(ids, Cursor(migration_id, lo), cursors[-1], proof.of(server, cursors))
+            missing = self._stored_beside(ids, Cursor(migration_id, lo), cursors[-1], proof.of(server, cursors))
             known = bool(missing) and (self._knows(ids) or (recognised and self._shows_parties(server, page)))
             if missing and recognised and not known:
                 raise another_network(server, ids[0], self._name)
@@ -280,7 +280,7 @@ class Agreement:
         Those precede it by at most `settle`; otherwise it would not have been first when it named the network. Its
         pages are added to `pages`. While nothing is stored, any page that names the network's parties is enough.
         """
-        stored = bool(self.history.slots.common)
+        stored = bool(self.history.coverage.common)
         migration_id = int((self.history.network or "0").partition("/")[0])
         after = Cursor(migration_id - 1, LATEST)
         end: Cursor | None = None
@@ -352,15 +352,15 @@ class Agreement:
         """
         for migration_id in self.stored_migrations:
             if after.migration_id <= migration_id <= last.migration_id:
-                missing = self._held_beside(shown, max(after, Cursor(migration_id, BEGINNING)), last, proven)
+                missing = self._stored_beside(shown, max(after, Cursor(migration_id, BEGINNING)), last, proven)
                 self.refuse(server, migration_id, self.due(server, migration_id, missing, asked=asked))
 
-    def _held_beside(self, shown: Collection[str], after: Cursor, last: Cursor, proven: int) -> dict[str, int]:
+    def _stored_beside(self, shown: Collection[str], after: Cursor, last: Cursor, proven: int) -> dict[str, int]:
         """The stored updates of a migration between two cursors that are not among those shown."""
         end = last.micros - 1 if last.migration_id == after.migration_id else CLOSED
         final = min(end, proven)
-        held = self.history.held(Interval(*after, final)) if final > after.micros else {}
-        return {update_id: held[update_id] for update_id in sorted(held.keys() - ({*shown} - self.rowless))}
+        stored = self.history.stored(Interval(*after, final)) if final > after.micros else {}
+        return {update_id: stored[update_id] for update_id in sorted(stored.keys() - ({*shown} - self.rowless))}
 
     def refuse(self, server: str, migration_id: int, missing: Mapping[str, int]) -> None:
         """Refuse a server that lacks stored updates, if any.
@@ -368,7 +368,7 @@ class Agreement:
         Raises:
             StoreError: it lacks some; the remedy depends on whether any of them is settled.
         """
-        settled = self.history.slots.settled
+        settled = self.history.coverage.settled
         final = [one for one, micros in missing.items() if lies_in(Cursor(migration_id, micros), settled)]
         if missing:
             raise lacking_updates(server, final or list(missing), final=bool(final))

@@ -108,10 +108,10 @@ class Beginnings:
         if ids[0] not in self._proven:
             self._proven[ids[0]] = proven_by(page, self.servers.history)
         self.oldest = cursors[0] if self.oldest is None else min(self.oldest, cursors[0])
-        first, proven, held = cursors[0], self._proven[ids[0]], self.servers.begins_after
-        if held is not None and held > EARLIEST and not proven:
+        first, proven, objects_begin = cursors[0], self._proven[ids[0]], self.servers.begins_after
+        if objects_begin is not None and objects_begin > EARLIEST and not proven:
             # Objects contain everything from the time in their names.
-            first = Cursor(first.migration_id, held + 1)
+            first = Cursor(first.migration_id, objects_begin + 1)
         self.known[server] = begin = Beginning(first, proven)
         self.firsts[first] = proven
         self.servers.begins[server] = begin.at

@@ -179,10 +179,10 @@ class LocalFetcher:
         giver, page = page.server, replace(page, server=sender_of(page.server))
         behind = page.outcome is Outcome.BEHIND
         if (more or not behind) and self._is_pruned(shard, page, mode):
-            held = self._pruned(shard, session.end() if behind else None)
-            if held is None:  # the page lies after the pruned part
+            rest = self._pruned(shard, session.end() if behind else None)
+            if rest is None:  # the page lies after the pruned part
                 return _progress(shard), replace(page, rows=[]), False
-            page, more = held, False
+            page, more = rest, False
         cursors = page.page.glimpse.cursors
         # A page without the group held back from the one before, from the same URL, shows less, too.
         if (behind and giver == before_it) or (not cursors and proofs.contradicts(page.server, page.asked.after)):
@@ -209,21 +209,21 @@ class LocalFetcher:
     def _is_pruned(self, shard: Shard, page: PageRows, mode: Mode) -> bool:
         """Whether a server has pruned what was read or held back: its history now begins later."""
         cursors, after = page.page.glimpse.cursors, page.asked.after
-        held = mode.cursor if isinstance(mode, Reading) else None
+        read_to = mode.cursor if isinstance(mode, Reading) else None
         if page.outcome is not Outcome.BEHIND:
             again = shard.rows and after is not None and after < shard.cursor  # a part is read again, to settle it
-            held = shard.cursor if again else None
-        if held is None or not cursors or cursors[0] <= held:
+            read_to = shard.cursor if again else None
+        if read_to is None or not cursors or cursors[0] <= read_to:
             return False
         first = first_after(self.source, None, self.prober.proofs, server=page.server)
         if first is not None:
             self.source.begins[page.server] = first
-        return first is not None and first > held
+        return first is not None and first > read_to
 
     def _pruned(self, shard: Shard, page: PageRows | None) -> PageRows | None:
         """End a shard, with rows held back, where a server has pruned the next items; the rest becomes a new shard."""
-        held = shard.reader.last
-        lo = shard.read_to if page is None or held is None else held.micros
+        last = shard.reader.last
+        lo = shard.read_to if page is None or last is None else last.micros
         _log.warning("%s was pruned while it was read", shard.interval._replace(lo=lo))
         self._put(self._shard(shard.interval._replace(lo=lo), top=shard.top))
         return page and replace(page, server=sender_of(page.server))

@@ -11,7 +11,7 @@ from ledgerframes.store.coverage_document import Advance, Begin
 from ledgerframes.store.new_rows import Decoded
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.fetched import Fetched, Opening
-from ledgerframes.store.sync.held_rows import HeldRows
+from ledgerframes.store.sync.stored_rows import StoredRows
 
 
 @dataclass
@@ -20,12 +20,12 @@ class Finality:
 
     Attributes:
         agreement: asks servers again which network they belong to.
-        held: the rows stored before this sync where it reads again.
+        stored: the rows stored before this sync where it reads again.
         first: the cursor of the network's first update, if this sync creates the store.
     """
 
     agreement: Agreement
-    held: HeldRows
+    stored: StoredRows
     first: Cursor | None = None
     _stale: set[int] = field(default_factory=set)  # shards in which nothing more can become final
     _final: dict[int, int] = field(default_factory=dict)  # of pages handed to the committer
@@ -55,7 +55,7 @@ class Finality:
         settled = before if fetched.key in self._stale else max(before, fetched.settled)
         migration_id = fetched.read.migration_id
         # A look at the beginning of the sync may have come before the proof of this.
-        missing = self.held.lacking(migration_id, before, settled)
+        missing = self.stored.lacking(migration_id, before, settled)
         # An item that a page shows but that cannot be decoded is not missing there.
         missing = {one: at for one, at in missing.items() if one not in self.agreement.rejected}
         if missing and not fetched.server:

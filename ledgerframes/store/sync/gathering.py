@@ -57,7 +57,7 @@ class PageDecoder:
 
 
 @dataclass
-class _Held:
+class _Waiting:
     """Consecutive pages of one shard that are not decoded yet."""
 
     since: float
@@ -78,7 +78,7 @@ class Gathering:
     decode: Decode
     most: int = TOGETHER
     clock: Callable[[], float] = time.monotonic
-    _held: dict[int, _Held] = field(default_factory=dict)  # by shard, the oldest first
+    _waiting: dict[int, _Waiting] = field(default_factory=dict)  # by shard, the oldest first
     _bytes: int = 0
 
     def decoded(self, results: Iterable[tuple[Fetched, PageRows | None]]) -> Generator[Fetched]:
@@ -91,7 +91,7 @@ class Gathering:
         try:
             for fetched, page in results:
                 yield from self._add(fetched, page)
-            while self._held:
+            while self._waiting:
                 yield from self._give_oldest()
         except GeneratorExit:
             raise
@@ -103,35 +103,35 @@ class Gathering:
             raise
 
     def _add(self, fetched: Fetched, page: PageRows | None) -> Iterator[Fetched]:
-        held = self._held.get(fetched.key)
+        waiting = self._waiting.get(fetched.key)
         size = 0 if page is None else len(page.page.raw)
-        if held is not None and (page is None or held.bytes + size > self.most or not _joins(held, fetched)):
+        if waiting is not None and (page is None or waiting.bytes + size > self.most or not _joins(waiting, fetched)):
             yield from self._give(fetched.key)
         if page is None:
             yield fetched
             return
-        if fetched.key in self._held:
-            held = self._held[fetched.key]
-            held.pages.append((fetched, page))
+        if fetched.key in self._waiting:
+            waiting = self._waiting[fetched.key]
+            waiting.pages.append((fetched, page))
         else:  # together with its page, as a signal may interrupt
-            self._held[fetched.key] = held = _Held(self.clock(), pages=[(fetched, page)])
-        held.bytes += size
+            self._waiting[fetched.key] = waiting = _Waiting(self.clock(), pages=[(fetched, page)])
+        waiting.bytes += size
         self._bytes += size
-        if held.bytes >= self.most or _ends(fetched):
+        if waiting.bytes >= self.most or _ends(fetched):
             yield from self._give(fetched.key)
-        while self._held and (self._bytes > _ALTOGETHER or self._is_old()):
+        while self._waiting and (self._bytes > _ALTOGETHER or self._is_old()):
             yield from self._give_oldest()
 
     def _is_old(self) -> bool:
-        return self.clock() - next(iter(self._held.values())).since >= _SECONDS
+        return self.clock() - next(iter(self._waiting.values())).since >= _SECONDS
 
     def _give_oldest(self) -> Iterator[Fetched]:
-        return self._give(next(iter(self._held)))
+        return self._give(next(iter(self._waiting)))
 
     def _whole(self) -> Generator[Fetched, None, DecodeError | None]:
-        """All held pages, without those of a shard from a broken page on; returns the error of the first such page."""
+        """All waiting pages, without those of a shard from a broken page on; returns the error of the first one."""
         broken = None
-        while self._held:
+        while self._waiting:
             try:
                 yield from self._give_oldest()
             except DecodeError as error:
@@ -139,27 +139,27 @@ class Gathering:
         return broken
 
     def _give(self, key: int) -> Iterator[Fetched]:
-        """The held pages of a shard, as one."""
-        held = self._held.pop(key)
-        self._bytes -= held.bytes
+        """The waiting pages of a shard, as one."""
+        waiting = self._waiting.pop(key)
+        self._bytes -= waiting.bytes
         try:
-            batches = self.decode([page for _, page in held.pages])
+            batches = self.decode([page for _, page in waiting.pages])
         except DecodeError:
-            if len(held.pages) == 1:
+            if len(waiting.pages) == 1:
                 raise
         else:
-            first, last = held.pages[0][0], held.pages[-1][0]
-            openings = tuple(opening for fetched, _ in held.pages for opening in fetched.openings)
+            first, last = waiting.pages[0][0], waiting.pages[-1][0]
+            openings = tuple(opening for fetched, _ in waiting.pages for opening in fetched.openings)
             yield replace(last, span=last.span._replace(lo=first.span.lo), batches=batches, openings=openings)
             return
         # One by one, so that the pages before the broken one count.
-        for fetched, page in held.pages:
+        for fetched, page in waiting.pages:
             yield replace(fetched, batches=self.decode([page]))
 
 
-def _joins(held: _Held, fetched: Fetched) -> bool:
-    """Whether a page continues the held ones without a gap, from the same server."""
-    last = held.pages[-1][0]
+def _joins(waiting: _Waiting, fetched: Fetched) -> bool:
+    """Whether a page continues the waiting ones without a gap, from the same server."""
+    last = waiting.pages[-1][0]
     return (fetched.span.lo, fetched.server, fetched.breaks) == (last.span.hi, last.server, last.breaks)
 
 

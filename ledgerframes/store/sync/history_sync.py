@@ -105,7 +105,7 @@ class HistorySync:
             StoreError: the storage refused, or a server belongs to another network.
         """
         known = self._begin()
-        begun = self.history.slots.begin
+        begun = self.history.coverage.begin
         done: set[int] = set()
         # Reading one migration may show that there is a later one.
         while new := sorted(known - done):
@@ -142,7 +142,7 @@ class HistorySync:
                 self.agreement.beginnings.check_shown(self.request.window)
                 return set()
             self._ask_objects()
-            self.agreement.beginnings.check_start(self.request.window, self.history.slots.common)
+            self.agreement.beginnings.check_start(self.request.window, self.history.coverage.common)
             # The name is in the log before any row, so the next sync recognises a killed first one.
             self.history.prepare(first.name, first.known_by)
             self.finality.first = first.cursor
@@ -151,13 +151,13 @@ class HistorySync:
             begins = [known.first for known in self.agreement.beginnings.known.values()]
             return {min(begins).migration_id, *(one.migration_id for one in (first.cursor, *later))}
         self.history.prepare(network, self.history.known_by)
-        stored = {interval.migration_id for interval in self.history.slots.common}
+        stored = {interval.migration_id for interval in self.history.coverage.common}
         if not stored:
             if not self.agreement.recognise():
                 self._left.append("no server shows the update that names the store's network yet")
                 return set()
             self._ask_objects()
-            self.agreement.beginnings.check_start(self.request.window, self.history.slots.common)
+            self.agreement.beginnings.check_start(self.request.window, self.history.coverage.common)
             begins = [known.first for known in self.agreement.beginnings.known.values()]
             return {cursor.migration_id for cursor in (min(begins), *migrations_after(self.servers, None))}
         later_ones = self._look(max(stored))
@@ -173,7 +173,7 @@ class HistorySync:
     def _look(self, newest: int) -> set[int]:
         """Look at every server at the end of the newest stored migration; returns the new migrations."""
         intervals = self._missing(newest)
-        settled = self.history.slots.settled
+        settled = self.history.coverage.settled
         ended = any(interval.migration_id == newest and interval.hi >= CLOSED for interval in settled)
         unwanted = wanted_in(self.request.window, newest) is None
         if (ended and wanted_in(self.request.window, newest + 1) is not None) or (unwanted and self._begins_apart()):
@@ -198,18 +198,18 @@ class HistorySync:
 
     def _adds(self, interval: Interval, look: Look) -> bool:
         """Whether reading an interval adds something, even if only that nothing more is there."""
-        unread = interval.hi >= CLOSED and interval.migration_id not in self.history.slots.ended
+        unread = interval.hi >= CLOSED and interval.migration_id not in self.history.coverage.ended
         return look.news or (unread and not look.lags)
 
     def _holes(self, interval: Interval) -> list[Interval]:
         """The gaps that partial syncs left before the stored part of an interval."""
-        stored = [one.hi for one in self.history.slots.common if one.migration_id == interval.migration_id]
+        stored = [one.hi for one in self.history.coverage.common if one.migration_id == interval.migration_id]
         before = interval._replace(hi=min(interval.hi, max(stored, default=interval.lo)))
-        return list(missing(before, self.history.slots.common))
+        return list(missing(before, self.history.coverage.common))
 
     def _before(self, first: int) -> set[int]:
         """The migrations before the first stored one, and the servers' beginnings, if older items may be available."""
-        begin, start = self.history.slots.begin, self.request.window.start
+        begin, start = self.history.coverage.begin, self.request.window.start
         whole = (begin is not None and begin.proven) or (start is not None and start.migration_id >= first)
         lacking = [one for migration_id in self.agreement.stored_migrations for one in self._missing(migration_id)]
         gaps = [gap for one in lacking for gap in (self._holes(one) if one.hi >= CLOSED else [one])]
@@ -221,7 +221,7 @@ class HistorySync:
         if not older:
             return set()
         self._ask_beginnings()
-        self.agreement.beginnings.check_start(self.request.window, self.history.slots.common)
+        self.agreement.beginnings.check_start(self.request.window, self.history.coverage.common)
         begins = [known.first for known in self.agreement.beginnings.known.values()]
         if whole or not begins or min(begins).migration_id >= first:
             return set()
@@ -232,7 +232,7 @@ class HistorySync:
         """The migrations between known ones that a killed sync has not read, so that nothing of them is stored."""
         found: set[int] = set()
         # Pages of one that is not closed show the next one.
-        closed = {interval.migration_id for interval in self.history.slots.settled if interval.hi >= CLOSED}
+        closed = {interval.migration_id for interval in self.history.coverage.settled if interval.hi >= CLOSED}
         for one, later in pairwise(known):
             if later - one == 1 or one not in closed or wanted_in(self.request.window, one + 1) is None:
                 continue
@@ -273,9 +273,9 @@ class HistorySync:
         wanted = wanted_in(self.request.window, migration_id)
         if wanted is None:
             return ()
-        slots = self.history.slots
-        lacking = missing(wanted, slots.settled)
-        begin = next((one.lo for one in slots.common if one.migration_id == migration_id), BEGINNING)
+        coverage = self.history.coverage
+        lacking = missing(wanted, coverage.settled)
+        begin = next((one.lo for one in coverage.common if one.migration_id == migration_id), BEGINNING)
         # Otherwise every sync would read again everything before, which servers have pruned.
         before = intersection(lacking, [Interval(migration_id, BEGINNING, begin)])
         first = self.agreement.beginnings.first
@@ -288,8 +288,8 @@ class HistorySync:
     def _worth_reading(self, migration_id: int) -> list[Interval]:
         """The missing intervals of a migration that are worth reading: a look shows news, or they are not pruned."""
         worth_reading: list[Interval] = []
-        stored = any(interval.migration_id == migration_id for interval in self.history.slots.common)
-        ends = {one.hi for one in self.history.slots.settled if one.migration_id == migration_id}
+        stored = any(interval.migration_id == migration_id for interval in self.history.coverage.common)
+        ends = {one.hi for one in self.history.coverage.settled if one.migration_id == migration_id}
         for interval in self._missing(migration_id):
             if self._is_pruned(interval):
                 continue
@@ -326,7 +326,7 @@ class HistorySync:
     def _read(self, intervals: list[Interval]) -> set[int]:
         """Read intervals; returns the later migrations that were seen."""
         seen: set[int] = set()
-        self.finality.held.expect(intervals, self.agreement.rejected)
+        self.finality.stored.expect(intervals, self.agreement.rejected)
         reached: dict[int, Interval] = {}
         try:
             with closing(self.fetch.read(intervals)) as results, self._ending():
@@ -376,17 +376,17 @@ class HistorySync:
         """Record the updates shown, to find stored ones that were not; returns how many there are."""
         name, files = self.history.of.index, fetched.files.get(self.history.of.index, ())
         batches = [fetched.batches[name]] if name in fetched.batches else []
-        if self.finality.held.any_in(fetched.span):
+        if self.finality.stored.any_in(fetched.span):
             stored = (self.history.places[name].read(file, ["update_id", "record_time"]) for file in files)
             for batch in chain(batches, stored):
                 times = batch["record_time"].cast(pa.int64()).to_pylist()
-                self.finality.held.show(fetched.span.migration_id, times, batch["update_id"].to_pylist())
+                self.finality.stored.show(fetched.span.migration_id, times, batch["update_id"].to_pylist())
         count: int = sum(batch.num_rows for batch in batches) + sum(file.rows for file in files)
         return count
 
     def _check_begin(self, before: Begin | None) -> None:
         """Warn once if the store begins late."""
-        begin = self.history.slots.begin
+        begin = self.history.coverage.begin
         if begin is not None and begin.late is not None and begin != before:
             warn_of(Beginning(begin.late, proven=False), "the store")
 

@@ -20,15 +20,15 @@ class Tail:
     Attributes:
         interval: the part that is not final in the store; it is final up to its `lo`.
         after: the cursor to ask servers after.
-        held: the updates stored after it, with their record times.
+        stored: the updates stored after it, with their record times.
         covered: those that all tables cover; after a repair one table may lack rows that the others have.
-        long: whether there are too many to compare; then only those of the last record time are held here.
+        long: whether there are too many to compare; then only those of the last record time are given.
         anchored: whether a server has to show that it belongs to the network.
     """
 
     interval: Interval
     after: Cursor | None
-    held: Mapping[str, int]
+    stored: Mapping[str, int]
     covered: frozenset[str] = frozenset()
     long: bool = False
     anchored: bool = True
@@ -82,8 +82,8 @@ class Shown:
         found: set[int] = set()
         for later in {cursor.migration_id for cursor in self.cursors.values() if cursor.migration_id > migration_id}:
             times = {update_id: cursor.micros for update_id, cursor in self.of(later).items()}
-            held = history.held(Interval(later, min(times.values()) - 1, max(times.values())))
-            found |= set() if times.keys() <= {*held, *apart} else {later}
+            stored = history.stored(Interval(later, min(times.values()) - 1, max(times.values())))
+            found |= set() if times.keys() <= {*stored, *apart} else {later}
         return frozenset(found)
 
 
@@ -159,13 +159,13 @@ def tail_of(history: HistoryTables, interval: Interval, settle: int, *, anchored
         settle: how late an update may appear, in microseconds.
         anchored: include the last update before it if it contains none, so that there is something to compare.
     """
-    last = history.last_held(interval.migration_id, interval.hi)
+    last = history.last_stored(interval.migration_id, interval.hi)
     if last is None or (last <= interval.lo and not anchored):
         return Tail(interval, interval.after, {}, anchored=anchored)
     long = last - interval.lo > 2 * settle + 1
     lo = interval.lo if interval.lo < last and not long else last - 1
-    held = interval._replace(lo=lo, hi=last)
-    rows = history.held(held)
-    common = history.slots.common
-    covered = (update_id for update_id, micros in rows.items() if lies_in(Cursor(held[0], micros), common))
-    return Tail(interval, held.after, rows, frozenset(covered), long, anchored)
+    compared = interval._replace(lo=lo, hi=last)
+    rows = history.stored(compared)
+    common = history.coverage.common
+    covered = (update_id for update_id, micros in rows.items() if lies_in(Cursor(compared[0], micros), common))
+    return Tail(interval, compared.after, rows, frozenset(covered), long, anchored)

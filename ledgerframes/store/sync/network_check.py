@@ -18,7 +18,7 @@ def check_network(source: PageSource, history: HistoryTables, settle: int) -> No
         StoreError: a server belongs to another network, or none agrees with the store.
         RequestError: no server answered.
     """
-    newest = max(interval.migration_id for interval in history.slots.common)
-    settled = (interval.hi for interval in history.slots.settled if interval.migration_id == newest)
+    newest = max(interval.migration_id for interval in history.coverage.common)
+    settled = (interval.hi for interval in history.coverage.settled if interval.migration_id == newest)
     end = max(settled, default=BEGINNING)
     Agreement(AgreedServers(source), history, Proofs(settle), MAXIMUM).look(Interval(newest, end, CLOSED), every=True)

@@ -124,7 +124,7 @@ class RowFiles:
 
     places: Sequence[Place]
     files: dict[str, list[NewFile]] = field(default_factory=dict)
-    _held: dict[str, list[pa.RecordBatch]] = field(default_factory=dict)
+    _waiting: dict[str, list[pa.RecordBatch]] = field(default_factory=dict)
     _bytes: int = 0
 
     def add(self, batches: Mapping[str, pa.RecordBatch]) -> None:
@@ -135,7 +135,7 @@ class RowFiles:
         """
         for name, batch in batches.items():
             if batch.num_rows:
-                self._held.setdefault(name, []).append(batch)
+                self._waiting.setdefault(name, []).append(batch)
                 self._bytes += batch.nbytes
         if self._bytes >= _BYTES:
             self.store()
@@ -146,10 +146,10 @@ class RowFiles:
         Raises:
             StoreError: the storage refused.
         """
-        held, self._held, self._bytes = self._held, {}, 0
+        waiting, self._waiting, self._bytes = self._waiting, {}, 0
         for place in self.places:
-            if place.name in held:
-                self.files.setdefault(place.name, []).extend(place.store(held[place.name]))
+            if place.name in waiting:
+                self.files.setdefault(place.name, []).extend(place.store(waiting[place.name]))
 
     def remove(self) -> None:
         """Remove the stored files: the task failed."""

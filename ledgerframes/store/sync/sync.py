@@ -30,7 +30,6 @@ from ledgerframes.store.sync.fetching import Fetcher, LocalFetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.from_objects import objects_of
 from ledgerframes.store.sync.gathering import Gathering, PageDecoder
-from ledgerframes.store.sync.held_rows import HeldRows
 from ledgerframes.store.sync.history_sync import HistorySync
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.rejects import RejectingDecoder, rejected_ids
@@ -38,6 +37,7 @@ from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.servers import AgreedServers, Lately
 from ledgerframes.store.sync.snapshots import load_snapshot, network_for
+from ledgerframes.store.sync.stored_rows import StoredRows
 from ledgerframes.store.sync.sync_log import is_known, keep
 from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
 from ledgerframes.store.view import View
@@ -264,12 +264,12 @@ def _covered(view: View) -> tuple[str, ...]:
     return tuple(
         str(interval) if of is HISTORY else f"{of.name}: {interval}"
         for of in SETS
-        for interval in view.slots_of(of).common
+        for interval in view.coverage_of(of).common
     )
 
 
 def _begins_late(view: View) -> str | None:
-    begin = view.slots.begin if view.has(HISTORY) else None
+    begin = view.coverage.begin if view.has(HISTORY) else None
     return None if begin is None or begin.late is None else format_timestamp(begin.late.micros)
 
 
@@ -293,7 +293,7 @@ def _history_sync(
     rejects = lake.root().own("rejects")
     rejected = rejected_ids(rejects, of.pages)
     agreement = Agreement(servers, history, proofs, request.page_size, rejected)
-    finality = Finality(agreement, HeldRows(history))
+    finality = Finality(agreement, StoredRows(history))
     decode = PageDecoder(of.pages, RejectingDecoder(rejects, of.pages, ids=rejected) if request.reject else None)
     # At most the size of a commit, which may be less than a page.
     gathering = Gathering(decode, min(TOGETHER, request.commit_bytes or TOGETHER), request.clock.monotonic)

@@ -1,4 +1,4 @@
-"""`HeldRows`: the rows stored before a sync in the part that it reads again; a server that omits some lacks them."""
+"""`StoredRows`: the rows stored before a sync in the part that it reads again; a server that omits some lacks them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ledgerframes.store.history_tables import HistoryTables
 
 
 @dataclass
-class HeldRows:
+class StoredRows:
     """The stored rows that are not final yet, and which of them this sync has seen again so far.
 
     Attributes:
@@ -32,8 +32,8 @@ class HeldRows:
             intervals: the intervals.
             kept: updates that count although a page may show them without a row: they are kept elsewhere.
         """
-        for interval in intersection(intervals, self.history.slots.common):
-            rows = self.history.rows_held(interval).sort_by("record_time")
+        for interval in intersection(intervals, self.history.coverage.common):
+            rows = self.history.rows_stored(interval).sort_by("record_time")
             if rows.num_rows:
                 known = pc.is_in(rows["update_id"], pa.array(list(kept), pa.string()))
                 times = rows["record_time"].to_numpy()
