@@ -113,8 +113,8 @@ def judge_broken(failure: Failure, request: Request, server: str, *, mask: Maski
         advice = " What to do: check whether the command was carried out before sending it again."
     reason = visible(mask(failure.reason))  # may quote a line from a server or a proxy
     reason = reason if len(reason) <= SHORTENED else f"{reason[: SHORTENED - 1]}…"
-    said = "got no answer" if failure.sent else "was not sent"
-    return replace(failure, reason=f"{request} at {server} {said}: {reason}.{advice}")
+    details = "got no answer" if failure.sent else "was not sent"
+    return replace(failure, reason=f"{request} at {server} {details}: {reason}.{advice}")
 
 
 def judge_body(
@@ -125,17 +125,17 @@ def judge_body(
     read: Callable[[bytes], T],
     mask: Masking,
     seconds: float,
-    met: bool = False,
+    recognised: bool = False,
 ) -> Answer[T] | Failure:
     """Read a whole answer whose status is a success.
 
     A body that is not whole JSON was damaged in transit, so asking again may help. The same holds for a body of another
     kind than requested (`[]`, `{"error": …}`), unless the same body comes again. An item that breaks the contract does
     so each time: only another server may have it right. An HTML page means a wrong address, unless the server has
-    answered correctly before (`met`): then something in between failed temporarily.
+    answered correctly before (`recognised`): then something in between failed temporarily.
     """
     if is_page(received):
-        return _judge_page(received, request, server, mask=mask, met=met)
+        return _judge_page(received, request, server, mask=mask, recognised=recognised)
     problem: Exception
     try:
         value = read(received.body)
@@ -149,13 +149,13 @@ def judge_body(
     else:
         headers = {name: mask(text) for name, text in received.headers.items()}
         return Answer(value, received.status, server, request, len(received.body), seconds, headers)
-    said = mask(str(problem))
-    cause = problem if said == str(problem) else None
+    details = mask(str(problem))
+    cause = problem if details == str(problem) else None
     # msgspec raises this only for whole JSON; a truncated or damaged body is a plain DecodeError.
     lasting = isinstance(problem, msgspec.ValidationError)
     text = (
         f"{request} at {server} answered {received.status} with a body that "
-        f"{'breaks the contract' if lasting else 'is not whole JSON'}: {said} ({preview(received, mask)}). "
+        f"{'breaks the contract' if lasting else 'is not whole JSON'}: {details} ({preview(received, mask)}). "
         f"{'' if request.endpoint.safe else 'The command itself was most likely carried out. '}What to do: "
         f"check {request.endpoint.interface}_url= and the release the server runs"
         f"{'' if lasting else ', or try again later'}."
@@ -183,7 +183,7 @@ def _digest(body: bytes) -> bytes:
     return hashlib.sha256(body).digest()
 
 
-def _judge_page(received: Received, request: Request, server: str, *, mask: Masking, met: bool) -> Failure:
+def _judge_page(received: Received, request: Request, server: str, *, mask: Masking, recognised: bool) -> Failure:
     """Describe an answer that is an HTML page: something other than the expected server sent it."""
     interface = request.endpoint.interface
     prefix = PREFIXES.get(interface)
@@ -196,8 +196,8 @@ def _judge_page(received: Received, request: Request, server: str, *, mask: Mask
     )
     return Failure(
         text,
-        transient=met,
-        final=not met,
+        transient=recognised,
+        final=not recognised,
         made=lambda ending: DecodeError(text + ending, endpoint=request.endpoint.path),
     )
 
@@ -226,23 +226,23 @@ def judge_refusal(received: Received, request: Request, server: str, *, mask: Ma
     )
     if 300 <= status < 400:
         detail = f"it redirects to {_host(mask(received.headers.get('location', '')))}"
-    elif status in _CHALLENGED and (said := _challenge(received.headers, mask)):
-        detail = f"{detail.rstrip('.')} ({said})" if detail else said
+    elif status in _CHALLENGED and (details := _challenge(received.headers, mask)):
+        detail = f"{detail.rstrip('.')} ({details})" if detail else details
     # Servers answer an unknown route with a 404 in plain text, and a missing item with their JSON error.
     unknown_route = status == 405 or (status == 404 and not {"error", "code"} & body.keys())
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "status": status, "detail": _short(detail), "code": member.text("code"), "category": category,
         "correlation_id": member.text("correlationId"), "trace_id": member.text("traceId"),
         "context": member.texts("context"), "unknown_route": unknown_route, "server": server,
     }  # fmt: skip
     extras = ", ".join(
-        f"{words} {told[name]}"
+        f"{words} {fields[name]}"
         for name, words in (("code", "code"), ("correlation_id", "correlation id"), ("trace_id", "trace id"))
-        if told[name]
+        if fields[name]
     )
-    said = (f": {told['detail'].rstrip('.')}" if told["detail"] else "") + (f" ({extras})" if extras else "")
-    advice = _advice(received, told["detail"], request, server, unknown_route=unknown_route)
-    reason = f"{request} at {server} answered {status}{said}. What to do: {advice}."
+    details = (f": {fields['detail'].rstrip('.')}" if fields["detail"] else "") + (f" ({extras})" if extras else "")
+    advice = _advice(received, fields["detail"], request, server, unknown_route=unknown_route)
+    reason = f"{request} at {server} answered {status}{details}. What to do: {advice}."
     kind = _KINDS.get(status, ServerError if status >= 500 else StatusError)
     transient = status in TRANSIENT_STATUSES or category in TRANSIENT_CATEGORIES
     return Failure(
@@ -253,7 +253,7 @@ def judge_refusal(received: Received, request: Request, server: str, *, mask: Ma
         wait=retry_after(received.headers.get("retry-after"), now) or retry_info(body.get("retryInfo")),
         unknown_route=unknown_route,
         not_found=status == 404 and not unknown_route,
-        made=lambda ending: kind(reason + ending, **told),
+        made=lambda ending: kind(reason + ending, **fields),
     )
 
 

@@ -209,14 +209,14 @@ class Http:
         attempt = Attempt(time.monotonic() + seconds, stop)
         own = self._settings
         times = {"connect": own.connect_timeout, "read": own.read_timeout, "write": own.read_timeout}
-        told = {
+        extensions = {
             **(extensions or {}), "attempt": attempt, **({} if sink is None else {"pieces": True}),
             "timeout": {name: max(1e-6, min(most, seconds)) for name, most in {**times, "pool": seconds}.items()},
         }  # fmt: skip
         headers = {**prepared.headers, **(credential.header() if credential else {})}
         try:
             request = httpx.Request(
-                prepared.method, _url(prepared.url), headers=headers, content=prepared.body, extensions=told
+                prepared.method, _url(prepared.url), headers=headers, content=prepared.body, extensions=extensions
             )
         except (httpx.InvalidURL, UnicodeError) as error:
             return _broken(httpx.LocalProtocolError(str(error)))
@@ -309,9 +309,9 @@ def _broken(error: httpx.TransportError) -> Failure:
     """Explain in a few words why there is no answer."""
     if isinstance(error, Refused):
         return error.broken
-    told = tls_problem(error)
-    if told is not None:
-        return told
+    problem = tls_problem(error)
+    if problem is not None:
+        return problem
     words = next((words for kind, words in _KINDS if isinstance(error, kind)), "the connection broke off")
     said = f"{words}: {error}" if str(error) and not isinstance(error, httpx.TimeoutException) else words
     # A server that was never reached is probably a wrong address, and is tried less often.

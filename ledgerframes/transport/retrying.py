@@ -172,7 +172,9 @@ class Exchange(Generic[T]):
         if self._first.safe and request.endpoint == self._first:  # not for an alternative route
             memory.warn_once(self._first)
         seconds = transport.clock.monotonic() - began
-        return judge_body(outcome, request, url, read=self._read, mask=mask, seconds=seconds, met=url in memory.met)
+        return judge_body(
+            outcome, request, url, read=self._read, mask=mask, seconds=seconds, recognised=url in memory.recognised
+        )
 
     def _revised(self, server: _Server, failure: Failure) -> bool:
         """Whether another request replaces the one that failed."""
@@ -222,7 +224,7 @@ class Exchange(Generic[T]):
 
     def _learn(self, server: _Server, *, moved: bool) -> None:
         """Remember what worked."""
-        self._transport.memory.met.add(server.url)
+        self._transport.memory.recognised.add(server.url)
         self._remember_route(server)
         if moved:
             self._transport.memory.prefer(self._first.interface, server.url)

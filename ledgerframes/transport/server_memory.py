@@ -23,14 +23,14 @@ class ServerPreferences:
 
     Attributes:
         reached: the servers that have answered, whatever the answer.
-        met: those that have answered as servers of their kind do, so that their address is right.
+        recognised: those that have answered as servers of their kind do, so that their address is right.
     """
 
     def __init__(self) -> None:
         self._preferred: dict[Interface, str] = {}
         self._routes: dict[tuple[str, Endpoint], int] = {}
         self._warned: set[Endpoint] = set()
-        self.met: set[str] = set()
+        self.recognised: set[str] = set()
         self.reached: set[str] = set()
 
     def order(self, interface: Interface, servers: Sequence[str]) -> tuple[str, ...]:

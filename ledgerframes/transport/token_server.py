@@ -78,13 +78,13 @@ class TokenServer:
         credentials: the client, the server and the requested scope.
         http: sends the requests.
         mask: learns the secret before it is sent.
-        met: whether it has answered before; a server that never has is probably a wrong address.
+        answered: whether it has answered before; a server that never has is probably a wrong address.
     """
 
     credentials: ClientCredentials
     http: Http
     mask: Mask
-    met: bool = False
+    answered: bool = False
 
     def fetch(self) -> tuple[str, float | None]:
         """Fetch a new token, and the seconds that it is valid, if the server states them.
@@ -136,11 +136,11 @@ class TokenServer:
         if isinstance(outcome, Failure):
             why = visible(self.mask.text(outcome.reason))
             said = f"{place}: the token server {url} gave no answer: {why}"
-            if outcome.final or not self.met:
+            if outcome.final or not self.answered:
                 advice = outcome.advice or "check issuer or token_url, and the network"
                 raise ConfigurationError(f"{said}; {advice}")
             raise NoAnswerError(said)
-        self.met = True
+        self.answered = True
         if outcome.status in _PASSING:
             raise NoAnswerError(f"{place}: the token server {url} answered {outcome.status}{self._said(outcome.body)}")
         if outcome.status != 200:

@@ -274,10 +274,10 @@ class Transport:
         """Send a prepared request when the host's rate limiter allows it, and count it."""
         # A command is not interrupted: it would be unknown whether it was carried out.
         under_way = stop if request.endpoint.safe else Stop()
-        told: dict[str, object] = {"mask": self.mask.text}
+        extensions: dict[str, object] = {"mask": self.mask.text}
 
         def send(own: Credential | None) -> Received | Failure:
-            return self._http.send(prepared, own, seconds=seconds, stop=under_way, sink=sink, extensions=told)
+            return self._http.send(prepared, own, seconds=seconds, stop=under_way, sink=sink, extensions=extensions)
 
         gate = self._gates.get(urlsplit(prepared.url).hostname or "")
         with gate.passing(stop) if gate else nullcontext():

@@ -32,8 +32,8 @@ def send(tx: Transaction, sim: Simulation) -> None:
     if most <= 0:
         return mint(tx, sim, sender)
     amount, reason = rng.randrange(1, most // 2 + 2), rng.choice(_REASONS)
-    told = standard_transfer(tx, sim, inputs, sender, receiver, min(amount, most), coin_id(sim), reason)
-    argument = {"expectedAdmin": sim.parties.dso, "transfer": told, "extraArgs": extra_arguments()}
+    terms = standard_transfer(tx, sim, inputs, sender, receiver, min(amount, most), coin_id(sim), reason)
+    argument = {"expectedAdmin": sim.parties.dso, "transfer": terms, "extraArgs": extra_arguments()}
     event = tx.exercise(
         sim.rules[TRANSFER_FACTORY.entity],
         "TransferFactory_Transfer",
@@ -43,12 +43,12 @@ def send(tx: Transaction, sim: Simulation) -> None:
     )
     consent = _consent(sim, receiver)
     if consent is None and receiver != sender:
-        return _offer(tx, sim, inputs, told, open_round, event)
-    output = Output(receiver, units(told["amount"]))
+        return _offer(tx, sim, inputs, terms, open_round, event)
+    output = Output(receiver, units(terms["amount"]))
     if consent is None:
         done = transfer(tx, sim, inputs, [output], Payment(open_round, reason=reason), sender=sender, under=event)
     else:
-        sending = _send_argument(sim, inputs, told, open_round, reason)
+        sending = _send_argument(sim, inputs, terms, open_round, reason)
         step = tx.exercise(consent, "TransferPreapproval_Send", sending, acting=(sender,), under=event)
         payment = Payment(open_round, provider=consent.payload["provider"], reason=reason)
         done = transfer(tx, sim, inputs, [output], payment, sender=sender, under=step)
@@ -62,9 +62,9 @@ def answer(tx: Transaction, sim: Simulation) -> None:
     offered = next((offer for offer in _waiting(sim) if _locked(sim, offer)), None)
     if offered is None:
         return send(tx, sim)
-    told, locked = offered.payload["transfer"], sim.world.contracts.active[offered.payload["lockedAmulet"]]
-    sender, receiver, chance = told["sender"], told["receiver"], sim.rng.random()
-    on_time = timestamps.parse(told["executeBefore"]) > max(sim.now, tx.effective)
+    terms, locked = offered.payload["transfer"], sim.world.contracts.active[offered.payload["lockedAmulet"]]
+    sender, receiver, chance = terms["sender"], terms["receiver"], sim.rng.random()
+    on_time = timestamps.parse(terms["executeBefore"]) > max(sim.now, tx.effective)
     # Fees may have risen in the meantime.
     payable = spendable([locked], sim.rounds[0])
     word = (
@@ -80,11 +80,11 @@ def answer(tx: Transaction, sim: Simulation) -> None:
     )
     coin = release(tx, sim, locked, under=event)
     if word != "Accept":
-        kind = holding_metadata("unlock", reason=told["meta"]["values"].get(REASON, ""))
+        kind = holding_metadata("unlock", reason=terms["meta"]["values"].get(REASON, ""))
         event["exercise_result"] = outcome("Failed", {}, change=coin, meta={"values": kind})
         return None
-    payment = Payment(sim.rounds[0], reason=told["meta"]["values"].get(REASON, ""))
-    amount = min(units(told["amount"]), payable)
+    payment = Payment(sim.rounds[0], reason=terms["meta"]["values"].get(REASON, ""))
+    amount = min(units(terms["amount"]), payable)
     done = transfer(tx, sim, [coin], [Output(receiver, amount)], payment, sender=sender, under=event)
     event["exercise_result"] = _completed(done)
     return None
@@ -138,17 +138,17 @@ def coin_id(sim: Simulation) -> dict[str, str]:
 
 
 def _offer(
-    tx: Transaction, sim: Simulation, inputs: list[Contract], told: Payload, open_round: Contract, event: Event
+    tx: Transaction, sim: Simulation, inputs: list[Contract], terms: Payload, open_round: Contract, event: Event
 ) -> None:
     """Lock the amount, and the fees of the second step, until the receiver answers."""
-    sender, reason = told["sender"], told["meta"]["values"].get(REASON, "")
-    until = timestamps.parse(told["executeBefore"])
-    lock = time_lock([sim.parties.dso], until, f"transfer to '{told['receiver']}'")
+    sender, reason = terms["sender"], terms["meta"]["values"].get(REASON, "")
+    until = timestamps.parse(terms["executeBefore"])
+    lock = time_lock([sim.parties.dso], until, f"transfer to '{terms['receiver']}'")
     most = spendable(inputs, open_round)
-    output = Output(sender, min(most, units(told["amount"]) * 2), lock=lock)
+    output = Output(sender, min(most, units(terms["amount"]) * 2), lock=lock)
     done = transfer(tx, sim, inputs, [output], Payment(open_round, reason=reason), sender=sender, under=event)
     locked = done.created[0].contract_id
-    payload = {"lockedAmulet": locked, "transfer": {**told, "inputHoldingCids": [locked]}}
+    payload = {"lockedAmulet": locked, "transfer": {**terms, "inputHoldingCids": [locked]}}
     pending = tx.create(TRANSFER_INSTRUCTION, payload, under=event)
     event["exercise_result"] = outcome(
         "Pending",
@@ -164,13 +164,13 @@ def _consent(sim: Simulation, receiver: str) -> Contract | None:
 
 
 def _send_argument(
-    sim: Simulation, inputs: list[Contract], told: Payload, open_round: Contract, reason: str
+    sim: Simulation, inputs: list[Contract], terms: Payload, open_round: Contract, reason: str
 ) -> Payload:
     return {
         "context": payment_context(sim, open_round),
         "inputs": [tagged(coin) for coin in inputs],
-        "amount": told["amount"],
-        "sender": told["sender"],
+        "amount": terms["amount"],
+        "sender": terms["sender"],
         "description": reason or None,
     }
 

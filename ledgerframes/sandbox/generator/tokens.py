@@ -66,11 +66,11 @@ def _send(tx: Transaction, sim: Simulation, inputs: list[Contract], sender: str)
     receiver, total = sim.parties.people_but(sim.rng, sender), sum(map(_amount, inputs))
     amount, reason = sim.rng.randrange(1, total + 1), sim.rng.choice(("", "delivery", "margin"))
     rules, admin = _rules(sim)
-    told = standard_transfer(tx, sim, inputs, sender, receiver, amount, {"admin": admin, "id": SECOND_ID}, reason)
+    terms = standard_transfer(tx, sim, inputs, sender, receiver, amount, {"admin": admin, "id": SECOND_ID}, reason)
     event = tx.exercise(
         rules,
         "TransferFactory_Transfer",
-        {"expectedAdmin": admin, "transfer": told, "extraArgs": extra_arguments()},
+        {"expectedAdmin": admin, "transfer": terms, "extraArgs": extra_arguments()},
         acting=(sender,),
         interface_id=sim.packages.transfer_interface,
     )

@@ -117,8 +117,8 @@ class Ledger:
                 beyond = node.last + 1
         frame = self._frame(update, read.record_time, selection)
         del frame["paidTrafficCost"]
-        told = {"workflowId": read.workflow_id, "effectiveAt": read.effective_at}
-        return {**frame, **told, "eventsById": events, "rootNodeIds": roots}
+        about = {"workflowId": read.workflow_id, "effectiveAt": read.effective_at}
+        return {**frame, **about, "eventsById": events, "rootNodeIds": roots}
 
     def _frame(self, update: Update, record_time: str, selection: Selection) -> dict[str, Any]:
         """The members of every update; its trace ids derive from its own, its command is its submitters' to see."""

@@ -71,8 +71,8 @@ def _entries(replay: _Replay, ledger: Ledger, selection: Selection) -> Iterator[
     for one, leg, offset in replay.left.values():
         event, left = _created(one, selection), ledger.unassigned(leg, selection, offset)
         if event is not None and left is not None:
-            told = {"createdEvent": event, "unassignedEvent": left["JsUnassignedEvent"]["value"]}
-            yield one, "JsIncompleteUnassigned", told
+            members = {"createdEvent": event, "unassignedEvent": left["JsUnassignedEvent"]["value"]}
+            yield one, "JsIncompleteUnassigned", members
     for one, leg in replay.early.values():
         event = _created(one, selection)
         if event is not None:

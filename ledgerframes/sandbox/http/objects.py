@@ -103,4 +103,4 @@ def _updates(updates: Sequence[Update]) -> list[bytes]:
 
 
 def _contracts(contracts: Sequence[Active], migration_id: int) -> list[bytes]:
-    return [encode(contract.told(migration_id)) for contract in contracts]
+    return [encode(contract.record(migration_id)) for contract in contracts]

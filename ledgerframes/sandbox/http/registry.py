@@ -108,16 +108,16 @@ def _disclosed(contract: Contract, *, with_debug: bool) -> dict[str, Any]:
     if contract.synchronizer_id is None:
         # The contract names this status for a disclosed contract that is in flight.
         raise RefusalError(409, f"Contract {contract.contract_id} is in the middle of a reassignment; ask again")
-    told = {
+    members = {
         "templateId": contract.template_id,
         "contractId": contract.contract_id,
         "createdEventBlob": blob(contract.contract_id),
         "synchronizerId": contract.synchronizer_id,
     }
     if not with_debug:
-        return told
+        return members
     return {
-        **told,
+        **members,
         "debugPackageName": contract.template.package_name,
         "debugPayload": contract.payload,
         "debugCreatedAt": contract.created_at,

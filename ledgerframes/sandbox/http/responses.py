@@ -154,10 +154,10 @@ def contract_record(contract: Contract) -> dict[str, Any]:
 
 def with_state(contract: Contract, *, whole: bool = True) -> dict[str, Any]:
     """A contract and its synchronizer; only the latter if the caller has the contract."""
-    told: dict[str, Any] = {"contract": contract_record(contract)} if whole else {}
+    members: dict[str, Any] = {"contract": contract_record(contract)} if whole else {}
     if contract.synchronizer_id is not None:
-        told["domain_id"] = contract.synchronizer_id
-    return told
+        members["domain_id"] = contract.synchronizer_id
+    return members
 
 
 def page_token(last: str) -> str:

@@ -152,7 +152,7 @@ def _page(wanted: _Wanted, at: Cursor, kept: list[Active], version: _Version) ->
     answer = {
         "record_time": timestamps.exact(at[1]),
         "migration_id": wanted.migration_id,
-        "created_events": [one.told_v0() if version == "v0" else one.told(wanted.migration_id) for one in page],
+        "created_events": [one.record_v0() if version == "v0" else one.record(wanted.migration_id) for one in page],
     }
     if len(left) > len(page):
         answer["next_page_token"] = page_token(str(page[-1].row)) if version == "v2" else page[-1].row

@@ -92,10 +92,10 @@ def _is_wanted(result: dict[str, Any], wanted: dict[str, Any]) -> bool:
     """Whether a result matches the filters of a request, each of which may be omitted."""
     request, effective = result["request"], _effective(result)
     (action,) = (one for one in request["action"]["value"].values() if isinstance(one, dict))
-    told = {
+    values = {
         "actionName": action["tag"],
         "accepted": result["outcome"]["tag"] == "VRO_Accepted",
         "requester": request["requester"],
     }
     begin, end = wanted.get("effectiveFrom") or "", wanted.get("effectiveTo") or "~"
-    return begin <= effective <= end and all(wanted.get(name) in (None, value) for name, value in told.items())
+    return begin <= effective <= end and all(wanted.get(name) in (None, value) for name, value in values.items())

@@ -63,12 +63,12 @@ class Active:
         """`package-name:Module:Entity`."""
         return f"{self.event.package_name}:{self.event.template_id.partition(':')[2]}"
 
-    def told(self, migration_id: int) -> dict[str, Any]:
+    def record(self, migration_id: int) -> dict[str, Any]:
         """It as scan sends it, with its update's id if it was created in that migration, the snapshot's."""
         known = {"created_in_update_id": self.update_id} if self.migration_id == migration_id else {}
         return {**msgspec.structs.asdict(self.event), **known}
 
-    def told_v0(self) -> dict[str, Any]:
+    def record_v0(self) -> dict[str, Any]:
         """It as scan sent it under /v0: with an event id, prefixed with #, instead of the update id."""
         return {"event_type": "created_event", "event_id": f"#{self.event_id}", **msgspec.structs.asdict(self.event)}
 

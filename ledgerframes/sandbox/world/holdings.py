@@ -15,16 +15,16 @@ def summary(party: str, coins: Iterable[Coin], *, as_of_round: int | None) -> di
     for coin in coins:
         amounts[coin.locked] += coin.units
         fees[coin.locked] += fee(coin.units, (as_of_round or 0) - coin.round_number, coin.rate)
-    told = {
+    members = {
         "party_id": party,
         "total_unlocked_coin": decimal(amounts[False]),
         "total_locked_coin": decimal(amounts[True]),
         "total_coin_holdings": decimal(sum(amounts)),
     }
     if as_of_round is None:
-        return told
+        return members
     return {
-        **told,
+        **members,
         "accumulated_holding_fees_unlocked": decimal(fees[False]),
         "accumulated_holding_fees_locked": decimal(fees[True]),
         "accumulated_holding_fees_total": decimal(sum(fees)),

@@ -67,11 +67,11 @@ def _table(written: WrittenTable, reach: Sequence[Interval]) -> dict[str, Any]:
 
 
 def _column(field: Any) -> dict[str, Any]:
-    told = {name: (field.metadata or {}).get(name.encode(), b"").decode() for name in ("description", "unit")}
+    facts = {name: (field.metadata or {}).get(name.encode(), b"").decode() for name in ("description", "unit")}
     return {
         "name": field.name,
         "type": str(field.type),
         "nullable": field.nullable,
-        "meaning": told["description"],
-        "unit": told["unit"] or None,
+        "meaning": facts["description"],
+        "unit": facts["unit"] or None,
     }
