@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from ledgerframes.interfaces.scan_snapshots import Route
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import Token
-from ledgerframes.store.coverage import Interval, beyond, intersection, merged
+from ledgerframes.store.coverage import BEGINNING, Interval, beyond, intersection, merged
 from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.stored_snapshots import StoredSnapshot
 from ledgerframes.store.table_sets import KNOWN_BY
@@ -88,6 +88,17 @@ class Coverage(msgspec.Struct, frozen=True):
         """Where the coverage begins, if it begins there because servers had nothing older."""
         first = [interval[:2] for interval in self.common[:1]]
         return next((begin for begin in reversed(self.begins) if begin[:2] in first), None)
+
+    @property
+    def start(self) -> Cursor | None:
+        """The first place covered, if a sync was told to start there; None where the servers' history begins."""
+        first = self.common[0] if self.common and self.begin is None else None
+        return None if first is None or first.lo <= BEGINNING else Cursor(first.migration_id, first.lo + 1)
+
+    def starts_at_a_time(self, migration_id: int) -> bool:
+        """Whether a later migration is covered from the same time on as the first one."""
+        lo = next((one.lo for one in self.common if one.migration_id == migration_id), None)
+        return self.start is not None and lo == self.start.micros - 1
 
     def advanced(self, advances: Iterable[Advance]) -> Coverage:
         """The coverage after more was read; neither coverage nor settled parts ever shrink."""

@@ -225,3 +225,38 @@ def test_begin_is_refused_where_a_lake_begins_later(tmp_path):
     assert "ledger begin" not in lake.load("updates").attrs["range"]
     with pytest.raises(lf.errors.PartialResultError, match="migration"):
         lake.load("updates", start=(0, "2020-01-01"))
+
+
+@pytest.fixture(scope="module")
+def recent(tmp_path_factory):
+    """A lake of the last hours of a network whose three migrations overlap, and these hours as pages show them."""
+    lake = lf.open_store(tmp_path_factory.mktemp("recent") / "lake")
+    with lf.sandbox(updates=600) as net:
+        lake.sync(net, last="3h", progress=False)
+        return lake, lf.load_history(net, last="3h")
+
+
+def test_a_lake_of_the_last_hours_is_read_without_a_range(recent):
+    lake, history = recent
+    assert len({*history.updates.migration_id}) > 1
+
+    loaded = lake.load("updates")
+
+    assert [*loaded.update_id] == [*history.updates.update_id]
+    since = history.updates.attrs["start"].removesuffix("Z")
+    assert loaded.attrs["range"].startswith(f"{since}Z (the beginning of what is stored) to ")
+    assert (loaded.attrs["complete"], loaded.attrs["from_beginning"]) == (True, False)
+    assert lf.template_activity(lake).creates.sum() == lf.template_activity(history).creates.sum() > 0
+
+
+def test_what_lies_before_a_lake_of_the_last_hours_is_not_zero(recent):
+    lake, history = recent
+    before = history.updates.record_time.min() - pd.Timedelta("3h")
+
+    with pytest.raises(lf.errors.PartialResultError, match="it was synced from there on"):
+        lake.load("updates", end=before)
+    with pytest.raises(lf.errors.PartialResultError, match="does not cover migration"):
+        lake.load("updates", start=before)
+
+    partial = lake.load("updates", end=before, allow_partial=True)
+    assert (len(partial), partial.attrs["complete"]) == (0, False)

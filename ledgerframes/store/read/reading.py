@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -18,7 +18,7 @@ from ledgerframes.loaders.provenance import Provenance
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.window import Bound, Duration, Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
-from ledgerframes.store.coverage_document import Begin, Coverage, Progress
+from ledgerframes.store.coverage_document import Coverage, Progress
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.row_order import SLAB, windows
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -57,20 +57,20 @@ _COPIED: Final = 100_000_000
 def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: str) -> tuple[tuple[Interval, ...], bool]:
     """The intervals of a window that a read shows, and whether they are everything that was requested.
 
-    Without a start, the window begins with the first item that servers had.
+    Without a start, the window begins where the store does: at a time in every migration, or with the servers' history.
 
     Raises:
         PartialResultError: a requested part is not covered, and the caller did not allow that.
     """
-    covered, begin = coverage.common, coverage.begin
-    holes = _holes(covered, window, coverage.ended, begin)
-    late = None if begin is None else begin.late
-    before = late is not None and window.ends_before(late)
-    if before and late is not None and not allow_partial:
+    covered, late = coverage.common, coverage.begin and coverage.begin.late
+    holes = _holes(coverage, window)
+    first = late or coverage.start
+    before = first is not None and window.ends_before(first)
+    if before and first is not None and not allow_partial:
+        why = "it was synced from there on" if late is None else "the scans that it was filled from had pruned the rest"
         raise PartialResultError(
-            f"{name}: the store begins at {format_timestamp(late.micros)} of migration {late.migration_id}, and"
-            f" {window} ends before that: the scans that it was filled from had pruned what was there. Give a later"
-            " end=, or pass allow_partial=True to get what there is"
+            f"{name}: the store begins at {format_timestamp(first.micros)} of migration {first.migration_id}, and"
+            f" {window} ends before that: {why}. Give a later end=, or pass allow_partial=True to get what there is"
         )
     if not covered and not allow_partial:
         raise PartialResultError(
@@ -95,14 +95,13 @@ def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: st
     return intersection(covered, asked), bool(covered) and not (holes or before)
 
 
-def _holes(
-    covered: Sequence[Interval], window: Window, ended: Collection[int], begin: Begin | None
-) -> tuple[Interval, ...]:
+def _holes(coverage: Coverage, window: Window) -> tuple[Interval, ...]:
     """The parts of a window that the store lacks; an open side of a window asks for nothing beyond the stored range.
 
     Nor does a completely read migration with a successor have a gap after its end.
     """
     holes: list[Interval] = []
+    covered, ended, begin = coverage.common, coverage.ended, coverage.begin
     ids = sorted({interval.migration_id for interval in covered})
     named_late = window.names_start and begin is not None and begin.late is not None
     if named_late and begin is not None and window.start is not None and window.start < (begin.migration_id, EARLIEST):
@@ -113,7 +112,8 @@ def _holes(
             continue
         inside = [interval for interval in covered if interval.migration_id == migration_id]
         unknown = begin is not None and begin.proven is None
-        open_start = migration_id == ids[0] and (unknown or (asked.lo == BEGINNING and not window.names_start))
+        first = migration_id == ids[0] or coverage.starts_at_a_time(migration_id)
+        open_start = first and (unknown or (asked.lo == BEGINNING and not window.names_start))
         lo = max(asked.lo, inside[0].lo) if open_start else asked.lo
         hi = asked.hi
         if migration_id in ended if migration_id < ids[-1] else hi == CLOSED:

@@ -39,15 +39,18 @@ class LakeWindow:
     Attributes:
         wanted: the requested window.
         reach: the last place that the table covers; None if it covers nothing.
+        begins: where the table begins, in words, if the start of a sync decided that; else empty.
         counted_from: the instant that `last` counts back from.
     """
 
     wanted: Window
     reach: Cursor | None
+    begins: str = ""
     counted_from: int | None = None
 
     def said(self, low: str) -> str:
-        """The window in words; an open end is the end of the stored history."""
+        """The window in words; an open side is where the stored history begins or ends."""
+        low = low or ("" if self.wanted.names_start else self.begins)
         high = "" if self.reach is None else f"{format_timestamp(self.reach.micros)} (the end of what is stored)"
         return self.wanted.said(low, high)
 
@@ -84,13 +87,25 @@ def lake_window(
         InputError: a bound is not valid, or the table has no column of time.
         PartialResultError: `last` is given, and nothing is stored to count from.
     """
-    reach = reach_of(view, name)
+    reach, begins = reach_of(view, name), _begins(view, name)
     if last is None:
-        return LakeWindow(wanted_window(start, end, None, now=0), reach)
+        return LakeWindow(wanted_window(start, end, None, now=0), reach, begins)
     if reach is None:
         wanted_window(start, end, last, now=EARLIEST)
         raise PartialResultError(f"{name}: last={last!r} counts back from the end of what is stored, and nothing is")
-    return LakeWindow(wanted_window(start, end, last, now=reach.micros), reach, reach.micros)
+    return LakeWindow(wanted_window(start, end, last, now=reach.micros), reach, begins, reach.micros)
+
+
+def _begins(view: View, name: str) -> str:
+    """Where a table of the history begins, in words; empty if the servers' history, not a sync, begins there."""
+    of = HISTORY if name in KEPT else set_of(name)
+    start = None if of is None else view.coverage_of(of).start
+    if of is None or start is None:
+        return ""
+    later = {one.migration_id for one in view.coverage_of(of).common} - {start.migration_id}
+    by_time = any(view.coverage_of(of).starts_at_a_time(migration_id) for migration_id in later)
+    migration = "" if by_time else f" of migration {start.migration_id}"
+    return f"{format_timestamp(start.micros)}{migration} (the beginning of what is stored)"
 
 
 def begin_of(view: View, name: str) -> Cursor | None:
