@@ -54,10 +54,14 @@ def table_of(items: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_batches([batch])
 
 
+def captured_items() -> list[dict[str, Any]]:
+    """22 real updates of MainNet."""
+    return [item["update"] for item in read_capture("scan-events-page").body["events"] if item.get("update")]
+
+
 def captured_events() -> pd.DataFrame:
-    """The real events of 22 items of MainNet."""
-    items = [item["update"] for item in read_capture("scan-events-page").body["events"] if item.get("update")]
-    return frame_of(items)
+    """Their events."""
+    return frame_of(captured_items())
 
 
 def captured_active() -> Opening:

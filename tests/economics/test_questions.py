@@ -23,8 +23,7 @@ from ledgerframes.frames import shape
 from ledgerframes.showing import Shown
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 from ledgerframes.types import History
-from tests.economics.histories import incomplete
-from tests.replay import read_capture
+from tests.economics.histories import captured_items, incomplete
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "10_economics.ipynb"
 COUPONS = ("AppRewardCoupon", "ValidatorRewardCoupon", "SvRewardCoupon", "ValidatorFaucetCoupon",
@@ -102,7 +101,7 @@ def answers() -> Iterator[Answers]:
 
 @incomplete
 def test_every_question_is_asked_of_a_real_page_and_what_it_lacks_is_said(captures: Path) -> None:  # noqa: ARG001
-    items = [item["update"] for item in read_capture("scan-events-page").body["events"] if item.get("update")]
+    items = captured_items()
     attrs = {"complete": True, "from_beginning": False, "start": items[0]["record_time"], "range": "a real page"}
     batches = decode_items([msgspec.json.encode(item) for item in items], endpoint="POST /v2/updates").batches
     tables = (UPDATES, EVENTS, REASSIGNMENTS)

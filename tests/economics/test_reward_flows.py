@@ -131,7 +131,7 @@ def test_the_whole_has_every_coupon_once(whole, flows):
 
 @pytest.mark.usefixtures("captures")
 @incomplete
-def test_what_expired_is_what_the_real_page_says_became_unclaimed():
+def test_what_expired_and_was_claimed_is_what_the_real_page_says():
     events = captured_events()
     unclaimed = events[
         (events.template_name == "Splice.Amulet:UnclaimedReward") & (events.event_type == "created_event")
@@ -141,6 +141,9 @@ def test_what_expired_is_what_the_real_page_says_became_unclaimed():
     stated = {row.update_id: Decimal(json.loads(row.payload)["amount"]) for row in unclaimed.itertuples()}
     assert flows[flows.event == "expired"].groupby("update_id").amount.sum().to_dict() == stated
     assert len(stated) == 4
+    # The first payment claims 10988.5749814750, and two 9392.9027902875 + 52.4469371427 each.
+    claimed = flows[flows.event == "claimed"].groupby("update_id", sort=False).amount.sum()
+    assert claimed.to_list() == [Decimal("10988.5749814750"), *[Decimal("9445.3497274302")] * 2]
 
 
 def stated_prices(events):

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from tests.economics.histories import WHOLE, captured_active, captured_events, frame_of, opening_of
+from tests.economics.histories import WHOLE, captured_active, captured_events, captured_items, frame_of, opening_of
 from tests.replay import read_capture
 
 pytestmark = pytest.mark.usefixtures("captures")
@@ -79,7 +79,6 @@ def test_the_first_super_validators_of_a_network(begin):
 
 def test_the_super_validators_of_a_network_late_with_whom_their_coupons_name():
     rules = read_capture("scan-dso").body["dso_rules"]["contract"]
-    items = [item["update"] for item in read_capture("scan-events-page").body["events"] if item.get("update")]
     opening = opening_of([(rules["contract_id"], "Splice.DsoRules:DsoRules", rules["payload"])])
 
     rows = lf.sv_weights(captured_events(), opening=opening)
@@ -90,7 +89,7 @@ def test_the_super_validators_of_a_network_late_with_whom_their_coupons_name():
             info["name"],
             int(info["svRewardWeight"]),
             int(info["joinedAsOfRound"]["number"]),
-            beneficiaries(items, sv),
+            beneficiaries(captured_items(), sv),
         )
         for sv, info in rules["payload"]["svs"]
     }

@@ -14,8 +14,19 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.sandbox.generator.generate import generate
-from tests.economics.histories import WHOLE, archive, coin, create, exercise, frame_of, output, result, transfer, update
-from tests.economics.test_captures_read_apart import items as captured_items  # noqa: F401 - a fixture
+from tests.economics.histories import (
+    WHOLE,
+    archive,
+    captured_items,
+    coin,
+    create,
+    exercise,
+    frame_of,
+    output,
+    result,
+    transfer,
+    update,
+)  # fmt: skip
 from tests.sandbox.economy_books import COIN, LOCKED, coin_payload, entity_of, rounded
 
 #: Of each kind of mint, what a payment's summary states, and what that contains besides.
@@ -220,9 +231,10 @@ def test_movements_are_those_of_the_raw_payments_and_coins():
     assert len(seen) > 12
 
 
+@pytest.mark.usefixtures("captures")
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")
-def test_real_movements_are_those_of_the_raw_payments(captured_items):  # noqa: F811
-    items, coins = [item for item in captured_items if "events_by_id" in item], {}
+def test_real_movements_are_those_of_the_raw_payments():
+    items, coins = [item for item in captured_items() if "events_by_id" in item], {}
     rows = by_update(frame_of(items))
 
     stated = {item["update_id"]: entries_of(item, coins) for item in items}
