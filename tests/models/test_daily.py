@@ -105,13 +105,29 @@ def test_events_alone_have_their_transactions(history):
     assert parts.reassignments.sum() == 0
 
 
-def test_apps_share_what_was_claimed(history):
-    apps, flows = lf.app_daily(history), lf.reward_flows(history)
-    flows = flows[(flows.kind == "app") & (flows.event == "claimed")]
-    wanted = flows.groupby([flows.record_time.dt.floor("D"), "party"]).amount.sum()
-    claimed = apps.set_index(["time", "provider"]).rewards_claimed
+def test_an_apps_day_sums_its_coupons_and_apps_share_what_was_claimed(history):
+    apps, coupons, flows = lf.app_daily(history), lf.rewards(history), lf.reward_flows(history)
+    coupons, flows = (table[table.kind == "app"] for table in (coupons, flows))
+    made = coupons.groupby([coupons.created_at.dt.floor("D"), "beneficiary"])
+    claimed, expired = (
+        own.groupby([own.ended_at.dt.floor("D"), "beneficiary"])
+        for own in (coupons[coupons.outcome == outcome] for outcome in ("claimed", "expired"))
+    )
+    priced = flows[flows.event == "claimed"]
+    sums = {
+        "coupons_created": made.size(), "coupons_claimed": claimed.size(), "coupons_expired": expired.size(),
+        "activity_weight": made.weight.sum(), "rewards_claimed": claimed.amount.sum(),
+        "rewards_claimed_usd": priced.groupby([priced.record_time.dt.floor("D"), "party"]).amount_usd.sum(),
+    }  # fmt: skip
+    by_day = apps.set_index(["time", "provider"])
+    for name, wanted in sums.items():
+        assert sum(wanted) > 0
+        assert by_day[name][by_day[name] != 0].to_dict() == wanted[wanted != 0].to_dict(), name
+    lapsed = by_day.rewards_expired[by_day.rewards_expired != 0]
+    assert {*lapsed.index} == {*expired.groups}
+    # What expired together is rounded once.
+    assert (abs(lapsed - expired.amount.sum()[lapsed.index]) < Decimal("1E-6")).all()
 
-    assert claimed[claimed != 0].to_dict() == wanted[wanted != 0].to_dict()
     for _, day in apps.groupby("time"):
         total = sum(day.rewards_claimed)
         if not total:
@@ -122,16 +138,11 @@ def test_apps_share_what_was_claimed(history):
 
 
 def test_an_app_has_the_users_and_the_burn_of_its_payments(history):
-    """Fees from summaries, what was paid from results, weights from coupons, each read from its JSON."""
+    """Fees from summaries and what was paid from results, each read from its JSON."""
     apps = lf.app_daily(history)
-    users, burned, weights, bought = defaultdict(set), defaultdict(Decimal), defaultdict(Decimal), set()
-    worth = defaultdict(Decimal)
+    users, burned, worth, bought = defaultdict(set), defaultdict(Decimal), defaultdict(Decimal), set()
     for row in history.events.itertuples():
         payload, day = json.loads(row.payload), row.record_time.floor("D")
-        if row.event_type == "created_event":
-            if row.template_name == "Splice.Amulet:AppRewardCoupon":
-                weights[payload.get("beneficiary") or payload["provider"], day] += Decimal(payload["amount"])
-            continue
         result = json.loads(row.exercise_result) if not pd.isna(row.exercise_result) else None
         if row.choice == "AmuletRules_Transfer":
             terms, summary = payload["transfer"], result["summary"]
@@ -153,11 +164,10 @@ def test_an_app_has_the_users_and_the_burn_of_its_payments(history):
     assert sum(apps.users) > 0 < sum(apps.burned)
     for row in apps.itertuples():
         who = (row.provider, row.time)
-        assert (row.users, row.activity_weight) == (len(users[who]), weights[who])
+        assert row.users == len(users[who])
         assert row.burned == burned[who], who
         assert abs(row.burned_usd - worth[who]) < Decimal("1E-8"), who  # each payment is rounded
     assert {who for who, own in users.items() if own} <= set(zip(apps.provider, apps.time, strict=True))
-    assert sum(weights.values()) == sum(apps.activity_weight)
 
 
 def prices_in(result):
@@ -166,60 +176,6 @@ def prices_in(result):
         return set()
     own = {Decimal(result["amuletPrice"])} if "amuletPrice" in result else set()
     return own.union(*map(prices_in, result.values()))
-
-
-def created(history, template):
-    """The payload of each create of a template, with its day, by contract."""
-    rows = history.events[(history.events.event_type == "created_event") & (history.events.template_name == template)]
-    return {row.contract_id: (json.loads(row.payload), row.record_time.floor("D")) for row in rows.itertuples()}
-
-
-def test_an_app_has_the_coupons_of_its_day_and_what_they_were_worth(history):
-    """Coupons from their creates and ends, what they minted from summaries, what lapsed from weights and issuance."""
-    coupons = created(history, "Splice.Amulet:AppRewardCoupon")
-    opened, closed = (
-        {payload["round"]["number"]: payload for payload, _ in created(history, f"Splice.Round:{phase}Round").values()}
-        for phase in ("OpenMining", "ClosedMining")
-    )
-    counts, claimed, worth, expired = (defaultdict(Decimal) for _ in range(4))
-    for payload, day in coupons.values():
-        counts["created", payload.get("beneficiary") or payload["provider"], day] += 1
-    events = history.events.assign(day=history.events.record_time.dt.floor("D"))
-    rounds = defaultdict(set)
-    for row in events[events.contract_id.isin(coupons) & events.consuming.eq(True)].itertuples():  # noqa: FBT003
-        (payload, _), day = coupons[row.contract_id], row.day
-        who = payload.get("beneficiary") or payload["provider"]
-        if row.choice == "AppRewardCoupon_DsoExpire":
-            issued = closed[payload["round"]["number"]]
-            each = issued[f"issuancePer{'Featured' if payload['featured'] else 'Unfeatured'}AppRewardCoupon"]
-            counts["expired", who, day] += 1
-            expired[who, day] += Decimal(payload["amount"]) * Decimal(each)
-        else:
-            counts["claimed", who, day] += 1
-            rounds[row.parent_event_id].add(payload["round"]["number"])
-    for row in events[events.choice == "AmuletRules_Transfer"].itertuples():
-        who = json.loads(row.payload)["transfer"]["sender"], row.day
-        summary, own = json.loads(row.exercise_result)["summary"], rounds[row.event_id]
-        amount = Decimal(summary["inputAppRewardAmount"])
-        claimed[who] += amount
-        price = Decimal((opened[min(own)] if len(own) == 1 else summary)["amuletPrice"])
-        worth[who] += (amount * price).quantize(Decimal("1E-10"))
-
-    rows = lf.app_daily(history)
-
-    for row in rows.itertuples():
-        who = (row.provider, row.time)
-        found = (row.coupons_created, row.coupons_claimed, row.coupons_expired)
-        assert found == tuple(counts[kind, *who] for kind in ("created", "claimed", "expired")), who
-        assert (row.rewards_claimed, row.rewards_claimed_usd) == (claimed[who], worth[who])
-        # What expired together is rounded once.
-        assert abs(row.rewards_expired - expired[who]) < Decimal("1E-6")
-    for total, counted in (
-        ("coupons_created", "created"),
-        ("coupons_claimed", "claimed"),
-        ("coupons_expired", "expired"),
-    ):
-        assert rows[total].sum() == sum(count for (kind, *_), count in counts.items() if kind == counted) > 0
 
 
 def test_private_transactions_are_verdicts_without_an_update():
