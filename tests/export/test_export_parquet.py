@@ -1,6 +1,7 @@
 """Exported Parquet: what other programs read back, row by row and summed."""
 
 import json
+from datetime import timedelta
 from decimal import Decimal, localcontext
 from importlib import import_module
 
@@ -139,6 +140,18 @@ def test_a_month_that_names_no_partition_is_refused(tmp_path, month):
     with pytest.raises(lf.errors.InputError, match="record_month="):
         lf.export({"updates": rows}, tmp_path, layout="hive")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("profile", [None, "bi"])
+@pytest.mark.parametrize("unit", ["us", "ns", "s"])
+def test_durations_are_seconds_since_parquet_has_no_type_for_them(tmp_path, profile, unit):
+    spans = pa.array([timedelta(seconds=2), None, timedelta(seconds=-1)], pa.duration(unit))
+
+    lf.export({"flows": pa.table({"in_flight": spans})}, tmp_path, profile=profile)
+
+    found = pq.read_table(tmp_path / "flows.parquet")
+    assert found.to_pydict() == {"in_flight_seconds": [2.0, None, -1.0]}
+    assert b"seconds" in found.schema.field(0).metadata[b"description"]
 
 
 @pytest.mark.parametrize("layout", ["file", "hive"])

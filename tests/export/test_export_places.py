@@ -233,6 +233,13 @@ SAME = {
 }
 
 
+def test_a_column_that_has_the_name_of_an_exact_text_already_is_refused(tmp_path):
+    amounts = pa.table({"amount": pa.array([1], pa.decimal128(38, 10)), "amount_exact": ["a"]})
+
+    with pytest.raises(lf.errors.InputError, match="'amount_exact'"):
+        lf.export({"t": amounts}, tmp_path, profile="bi")
+
+
 @pytest.mark.parametrize(("sources", "said"), SAME.values(), ids=SAME.keys())
 def test_a_source_that_cannot_be_exported_is_refused_and_leaves_nothing(tmp_path, sources, said):
     with pytest.raises(lf.errors.InputError, match=said):

@@ -1,7 +1,6 @@
 """What cannot become a star, and exports that end early: a clear error, and nothing half."""
 
 import json
-import signal
 import subprocess
 import sys
 import textwrap
@@ -130,34 +129,6 @@ def test_two_natural_keys_with_one_key_fail_the_export(store, tmp_path, bits):
         export_star(store._lake, view, tmp_path / "out", key_bits=bits, **OPTIONS)
     assert "nothing was exported" in str(raised.value)
     assert list((tmp_path / "out").iterdir()) == []
-
-
-KILLED = """
-    import os, signal, sys
-    import ledgerframes as lf
-    from ledgerframes.store.star.star import Star
-    before = Star._check_keys
-    def check(self, name):
-        if name == "fact_rewards":
-            os.kill(os.getpid(), signal.SIGKILL)
-        before(self, name)
-    Star._check_keys = check
-    lf.open_store(sys.argv[1]).export(sys.argv[2], model="star")
-"""
-
-
-@pytest.mark.long
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL and no flock on Windows")
-def test_a_killed_star_leaves_no_file_and_the_next_sweeps_up(store, tmp_path):
-    command = [sys.executable, "-c", textwrap.dedent(KILLED), str(store._lake.folder), str(tmp_path)]
-    assert subprocess.run(command, check=False, cwd=ROOT, timeout=300).returncode == -signal.SIGKILL
-    left = [path.name for path in tmp_path.iterdir()]
-    assert len(left) == 1
-    assert left[0].startswith(".ledgerframes-")
-
-    store.export(tmp_path, model="star")
-    assert not list(tmp_path.glob(".*"))
-    assert without_row(Exported(tmp_path)) == {}
 
 
 FEW_FILES = """
