@@ -94,25 +94,6 @@ def test_active_contracts_agree_with_the_sandboxs_own_state(normal):
     assert held.total_coin_holdings.sum() == Decimal(total).scaleb(-10)
 
 
-@pytest.mark.parametrize("cut", [0.3, 0.6])
-def test_an_opening_stands_for_the_history_before(normal, cut):
-    history = normal.history
-    place = history.updates.iloc[int(cut * len(history.updates))]
-    at = (int(place.migration_id), place.record_time)
-    opening = lf.active_contracts(history.events, history.reassignments, at=at)
-    start = (at[0], at[1] + pd.Timedelta("1us"))
-    rest = lf.load_history(normal.net, start=start)
-    with pytest.raises(lf.errors.PartialResultError, match="opening="):
-        lf.active_contracts(rest.events, rest.reassignments)
-    whole = lf.active_contracts(history.events, history.reassignments)
-    found = lf.active_contracts(rest.events, rest.reassignments, opening=opening)
-    columns = ["contract_id", "synchronizer_id", "reassignment_counter", "in_flight"]
-    pd.testing.assert_frame_equal(
-        found[columns].sort_values("contract_id", ignore_index=True),
-        whole[columns].sort_values("contract_id", ignore_index=True),
-    )
-
-
 def test_a_frame_that_does_not_say_where_it_begins_is_refused(normal):
     events = normal.history.events.copy()
     events.attrs.clear()

@@ -71,11 +71,6 @@ def test_an_opening_is_there_from_the_first_time_on():
     assert rows.accumulated_holding_fees_total.tolist() == [Decimal("0.2")]
 
 
-def test_a_part_of_the_history_needs_an_opening():
-    with pytest.raises(lf.errors.PartialResultError, match="opening"):
-        lf.balances_over_time(frame_of([update("a", 1, opened(1))]))
-
-
 def test_too_many_times_are_refused():
     with pytest.raises(lf.errors.InputError, match="every='1us' is not valid"):
         lf.balances_over_time(HISTORY, every="1us")

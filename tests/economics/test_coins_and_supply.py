@@ -88,7 +88,7 @@ def test_an_end_without_a_create_is_counted():
     assert coins.attrs["without_create"] == {AMULET: 1}
 
 
-@pytest.mark.parametrize("function", [lf.coin_history, lf.supply], ids=["coins", "supply"])
+@pytest.mark.parametrize("function", [lf.coin_history, lf.supply, lf.balances_over_time], ids=lambda one: one.__name__)
 def test_a_part_of_the_history_needs_an_opening(function):
     with pytest.raises(lf.errors.PartialResultError, match="opening"):
         function(frame_of(HISTORY))
@@ -192,18 +192,6 @@ def test_in_a_made_up_history_supplies_differ_by_what_is_minted_and_burned(net):
     assert set(coins[coins.ended_at.isna()].contract_id) == set(
         active[active.template_name.isin([AMULET, LOCKED])].contract_id
     )
-
-
-def test_an_opening_and_the_rest_are_the_whole(net):
-    history = lf.load_history(net, start="begin", progress=False, decimals="exact")
-    half = history.events.record_time.iloc[len(history.events) // 2]
-    opening = lf.active_contracts(history.events, history.reassignments, at=half)
-    rest = lf.load_history(net, start=half + pd.Timedelta("1us"), progress=False, decimals="exact")
-
-    assert lf.supply(rest, opening=opening).equals(lf.supply(history))
-    whole, part = lf.mint_burn(history), lf.mint_burn(rest, opening=opening)
-    assert part.equals(whole[whole.record_time > half].reset_index(drop=True))
-    assert (part.inputs_from == "creates").all()
 
 
 @pytest.mark.usefixtures("captures")

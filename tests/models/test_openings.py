@@ -47,7 +47,7 @@ def before(history, time):
 
 
 def test_a_right_opening_and_the_rest_are_the_whole(history, times):
-    chance = random.Random(4)
+    chance, flows = random.Random(4), lf.mint_burn(history)
     for start in chance.sample(times[100:-100], 8):
         found = lf.supply(since(history, start), opening=before(history, start))
         assert found.equals(lf.supply(history))
@@ -58,6 +58,9 @@ def test_a_right_opening_and_the_rest_are_the_whole(history, times):
         )
         held = lf.holdings_from_events(rest, opening=opening, decimals="exact")
         pd.testing.assert_frame_equal(held, lf.holdings_from_events(history, decimals="exact"))
+        part = lf.mint_burn(rest, opening=opening)
+        assert part.equals(flows[flows.record_time >= start].reset_index(drop=True))
+        assert (part.inputs_from == "creates").all()
 
 
 @pytest.mark.long(quick=40)
