@@ -1,10 +1,7 @@
-"""The tables hold on a whole economy: every check that they carry is kept, by each kind of world, and can fail."""
+"""The tables hold on a whole economy: every check that they carry is kept, by each kind of world."""
 
-import json
 import random
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 
 import ledgerframes as lf
@@ -82,37 +79,24 @@ def test_coupons_end_as_the_ledger_says(world):
     checks = rewards.attrs["checks"]
 
     assert checks["unclaimed_rewards"]["different"] == checks["claims"]["different"] == 0
-    if name != "hostile":
-        assert min(checks["unclaimed_rewards"]["equal"], checks["claims"]["equal"]) > 0
-        assert set(rewards.outcome) >= {"claimed", "expired", "open"}
-        assert set(rewards.kind) >= {"app", "validator", "validator_faucet", "sv"}
+    if name == "hostile":
+        return
+    assert min(checks["unclaimed_rewards"]["equal"], checks["claims"]["equal"]) > 0
+    assert set(rewards.outcome) >= {"claimed", "expired", "open"}
+    assert rewards.attrs["not_understood"] == {}
+    kinds = ["app", "validator", "validator_faucet", "sv"]
     if name == "quarter":
         fund = rewards[rewards.kind == "development_fund"]
         assert set(fund.outcome) >= {"claimed", "expired", "withdrawn"}
         assert (fund.amount == fund.weight).all()
-
-
-@pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")  # only some of these lack anything
-def test_claimed_rewards_are_what_is_minted(world):
-    name, history = world
-    rewards, flows = lf.rewards(history), lf.mint_burn(history)
+        kinds.append("development_fund")
+    if name == "second version":
+        assert (rewards.outcome == "shared").any()
+    flows = lf.mint_burn(history)
+    assert flows.attrs["not_understood"] == {}
     claimed = rewards[rewards.outcome == "claimed"].groupby("kind").amount.sum()
-
-    if name == "hostile":
-        return
-    for kind in ("app", "validator", "validator_faucet", "sv", *(["development_fund"] if name == "quarter" else [])):
+    for kind in kinds:
         assert claimed[kind] == flows[f"minted_{kind}"].sum(), kind
-
-
-def test_coupons_of_the_second_version_are_understood(world):
-    name, history = world
-    if name != "second version":
-        return
-
-    rewards = lf.rewards(history)
-
-    assert (rewards.outcome == "shared").any()
-    assert rewards.attrs["not_understood"] == lf.mint_burn(history).attrs["not_understood"] == {}
 
 
 @pytest.mark.long(quick=1)
@@ -139,30 +123,6 @@ def test_what_is_claimed_in_any_range_is_what_is_minted_in_it(world):
         known = ended[ended.amount.notna()]
         same = whole.amount.reindex(known.index)
         assert (same == known.amount).all()
-
-
-def test_an_amount_that_is_changed_is_seen(world):
-    name, history = world
-    if name != "small":
-        return
-    events = history.events
-    is_coin = pc.and_(
-        pc.equal(events["template_name"].cast(pa.string()), "Splice.Amulet:Amulet"),
-        pc.equal(events["event_type"].cast(pa.string()), "created_event"),
-    )
-    place = pc.index(is_coin, True).as_py()
-    payloads = events["payload"].cast(pa.large_string()).to_pylist()
-    payload = json.loads(payloads[place])
-    payload["amount"]["initialAmount"] = "12345.0000000001"
-    payloads[place] = json.dumps(payload)
-    position = events.column_names.index("payload")
-    wrong = events.set_column(
-        position, events.schema.field("payload"), [pa.array(payloads, events.schema.field("payload").type)]
-    )
-
-    flows = lf.mint_burn(history._replace(events=wrong))
-
-    assert flows.attrs["unexplained"]["other"] > 0
 
 
 def _sum(flows, prefix):

@@ -354,11 +354,3 @@ def test_every_real_transfer_balances():
     assert Decimal("2271056466.9621694408") - Decimal("2271047021.6124420106") == Decimal("9445.3497274302")
     assert Decimal("1963004046.1975062212") - Decimal("1962994600.8477787910") == Decimal("9445.3497274302")
     assert found.attrs["not_understood"] == {}
-
-
-def test_a_made_up_history_balances():
-    with lf.sandbox(updates=2_000, seed=5) as net:
-        found = lf.mint_burn(lf.load_history(net, start="begin", progress=False, decimals="exact"))
-
-    assert len(found) > 100
-    assert found.attrs["unexplained"] == {"zero": len(found), "other": 0, "unknown": 0}

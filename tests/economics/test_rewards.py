@@ -359,12 +359,3 @@ def test_super_validators_are_summed_by_round_and_beneficiary():
     assert rows[0]["weight"] == 160_000
     # 159250 x 0.0690020407 and 750 x 0.0690020407, each rounded: 10988.5749814750 + 51.7515305250
     assert rows[0]["amount"] == Decimal("11040.3265120000")
-
-
-@pytest.mark.parametrize("function", [lf.rewards, lf.sv_rewards, lf.round_history], ids=lambda one: one.__name__)
-def test_no_events_are_no_rows_of_the_declared_types(function):
-    empty = function(frame_of([]), as_="arrow")
-
-    assert empty.num_rows == 0
-    name = "amount" if "amount" in empty.column_names else "validator_cap"
-    assert str(empty.schema.field(name).type) == "decimal128(38, 10)"
