@@ -1,6 +1,5 @@
 """Growth of validators: first rounds dated by known rounds, or first licenses of a whole history."""
 
-import json
 from collections import Counter
 from fractions import Fraction
 
@@ -9,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
+from tests.economics.histories import WHOLE, archive, create, frame_of, update
 from tests.replay import read_capture, replay
 
 LICENSE = "Splice.ValidatorLicense:ValidatorLicense"
@@ -139,32 +139,16 @@ def test_a_wrong_period_is_refused():
         lf.license_growth(licenses(a=10), rounds=ROUNDS, period="often")
 
 
-def event(update, node, contract, *, validator=None, second=0):
-    """A create of a validator's license, or without a validator the end of a contract."""
-    made = validator is not None
-    return {
-        "migration_id": 0, "record_time": TIMES[0] + pd.Timedelta(hours=second), "update_id": update,
-        "node_index": node, "event_type": "created_event" if made else "exercised_event", "template_name": LICENSE,
-        "contract_id": contract, "consuming": None if made else True, "choice": None if made else "Archive",
-        "created_at": TIMES[0],
-        "payload": json.dumps({"validator": validator}) if made else "{}",
-    }  # fmt: skip
-
-
-def whole(*rows):
-    frame = pd.DataFrame(rows)
-    frame.attrs.update({"from_beginning": True, "complete": True})
-    return frame
+def licensed(contract, validator):
+    return create(LICENSE, contract, {"validator": validator})
 
 
 def test_a_license_made_anew_is_no_newcomer():
-    events = whole(
-        event("u1", 0, "a1", validator="a"),
-        event("u2", 0, "a1", second=5), event("u2", 1, "a2", validator="a", second=5),
-        event("u2", 2, "b1", validator="b", second=5),
-        event("u3", 0, "c1", validator="c", second=9), event("u3", 1, "c1", second=9),
-        event("u3", 2, "c2", validator="c", second=9),
-    )  # fmt: skip
+    events = frame_of([
+        update("u1", 0, licensed("a1", "a")),
+        update("u2", 5 * 3600, archive(LICENSE, "a1"), licensed("a2", "a"), licensed("b1", "b")),
+        update("u3", 9 * 3600, licensed("c1", "c"), archive(LICENSE, "c1"), licensed("c2", "c")),
+    ], **WHOLE)  # fmt: skip
     growth = lf.license_growth(events, period="h")
 
     assert growth[growth.new > 0][["new", "validators"]].to_numpy().tolist() == [[1, 1], [1, 2], [1, 3]]
@@ -172,12 +156,9 @@ def test_a_license_made_anew_is_no_newcomer():
 
 
 def test_a_validator_whose_first_license_is_not_in_the_history_is_refused():
-    events = whole(
-        event("u1", 0, "a1", validator="a"),
-        event("u2", 0, "before", second=1), event("u2", 1, "b2", validator="b", second=1),
-    )  # fmt: skip
+    anew = update("u2", 3600, archive(LICENSE, "before"), licensed("b2", "b"))
     with pytest.raises(lf.errors.InputError, match="1 of 2 validators have no first license here"):
-        lf.license_growth(events)
+        lf.license_growth(frame_of([update("u1", 0, licensed("a1", "a")), anew], **WHOLE))
 
 
 def test_a_part_of_a_history_is_no_whole_one(normal):

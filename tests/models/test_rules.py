@@ -13,6 +13,7 @@ import ledgerframes as lf
 from ledgerframes.models.engine import INPUTS, Engine, known, text_of
 from ledgerframes.models.inputs import inputs_of
 from ledgerframes.tables.derived import DERIVED
+from tests.economics.histories import coin, create, table_of, update
 
 BROKEN = (
     "{broken",
@@ -107,15 +108,8 @@ def test_payloads_that_no_ledger_should_have_end_no_query_and_are_counted(histor
 
 
 @pytest.mark.parametrize("amount", ["9" * 28, "6" + "0" * 27], ids=["of 128 bits", "of 127 bits"])
-def test_a_sum_of_more_than_38_digits_is_an_error_that_names_the_table(history, amount):
-    rows = [
-        {"migration_id": 0, "update_id": "u", "event_id": f"u:{number}", "node_index": number, "depth": 0,
-         "event_type": "created_event", "template_name": "Splice.Amulet:Amulet", "contract_id": f"c{number}",
-         "payload": json.dumps({"owner": "o", "amount": {"initialAmount": amount, "createdAt": {"number": "1"},
-                                "ratePerRound": {"rate": "0.1"}}})}
-        for number in range(2)
-    ]  # fmt: skip
-    events = pa.Table.from_pylist(rows, schema=pa.schema([pa.field(f.name, f.type) for f in history.events.schema]))
+def test_a_sum_of_more_than_38_digits_is_an_error_that_names_the_table(amount):
+    events = table_of([update("u", 0, *(create("Splice.Amulet:Amulet", name, coin("o", amount)) for name in "ab"))])
 
     for name in ("supply", "mint_burn"):
         with pytest.raises(lf.errors.InputError, match=f"{name} needs more than 38 digits"):
