@@ -115,21 +115,16 @@ def test_duckdb_and_arrow_read_the_same_amounts(tmp_path):
         assert [row[0] for row in db.sql(f"select amount from {source}").fetchall()] == list(AMOUNTS)
 
 
-@pytest.mark.parametrize("text", [text for text in HOSTILE if re.match(r"^\s*[=+\-@\t\r\n]", text)], ids=ascii)
-def test_no_text_begins_as_a_formula_does(tmp_path, text):
-    lf.export({"t": pa.table({"a": [text]})}, tmp_path, format="csv")
-
-    assert (tmp_path / "t.csv").read_bytes().decode().startswith("a\r\n\"'")
-
-
 DISGUISED = ("\ufeff=1", "\u200b=1", "\u202e=1", "\x00=1", "\u3000\uff1d1", "\uff0b1", "\ufe66x", "\u22121")
 
 
-@pytest.mark.parametrize("text", DISGUISED, ids=ascii)
-def test_disguised_formulas_are_defused_too(tmp_path, text):
-    lf.export({"t": pa.table({"a": [text]})}, tmp_path, format="csv")
+def test_no_text_begins_as_a_formula_does_however_disguised(tmp_path):
+    texts = [*(text for text in HOSTILE if re.match(r"^\s*[=+\-@\t\r\n]", text)), *DISGUISED]
 
-    assert (tmp_path / "t.csv").read_bytes().decode() == f'a\r\n"\'{text}"\r\n'
+    lf.export({"t": pa.table({"a": [*texts, "plain"]})}, tmp_path, format="csv")
+
+    lines = ["\"'" + text.replace('"', '""') + '"\r\n' for text in texts]
+    assert (tmp_path / "t.csv").read_bytes().decode() == "".join(["a\r\n", *lines, '"plain"\r\n'])
 
 
 @pytest.mark.parametrize("profile", [None, "bi"])
