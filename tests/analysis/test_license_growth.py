@@ -199,7 +199,9 @@ def test_versions_of_those_active_lately_leave_the_silent_out(normal):
     assert versions.validators.sum() == 3
     assert versions.share.sum() == pytest.approx(1)
     assert lf.license_versions(rows, active_within="2d", now=latest + pd.Timedelta(days=9)).empty
-    assert lf.license_versions(rows).validators.sum() == len(rows)
+    every = lf.license_versions(rows)
+    assert every.validators.sum() == len(rows)
+    assert every.share.sum() == pytest.approx(1)
     for wrong, words in (({"active_within": "lately"}, "active_within='lately'"), ({"now": latest}, "active_within=")):
         with pytest.raises(lf.errors.InputError, match=words):
             lf.license_versions(rows, **wrong)

@@ -39,12 +39,6 @@ def test_activity_names_the_silent_first(normal):
         lf.license_activity(licenses, within="soon")
 
 
-def test_versions_add_up(normal):
-    versions = lf.license_versions(lf.load_licenses(normal.net))
-    assert versions.validators.sum() == len(lf.load_licenses(normal.net))
-    assert versions.share.sum() == pytest.approx(1)
-
-
 def test_supply_is_followed_over_snapshots(normal):
     first = lf.load_instruments(normal.net, decimals="exact")
     first = first[first.total_supply.notna() & first.total_supply_as_of.notna()]
