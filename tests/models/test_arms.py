@@ -30,7 +30,7 @@ from tests.economics.histories import (
     update,
 )
 from tests.economics.test_reward_flows import with_validators
-from tests.economics.test_rewards import ACTIVITY, COUPONS, FUND, RULES, SV, UNCLAIMED, V2, second_version
+from tests.economics.test_rewards import ACTIVITY, COUPONS, RULES, SV, UNCLAIMED, V2, second_version
 from tests.economics.test_token_transfers import (
     ALLOCATION,
     FACTORY,
@@ -185,15 +185,12 @@ def endings():
     """Coupons that ended in ways of their own."""
     record = {"beneficiary": "carol", "amount": "2.0", "expiresAt": "2026-02-01T00:00:00Z"}
     weighed = {"sv": "sv", "beneficiary": "sv", "round": {"number": 1}, "weight": "1.0"}
-    fund = create("Splice.Amulet:UnclaimedDevelopmentFundCoupon", "back", {"amount": "3.0"})
     rest = create(UNCLAIMED, "rest", {"amount": "3.0"})
     lone = archive(SV, "lone", "SvRewardCoupon_DsoExpire", {}, {"unclaimedRewardCid": "rest"}, rest)
-    back = {"unclaimedDevelopmentFundCouponCid": "back"}
     made = [create(ACTIVITY, "activity", record), *(create(SV, name, weighed) for name in ("odd", "open"))]
     return [
         update("made", 40, *made),
         update("odd", 41, archive(SV, "odd", "SvRewardCoupon_Melt"), lone),
-        update("fund", 42, archive(FUND, "fund", "DevelopmentFundCoupon_DsoExpire", {}, back, fund)),
     ]
 
 
