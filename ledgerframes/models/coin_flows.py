@@ -151,7 +151,8 @@ def movements(
 
     Returns:
         One row per entry, in the order of the events, with the columns of `lf.describe("movements")`: amounts in coin
-        and USD, times in UTC. `balance_after` is null unless the events begin at ledger begin or `opening` is given.
+        and USD, times in UTC. `balance_after`, and the amount of coin that an assignment alone shows, are null unless
+        the events begin at ledger begin or `opening` is given.
         If coin changed for no stated reason, the kind is `unknown`; an ended coin whose create is not known is an
         entry without party and amount.
 

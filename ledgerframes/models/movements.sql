@@ -3,9 +3,12 @@
 -- a merge nothing. If coin changed for no stated reason, the entry is unknown; so is an ended coin whose create is not
 -- known, whose owner nobody states.
 with
--- A coin that only an assignment shows was created elsewhere.
+-- A coin that only an assignment shows was created elsewhere, or, if earlier events are missing, in those: then whether
+-- its owner received it is not known.
 assigned as (
-  select update_id, migration_id, record_time, owner, template_name = 'Splice.Amulet:LockedAmulet' as locked, amount as change
+  select
+    update_id, migration_id, record_time, owner, template_name = 'Splice.Amulet:LockedAmulet' as locked,
+    case when coalesce(getvariable('begun')::boolean, true) then amount end as change
   from coin_contracts
   where wrong is null
   qualify row_number() over (
@@ -15,7 +18,7 @@ assigned as (
 changes as (
   select update_id, migration_id, record_time, owner, locked, change from coin_changes
   union all
-  select * from assigned
+  select * from assigned where change is not null
 ),
 moved as (select * from coin_outputs where sender is distinct from receiver and not burned),
 -- The sender of a payment does not pay the part of the fees that the receiver pays.

@@ -386,3 +386,9 @@ def test_validators_of_a_lake_that_begins_late_are_left_out(tmp_path):
     tables = {path.stem for path in (tmp_path / "out").glob("*.parquet")}
     assert "mart_app_daily" in tables, done
     assert not tables & {"mart_validator_daily", "fact_balances_daily"}
+
+    # Coin that an assignment alone shows may have been its owner's before.
+    entries = pq.read_table(tmp_path / "out" / "fact_movements.parquet").to_pandas()
+    assigned = entries[entries.kind == "assigned"]
+    assert len(assigned)
+    assert assigned.amount.isna().all()

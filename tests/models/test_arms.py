@@ -275,6 +275,7 @@ def histories(net):
         (inputs_of(half).gives | {"opening": lambda *_: before}, [{}]),
         (inputs_of(rewarded).gives, [{}]),
         (inputs_of(late(rewarded)).gives, [{}]),
+        (inputs_of(whole._replace(events=half)).gives, [{}]),
     ]
 
 

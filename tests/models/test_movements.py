@@ -90,6 +90,22 @@ def test_ranges_add_up_to_what_they_mint_and_burn_and_have_no_balance(history):
         assert entries.balance_after.isna().all()
 
 
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")
+def test_a_range_credits_nobody_with_coin_that_may_have_been_theirs_before_its_assignment():
+    with lf.sandbox(seed=13, updates=500, migrations=1) as net:
+        start = lf.load_updates(net, progress=False).record_time[200]
+        part = lf.load_history(net, start=start, decimals="exact", progress=False)
+        opening = lf.load_opening(net, at=start)
+
+    entries, known = lf.movements(part), lf.movements(part, opening=opening)
+
+    assigned = entries[entries.kind == "assigned"]
+    assert len(assigned)
+    assert assigned.amount.isna().all()
+    assert "assigned" not in set(known.kind)
+    assert entries.amount.dropna().sum() == known.amount.sum() == lf.mint_burn(part, opening=opening).net_change.sum()
+
+
 def test_one_party_has_its_own_entries(history):
     entries = lf.movements(history)
     party = entries.party.mode()[0]

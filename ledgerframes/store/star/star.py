@@ -83,11 +83,16 @@ class Star:
         if "verdicts" not in self._parts:
             why = 'the store has no verdicts; sync them with tables=["verdicts"]'
             reasons |= dict.fromkeys(_OF_VERDICTS, why)
-        updates = self._parts["updates"]
-        if not updates.complete or updates.from_beginning is False:
+        if not self._begun:
             why = "the store does not hold the history from ledger begin without a gap, so what was there is not known"
             reasons |= dict.fromkeys(_OF_BEGIN, why)
         return reasons
+
+    @property
+    def _begun(self) -> bool:
+        """Whether the lake holds the history from ledger begin without a gap."""
+        updates = self._parts["updates"]
+        return updates.complete and updates.from_beginning is not False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -130,6 +135,7 @@ class Star:
             {
                 "days": [*range(min(days), max(days) + 1)] if whole else sorted(days),
                 "key_shift": 64 - self._key_bits,
+                "begun": self._begun,
             }
         )
         return engine
