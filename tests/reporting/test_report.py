@@ -10,7 +10,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.apps.html_report.coin_sections import concentration
-from ledgerframes.apps.html_report.headlines import Figure, figures, known_total
+from ledgerframes.apps.html_report.headlines import Figure, edges, figures, known_total
 from ledgerframes.apps.html_report.page import Section, page, table
 from ledgerframes.apps.html_report.report import stored_report_data
 from ledgerframes.apps.html_report.report_data import Period, ReportData
@@ -209,8 +209,8 @@ def test_what_the_figures_lack_and_what_is_not_explained_is_said(filled, net, tm
 def test_the_headline_says_what_lies_across_the_ends_of_the_range(filled, net):
     whole = words_of("summary", data=history_of(filled), store=filled)
     coupons = lf.rewards(filled)
-    assert f"At the end {(coupons.outcome == 'open').sum():,} coupons of" in whole
-    assert "coins of" in whole
+    assert f"At the end, {(coupons.outcome == 'open').sum():,} coupons worth" in whole
+    assert "coins worth" in whole
     flows = lf.reassignment_flows(filled.load("reassignments"))
     assert f"{(flows.edge == 'end').sum():,} reassignments are under way at the end." in whole
     assert "before what is known" not in whole
@@ -495,3 +495,15 @@ def test_figures_are_in_usd_too_and_burn_stands_against_mint(synced, tmp_path):
     with localcontext(prec=60):
         assert f"title='{paid[paid.sender != paid.receiver].amount_usd.sum():,f}'" in words
     assert re.search(r"CC were burned, [\d.]+% of the .* CC minted", words)
+
+
+@pytest.mark.parametrize(("rows", "coin", "rest"), [(4, "4614.3", ", the others are worth"), (3, "0", ".")])
+def test_coins_of_before_are_counted_once_and_none_is_worth_nothing_for_being_unknown(rows, coin, rest):
+    counted = pd.DataFrame()
+    counted.attrs["edges"] = {
+        "began_before": {"rows": rows, "coin": coin, "not_known": 3, "without_create": 3},
+        "open_at_end": {"rows": 7, "coin": "10087.0", "not_known": 0},
+    }
+
+    words = f"{rows} coins began before what is known and ended in it; the worth of 3 of them is not known{rest}"
+    assert words in "".join(edges(counted, "coins"))

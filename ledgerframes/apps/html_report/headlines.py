@@ -110,9 +110,11 @@ def edges(rows: pd.DataFrame, things: str) -> list[str]:
     before, still = rows.attrs["edges"]["began_before"], rows.attrs["edges"]["open_at_end"]
     words = f"At the end, {still['rows']:,} {things} worth {amount_text(float(still['coin']))} CC are open"
     words += f"; the worth of {still['not_known']:,} of them is not known yet." if still["not_known"] else "."
-    lost = f"{before['without_create']:,} {things} began before what is known and ended in it; the worth of"
-    lost += f" {before['not_known']:,} of them is not known, the others are worth"
-    lost += f" {amount_text(float(before['coin']))} CC."
+    lost = f"{before['rows']:,} {things} began before what is known and ended in it; the worth of"
+    lost += f" {before['not_known']:,} of them is not known"
+    if before["rows"] > before["not_known"]:
+        lost += f", the others are worth {amount_text(float(before['coin']))} CC"
+    lost += "."
     return [text(words, quiet=True), *([text(lost)] if before["without_create"] else [])]
 
 
