@@ -243,10 +243,11 @@ def test_what_only_python_has_is_no_advice_in_a_shell(command, lake, scan, tmp_p
 
 
 def test_a_part_of_a_range_is_advised_where_the_command_can_take_one(command, lake, scan, tmp_path):
-    start = lf.open_store(lake).load("updates").record_time.iloc[150]  # the beginnings of migrations are not covered
-    lf.open_store(tmp_path / "late").sync(lf.connect(scan_url=scan), start=start)
+    times, net = lf.open_store(lake).load("updates").record_time, lf.connect(scan_url=scan)
+    lf.open_store(tmp_path / "gap").sync(net, end=times.iloc[50])
+    lf.open_store(tmp_path / "gap").sync(net, start=times.iloc[150])
 
-    for words, can in ((("report", tmp_path / "late"), True), (("rewards", tmp_path / "late"), False)):
+    for words, can in ((("report", tmp_path / "gap"), True), (("rewards", tmp_path / "gap"), False)):
         refused = command(*words)
         assert "does not cover" in refused.err
         assert ("--allow-partial" in refused.err) == can
