@@ -139,14 +139,13 @@ class Transport:
                 rate=own.rate, burst=own.burst, parallel=own.parallel, clock=self.clock, stats=self.stats
             )
 
-    def _secret(self, interface: Interface, server: str) -> Secret | None:
-        """The token for a server; None for one that the caller has not named."""
-        listed = interface == "scan" and server in (self._listed or ())
-        return None if listed else self.token(interface)
+    def token(self, interface: Interface, server: str | None = None) -> Secret | None:
+        """The token of an interface, which client credentials fetch through this connection.
 
-    def token(self, interface: Interface) -> Secret | None:
-        """The token of an interface, which client credentials fetch through this connection."""
-        return self._tokens.get(interface)
+        None for a server that the caller has not named.
+        """
+        listed = interface == "scan" and server in (self._listed or ())
+        return None if listed else self._tokens.get(interface)
 
     def prepare(self, request: Request, *, server: str | None = None) -> Prepared:
         """The request as it would be sent, with `***` for the token.
@@ -218,7 +217,7 @@ class Transport:
         if (reason := why_refused(url, scans)) is not None:
             raise InputError(f"{self.mask.text(url[:80])!r} is not fetched, because {reason}; ask another scan")
         scan = next((scan for scan in scans if origin_of(scan) == origin_of(url)), None)
-        secret = None if scan is None else self._secret("scan", scan)
+        secret = None if scan is None else self.token("scan", scan)
         prepared = Prepared(DOWNLOAD.method, url, {"Accept-Encoding": "identity", "User-Agent": self._agent})
         ending = self._ending(stop)
 
@@ -265,7 +264,7 @@ class Transport:
         if server not in self._urls(interface):
             raise InputError(f"{server} is not one of this connection's {interface} servers; its token stays here")
         self._check_open()
-        return self._once(request, self._prepare(request, server), self._secret(interface, server), seconds, stop)
+        return self._once(request, self._prepare(request, server), self.token(interface, server), seconds, stop)
 
     def _once(
         self, request: Request, prepared: Prepared, secret: Secret | None, seconds: float, stop: Stop,
@@ -299,7 +298,7 @@ class Transport:
         headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": self._agent}
         if request.content_type is not None:
             headers["Content-Type"] = request.content_type
-        if self._secret(request.endpoint.interface, server) is not None:
+        if self.token(request.endpoint.interface, server) is not None:
             name, template = self._carrier(request.endpoint.interface)
             headers[name] = template.format(MASK)
         return Prepared(request.endpoint.method, server + request.path + query, headers, request.content)
