@@ -33,15 +33,24 @@ _THREADS: Final[set[threading.Thread]] = set()
 def spawn(call: Callable[[], T], name: str) -> Future[T]:
     """Make a call in a daemon thread of this name."""
     future: Future[T] = Future()
+    _start(call, name, future)
+    return future
+
+
+def _start(call: Callable[[], T], name: str, future: Future[T]) -> None:
+    """Make a call in a daemon thread; its future has an error if the thread cannot start."""
     thread = threading.Thread(target=_run, args=(call, future), name=name, daemon=True)
     handled = sys.exc_info()[1]
     try:
         thread.start()
     except RuntimeError as error:
+        if error.__context__ is handled:  # not what a signal's handler raised while the thread started
+            future.set_exception(error)
         _raise_uncovered(error, handled)
-    _THREADS.difference_update([other for other in tuple(_THREADS) if not other.is_alive()])
-    _THREADS.add(thread)
-    return future
+    finally:
+        # Also if a signal raises here: the call runs, and the end of the program has to wait for it.
+        _THREADS.difference_update([other for other in tuple(_THREADS) if not other.is_alive()])
+        _THREADS.add(thread)
 
 
 def _raise_uncovered(error: RuntimeError, handled: BaseException | None) -> NoReturn:
@@ -71,7 +80,8 @@ def _leave() -> None:
     """Let ending threads finish: until Python 3.14, one that returns from C++ or Rust too late aborts the program."""
     until = time.monotonic() + _LEAVING
     for thread in tuple(_THREADS):
-        thread.join(max(0.0, until - time.monotonic()))
+        with suppress(RuntimeError):  # it could not start
+            thread.join(max(0.0, until - time.monotonic()))
 
 
 def ended(future: Future[T], seconds: float = float("inf")) -> bool:
@@ -145,9 +155,11 @@ def _taken(items: queue.SimpleQueue[T]) -> T:
     raise StoppedError("the program ends")
 
 
-def to_the_end(future: Future[T]) -> T:
-    """Wait for a call to end, even if a signal raises during the wait; returns its result."""
+def to_the_end(call: Callable[[], T], name: str) -> T:
+    """Make a call in a thread and wait until it has ended, even if a signal raises meanwhile; returns its result."""
+    future: Future[T] = Future()
     try:
+        _start(call, name, future)
         return result(future)
     finally:
         ended(future)

@@ -13,7 +13,7 @@ import pytest
 
 from ledgerframes.signals import Signalled, forget_signals, held_back, leave
 from ledgerframes.store.sync.driving import ThreadDrive
-from ledgerframes.threads import ahead, ended, result, spawn, together
+from ledgerframes.threads import ahead, ended, result, spawn, to_the_end, together
 
 
 def test_what_a_call_returns_or_raises_comes_where_it_is_waited_for():
@@ -207,6 +207,51 @@ def test_what_a_handler_raises_while_a_call_is_awaited_comes_out_with_its_cause(
     with pytest.raises((RuntimeError, KeyboardInterrupt), match="own") as raised:
         ended(Interrupted(partial(where, error)))
     assert isinstance(raised.value.__cause__, ValueError)
+
+
+def test_a_call_is_waited_for_though_a_signal_comes_while_its_thread_starts(monkeypatch):
+    start, steps = threading.Thread.start, []
+
+    def start_and_raise(thread):
+        start(thread)
+        raise KeyboardInterrupt
+
+    def call():
+        time.sleep(0.3)
+        steps.append("ended")
+
+    monkeypatch.setattr(threading.Thread, "start", start_and_raise)
+    with pytest.raises(KeyboardInterrupt):
+        to_the_end(call, "library")
+    assert steps == ["ended"]
+
+
+def test_the_end_of_a_program_waits_for_a_call_though_a_signal_came_while_its_thread_started():
+    program = """
+import threading, time
+from ledgerframes.threads import spawn
+
+start = threading.Thread.start
+def start_and_raise(thread):
+    start(thread)
+    raise KeyboardInterrupt
+threading.Thread.start = start_and_raise
+try:
+    spawn(lambda: (time.sleep(0.3), print("ended", flush=True)), "call")
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["interrupted", "ended"]
+
+
+def test_a_thread_that_cannot_start_says_so_and_nobody_waits_for_it(monkeypatch):
+    def refuse(_thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        to_the_end(list, "library")
 
 
 def test_an_item_is_made_while_the_one_before_is_worked_on_and_no_more():

@@ -24,7 +24,7 @@ from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile, Verify
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, without_personal_data
 from ledgerframes.tables.table import Table
-from ledgerframes.threads import spawn, to_the_end
+from ledgerframes.threads import to_the_end
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -128,7 +128,7 @@ class DeltaStoreTable:
         # It calls Python and drops what a signal's handler raises there; an exiting program would crash.
         call = partial(self._handle.to_pyarrow_dataset, filesystem=files.filesystem)
         with plain_errors(self.url, "be read"):
-            stored = to_the_end(spawn(call, "ledgerframes-dataset"))
+            stored = to_the_end(call, "ledgerframes-dataset")
         checked = ds.ParquetFileFormat(
             default_fragment_scan_options=ds.ParquetFragmentScanOptions(
                 pre_buffer=True, page_checksum_verification=True
