@@ -67,7 +67,7 @@ def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: st
     first = late or coverage.start
     before = first is not None and window.ends_before(first)
     if before and first is not None and not allow_partial:
-        why = "it was synced from there on" if late is None else "the scans that it was filled from had pruned the rest"
+        why = "nothing earlier is stored" if late is None else "the scans that it was filled from had pruned the rest"
         raise PartialResultError(
             f"{name}: the store begins at {format_timestamp(first.micros)} of migration {first.migration_id}, and"
             f" {window} ends before that: {why}. Give a later end=, or pass allow_partial=True to get what there is"
