@@ -30,15 +30,9 @@ _LEAVING: Final = 1.0
 _THREADS: Final[set[threading.Thread]] = set()
 
 
-def spawn(call: Callable[[], T], name: str) -> Future[T]:
-    """Make a call in a daemon thread of this name."""
-    future: Future[T] = Future()
-    _start(call, name, future)
-    return future
-
-
-def _start(call: Callable[[], T], name: str, future: Future[T]) -> None:
-    """Make a call in a daemon thread; its future has an error if the thread cannot start."""
+def spawn(call: Callable[[], T], name: str, into: Future[T] | None = None) -> Future[T]:
+    """Make a call in a daemon thread of this name; the future, `into` or a new one, has an error if it cannot start."""
+    future: Future[T] = Future() if into is None else into
     thread = threading.Thread(target=_run, args=(call, future), name=name, daemon=True)
     handled = sys.exc_info()[1]
     try:
@@ -51,6 +45,7 @@ def _start(call: Callable[[], T], name: str, future: Future[T]) -> None:
         # Also if a signal raises here: the call runs, and the end of the program has to wait for it.
         _THREADS.difference_update([other for other in tuple(_THREADS) if not other.is_alive()])
         _THREADS.add(thread)
+    return future
 
 
 def _raise_uncovered(error: RuntimeError, handled: BaseException | None) -> NoReturn:
@@ -159,8 +154,7 @@ def to_the_end(call: Callable[[], T], name: str) -> T:
     """Make a call in a thread and wait until it has ended, even if a signal raises meanwhile; returns its result."""
     future: Future[T] = Future()
     try:
-        _start(call, name, future)
-        return result(future)
+        return result(spawn(call, name, future))
     finally:
         ended(future)
 
