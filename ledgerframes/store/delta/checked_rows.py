@@ -16,9 +16,9 @@ class LocalRows(ds.FileSystemDataset):  # type: ignore[misc]
     DuckDB scans with the defaults. A batch is a row group here, so they took as much memory as the rest of a report.
     """
 
-    def scanner(self, **options: Any) -> ds.Scanner:
+    def scanner(self, columns: Any = None, **options: Any) -> ds.Scanner:
         """A scanner over the rows, with Arrow's options."""
-        return super().scanner(**{"batch_readahead": 2, "fragment_readahead": 1, **options})
+        return super().scanner(columns, **{"batch_readahead": 2, "fragment_readahead": 1, **options})
 
 
 def checked_rows(stored: ds.Dataset, files: Files, declared: pa.Schema) -> ds.FileSystemDataset:
