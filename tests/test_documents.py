@@ -22,7 +22,10 @@ from ledgerframes.cli import app
 from tests.documents import PAGES, ROOT, commands, lines, python_blocks
 
 #: Pages whose examples take over four seconds.
-LONG = {"docs/gallery.md", "docs/howto/analysing.md", "docs/howto/objects.md"}
+LONG = {
+    "docs/cheat-sheet.md", "docs/gallery.md", "docs/howto/analysing.md", "docs/howto/lake.md", "docs/howto/objects.md",
+    "docs/no-row-is-lost.md", "docs/star.md", "docs/tutorial.md",
+}  # fmt: skip
 #: A call that a table shows, such as `lf.plan(net, last="7d")`.
 _CALL = re.compile(r"`(lf|store)\.(\w+)\(([^`()]*)\)`")
 COMMANDS = sorted({tuple(words) for page in PAGES for words in commands(page) if not words[0].startswith("-")})

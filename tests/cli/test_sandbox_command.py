@@ -60,6 +60,7 @@ def test_it_ends_at_an_interrupt_that_another_thread_receives(serving):
     assert (process.returncode, err) == (0, "ended\n")
 
 
+@pytest.mark.long
 def test_it_serves_a_history_of_as_many_days_as_are_asked_for(serving):
     _, said = serving("--days", "2", "--seed", "3")
 

@@ -186,6 +186,7 @@ def test_licenses_of_a_day_are_the_latest_by_then(weeks):
             assert found[validator] == (None if state is None else int(state["lastReceivedFor"]["number"]))
 
 
+@pytest.mark.long
 def test_dates_have_no_gap_and_parties_are_described(weeks):
     store, star = weeks
     assert star.ask("select min(date)::varchar, max(date)::varchar, count(*) from dim_date") == [
@@ -352,6 +353,7 @@ def test_the_semantic_model_has_every_table_and_relation(weeks):
     assert table.count("\tcolumn ") == len(STAR["fact_updates"].names)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("profile", ["bi", "exact"])
 def test_the_semantic_model_sums_amounts_that_add_up_and_no_price_weight_share_or_stock(tmp_path, profile):
     filled(tmp_path, {"updates": 200}).export(tmp_path / "out", model="star", profile=profile)
@@ -376,6 +378,7 @@ def test_the_semantic_model_sums_amounts_that_add_up_and_no_price_weight_share_o
     assert [table for table in summed if table.startswith(stocks) and summed[table]] == []
 
 
+@pytest.mark.long
 def test_validators_of_a_lake_that_begins_late_are_left_out(tmp_path):
     with lf.sandbox(days=2) as net:
         middle = lf.load_updates(net)["record_time"].quantile(0.5)

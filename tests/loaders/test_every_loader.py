@@ -80,9 +80,10 @@ def parameters(name):
     return inspect.signature(getattr(lf, name)).parameters
 
 
-def load(name, net, world, **form):
+def load(name, net, world, page_size=100, **form):
+    """What a loader gives, over several pages."""
     given = [getattr(world, GIVEN[name])] if name in GIVEN else []
-    size = {"page_size": 5} if "page_size" in parameters(name) else {}
+    size = {"page_size": page_size} if "page_size" in parameters(name) else {}
     return getattr(lf, name)(net, *given, **size | form)
 
 
@@ -175,7 +176,7 @@ def test_a_frame_says_that_its_connection_keeps_personal_data(name, world):
 @pytest.mark.parametrize("name", LIMITED)
 def test_a_limit_ends_the_requests(name, world):
     with world.connected() as net:
-        load(name, net, world, limit=1)
+        load(name, net, world, page_size=5, limit=1)
         assert net.stats.requests <= 5
 
 

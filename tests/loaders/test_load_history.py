@@ -220,7 +220,8 @@ def test_a_plan_takes_about_ten_requests(net):
     assert net.stats.snapshot().requests - before <= 15
 
 
-@pytest.mark.parametrize("migrations", [1, 3])
+@pytest.mark.long(quick=1)
+@pytest.mark.parametrize("migrations", [3, 1])
 def test_load_and_sync_send_about_as_many_requests_as_their_plan_says(migrations, tmp_path):
     with lf.sandbox(seed=7, updates=1600, migrations=migrations) as net:
         known = lf.migrations(net)

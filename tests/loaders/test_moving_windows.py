@@ -21,6 +21,7 @@ def moving(net, page, to):
     return MovingWindow(net, lambda number: net.sandbox.prune(before=place(net, to)) if number == page else None)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("to", [180, UPDATES - 1], ids=["some", "nearly all"])
 @pytest.mark.parametrize("page", [3, 6])
 @pytest.mark.parametrize("turned", [False, True], ids=["first", "second"])

@@ -199,7 +199,7 @@ def test_last_of_a_sync_counts_back_from_the_newest_update(whole, tmp_path):
         assert store.load("updates", allow_partial=True).record_time.min() >= newest - pd.Timedelta("3min")
 
 
-@pytest.fixture(scope="module", params=["shorter first", "fuller first", "three"])
+@pytest.fixture(scope="module", params=["three", "shorter first", "fuller first"])
 def several(request, whole, pruned, place):
     """Scans with different windows, the whole ledger on one of them."""
     urls = [pruned.sandbox.scan_url, whole.sandbox.scan_url]
@@ -212,6 +212,7 @@ def several(request, whole, pruned, place):
         yield lf.connect(scan_url=urls)
 
 
+@pytest.mark.long(quick=12)
 @pytest.mark.parametrize("name", ["updates", "verdicts"])
 @pytest.mark.parametrize("which", range(6), ids=["open", "begin", "time", "near time", "pair", "near pair"])
 def test_of_several_scans_the_one_that_has_the_range_is_read(name, which, several, whole, place):

@@ -34,6 +34,7 @@ def events_in(name):
     return pd.DataFrame({"time": [low + (high - low) * place for place in places], "text": texts})
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("name", TIMED)
 def test_events_are_lines_with_labels_that_neighbours_share_in_both_libraries(name):
     chart, events = getattr(lf.plot, name), events_in(name)

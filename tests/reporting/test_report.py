@@ -282,6 +282,7 @@ def test_a_period_reads_what_was_active_before_it_and_nothing_older(filled, monk
         assert figures(period) == figures(stored_report_data(filled, middle))
 
 
+@pytest.mark.long
 def test_a_period_has_a_scorecard_of_validators_though_not_who_came_back(tmp_path):
     store = lf.open_store(tmp_path / "lake")
     with lf.sandbox(days=3) as net:

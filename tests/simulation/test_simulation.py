@@ -16,6 +16,7 @@ SEEDS = int(os.environ.get("SIMULATED_HISTORIES", "200"))
 A_TEST = 25
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("first", range(0, SEEDS, A_TEST))
 def test_no_history_loses_repeats_or_tears_anything(first):
     for seed in range(first, first + A_TEST):
@@ -23,6 +24,7 @@ def test_no_history_loses_repeats_or_tears_anything(first):
         assert not outcome.problems, f"seed {seed}: {outcome.problems[0]}\n{literal(outcome.script)}"
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("first", range(0, SEEDS // 2, A_TEST))
 def test_no_history_of_verdicts_loses_repeats_or_tears_anything(first):
     for seed in range(first, first + A_TEST):

@@ -7,6 +7,13 @@ from ledgerframes.store.root import Root
 from tests.store.conftest import assert_whole
 
 
+@pytest.fixture(scope="module")
+def net():
+    """A small network of this module's own."""
+    with lf.sandbox(seed=5, updates=240) as network:
+        yield network
+
+
 def documents(store):
     return sorted((store._lake.folder / "_coverage").glob("*.json"))
 

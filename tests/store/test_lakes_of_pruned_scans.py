@@ -192,6 +192,7 @@ def test_of_several_scans_one_that_has_it_all_is_compared(sample, net, store):
     assert (compared.agree, compared.compared) == (True, UPDATES)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("workers", [1, 4])
 def test_objects_give_what_the_pages_have_pruned(store, workers):
     with lf.sandbox(days=4) as net:
@@ -205,6 +206,7 @@ def test_objects_give_what_the_pages_have_pruned(store, workers):
         assert store.check(full=True)
 
 
+@pytest.mark.long
 def test_a_lake_of_opened_objects_goes_on_with_pages_of_a_pruned_scan(store, tmp_path):
     with lf.sandbox(days=4) as net:
         updates = len(net.sandbox.world.updates)
@@ -222,6 +224,7 @@ def test_a_lake_of_opened_objects_goes_on_with_pages_of_a_pruned_scan(store, tmp
         assert stored(store, start="begin") == ids(net)
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("workers", [1, 4])
 @pytest.mark.parametrize(("page", "to"), [(5, 60), (6, 60), (8, 400), (12, 200), (20, 350), (30, UPDATES - 2)])
 def test_what_is_pruned_while_a_first_sync_reads_is_covered_by_nothing(page, to, workers, net, store):
@@ -262,7 +265,8 @@ def test_a_lake_of_a_window_that_moves_before_every_page_says_where_it_begins(pa
     assert not any(store.coverage().from_beginning)
 
 
-@pytest.mark.parametrize("beside", [-1, 0, 1, 2])
+@pytest.mark.long(quick=1)
+@pytest.mark.parametrize("beside", [0, -1, 1, 2])
 def test_objects_cover_what_is_pruned_at_the_border_of_a_migration(beside, store):
     with lf.sandbox(days=4, seed=7) as net:
         updates = net.sandbox.world.updates

@@ -10,6 +10,7 @@ from ledgerframes.loaders.opening import Opening
 from ledgerframes.models.computing import together
 from ledgerframes.store.derive.rules import RULES
 from ledgerframes.tables.replayed import ACTIVE
+from tests.moving_window import place
 from tests.rigs.servers import simulated
 from tests.store.test_derived import NAMES
 
@@ -31,12 +32,11 @@ def test_sql_sees_each_model_as_a_view(lake, name):
 
 
 def test_sql_refuses_and_warns_as_the_functions_do(tmp_path):
-    with lf.sandbox(days=3) as net:
-        updates = lf.load_updates(net)
-    begin = updates["record_time"].iloc[len(updates) // 2]
     store = lf.open_store(tmp_path / "lake")
-    with lf.sandbox(days=3, prune_before=begin) as net, pytest.warns(lf.errors.BeginsLateWarning):
-        store.sync(net, progress=False)
+    with lf.sandbox(updates=1000) as net:
+        net.sandbox.prune(before=place(net, 500))
+        with pytest.warns(lf.errors.BeginsLateWarning):
+            store.sync(net, progress=False)
 
     for name in ("active_contracts", "coin_history"):
         with pytest.raises(lf.errors.PartialResultError, match="does not begin at ledger begin"):

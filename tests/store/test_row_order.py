@@ -1,5 +1,6 @@
 """Files hold events by template within a slab of time, so that one template is read without the rest."""
 
+import shutil
 from itertools import pairwise
 
 import pandas as pd
@@ -12,14 +13,28 @@ from ledgerframes.store.delta import row_order
 RARE = "Splice.Round:OpenMiningRound"
 
 
-@pytest.fixture
-def lake(store, monkeypatch):
-    """A lake of many small commits to one partition, with row groups of 50 events, 10 of them to a slab."""
-    monkeypatch.setattr(row_order, "SLAB", 500)
-    monkeypatch.setattr(row_order, "_SORTED_GROUP", 50)
+@pytest.fixture(scope="module", autouse=True)
+def small_slabs():
+    """Row groups of 50 events, 10 of them to a slab."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(row_order, "SLAB", 500)
+        patched.setattr(row_order, "_SORTED_GROUP", 50)
+        yield
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A lake of many small commits to one partition; to be copied."""
+    store = lf.open_store(tmp_path_factory.mktemp("whole") / "lake")
     with lf.sandbox(seed=4, updates=600, migrations=1) as net:
         store.sync(net, commit_bytes=60_000, page_size=50, workers=1, progress=False)
     return store
+
+
+@pytest.fixture
+def lake(whole, tmp_path):
+    shutil.copytree(whole._lake.folder, tmp_path / "lake")
+    return lf.open_store(tmp_path / "lake")
 
 
 def files_of(store):

@@ -74,6 +74,7 @@ def test_ranges_synced_in_any_order_make_one_history(store, net, history):
     assert len(store.coverage()) == history.updates.migration_id.nunique()
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("parts", [(0, 2, 1), (2, 0, 1), (0, 1, 2), (1, 0, 2)], ids=str)
 def test_parts_of_migrations_far_apart_are_synced(parts, store, net, history):
     for migration_id in parts:
