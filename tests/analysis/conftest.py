@@ -1,8 +1,9 @@
-"""Histories to analyse, and their items for a second way of working things out."""
+"""Histories to analyse, and the books of their items, which are another way of working things out."""
 
 import pytest
 
 import ledgerframes as lf
+from tests.economics.books import Books
 from tests.rigs.servers import simulated
 
 BEGIN = (-(2**63), "0001-01-01")
@@ -14,12 +15,13 @@ WORLDS = {
 
 
 class Served:
-    """A sandbox, its whole history and its items."""
+    """A sandbox, its whole history, its items and their books."""
 
     def __init__(self, net):
         self.net = net
         self.history = lf.load_history(net, start=BEGIN, decimals="exact")
         self.items = list(lf.rebuild_items(self.history))
+        self.books = Books(self.items)
 
 
 @pytest.fixture(scope="session", params=WORLDS.values(), ids=WORLDS)

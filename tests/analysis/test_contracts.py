@@ -1,7 +1,7 @@
 """Active contracts and holdings by replay, held against items, the sandbox's own state and the server's summary."""
 
 import json
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 
 import pandas as pd
 import pytest
@@ -9,22 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ledgerframes as lf
-from tests.analysis import brute_force
-from tests.analysis.brute_force import EXACT
+from tests.economics.books import Books
 from tests.rigs.servers import simulated
+from tests.sandbox.economy_books import EXACT, rounded
 
 
 @pytest.mark.long(quick=1)
 def test_active_contracts_agree_with_a_walk_over_the_items(served):
     found = lf.active_contracts(served.history.events, served.history.reassignments)
-    wanted = brute_force.active(served.items)
+    wanted = served.books.active()
     assert set(found.contract_id) == set(wanted)
     assert found.contract_id.is_unique
     for row in found.itertuples():
-        _, synchronizer, counter = wanted[row.contract_id]
-        assert (row.synchronizer_id if isinstance(row.synchronizer_id, str) else None) == synchronizer
-        assert row.reassignment_counter == counter
-        assert row.in_flight == (synchronizer is None)
+        contract = wanted[row.contract_id]
+        assert (row.synchronizer_id if isinstance(row.synchronizer_id, str) else None) == contract.place
+        assert row.reassignment_counter == contract.counter
+        assert row.in_flight == (contract.place is None)
 
 
 def test_a_contract_id_that_is_created_twice_is_one_contract():
@@ -80,7 +80,7 @@ def test_a_moment_in_between_sees_what_was_there_then(normal, share):
     cursors = list(zip(updates.migration_id, updates.record_time, strict=True))
     items = [item for item, cursor in zip(normal.items, cursors, strict=True) if cursor <= at]
     found = lf.active_contracts(normal.history.events, normal.history.reassignments, at=at)
-    assert set(found.contract_id) == set(brute_force.active(items))
+    assert set(found.contract_id) == set(Books(items).active())
 
 
 def test_active_contracts_agree_with_the_sandboxs_own_state(normal):
@@ -126,15 +126,15 @@ def test_an_empty_history_has_no_contracts(normal):
 @pytest.mark.long(quick=2)
 def test_holdings_agree_with_the_formula_contract_by_contract(served):
     try:
-        brute_force.holdings(served.items, 0)
+        served.books.holdings(0)
     except KeyError:  # the hostile world has coins without an owner
         with pytest.raises(lf.errors.InputError, match="cannot be computed"):
             lf.holdings_from_events(served.history.events, served.history.reassignments, as_of_round=0)
         return
-    moment = brute_force.earliest_round(served.items)
+    moment = served.books.earliest_round()
     moment = 5 if moment is None else moment
     computed = lf.holdings_from_events(served.history.events, served.history.reassignments, as_of_round=moment)
-    wanted = brute_force.holdings(served.items, moment)
+    wanted = served.books.holdings(moment)
     assert set(computed.party_id) == set(wanted)
     for row in computed.itertuples():
         unlocked, locked, fees, locked_fees = wanted[row.party_id]
@@ -347,7 +347,7 @@ def test_a_fee_is_exact_for_each_coin(normal, amount, rate, created, as_of_round
     found = lf.holdings_from_events(
         events, normal.history.reassignments, as_of_round=as_of_round, parties=["rich"]
     ).iloc[0]
-    exact = EXACT.multiply(rate, Decimal(as_of_round - created)).quantize(Decimal("1E-10"), ROUND_HALF_EVEN, EXACT)
+    exact = rounded(EXACT.multiply(rate, Decimal(as_of_round - created)))
     assert found.accumulated_holding_fees_unlocked == min(amount, exact)
 
 

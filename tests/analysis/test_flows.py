@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from tests.analysis import brute_force
 
 COLUMNS = [
     "unassign_id", "contract_id", "template_name", "source_synchronizer", "target_synchronizer",
@@ -21,7 +20,7 @@ def in_micros(value):
 @pytest.mark.long(quick=2)
 def test_flows_agree_with_a_walk_over_the_items(served):
     flows = lf.reassignment_flows(served.history.reassignments)
-    wanted = brute_force.flows(served.items)
+    wanted = served.books.flows()
     assert list(flows.columns) == COLUMNS
     assert len(flows) == len(wanted)
     for row in flows.itertuples():

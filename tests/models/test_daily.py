@@ -1,6 +1,5 @@
 """`network_daily`, `app_daily` and `retention`, against the events read another way and against other models."""
 
-import json
 from collections import defaultdict
 from decimal import Decimal
 
@@ -8,6 +7,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from tests.economics.books import DAY, Books, micros
 
 
 @pytest.fixture(scope="module")
@@ -138,44 +138,17 @@ def test_an_apps_day_sums_its_coupons_and_apps_share_what_was_claimed(history):
 
 
 def test_an_app_has_the_users_and_the_burn_of_its_payments(history):
-    """Fees from summaries and what was paid from results, each read from its JSON."""
     apps = lf.app_daily(history)
-    users, burned, worth, bought = defaultdict(set), defaultdict(Decimal), defaultdict(Decimal), set()
-    for row in history.events.itertuples():
-        payload, day = json.loads(row.payload), row.record_time.floor("D")
-        result = json.loads(row.exercise_result) if not pd.isna(row.exercise_result) else None
-        if row.choice == "AmuletRules_Transfer":
-            terms, summary = payload["transfer"], result["summary"]
-            # The fees of a purchase are inside what was paid.
-            if terms["outputs"] and row.parent_event_id not in bought:
-                fees = [*summary["outputFees"], summary["holdingFees"], summary["senderChangeFee"]]
-                burned[terms["provider"], day] += sum(map(Decimal, fees))
-                worth[terms["provider"], day] += sum(map(Decimal, fees)) * Decimal(summary["amuletPrice"])
-            users[terms["provider"], day] |= {one["receiver"] for one in terms["outputs"]} - {terms["sender"]}
-        elif row.choice == "AmuletRules_BuyMemberTraffic":
-            bought.add(row.event_id)
-            burned[payload["provider"], day] += Decimal(result["amuletPaid"])
-            worth[payload["provider"], day] += Decimal(result["amuletPaid"]) * Decimal(result["summary"]["amuletPrice"])
-        elif row.choice in {"AmuletRules_CreateTransferPreapproval", "TransferPreapproval_Renew"}:
-            provider, (price,) = payload.get("provider") or result["provider"], prices_in(result)
-            burned[provider, day] += Decimal(result["amuletPaid"])
-            worth[provider, day] += Decimal(result["amuletPaid"]) * price
+    users, burned = Books(lf.rebuild_items(history)).apps()
 
     assert sum(apps.users) > 0 < sum(apps.burned)
-    for row in apps.itertuples():
-        who = (row.provider, row.time)
-        assert row.users == len(users[who])
-        assert row.burned == burned[who], who
-        assert abs(row.burned_usd - worth[who]) < Decimal("1E-8"), who  # each payment is rounded
-    assert {who for who, own in users.items() if own} <= set(zip(apps.provider, apps.time, strict=True))
-
-
-def prices_in(result):
-    """The prices that a result's summary states, wherever it is in it."""
-    if not isinstance(result, dict):
-        return set()
-    own = {Decimal(result["amuletPrice"])} if "amuletPrice" in result else set()
-    return own.union(*map(prices_in, result.values()))
+    days = [(provider, micros(time) // DAY) for provider, time in zip(apps.provider, apps.time, strict=True)]
+    for who, row in zip(days, apps.itertuples(), strict=True):
+        assert row.users == len(users.get(who, ()))
+        coin, usd = burned.get(who, (0, 0))
+        assert row.burned == coin, who
+        assert abs(row.burned_usd - usd) < Decimal("1E-8"), who  # each payment is rounded
+    assert {who for who, own in users.items() if own} | {*burned} <= {*days}
 
 
 def test_private_transactions_are_verdicts_without_an_update():

@@ -14,6 +14,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.sandbox.generator.generate import generate
+from tests.economics.books import Books
 from tests.economics.histories import (
     WHOLE,
     archive,
@@ -27,18 +28,7 @@ from tests.economics.histories import (
     transfer,
     update,
 )  # fmt: skip
-from tests.sandbox.economy_books import COIN, LOCKED, coin_payload, entity_of, rounded
-
-#: Of each kind of mint, what a payment's summary states, and what that contains besides.
-MINTED = {
-    "minted_app": ("inputAppRewardAmount", None), "minted_sv": ("inputSvRewardAmount", None),
-    "minted_validator": ("inputValidatorRewardAmount", "inputValidatorFaucetAmount"),
-    "minted_validator_faucet": ("inputValidatorFaucetAmount", None),
-    "minted_unclaimed_activity": ("inputUnclaimedActivityRecordAmount", None),
-    "minted_development_fund": ("inputDevelopmentFundAmount", None),
-}  # fmt: skip
-PREAPPROVALS = ("AmuletRules_CreateTransferPreapproval", "TransferPreapproval_Renew")
-EXPIRIES = ("Amulet_Expire", "LockedAmulet_ExpireAmulet")
+from tests.sandbox.economy_books import COIN
 
 
 @pytest.fixture(
@@ -115,93 +105,6 @@ def test_one_party_has_its_own_entries(history):
     assert alone.equals(entries[entries.party == party].reset_index(drop=True))
 
 
-def walked(item):
-    """The events of a transaction, each with the choices above it and the events right below it."""
-
-    def below(key, above):
-        event = item["events_by_id"][key]
-        children = [item["events_by_id"][child] for child in event.get("child_event_ids", [])]
-        yield event, above, children
-        for child in event.get("child_event_ids", []):
-            yield from below(child, (*above, event["choice"]))
-
-    for root in item["root_event_ids"]:
-        yield from below(root, ())
-
-
-def decimal(text):
-    return Decimal(text or 0)
-
-
-def paid(event, above, entries):
-    """What a transfer mints, burns in fees and moves, by kind, party and counterparty."""
-    terms, summary = event["choice_argument"]["transfer"], event["exercise_result"]["summary"]
-    sender, fees = terms["sender"], [decimal(fee) for fee in summary["outputFees"]]
-    for kind, (name, inside) in MINTED.items():
-        entries[kind, sender, None] += decimal(summary.get(name)) - decimal(summary.get(inside))
-    entries["burned_fees", sender, None] -= decimal(summary["holdingFees"]) + decimal(summary["senderChangeFee"])
-    # Of traffic the fees of outputs are in what was paid.
-    if "AmuletRules_BuyMemberTraffic" in above:
-        return
-    entries["burned_fees", sender, None] -= sum(fees)
-    if {*above} & {*PREAPPROVALS} or any(choice.startswith("AnsEntryContext_Collect") for choice in above):
-        return
-    for sent, fee in zip(terms["outputs"], fees, strict=True):
-        receiver, amount = sent["receiver"], decimal(sent["amount"])
-        if receiver != sender:
-            own = fee - rounded(fee * (1 - decimal(sent["receiverFeeRatio"])))
-            entries["transfer_out", sender, receiver] -= amount
-            entries["transfer_in", receiver, sender] += amount
-            entries["burned_fees", sender, None] += own
-            entries["burned_fees", receiver, None] -= own
-
-
-def entries_of(item, coins):
-    """The entries of an update as its payments, taps and expiries state them."""
-    entries, made = defaultdict(Decimal), {}
-    for event, _, _ in walked(item):
-        if event["event_type"] == "created_event" and entity_of(event) in (COIN, LOCKED):
-            terms = coin_payload(entity_of(event), event["create_arguments"])
-            amount = decimal(terms["amount"]["initialAmount"])
-            made[event["contract_id"]] = terms["owner"], amount, entity_of(event) == LOCKED
-    coins |= made
-    for event, above, children in walked(item):
-        choice = event.get("choice", "")
-        stated = event.get("exercise_result")
-        if choice == "AmuletRules_Transfer":
-            paid(event, above, entries)
-        elif choice == "AmuletRules_BuyMemberTraffic":
-            entries["burned_traffic", event["choice_argument"]["provider"], None] -= decimal(stated["amuletPaid"])
-        elif choice in PREAPPROVALS:
-            # A renewal names its provider in the result alone.
-            payer = event["choice_argument"].get("provider") or stated["provider"]
-            entries["burned_preapprovals", payer, None] -= decimal(stated["amuletPaid"])
-        elif choice in ("SubscriptionInitialPayment_Collect", "SubscriptionPayment_Collect"):
-            (payment,) = (child for child in children if child.get("choice") == "AmuletRules_Transfer")
-            payer = payment["choice_argument"]["transfer"]["sender"]
-            entries["burned_names", payer, None] -= coins[stated["amulet"]][1]
-        elif choice in ("AmuletRules_DevNet_Tap", "AmuletRules_Mint"):
-            owner, amount, _ = coins[stated["amuletSum"]["amulet"]]
-            entries["minted_tap" if "Tap" in choice else "minted_other", owner, None] += amount
-        elif choice in EXPIRIES and event["contract_id"] in coins:
-            owner, amount, _ = coins[event["contract_id"]]
-            entries["burned_expiry", owner, None] -= amount
-    return {key: amount for key, amount in entries.items() if amount}
-
-
-def changes_of(item, coins):
-    """How much coin, and locked coin, each party has more after an update."""
-    changes = defaultdict(lambda: [Decimal(0), Decimal(0)])
-    for event, _, _ in walked(item):
-        created = event["event_type"] == "created_event"
-        if entity_of(event) in (COIN, LOCKED) and (created or event["consuming"]):
-            owner, amount, is_locked = coins[event["contract_id"]]
-            sign = 1 if created else -1
-            changes[owner][0] += sign * amount
-            changes[owner][1] += sign * amount * is_locked
-    return changes
-
-
 def entries_by_key(rows, update):
     """The amounts of an update's rows, but for those that change only what is locked, or nothing."""
     sums = defaultdict(Decimal)
@@ -219,14 +122,12 @@ def by_update(events):
 
 
 def test_movements_are_those_of_the_raw_payments_and_coins():
-    items = [json.loads(one.rendered) for one in generate(4, 5_000).updates]
-    items, coins, seen = [item for item in items if "events_by_id" in item], {}, set()
-    rows = by_update(frame_of(items, **WHOLE))
+    books, seen = Books(json.loads(one.rendered) for one in generate(4, 5_000).updates), set()
+    rows, every_change = by_update(frame_of(books.items, **WHOLE)), books.changes()
 
-    for item in items:
-        update_id, entries, sums = item["update_id"], entries_of(item, coins), defaultdict(Decimal)
+    for update_id, entries in books.entries().items():
         assert entries_by_key(rows, update_id) == entries
-        changes = changes_of(item, coins)
+        sums, changes = defaultdict(Decimal), every_change[update_id]
         for (_, party, _), amount in entries.items():
             sums[party] += amount
         # What is stated of payments is what became of the coins.
@@ -250,10 +151,8 @@ def test_movements_are_those_of_the_raw_payments_and_coins():
 @pytest.mark.usefixtures("captures")
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")
 def test_real_movements_are_those_of_the_raw_payments():
-    items, coins = [item for item in captured_items() if "events_by_id" in item], {}
-    rows = by_update(frame_of(items))
-
-    stated = {item["update_id"]: entries_of(item, coins) for item in items}
+    books = Books(captured_items())
+    rows, stated = by_update(frame_of(books.items)), books.entries()
 
     assert {update_id: entries_by_key(rows, update_id) for update_id in stated} == stated
     assert {kind for own in stated.values() for kind, _, _ in own} >= {"minted_sv"}
@@ -271,7 +170,7 @@ def test_a_receiver_pays_its_share_of_the_fees():
 
     found = entries_by_key(by_update(events), "m2")
 
-    assert found == entries_of(item, {})
+    assert found == Books([item]).entries()["m2"]
     assert (found["burned_fees", "bob", None], found["burned_fees", "alice", None]) == (
         Decimal("-0.25"),
         Decimal("-1.5"),

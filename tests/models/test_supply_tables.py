@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from decimal import Decimal
 
 import pandas as pd
@@ -11,6 +10,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.sandbox.generator.generate import generate
+from tests.economics.books import OPEN, POOLS, RULES, UNCLAIMED, UNCLAIMED_FUND, Books, micros
 from tests.economics.histories import (
     WHOLE,
     archive,
@@ -23,39 +23,10 @@ from tests.economics.histories import (
     update,
 )
 from tests.replay import read_capture
-from tests.sandbox.economy_books import (
-    COIN,
-    FUND,
-    KINDS,
-    LOCKED,
-    YEAR,
-    coin_payload,
-    entity_of,
-    preorder,
-    round_number,
-    rounded,
-)
+from tests.sandbox.economy_books import COIN, LOCKED, YEAR, round_number, rounded
 
-RULES, OPEN = "Splice.AmuletRules:AmuletRules", "Splice.Round:OpenMiningRound"
-UNCLAIMED, UNCLAIMED_FUND = "Splice.Amulet:UnclaimedReward", "Splice.Amulet:UnclaimedDevelopmentFundCoupon"
-POOLS = {
-    UNCLAIMED: "unclaimed_rewards", UNCLAIMED_FUND: "development_fund_unallocated", FUND: "development_fund_allocated",
-}  # fmt: skip
-#: What the simulated ledger's locks say of themselves.
-SAID = {
-    None: "other", "escrow of a sale": "other", "vesting of an employee": "vesting", "CNS payment": "payment",
-    "lock of a featured app": "governance", "lock of a super validator": "governance",
-}  # fmt: skip
 HELD = ("unlocked", *(f"locked_{purpose}" for purpose in
                       ("transfer", "allocation", "payment", "governance", "vesting", "other")))  # fmt: skip
-#: Of each template of coupons: what states its weight, and what its round issues for it.
-WEIGHTS = {
-    "AppRewardCoupon": ("amount", "issuancePer{}AppRewardCoupon"),
-    "ValidatorRewardCoupon": ("amount", "issuancePerValidatorRewardCoupon"),
-    "SvRewardCoupon": ("weight", "issuancePerSvRewardCoupon"),
-    "ValidatorFaucetCoupon": (None, "optIssuancePerValidatorFaucetCoupon"),
-    "ValidatorLivenessActivityRecord": (None, "optIssuancePerValidatorFaucetCoupon"),
-}
 
 
 def transactions(name):
@@ -68,49 +39,8 @@ def transactions(name):
 
 
 @pytest.fixture(scope="module")
-def items():
-    return transactions("sandbox")
-
-
-def worth_of(coupon, issuing):
-    """What a coupon is worth, exactly."""
-    template, payload = coupon
-    weight, issuance = WEIGHTS[template.partition(":")[2]]
-    issuance = issuance.format("Featured" if payload.get("featured") else "Unfeatured")
-    return Decimal(payload[weight] if weight else 1) * Decimal(issuing[issuance])
-
-
-def became(items):
-    """By round: what was minted for its coupons, what became unclaimed as they expired, and the worth of open ones."""
-    coupons, issuing, closed, ended = {}, {}, {}, {}
-    minted, expired, left = defaultdict(Decimal), defaultdict(Decimal), defaultdict(Decimal)
-    for item in items:
-        for event in preorder(item):
-            entity = entity_of(event)
-            if event["event_type"] == "created_event":
-                payload = event["create_arguments"]
-                if entity in KINDS:
-                    coupons[event["contract_id"]] = entity, payload
-                elif entity == "Splice.Round:IssuingMiningRound":
-                    issuing[round_number(payload)] = payload
-                elif entity == "Splice.Round:ClosedMiningRound":
-                    closed[event["contract_id"]] = round_number(payload)
-            elif event["choice"] == "DsoRules_ClaimExpiredRewards":
-                (amount,) = (
-                    below["create_arguments"]["amount"]
-                    for below in map(item["events_by_id"].get, event["child_event_ids"])
-                    if entity_of(below) == UNCLAIMED
-                )
-                expired[closed[event["choice_argument"]["choiceArg"]["closedRoundCid"]]] += Decimal(amount)
-            elif entity in KINDS and event["consuming"]:
-                ended[event["contract_id"]] = event["choice"]
-    for contract, coupon in coupons.items():
-        number = round_number(coupon[1])
-        if contract not in ended:
-            left[number] += rounded(worth_of(coupon, issuing[number])) if number in issuing else 0
-        elif not ended[contract].endswith("_DsoExpire"):
-            minted[number] += rounded(worth_of(coupon, issuing[number]))
-    return minted, expired, {number: left[number] for number in issuing}
+def books():
+    return Books(transactions("sandbox"))
 
 
 def allowed_by(config, tick):
@@ -120,14 +50,6 @@ def allowed_by(config, tick):
     shares = ("validatorRewardPercentage", "appRewardPercentage")
     pools = [rounded((whole - fund) * Decimal(config[name])) for name in shares]
     return whole, *pools, fund, whole - sum(pools) - fund
-
-
-def creates(items, entity):
-    """The payloads of the contracts of a template."""
-    for item in items:
-        for event in preorder(item):
-            if event["event_type"] == "created_event" and entity_of(event) == entity:
-                yield event["create_arguments"]
 
 
 def value_at(schedule, at):
@@ -160,11 +82,11 @@ def step_after(opened, rules):
 def test_what_the_curve_allows_is_in_the_raw_rounds(name, request):
     if name == "captures":
         request.getfixturevalue("captures")  # skips where there are none
-    own = transactions(name)
-    rounds = {round_number(payload): payload for payload in creates(own, OPEN)}
-    rules = next(creates(own, RULES))
+    own = Books(transactions(name))
+    rounds = {round_number(life.payload): life.payload for life in own.of(OPEN)}
+    rules = next(own.of(RULES)).payload
 
-    rows = lf.issuance(frame_of(own, **WHOLE)).set_index("round")
+    rows = lf.issuance(frame_of(own.items, **WHOLE)).set_index("round")
 
     assert list(rows.index) == sorted(rounds)
     for number, opened in rounds.items():
@@ -182,14 +104,14 @@ def test_what_the_curve_allows_is_in_the_raw_rounds(name, request):
     assert name == "captures" or {*rows.next_step_round.isna()} == {True, False}
 
 
-def test_what_became_of_a_rounds_coupons_is_in_the_raw_events(items):
-    minted, expired, left = became(items)
-    events = frame_of(items, **WHOLE)
+def test_what_became_of_a_rounds_coupons_is_in_the_raw_events(books):
+    minted, expired, left = books.coupons()
+    events = frame_of(books.items, **WHOLE)
 
     rows = lf.issuance(events).set_index("round")
 
     assert min(map(len, (minted, expired, left))) > 2
-    price = {round_number(payload): Decimal(payload["amuletPrice"]) for payload in creates(items, OPEN)}
+    price = {round_number(life.payload): Decimal(life.payload["amuletPrice"]) for life in books.of(OPEN)}
     for number, row in rows.iterrows():
         assert (row.minted, row.expired) == (minted[number], expired[number])
         assert (None if pd.isna(row.open) else row.open) == left.get(number)
@@ -207,8 +129,8 @@ def test_what_became_of_a_rounds_coupons_is_in_the_raw_events(items):
 
 
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")
-def test_sums_from_ledger_begin_are_not_known_of_a_part(items):
-    part = frame_of(items[len(items) // 2 :])
+def test_sums_from_ledger_begin_are_not_known_of_a_part(books):
+    part = frame_of(books.items[len(books.items) // 2 :])
 
     rows = lf.issuance(part, opening=opening_of([]))
 
@@ -288,53 +210,14 @@ def test_a_share_of_the_development_fund_that_is_not_stated_is_that_of_the_packa
     assert (rows.next_allowed_development_fund[0], rows.next_allowed_sv[0]) == (2 * fund, 1_200_000 - 2 * fund)
 
 
-def stock_of(entity, payload):
-    """Which stock a contract is of, and how much of it; None if of none."""
-    if entity in POOLS:
-        return POOLS[entity], Decimal(payload["amount"])
-    if entity not in (COIN, LOCKED):
-        return None
-    kind = "unlocked"
-    if entity == LOCKED:
-        said = payload["lock"]["optContext"]
-        kind = f"locked_{'transfer' if (said or '').startswith('transfer to ') else SAID[said]}"
-    return kind, Decimal(coin_payload(entity, payload)["amount"]["initialAmount"])
-
-
-def stocks_at(items, times):
-    """What there is of each stock at each time, and the price of the earliest round that is open then."""
-    # A later migration can begin before the one before it ends, and end what that one creates.
-    waiting, active, rounds, price, spent = sorted(items, key=lambda item: item["record_time"]), {}, {}, {}, Decimal(0)
-    gone = set()
-    for time in times:
-        while waiting and pd.Timestamp(waiting[0]["record_time"]) <= time:
-            item = waiting.pop(0)
-            for event in preorder(item):
-                contract, entity = event["contract_id"], entity_of(event)
-                if event["event_type"] == "created_event" and contract not in gone:
-                    active[contract] = stock_of(entity, event["create_arguments"])
-                    if entity == OPEN:
-                        rounds[contract] = round_number(event["create_arguments"])
-                        price[rounds[contract]] = Decimal(event["create_arguments"]["amuletPrice"])
-                elif event.get("consuming"):
-                    gone.add(contract)
-                    active.pop(contract, None)
-                    rounds.pop(contract, None)
-                if event.get("choice") == "AmuletRules_Transfer":
-                    spent += Decimal(event["exercise_result"]["summary"]["inputDevelopmentFundAmount"] or 0)
-        sums = defaultdict(Decimal, development_fund_spent=spent)
-        for kind, amount in filter(None, active.values()):
-            sums[kind] += amount
-        yield sums, price[min(rounds.values())]
-
-
-def test_supply_by_purpose_is_that_of_the_raw_contracts(items):
-    events = frame_of(items, **WHOLE)
+def test_supply_by_purpose_is_that_of_the_raw_contracts(books):
+    events = frame_of(books.items, **WHOLE)
 
     rows = lf.supply_by_purpose(events, every="1min")
 
     names = [*HELD, *POOLS.values(), "development_fund_spent"]
-    for (place, row), (sums, price) in zip(rows.iterrows(), stocks_at(items, rows.time), strict=True):
+    stocks = books.stocks(map(micros, rows.time))
+    for (place, row), (sums, price) in zip(rows.iterrows(), stocks, strict=True):
         assert [row[name] for name in names] == [sums[name] for name in names]
         assert [row[f"{name}_usd"] for name in names] == [rounded(sums[name] * price) for name in names]
         assert row.total == sum(row[name] for name in HELD)

@@ -1,13 +1,14 @@
-"""`validator_daily` and `wallets_daily`, against the payloads of the events read in plain Python."""
+"""`validator_daily` and `wallets_daily`, against the books of the raw items."""
 
-import json
 from collections import defaultdict
 
 import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from tests.economics.books import DAY, OPEN, Books, micros
 from tests.economics.histories import DSO, WHOLE, archive, create, frame_of, update
+from tests.sandbox.economy_books import round_number
 
 LICENSE = "Splice.ValidatorLicense:ValidatorLicense"
 PREAPPROVAL, SETUP = "Splice.AmuletRules:TransferPreapproval", "Splice.AmuletRules:ExternalPartySetupProposal"
@@ -26,33 +27,32 @@ def history():
         yield lf.load_history(net, start="begin", progress=False, decimals="exact")
 
 
-def read(history):
-    """Every event with its day and its payload, in order."""
-    for row in history.events.itertuples():
-        yield row, row.record_time.floor("D"), json.loads(row.payload)
+@pytest.fixture(scope="module")
+def books(history):
+    return Books(lf.rebuild_items(history))
 
 
-def test_a_validators_day_has_the_rounds_that_payloads_say(history):
+def test_a_validators_day_has_the_rounds_that_payloads_say(history, books):
     reports, missed, last = defaultdict(set), defaultdict(dict), {}
-    for row, day, payload in read(history):
-        if row.event_type == "created_event" and row.template_name in REPORTS:
-            reports[payload["validator"], day].add(int(payload["round"]["number"]))
-        if row.event_type == "created_event" and row.template_name == LICENSE and payload["faucetState"]:
-            last[payload["validator"], day] = int(payload["faucetState"]["lastReceivedFor"]["number"])
-            missed[payload["validator"]][day] = int(payload["faucetState"]["numCouponsMissed"])
+    for life in books.of(*REPORTS):
+        reports[life.payload["validator"], life.day].add(round_number(life.payload))
+    for life in books.of(LICENSE):
+        if state := life.payload["faucetState"]:
+            last[life.payload["validator"], life.day] = int(state["lastReceivedFor"]["number"])
+            missed[life.payload["validator"]][life.day] = int(state["numCouponsMissed"])
 
     rows = lf.validator_daily(history)
 
     for row in rows.itertuples():
-        who = (row.validator, row.time)
-        assert row.rounds_reported == len(reports[who])
-        counted = [number for day, number in sorted(missed[row.validator].items()) if day <= row.time]
+        day, own = micros(row.time) // DAY, missed[row.validator]
+        assert row.rounds_reported == len(reports[row.validator, day])
+        counted = [number for of_day, number in sorted(own.items()) if of_day <= day]
         before = counted[-2] if len(counted) > 1 else 0
-        assert row.rounds_missed == (counted[-1] - before if row.time in missed[row.validator] else 0)
-        if who in last:
-            assert row.last_round == last[who]
+        assert row.rounds_missed == (counted[-1] - before if day in own else 0)
+        if (row.validator, day) in last:
+            assert row.last_round == last[row.validator, day]
     assert {who for who, reported in reports.items() if reported} == {
-        (row.validator, row.time) for row in rows.itertuples() if row.rounds_reported
+        (row.validator, micros(row.time) // DAY) for row in rows.itertuples() if row.rounds_reported
     }
 
 
@@ -74,7 +74,7 @@ def test_a_validators_day_sums_what_it_claimed_and_what_it_paid_for_traffic(hist
         assert row.net == row.rewards_claimed - row.traffic_paid
 
 
-def test_days_of_a_validator_add_up_to_its_liveness_and_a_silent_one_has_its_days(history):
+def test_days_of_a_validator_add_up_to_its_liveness_and_a_silent_one_has_its_days(history, books):
     rows, liveness = lf.validator_daily(history), lf.validator_liveness(history).set_index("validator")
     sums = rows.groupby("validator")[["rounds_reported", "rounds_missed"]].sum()
 
@@ -83,10 +83,7 @@ def test_days_of_a_validator_add_up_to_its_liveness_and_a_silent_one_has_its_day
     assert rows.groupby("validator").silent_for.last().to_dict() == liveness.silent_for.to_dict()
     for _, days in rows.groupby("validator"):
         assert list(days.time) == list(pd.date_range(days.time.iloc[0], rows.time.max()))
-    closing = {}
-    for row, _, payload in read(history):
-        if row.template_name == "Splice.Round:OpenMiningRound" and row.event_type == "created_event":
-            closing[int(payload["round"]["number"])] = pd.Timestamp(payload["targetClosesAt"])
+    closing = {round_number(life.payload): pd.Timestamp(life.payload["targetClosesAt"]) for life in books.of(OPEN)}
     end = history.events.record_time.max()
     for row in rows[rows.last_round.notna()].itertuples():
         moment = min(row.time + pd.Timedelta("1D"), end)
@@ -113,35 +110,26 @@ def test_a_part_with_its_opening_is_the_part_of_the_whole_and_is_refused_without
     pd.testing.assert_frame_equal(rows.drop(columns=unknown), wanted.drop(columns=unknown), check_index_type=False)
 
 
-def test_wallets_are_what_the_contracts_of_preapprovals_say(history):
+def test_wallets_are_what_the_contracts_of_preapprovals_say(history, books):
     rows = lf.wallets_daily(history)
-    given, changed = {}, defaultdict(set)
-    renewing = set(history.events.event_id[history.events.choice == "TransferPreapproval_Renew"])
-    standing = defaultdict(dict)
-    for row, day, payload in read(history):
-        if row.template_name != PREAPPROVAL:
-            continue
-        if row.event_type == "created_event":
-            given[row.contract_id] = payload
-            what = "renewed" if row.parent_event_id in renewing else "created"
-            changed[payload["provider"], day, what].add(payload["receiver"])
-            standing[row.contract_id] = {"from": day, "until": None}
-        elif row.consuming:
-            standing[row.contract_id]["until"] = day
+    given, changed = [*books.of(PREAPPROVAL)], defaultdict(set)
+    for life in given:
+        what = "renewed" if "TransferPreapproval_Renew" in life.above else "created"
+        changed[life.payload["provider"], life.day, what].add(life.payload["receiver"])
 
     assert rows.renewed.sum() > 0
-    end = history.events.record_time.max()
+    end = micros(history.events.record_time.max())
     for row in rows.itertuples():
+        day = micros(row.time) // DAY
         for what in ("created", "renewed"):
-            assert getattr(row, what) == len(changed[row.provider, row.time, what])
-        moment = min(row.time + pd.Timedelta("1D"), end)
+            assert getattr(row, what) == len(changed[row.provider, day, what])
         active = {
-            payload["receiver"]
-            for contract, payload in given.items()
-            if payload["provider"] == row.provider
-            and standing[contract]["from"] <= row.time
-            and not (standing[contract]["until"] is not None and standing[contract]["until"] <= row.time)
-            and pd.Timestamp(payload["expiresAt"]) > moment
+            life.payload["receiver"]
+            for life in given
+            if life.payload["provider"] == row.provider
+            and life.day <= day
+            and (life.until is None or life.until // DAY > day)
+            and micros(life.payload["expiresAt"]) > min((day + 1) * DAY, end)
         }
         assert row.active == len(active)
     assert rows.created.sum() == sum(len(own) for who, own in changed.items() if who[2] == "created")
