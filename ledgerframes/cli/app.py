@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import signal
 import sys
 import threading
@@ -24,11 +23,10 @@ from typer.main import get_command
 from ledgerframes import __version__
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.help import Group
-from ledgerframes.cli.log_lines import log_handler
 from ledgerframes.cli.messages import of_the_shell, option_of
 from ledgerframes.cli.options import say
 from ledgerframes.cli.output import Rows, printed
-from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError
+from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError, visible
 from ledgerframes.signals import Signalled, end_if_signalled, forget_signals, leave
 from ledgerframes.threads import SLICE
 
@@ -99,6 +97,14 @@ def _show_warning(message: Warning | str, *_where: object, **_line: object) -> N
     say(f"warning: {_in_its_words(message)}", err=True)
 
 
+class _Visible(logging.Formatter):
+    """Log lines in which nothing that a server sent can control the terminal, or look like another line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Format a record."""
+        return visible(super().format(record))
+
+
 def _version(asked: bool) -> None:
     if asked:
         say(f"ledgerframes {__version__}")
@@ -115,7 +121,9 @@ def _common(
 ) -> None:
     del version
     # Other libraries stay at warnings: their debug lines hold headers, which may hold secrets.
-    logging.basicConfig(level=logging.WARNING, handlers=[log_handler(shutil.get_terminal_size().columns)])
+    lines = logging.StreamHandler(sys.stderr)
+    lines.setFormatter(_Visible("%(levelname)s:%(name)s:%(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[lines])
     logging.getLogger("ledgerframes").setLevel(logging.DEBUG if verbose else logging.INFO)
 
 

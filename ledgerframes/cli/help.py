@@ -23,7 +23,7 @@ _WORDS: Final = {
     "PATH": ("output", "ca_file", "load", "save", "labels", "endpoints", "token_file"),
     "TABLES": ("tables", "derive"),
     "COLUMNS": ("columns",),
-    "PARTY": ("party", "owner", "validator"),
+    "PARTY": ("party", "parties", "owners", "validators"),
     "NUMBER": (
         "rate", "limit", "workers", "top", "port", "seed", "updates", "days", "rounds_per_day", "migration_id",
         "as_of_round", "sample",

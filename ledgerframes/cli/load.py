@@ -12,6 +12,7 @@ from ledgerframes.arguments import did_you_mean
 from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
+from ledgerframes.cli.messages import option_of
 from ledgerframes.cli.output import check_output, write_tables
 from ledgerframes.errors import InputError
 from ledgerframes.paging.window import Bound
@@ -23,6 +24,8 @@ _PARTS: Final = frozenset({"ledger_transactions", "ledger_events", "rejects", "v
 _SEVERAL: Final = frozenset({"history", "verdicts", "ledger_transaction", "ledger_history"})
 #: Tables counted by a participant's offsets, not by times.
 _BY_OFFSET: Final = frozenset({"ledger_history", "ledger_contracts"})
+_AT: Final = "active_contracts, coins: the newest snapshot up to this time, UTC; ledger_contracts: an offset."
+_OUTPUT: Final = "A file .parquet, .csv, .json or .xlsx, a folder, or - for CSV on standard output."
 #: Everything that a user can load: the three history tables in one pass, or any table that a loader fills.
 LOADABLE: Final = (
     "history",
@@ -33,65 +36,53 @@ LOADABLE: Final = (
 )
 
 
-#: Arguments that are lists: an option of the singular is given once for each.
-_SINGULAR: Final = {
-    "parties": "party",
-    "templates": "template",
-    "owners": "owner",
-    "members": "member",
-    "validators": "validator",
-    "ids": "id",
+#: The options for a loader, by the arguments of it that they give.
+_OPTIONS: Final[dict[str, Any]] = {
+    "start": opt.Start,
+    "end": opt.End,
+    "last": opt.Last,
+    "limit": opt.Limit,
+    "columns": Annotated[
+        str | None, typer.Option(help="Columns to keep, with commas between them.", autocompletion=completion.columns)
+    ],
+    "at": Annotated[str | None, typer.Option(help=_AT)],
+    "templates": Annotated[
+        list[str] | None, typer.Option("--template", help="active_contracts: package-name:Module:Entity.")
+    ],
+    "owners": Annotated[list[str] | None, typer.Option("--owner", help="coins: an owner's party id; may be repeated.")],
+    "prefix": Annotated[str | None, typer.Option(help="names: only those that begin so.")],
+    "members": Annotated[
+        list[str] | None, typer.Option("--member", help="traffic: PAR::… or MED::…; may be repeated.")
+    ],
+    "synchronizer": Annotated[str | None, typer.Option(help="traffic: the synchronizer's id.")],
+    "validators": Annotated[
+        list[str] | None, typer.Option("--validator", help="validator_faucets: a party; may be repeated.")
+    ],
+    "ids": Annotated[list[str] | None, typer.Option("--id", help="instruments: an instrument's id; may be repeated.")],
+    "parties": Annotated[list[str] | None, typer.Option("--party", help="A party id; may be given several times.")],
+    "record_time": Annotated[str | None, typer.Option(help="holdings_summary: the snapshot's time.")],
+    "migration_id": Annotated[int | None, typer.Option(help="holdings_summary: the snapshot's migration id.")],
+    "match": Annotated[str | None, opt.word("holdings_summary: exact or at_or_before.", ("exact", "at_or_before"))],
+    "as_of_round": Annotated[int | None, typer.Option(help="holdings_summary: round of the notional fees.")],
+    "missing": Annotated[str | None, opt.word("holdings_summary: null, zero or drop.", ("null", "zero", "drop"))],
+    "update_id": Annotated[str | None, typer.Option(help="ledger_transaction: which one.")],
+    "hash": Annotated[str | None, typer.Option(help="ledger_transaction: which one, by its hash.")],
+    "blobs": Annotated[bool, typer.Option("--blobs", help="Contracts: keep created_event_blob.")],
 }
 
 
 @app.command()
 @opt.networked("scan", "validator", "registry", "ledger")
+@opt.taking(_OPTIONS)
 def load(
     network: opt.Connect,
     *,
     table: Annotated[
         str, typer.Argument(help=f"One of: {', '.join(LOADABLE)}.", autocompletion=completion.listed(LOADABLE))
     ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="A file .parquet, .csv, .json or .xlsx, a folder, or - for CSV on standard output."
-        ),
-    ],
-    start: opt.Start = None,
-    end: opt.End = None,
-    last: opt.Last = None,
-    limit: opt.Limit = None,
-    columns: Annotated[
-        str | None, typer.Option(help="Columns to keep, with commas between them.", autocompletion=completion.columns)
-    ] = None,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            help="active_contracts, coins: the newest snapshot up to this time, UTC; ledger_contracts: an offset."
-        ),
-    ] = None,
-    template: Annotated[list[str] | None, typer.Option(help="active_contracts: package-name:Module:Entity.")] = None,
-    owner: Annotated[list[str] | None, typer.Option(help="coins: an owner's party id; may be repeated.")] = None,
-    prefix: Annotated[str | None, typer.Option(help="names: only those that begin so.")] = None,
-    member: Annotated[list[str] | None, typer.Option(help="traffic: PAR::… or MED::…; may be repeated.")] = None,
-    synchronizer: Annotated[str | None, typer.Option(help="traffic: the synchronizer's id.")] = None,
-    validator: Annotated[list[str] | None, typer.Option(help="validator_faucets: a party; may be repeated.")] = None,
-    instrument: Annotated[
-        list[str] | None, typer.Option("--id", help="instruments: an instrument's id; may be repeated.")
-    ] = None,
-    party: Annotated[list[str] | None, typer.Option(help="A party id; may be given several times.")] = None,
-    record_time: Annotated[str | None, typer.Option(help="holdings_summary: the snapshot's time.")] = None,
-    migration_id: Annotated[int | None, typer.Option(help="holdings_summary: the snapshot's migration id.")] = None,
-    match: Annotated[
-        str | None, opt.word("holdings_summary: exact or at_or_before.", ("exact", "at_or_before"))
-    ] = None,
-    as_of_round: Annotated[int | None, typer.Option(help="holdings_summary: round of the notional fees.")] = None,
-    missing: Annotated[str | None, opt.word("holdings_summary: null, zero or drop.", ("null", "zero", "drop"))] = None,
-    update_id: Annotated[str | None, typer.Option(help="ledger_transaction: which one.")] = None,
-    hash: Annotated[str | None, typer.Option(help="ledger_transaction: which one, by its hash.")] = None,  # noqa: A002
+    output: Annotated[Path, typer.Option("--output", "-o", help=_OUTPUT)],
     personal: Annotated[bool, typer.Option("--personal", help="Keep personal data: contact points.")] = False,
-    blobs: Annotated[bool, typer.Option("--blobs", help="Contracts: keep created_event_blob.")] = False,
+    **options: Any,
 ) -> None:
     """Load one table, or all three history tables, into Parquet, CSV, JSON or a workbook.
 
@@ -104,38 +95,30 @@ def load(
         hint = did_you_mean(table, LOADABLE) or f"; there are {', '.join(LOADABLE)}"
         raise InputError(f"{table!r} is not a table that can be loaded{hint}")
     check_output(output, tables=table, several=table in _SEVERAL)
-    bound = _offset if table in _BY_OFFSET else _bound
-    given: dict[str, Any] = {
-        "start": bound(start, "start"), "end": bound(end, "end"), "last": last, "limit": limit,
-        "columns": columns.split(",") if columns else None, "parties": party or None, "record_time": record_time,
-        "migration_id": migration_id, "match": match, "as_of_round": as_of_round, "missing": missing,
-        "update_id": update_id, "hash": hash, "at": bound(at, "at"), "templates": template or None,
-        "owners": owner or None, "prefix": prefix, "members": member or None,
-        "synchronizer": synchronizer, "validators": validator or None,
-        "blobs": blobs or None, "ids": instrument or None,
-        "personal": True if personal and table == "licenses" else None,
-    }  # fmt: skip
-    loader, arguments = _call(table, {name: value for name, value in given.items() if value is not None})
+    bound: Any = _offset if table in _BY_OFFSET else _bound
+    given = opt.chosen(options)
+    given |= {name: bound(given[name], name) for name in ("start", "end", "at") if name in given}
+    given |= {"columns": given["columns"].split(",")} if "columns" in given else {}
+    given |= {"personal": True} if personal and table == "licenses" else {}
+    loader, arguments = _call(table, given)
     with network() as net:
         loaded = loader(net, as_="arrow", **arguments)
         personal = personal or net.settings.personal
     tables = {table: loaded} if not isinstance(loaded, tuple) else loaded._asdict()  # type: ignore[attr-defined]
-    opt.say_range(next(iter(tables.values())), last, warned=True)
+    opt.say_range(next(iter(tables.values())), given.get("last"), warned=True)
     write_tables(tables if personal else _impersonal(tables), output)
 
 
-def _bound(text: str | None, _name: str) -> Bound | None:
+def _bound(text: str, _name: str) -> Bound | None:
     return opt.bound(text)
 
 
-def _offset(text: str | None, name: str) -> int | None:
+def _offset(text: str, name: str) -> int:
     """Read a participant's offset.
 
     Raises:
         InputError: it is not a whole number.
     """
-    if text is None:
-        return None
     if not (text.isascii() and text.isdigit()):
         raise InputError(f"--{name} {text!r} is not valid: give an offset, a whole number of 0 or more")
     return int(text)
@@ -165,7 +148,9 @@ def _call(table: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def _option(name: str) -> str:
-    return f"--{_SINGULAR.get(name, name).replace('_', '-')}"
+    """The option that gives an argument, such as `--party` for `parties`."""
+    declared = _OPTIONS[name].__metadata__[0].param_decls if name in _OPTIONS else ()
+    return declared[0] if declared else option_of(name)
 
 
 def _impersonal(tables: dict[str, Any]) -> dict[str, Any]:

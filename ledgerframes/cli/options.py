@@ -123,7 +123,7 @@ def connected(own: dict[str, Any], named: str | None = None) -> Network:
     Raises:
         InputError: the option says it, too.
     """
-    own = {name: value for name, value in own.items() if value is not None and value is not False and value != []}
+    own = chosen(own)
     if named is not None:
         said, option = ("a scan's URL", "scan_url") if "://" in named else ("a profile", "profile")
         if option in own:
@@ -132,10 +132,15 @@ def connected(own: dict[str, Any], named: str | None = None) -> Network:
     return connect(**own)
 
 
+def chosen(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None and value is not False and value != []}
+
+
 def with_options(run: Command, command: Command, options: Mapping[str, Any], *, without: str = "") -> Command:
     """A command that takes these options, too, as a shell reads them; flags are off and the others not given."""
     shown = signature(command, eval_str=True)
-    own = [parameter for parameter in shown.parameters.values() if parameter.name != without]
+    own = [one for one in shown.parameters.values() if one.name != without and one.kind != Parameter.VAR_KEYWORD]
     added = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=False if kind.__origin__ is bool else None, annotation=kind)
         for name, kind in options.items()
@@ -144,6 +149,11 @@ def with_options(run: Command, command: Command, options: Mapping[str, Any], *, 
     run.__signature__ = whole  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in whole.parameters.values()}
     return run
+
+
+def taking(options: Mapping[str, Any]) -> Callable[[Command], Command]:
+    """Options for a command that takes them as `**options`, to pass them on."""
+    return lambda command: with_options(command, command, options)
 
 
 def labelled(file: Path | None) -> Any:

@@ -15,8 +15,8 @@ from ledgerframes.plot.coin import rewards as rewards
 from ledgerframes.plot.governance import price_votes as price_votes
 from ledgerframes.plot.governance import votes as votes
 from ledgerframes.plot.holders import balances as balances
-from ledgerframes.plot.holders import holding_fees as holding_fees
-from ledgerframes.plot.holders import holdings as holdings
+from ledgerframes.plot.holdings import holding_fees as holding_fees
+from ledgerframes.plot.holdings import holdings as holdings
 from ledgerframes.plot.key_figures import app_shares as app_shares
 from ledgerframes.plot.key_figures import retention as retention
 from ledgerframes.plot.key_figures import validator_scorecard as validator_scorecard

@@ -11,11 +11,11 @@ from ledgerframes.errors import InputError
 from ledgerframes.models.coin_flows import transfers as transfers_of
 from ledgerframes.models.licenses import license_growth as growth_of
 from ledgerframes.number_format import amount_text, count_text, plural
+from ledgerframes.plot.bins import DAY, between, bins, moment_text, time_bins
 from ledgerframes.plot.contents import Axis, Content, Flows, Micros, Nothing, Ribbon, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import fixed, ranked
 from ledgerframes.plot.reading import Given, begins, floats, micros, part, texts
-from ledgerframes.plot.time_bins import DAY, between, bins, moment_text, time_bins
 
 _KINDS: Final = {"transaction": "transactions", "assignment": "assignments", "unassignment": "unassignments"}
 _PAIRS: Final = 14

@@ -14,13 +14,12 @@ from ledgerframes.models.coin_flows import mint_burn
 from ledgerframes.models.coin_stocks import supply_per_round
 from ledgerframes.models.rounds_and_rewards import reward_flows
 from ledgerframes.number_format import amount_text, plural
+from ledgerframes.plot.bins import between, bins, grouped, rounds_text
 from ledgerframes.plot.contents import Axis, Content, Floats, Nothing, Panels, Series, Stack, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.palette import hues_of
 from ledgerframes.plot.ranking import fixed, ranked
 from ledgerframes.plot.reading import Given, begins, floats, micros, part, texts
-from ledgerframes.plot.round_groups import grouped, rounds_text
-from ledgerframes.plot.time_bins import between, bins
 from ledgerframes.short_ids import short_names
 
 _MOST_BINS: Final = 100  # days of a quarter
@@ -154,7 +153,7 @@ def burn(x: Given, *, every: str | None = None) -> Content:
 
 
 @chart(supply_per_round)
-def coin_supply(x: Given, *, show: Literal["all", "flows", "total"] = "all") -> Content:
+def coin_supply(x: Given) -> Content:
     """Draw the supply of coin after each round, and what each round minted and burned, in panels of their own.
 
     More than 120 rounds are combined, in groups of 2, 5, 10 and so on. The subtitle says what is not known and
@@ -162,63 +161,50 @@ def coin_supply(x: Given, *, show: Literal["all", "flows", "total"] = "all") -> 
 
     Args:
         x: one row per round, from `supply_per_round`; or a History or Store.
-        show: everything that is known, only minting and burning, or only the supply.
 
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=300) as net:
         ...     rounds = lf.supply_per_round(lf.load_events(net))
-        >>> lf.plot.coin_supply(rounds, show="total").get_xlabel()
-        'round'
+        >>> lf.plot.coin_supply(rounds).get_title(loc="left")
+        'Coin supply, minted and burned'
     """
-    flows = ("minted", "burned", "unexplained") if show != "total" else ()
-    frame = x.frame("round", *flows, *(("total",) if show != "flows" else ()))
-    title = {
-        "all": "Coin supply, minted and burned",
-        "flows": "Coin minted and burned",
-        "total": "Total supply of coin",
-    }[show]
-    numbers = floats(frame, "round")
+    flows = ("minted", "burned", "unexplained")
+    frame = x.frame("round", *flows, "total")
+    title, numbers = "Coin supply, minted and burned", floats(frame, "round")
     order = np.argsort(numbers, kind="stable")[: int((~np.isnan(numbers)).sum())]
     if not len(order):
         return Nothing(title, "no rounds in this range")
-    frame = frame.iloc[order]
-    total = _total(numbers[order], floats(frame, "total"), title) if show != "flows" else None
-    if show == "total":
-        why = "the supply before these rounds is not known; give opening= to lf.supply_per_round"
-        return total or Nothing(title, why)
-    columns = {name: floats(frame, name) for name in ("minted", "burned", "unexplained")}
-    groups = grouped(numbers[order], frame.get("whole"))
+    frame, numbers = frame.iloc[order], numbers[order]
+    columns = {name: floats(frame, name) for name in flows}
+    groups = grouped(numbers, frame.get("whole"))
     unknown = int((np.isnan(columns["burned"]) | np.isnan(columns["minted"])).sum())
     unexplained = int((np.nan_to_num(columns["unexplained"]) != 0).sum())
-    second = [rounds_text(numbers[order])]
+    panels = _total(numbers, floats(frame, "total"))
+    second = [rounds_text(numbers)]
     second += [f"what was burned is not known in {unknown:,}"] if unknown else []
     second += [f"changes unexplained in {unexplained:,}"] if unexplained else []
-    second += ["the supply is not known"] if show == "all" and total is None else []
-    panels: list[Stack | Steps] = [total] if total is not None else []
+    second += [] if panels else ["the supply is not known"]
     for hue, name in enumerate(("minted", "burned")):
-        sums = groups.total(numbers[order], columns[name])
+        sums = groups.total(numbers, columns[name])
         heading = f"{name}  {amount_text(float(sums.sum()))} CC"
         panels.append(groups.stack(heading, "", (Series(name, name, sums, hue),), "CC", "amount", "CC", along="round"))
     return Panels(title, ", ".join(second) + groups.note(), tuple(panels))
 
 
-def _total(numbers: Floats, totals: Floats, title: str) -> Steps | None:
+def _total(numbers: Floats, totals: Floats) -> list[Stack | Steps]:
+    """The panel of the supply; none if it is not known."""
     known = ~np.isnan(totals)
     if not known.any():
-        return None
+        return []
     low, high = float(np.nanmin(totals)), float(np.nanmax(totals))
     near = 0 < high - low < low / 2
     air = (high - low) * 0.12
-    unknown = int((~known).sum())
-    second = rounds_text(numbers[known]) + (f"; not known after {plural(unknown, 'other')}" if unknown else "")
     line = Series("total", "supply", totals[known], 0, numbers[known], f"{amount_text(float(totals[known][-1]))} CC")
-    heading = title if title == "Total supply of coin" else f"supply  {line.total}"
-    return Steps(
-        heading, second, Axis("round", "round"),
-        Axis("CC, from above 0" if near else "CC", "amount", "CC", (low - air, high + air) if near else None), (line,),
-        words="after round", end=float(numbers[known][-1]) + 0.5,
-    )  # fmt: skip
+    limits = (low - air, high + air) if near else None
+    y = Axis("CC, from above 0" if near else "CC", "amount", "CC", limits)
+    end = float(numbers[known][-1]) + 0.5
+    return [Steps(f"supply  {line.total}", "", Axis("round", "round"), y, (line,), words="after round", end=end)]
 
 
 @chart(part("instruments"), giver="lf.load_instruments(net)", over_time=True)

@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from ledgerframes.number_format import amount_text, count_text
+
 Floats = npt.NDArray[np.float64]
 #: Microseconds since 1970 in UTC.
 Micros = npt.NDArray[np.int64]
@@ -136,7 +138,6 @@ class Steps(Titled):
         y: of the values.
         series: each with the places of its values.
         words: the text before each place in a tooltip, such as "after round".
-        marks: places to point out, with words.
         end: the end of the last value; its own place if None.
         events: lines at what happened meanwhile.
     """
@@ -145,7 +146,6 @@ class Steps(Titled):
     y: Axis
     series: tuple[Series, ...]
     words: str = ""
-    marks: tuple[tuple[float, str], ...] = ()
     end: float | None = None
     events: tuple[EventLine, ...] = ()
 
@@ -175,6 +175,13 @@ class Bars(Titled):
     series: tuple[Series, ...]
     totals: tuple[str, ...]
     rest: bool
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """The ends of the bars, below and above 0; of all but that of the others."""
+        values = np.array([series.values for series in self.series])[:, : len(self.names) - self.rest]
+        ends = [part(values, 0).sum(axis=0) for part in (np.minimum, np.maximum)]
+        return float(ends[0].min(initial=0.0)), float(ends[1].max(initial=0.0))
 
     @property
     def leftward(self) -> npt.NDArray[np.bool_]:
@@ -214,6 +221,10 @@ class Flows(Titled):
     hues: Mapping[str, int | None]
     ribbons: tuple[Ribbon, ...]
     statuses: Mapping[str, int]
+
+    def text(self, size: float) -> str:
+        """A size in words: a count, or an amount of coin or of another instrument."""
+        return amount_text(size) if self.unit in {"CC", "units"} else count_text(int(size))
 
     def sizes(self, side: int) -> dict[str, float]:
         """The total that each name of a side sends (0) or receives (1), from top to bottom."""

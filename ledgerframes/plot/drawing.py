@@ -27,7 +27,7 @@ _COMMON: Final = {
     "every": 'length of an interval, such as `"1h"`, `"1D"`; chosen from the range by default.',
     "top": "the number of names to show; the others are combined.",
     "events": "what happened meanwhile, as thin lines with short labels: from `votes` or `config_changes`, or a frame"
-    " with a\n        column of times and one of texts, such as `time` and `text`.",
+    " with\n        the columns `time` and `text`.",
 }
 _REFUSED: Final = "\n    InputError: the frame lacks the columns, or an argument breaks a rule."
 _NOT_WHOLE: Final = "\n    PartialResultError: a History or Store that is not known to begin with the ledger."

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 
 from ledgerframes.errors import InputError
 from ledgerframes.number_format import plural
@@ -16,9 +15,7 @@ from ledgerframes.plot.reading import Given, micros, texts
 
 _GIVER: Final = "lf.votes(events) or lf.config_changes(events)"
 #: When a vote takes effect, else when it was closed, else when it was opened.
-_OF_VOTES: Final = ("effective_at", "completed_at", "opened_at")
-_TIMES: Final = ("time", "record_time", "at", "date", "day")
-_WORDS: Final = ("label", "text", "event", "title", "name")
+_OF_VOTES: Final[tuple[str, ...]] = ("effective_at", "completed_at", "opened_at")
 #: Before an action's name, such as SRARC_: by which rules it is done.
 TAG: Final = r"^[A-Z]+_"
 _LONGEST: Final = 28  # characters of a label
@@ -30,7 +27,7 @@ def with_events(content: Content, events: Any) -> Content:
 
     Args:
         content: of a chart over time.
-        events: a frame of votes, of changes of configuration, or of any times and texts.
+        events: a frame of votes, of changes of configuration, or of `time` and `text`.
 
     Raises:
         InputError: it is none of these, or the chart is not over time.
@@ -53,44 +50,32 @@ def with_events(content: Content, events: Any) -> Content:
 
 
 def _read(events: Any) -> tuple[Any, list[str]]:
-    """The times of events in microseconds, in order, and what each is."""
+    """The times of events in microseconds, in order, and what each is.
+
+    Raises:
+        InputError: it is not a frame of votes, of changes of configuration, or of `time` and `text`.
+    """
     frame = Given(events, "events=", _GIVER).frame()
-    times, known = _times(frame)
-    words = _words(frame)
-    order = np.argsort(times[known], kind="stable")
-    return times[known][order], words[known].iloc[order].to_list()
-
-
-def _times(frame: pd.DataFrame) -> tuple[Any, Any]:
-    of_votes = {"outcome", *_OF_VOTES} <= set(frame.columns)
-    zoned = [str(name) for name in frame.columns if isinstance(frame[name].dtype, pd.DatetimeTZDtype)]
-    named = list(_OF_VOTES) if of_votes else [name for name in (*_TIMES, *zoned) if name in frame.columns][:1]
-    if not named and len(frame):
-        raise InputError(f"events= has no column of times: give {_GIVER}, or a frame of time and text")
-    times, known = np.zeros(len(frame), np.int64), np.zeros(len(frame), bool)
-    for name in named:
-        own, there = micros(frame, name)
-        times, known = np.where(known, times, own), known | there
-    return times, known
-
-
-def _words(frame: pd.DataFrame) -> pd.Series:
-    """A text for each event: for a vote the action and the outcome, for a change the member and its new value."""
-    if {"action", "outcome"} <= set(frame.columns):
+    columns = set(frame.columns)
+    if {"action", "outcome", *_OF_VOTES} <= columns:
         action = texts(frame, "action").str.replace(TAG, "", regex=True)
         outcome = texts(frame, "outcome", absent="open").str.replace("_", " ")
-        return action.where(outcome == "accepted", action + ", " + outcome)
-    if {"member", "after"} <= set(frame.columns):
-        leaf = texts(frame, "member").str.replace(r"(\.value|\[\d+\])+$", "", regex=True)
-        return leaf.str.rpartition(".")[2] + " " + texts(frame, "after", absent="removed")
-    named = [name for name in (*_WORDS, *map(str, frame.columns)) if name in frame.columns and _is_text(frame[name])]
-    if not named and len(frame):
-        raise InputError(f"events= has no column of text: give {_GIVER}, or a frame of time and text")
-    return texts(frame, named[0], absent="") if named else pd.Series([""] * len(frame), dtype=object)
-
-
-def _is_text(column: pd.Series) -> bool:
-    return any(isinstance(cell, str) for cell in column)
+        names, words = _OF_VOTES, action.where(outcome == "accepted", action + ", " + outcome)
+    elif {"record_time", "member", "after"} <= columns:
+        member = texts(frame, "member").str.replace(r"(\.value|\[\d+\])+$", "", regex=True)
+        names, words = ("record_time",), member.str.rpartition(".")[2] + " " + texts(frame, "after", absent="removed")
+    elif {"time", "text"} <= columns:
+        names, words = ("time",), texts(frame, "text", absent="")
+    elif len(frame):
+        raise InputError(f"events= needs a column time and a column text, or {_GIVER}; this frame has neither")
+    else:
+        return np.zeros(0, np.int64), []
+    times, known = np.zeros(len(frame), np.int64), np.zeros(len(frame), bool)
+    for name in names:
+        own, there = micros(frame, name)
+        times, known = np.where(known, times, own), known | there
+    order = np.argsort(times[known], kind="stable")
+    return times[known][order], words[known].iloc[order].to_list()
 
 
 def _lines(times: Any, words: list[str], span: int) -> tuple[EventLine, ...]:

@@ -10,11 +10,11 @@ import pandas as pd
 from ledgerframes.models.governance import price_votes as prices_of
 from ledgerframes.models.governance import votes as votes_of
 from ledgerframes.number_format import amount_text, plural
+from ledgerframes.plot.bins import between, bins
 from ledgerframes.plot.contents import Axis, Content, Nothing, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import fixed
 from ledgerframes.plot.reading import Given, begins, floats, micros, texts
-from ledgerframes.plot.time_bins import between, bins
 
 _OUTCOMES: Final = {
     "accepted": "accepted", "rejected": "rejected", "expired": "expired",

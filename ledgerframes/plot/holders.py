@@ -1,4 +1,4 @@
-"""Charts of holdings: balances over time, holdings and notional fees by party."""
+"""The chart of the balances of the largest holders over time."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ import pandas as pd
 
 from ledgerframes.arguments import whole_number
 from ledgerframes.models.coin_stocks import balances_over_time, coin_history
-from ledgerframes.models.holdings import holdings_from_events
 from ledgerframes.number_format import amount_text, plural
-from ledgerframes.plot.contents import Axis, Bars, Content, Nothing, Series, Steps
+from ledgerframes.plot.bins import between
+from ledgerframes.plot.contents import Axis, Content, Nothing, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.palette import hues_of
-from ledgerframes.plot.ranking import Ranking, ranked
 from ledgerframes.plot.reading import Given, floats, micros, part, texts
-from ledgerframes.plot.snapshots import FEES, GIVER, HOLDINGS, Amounts, amounts
-from ledgerframes.plot.time_bins import between
 from ledgerframes.short_ids import short_names
 
 _MOST: Final = 40
@@ -27,16 +24,6 @@ _COLUMNS: Final = {
     "unlocked": ("total_unlocked_coin", "Unlocked coin over time", "CC, notional fees not taken off"),
     "locked": ("total_locked_coin", "Locked coin over time", "CC, notional fees not taken off"),
     "available": ("total_available_coin", "Available coin over time", "unlocked CC less notional fees"),
-}
-_TITLES: Final = {
-    "holdings": "Holdings by party",
-    "fees": "Notional holding fees by party",
-    "share": "Notional holding fees as a share of holdings",
-}
-_LABELS: Final = {
-    "holdings": "CC, notional fees not taken off",
-    "fees": "notional fees in CC; charged only when a contract expires",
-    "share": "notional fees in {unit} of the party's holdings",
 }
 _TIMES: Final = 120
 _STEPS: Final = ("1s", "10s", "1min", "10min", "1h", "6h", "1D", "7D", "28D", "91D", "364D", "3640D")
@@ -111,90 +98,3 @@ def largest_balances(source: Any, times: pd.Series, top: int, *, opening: Any = 
     )
     known.attrs["holders"] = len(sums)
     return known
-
-
-@chart(holdings_from_events, giver=GIVER, whole=True)
-def holdings(x: Given, *, top: int = 15) -> Content:
-    """Draw the holdings of each party as one bar, unlocked and locked coin stacked, the largest first.
-
-    For a frame with several snapshots the newest is drawn. Notional fees are not deducted: they are charged only when
-    a contract expires. The bar of the others ends where the axis does.
-
-    Args:
-        x: from `load_holdings_summary` or `holdings_from_events`; or a History or Store that begins with the ledger.
-
-    Example:
-        >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=50) as net:
-        ...     lf.plot.holdings(lf.load_history(net), top=5).get_xlabel()
-        'CC, notional fees not taken off'
-    """
-    return _bars(amounts(x, HOLDINGS), "holdings", top)
-
-
-@chart(holdings_from_events, giver=GIVER, whole=True)
-def holding_fees(x: Given, *, show: Literal["fees", "share"] = "fees", top: int = 15) -> Content:
-    """Draw the notional holding fees of each party as one bar, unlocked and locked stacked, the largest first.
-
-    Of a frame with several snapshots the newest is drawn. Fees are notional: they are charged only when a contract
-    expires, so they are never subtracted from holdings. Newer servers serve no fees: the chart says so, and
-    `holdings` draws what parties hold.
-
-    Args:
-        x: from `load_holdings_summary` or `holdings_from_events`; or a History or Store that begins with the ledger.
-        show: the fees, or the fees as a share of each party's holdings.
-
-    Example:
-        >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=50) as net:
-        ...     lf.plot.holding_fees(lf.load_history(net), top=5).get_xlabel()
-        'notional fees in CC; charged only when a contract expires'
-    """
-    return _bars(amounts(x, FEES), show, top)
-
-
-def _bars(read: Amounts, show: str, top: int) -> Content:
-    title = _TITLES[show]
-    if read.rows.empty and read.unstated.empty:
-        return Nothing(title, "no party has holdings in this snapshot")
-    rows, when = read.latest()
-    withheld = read.withheld()
-    if rows.empty:
-        served = plural(withheld, "party", "parties")
-        return Nothing(title, f"fees not served for {served} {when}; lf.plot.holdings draws what they hold")
-    table, ranking = _table(rows, show, top)
-    unit = ""
-    if show == "share":  # in percent, or in basis points where the largest is under a tenth of a percent
-        largest = table[np.asarray(table.index != ranking.rest)].abs().sum(axis=1).max()
-        table, unit = (table * 100, " bp") if 0 < largest < 0.1 else (table, "%")
-    absent = f", {plural(read.absent, 'other')} without holdings" if read.absent else ""
-    unstated = f", fees not served for {plural(withheld, 'other')}" if withheld else ""
-    label = _LABELS[show].format(unit="basis points" if unit == " bp" else "%")
-    return Bars(
-        title, f"{plural(len(rows), 'party', 'parties')}{absent}{unstated}, {when}",
-        Axis(label, "percent" if unit else "amount", unit or "CC"), ranking.names, ranking.lengths(),
-        tuple(Series(name, name, table[name].to_numpy(np.float64), hue) for hue, name in enumerate(table.columns)),
-        tuple(_total(float(total), unit) for total in table.sum(axis=1)),
-        rest=ranking.rest is not None,
-    )  # fmt: skip
-
-
-def _total(total: float, unit: str) -> str:
-    """An amount, or a share to three decimals."""
-    return f"<0.001{unit}" if unit and 0 < total < 0.001 else amount_text(total) + unit
-
-
-def _table(rows: pd.DataFrame, show: str, top: int) -> tuple[pd.DataFrame, Ranking]:
-    """Unlocked and locked of each shown party and of the rest, in the order of the bars."""
-    by_party = rows.set_index("party")[["unlocked", "locked", "held"]]
-    ranking = ranked(_measure(by_party, show).sum(axis=1), top)
-    folded = by_party.groupby(ranking.folded(by_party.index.to_series()).to_numpy()).sum()
-    return _measure(folded, show).reindex(list(ranking.names)), ranking
-
-
-def _measure(amounts_of: pd.DataFrame, show: str) -> pd.DataFrame:
-    parts = amounts_of[["unlocked", "locked"]]
-    if show != "share":
-        return parts
-    held = amounts_of["held"].where(amounts_of["held"] != 0)
-    return (100 * parts.div(held, axis=0)).fillna(0.0)

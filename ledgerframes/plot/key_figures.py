@@ -10,11 +10,11 @@ import pandas as pd
 from ledgerframes.models.network_activity import app_daily, validator_daily
 from ledgerframes.models.network_activity import retention as retention_of
 from ledgerframes.number_format import amount_text, plural
+from ledgerframes.plot.bins import DAY, between, bins
 from ledgerframes.plot.contents import Axis, Bars, Content, Matrix, Nothing, Series
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import ranked
 from ledgerframes.plot.reading import Given, begins, floats, micros, texts
-from ledgerframes.plot.time_bins import DAY, between, bins
 
 _MOST_BINS: Final = 100
 _MOST_WEEKS: Final = 20

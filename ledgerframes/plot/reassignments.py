@@ -12,11 +12,11 @@ import pandas as pd
 from ledgerframes.errors import InputError
 from ledgerframes.models.reassignments import reassignment_flows as joined_legs
 from ledgerframes.number_format import count_text, duration_text, plural
-from ledgerframes.plot.contents import Axis, Content, Floats, Flows, Matrix, Nothing, Ribbon, Series, Stack, Steps
+from ledgerframes.plot.bins import between, bins
+from ledgerframes.plot.contents import Axis, Content, Floats, Flows, Matrix, Nothing, Ribbon, Series, Stack
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import ranked
 from ledgerframes.plot.reading import Given, begins, floats, micros, seconds, texts
-from ledgerframes.plot.time_bins import between, bins
 
 _ROUTE: Final = ("source_synchronizer", "target_synchronizer")
 _HEADS: Final = ("unassigned from", "assigned to")
@@ -26,7 +26,6 @@ _GIVER: Final = "lf.reassignment_flows(reassignments)"
 _COUNTS: Final = f"{_GIVER} or lf.flow_matrix(flows)"
 _NONE: Final = "no reassignments in this range"
 _MOST: Final = 20
-_POINTS: Final = 2_000
 
 
 @chart(joined_legs, giver=_COUNTS)
@@ -135,7 +134,7 @@ def reassignment_timeline(
 
 
 @chart(joined_legs, giver=_GIVER)
-def in_flight(x: Given, *, kind: Literal["histogram", "ecdf"] = "histogram") -> Content:
+def in_flight(x: Given) -> Content:
     """Draw how long reassignments took, on a logarithmic axis, with the median and the 95th percentile marked.
 
     Durations of zero or less (the clocks of two synchronizers differ) are drawn at the left end of the axis; they count
@@ -143,13 +142,12 @@ def in_flight(x: Given, *, kind: Literal["histogram", "ecdf"] = "histogram") -> 
 
     Args:
         x: one row per reassignment, from `reassignment_flows`; or a History or Store.
-        kind: counts by duration, or the share that took no longer than that.
 
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=50) as net:
         ...     history = lf.load_history(net)
-        >>> lf.plot.in_flight(history, kind="ecdf").get_xscale()
+        >>> lf.plot.in_flight(history).get_xscale()
         'log'
     """
     frame = x.frame(*_ROUTE, "status", "in_flight")
@@ -165,13 +163,6 @@ def in_flight(x: Given, *, kind: Literal["histogram", "ecdf"] = "histogram") -> 
     quantiles = {word: float(np.quantile(taken, share)) for word, share in (("median", 0.5), ("95th percentile", 0.95))}
     marks = tuple((max(at, low), f"{word} {duration_text(at)}") for word, at in quantiles.items())
     along, drawn = Axis("from unassignment to assignment (logarithmic)", "duration"), np.clip(taken, low, high)
-    if kind == "ecdf":  # thinned where there are more points than a line can show
-        rank = np.unique(np.linspace(0, len(drawn) - 1, min(len(drawn), _POINTS)).round().astype(np.int64))
-        at = np.concatenate(([low], drawn[rank], [high]))
-        share = np.concatenate(([early / len(drawn)], (rank + 1) / len(drawn), [1.0]))
-        line = Series("share", "share", share, 0, at)
-        up = Axis("reassignments that took no longer", "percent")
-        return Steps(name, ", ".join(words), along, up, (line,), marks=marks)
     edges = np.geomspace(low, high, int(np.clip(2 * np.sqrt(len(taken)), 9, 48)) + 1)
     counts, _ = np.histogram(drawn, edges)
     spans = tuple(f"{duration_text(a)} to {duration_text(b)}" for a, b in pairwise(edges.tolist()))

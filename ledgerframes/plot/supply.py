@@ -12,12 +12,11 @@ import pandas as pd
 from ledgerframes.models.coin_stocks import supply_by_purpose as purposes_of
 from ledgerframes.models.rounds_and_rewards import issuance as issuance_of
 from ledgerframes.number_format import amount_text, plural
+from ledgerframes.plot.bins import DAY, between, grouped, moment_words, rounds_text
 from ledgerframes.plot.contents import Axis, Content, Floats, Nothing, Series, Stack
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.holders import interval_of
 from ledgerframes.plot.reading import Given, floats, micros, part
-from ledgerframes.plot.round_groups import grouped, rounds_text
-from ledgerframes.plot.time_bins import DAY, between, moment_words
 
 _FATES: Final = {
     "minted": "minted", "open": "may be minted yet", "fund": "development fund",

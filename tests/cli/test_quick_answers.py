@@ -1,15 +1,13 @@
 """Quick answers from a lake: charts in files, flows, holdings and rewards as tables, and wrong words."""
 
-import io
 import json
-import logging
+import subprocess
 from decimal import Decimal
 
 import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.cli.log_lines import TerminalLines, log_handler
 from ledgerframes.cli.plots import _CHARTS
 from ledgerframes.tables.derived import DERIVED
 
@@ -174,43 +172,17 @@ def test_a_range_is_computed_with_the_contracts_that_the_lake_knows_from_before(
     assert Decimal(json.loads(done.out)[-1]["total"]) == whole.total.iloc[-1]
 
 
-def test_waits_rewrite_one_line_of_a_terminal():
-    screen = io.StringIO()
-    lines = TerminalLines(screen, columns=20)
-    logger = logging.getLogger("ledgerframes.transport.test")
-    logger.addHandler(lines)
-    logger.propagate = False
+def test_a_log_line_cannot_control_the_terminal(program):
+    logging_server = """
+import logging, sys
+sys.argv = ["ledgerframes", "tables"]
+from ledgerframes.cli import app
+app(standalone_mode=False)
+logging.getLogger("ledgerframes.transport").warning("a server said %s", "\\x1b[2J\\nERROR:x")
+"""
+    done = subprocess.run([program[0], "-c", logging_server], check=True, capture_output=True, text=True)
 
-    logger.warning("503. Asking again in 1.0 s.")
-    logger.warning("503. Asking again in 2.0 s.")
-    logger.error("given up")
-    logger.removeHandler(lines)
-
-    assert screen.getvalue() == "503. Asking again i\r\x1b[K503. Asking again i\r\x1b[Kgiven up\n"
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-@pytest.mark.parametrize(
-    ("platform", "term", "escaped"),
-    [("linux", "xterm-256color", True), ("darwin", "xterm", True), ("linux", "dumb", False), ("win32", "", False)],
-)
-def test_a_terminal_without_escape_codes_gets_none(monkeypatch, platform, term, escaped):
-    screen = Terminal()
-    monkeypatch.setattr("sys.stderr", screen)
-    monkeypatch.setattr("sys.platform", platform)
-    monkeypatch.setenv("TERM", term)
-    lines = log_handler(30)
-    for text in ("wait 1", "wait 2"):
-        lines.emit(logging.LogRecord("ledgerframes.transport.x", logging.WARNING, "", 0, text, None, None))
-    lines.close()
-
-    assert ("\x1b" in screen.getvalue()) == escaped
-    assert {"\r" in part for part in screen.getvalue().split("WARNING")[2:]} == {True}
-    assert max(len(part.removeprefix("\x1b[K")) for part in screen.getvalue().split("\r")) < 30
+    assert "WARNING:ledgerframes.transport:a server said \\u001b[2J\\u000aERROR:x" in done.stderr
 
 
 def test_help_says_first_which_network_it_is_for(command):

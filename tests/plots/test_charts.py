@@ -226,8 +226,7 @@ def test_wrong_frames_axes_backends_and_titles_are_refused_with_the_remedy(name,
 
 @pytest.mark.parametrize(
     ("name", "option"),
-    [("updates", "by"), ("reassignment_timeline", "by"), ("holding_fees", "show"), ("in_flight", "kind"),
-     ("coin_supply", "show"), ("rewards", "by"), ("rewards", "event"), ("balances", "show"),
+    [("updates", "by"), ("reassignment_timeline", "by"), ("rewards", "by"), ("rewards", "event"), ("balances", "show"),
      ("supply_by_purpose", "show")],
 )  # fmt: skip
 def test_an_unknown_word_is_refused_with_the_known_ones(name, option):

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.plot.bins import grouped
 from ledgerframes.plot.contents import Nothing
-from ledgerframes.plot.round_groups import grouped
 from tests.plots import frames
 from tests.plots.seen import drawn, legend, outside_of_the_figure, words
 
@@ -103,16 +103,15 @@ def test_minted_and_burned_have_panels_and_linear_scales_of_their_own():
     assert (minted.y.logarithmic, burned.y.logarithmic) == (False, False)
     assert (burned.series[0].values >= 0).all()
     assert minted.title == "minted  768 M CC"
-    flows = content("coin_supply", rows, show="flows")
-    assert [panel.title.partition("  ")[0] for panel in flows.panels] == ["minted", "burned"]
+    assert [panel.title.partition("  ")[0] for panel in made.panels] == ["supply", "minted", "burned"]
 
 
 def test_rounds_in_part_are_hatched():
     rows = frames.rounds(131, first=101)
 
-    assert content("coin_supply", rows, show="flows").panels[0].partial == {0}
+    assert content("coin_supply", rows).panels[1].partial == {0}
     whole = frames.rounds(5).assign(whole=[True, True, False, True, False])
-    assert content("coin_supply", whole, show="flows").panels[0].partial == {2, 4}
+    assert content("coin_supply", whole).panels[1].partial == {2, 4}
 
 
 def test_what_is_not_known_of_the_supply_is_said():
@@ -121,7 +120,6 @@ def test_what_is_not_known_of_the_supply_is_said():
     made = content("coin_supply", rows)
     assert "changes unexplained in 5, the supply is not known" in made.subtitle
     assert len(made.panels) == 2
-    assert isinstance(content("coin_supply", rows, show="total"), Nothing)
 
 
 def test_balances_are_steps_with_a_marker_shape_each_from_five_lines_on():
@@ -162,14 +160,6 @@ def test_holdings_are_ranked_and_the_others_are_one_bar_that_is_cut():
     assert made.rest
     assert made.totals[0] == "110"
     assert "//" in drawn(lf.plot.holdings(frames.holdings(60), top=3), "total")[-1].get_text()
-
-
-def test_fees_as_a_share_are_in_percent_or_basis_points():
-    assert content("holding_fees", frames.holdings(5), show="share").totals[0] == "1%"
-    small = frames.holdings(5)
-    for name in ("accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked"):
-        small[name] /= 100
-    assert content("holding_fees", small, show="share").totals[0] == "1 bp"
 
 
 def test_fees_that_a_server_does_not_state_are_said_to_be_not_served():
@@ -230,6 +220,16 @@ def test_what_a_party_pays_itself_or_without_an_amount_is_counted_and_left_out()
     assert "payments of a party to itself left out" in made.subtitle
     assert "2 others without an amount" in made.subtitle
     assert "CC in" in made.subtitle
+
+
+def test_amounts_of_an_instrument_keep_their_digits_in_both_libraries():
+    rows = frames.transfers(2, 2).assign(instrument_id="gold", amount=Decimal("0.25"))
+
+    ax, figure = lf.plot.transfers(rows), lf.plot.transfers(rows, backend="plotly")
+
+    counts = {text.get_text() for text in drawn(ax, "count")}
+    assert counts == {label.rpartition("  ")[2] for label in figure.data[0].node.label}
+    assert not counts & {"0"}
 
 
 def test_several_instruments_or_steps_in_one_chart_are_refused():

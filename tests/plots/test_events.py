@@ -110,8 +110,8 @@ def test_small_axes_have_the_lines_alone_and_an_empty_frame_has_none():
 
 @pytest.mark.parametrize(
     ("given", "said"),
-    [(5, "needs a DataFrame, not int"), (pd.DataFrame({"text": ["a"]}), "has no column of times"),
-     (pd.DataFrame({"time": [pd.Timestamp("2026-01-01", tz="UTC")]}), "has no column of text")],
+    [(5, "needs a DataFrame, not int"), (pd.DataFrame({"text": ["a"]}), "needs a column time and a column text"),
+     (pd.DataFrame({"time": [pd.Timestamp("2026-01-01", tz="UTC")]}), "needs a column time and a column text")],
     ids=["number", "no time", "no text"],
 )  # fmt: skip
 def test_what_is_no_frame_of_times_and_texts_is_refused(given, said):

@@ -13,10 +13,10 @@ from matplotlib.colors import to_rgb
 
 import ledgerframes as lf
 from ledgerframes.number_format import amount_text, count_text, duration_text, scale_text
+from ledgerframes.plot.bins import bins
 from ledgerframes.plot.palette import DARK, HUES, LIGHT, hues_of, luminance
-from ledgerframes.plot.static.label_layout import spread
+from ledgerframes.plot.static.layout import spread
 from ledgerframes.plot.static.scales import time_words
-from ledgerframes.plot.time_bins import bins
 from ledgerframes.short_ids import short_names
 from tests.plots import frames
 

@@ -31,7 +31,7 @@ def flows(made: Figure, content: Flows, tones: Tones) -> None:
         Sankey(
             arrangement="snap", textfont={"color": tones.text, "size": 12},
             node={
-                "label": [f"{escaped(labels[name])}  {_size(size, content.unit)}" for name, size, _, _ in nodes],
+                "label": [f"{escaped(labels[name])}  {content.text(size)}" for name, size, _, _ in nodes],
                 "color": [tones.hue(content.hues[name]) for name, _, _, _ in nodes],
                 "customdata": [hover(labels[name], name, f"{with_unit(size, content.unit)} {words} here")
                                for name, size, words, _ in nodes],
@@ -54,10 +54,6 @@ def flows(made: Figure, content: Flows, tones: Tones) -> None:
             x=0.5, y=0, xref="paper", yref="paper", yanchor="top", text=escaped("pale: " + ", ".join(odd)),
             showarrow=False, font={"color": tones.quiet}, name="status",
         )  # fmt: skip
-
-
-def _size(size: float, unit: str) -> str:
-    return amount_text(size) if unit in {"CC", "units"} else count_text(int(size))
 
 
 def _middles(sizes: dict[str, float]) -> list[float]:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ledgerframes.number_format import amount_text, duration_text
+from ledgerframes.number_format import amount_text
+from ledgerframes.plot.bins import moment_words
 from ledgerframes.plot.contents import Axis, Bars, Series, Stack, Steps
 from ledgerframes.plot.interactive.words import along, amounts, axis_title, colour, escaped, hover, with_unit
 from ledgerframes.plot.palette import Tones, mixed
-from ledgerframes.plot.time_bins import moment_words
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -71,7 +71,7 @@ def steps(made: Figure, content: Steps, tones: Tones, *, place: Place | None = N
         words = [_moment(content, series, at, value) for at, value in zip(x.tolist(), y.tolist(), strict=True)]
         if content.end is not None:
             x, y, words = np.append(x, content.end), np.append(y, y[-1]), [*words, words[-1]]
-        marked = not content.marks and (len(series.values) < _MARKED or len(content.series) >= _FEW)
+        marked = len(series.values) < _MARKED or len(content.series) >= _FEW
         hue = tones.hue(series.hue)
         filled = alone and content.y.limits is None and not content.y.logarithmic
         made.add_trace(
@@ -88,14 +88,11 @@ def steps(made: Figure, content: Steps, tones: Tones, *, place: Place | None = N
     at = np.concatenate([series.at for series in content.series])
     made.update_xaxes(**_across(content.x, None, at), **_at(place))
     made.update_yaxes(**_upward(content.y, float(values.min()), float(values.max())), **_at(place))
-    _mark(made, content, tones)
     _event_lines(made, content, tones, place)
 
 
 def _moment(content: Steps, series: Series, at: float, value: float) -> str:
-    words = f"{content.words} {at:.0f}".strip()
-    if content.x.scale in {"time", "duration"}:
-        words = f"{moment_words(int(at))} UTC" if content.x.scale == "time" else duration_text(at)
+    words = f"{moment_words(int(at))} UTC" if content.x.scale == "time" else f"{content.words} {at:.0f}".strip()
     return hover(series.label, series.name, words, _value(content.y, value))
 
 
@@ -136,7 +133,7 @@ def _upward(axis: Axis, low: float, high: float) -> dict[str, Any]:
     return title | {"type": "linear", **whole, **amounts(low, high), **steps}
 
 
-def _mark(made: Figure, content: Stack | Steps, tones: Tones) -> None:
+def _mark(made: Figure, content: Stack, tones: Tones) -> None:
     for number, (at, words) in enumerate(content.marks):
         made.add_vline(x=at, line={"color": tones.text, "width": 1.1, "dash": ("solid", "dash")[number % 2]})
         place = np.log10(at) if content.x.scale == "duration" else at  # of a logarithmic axis, for words alone
@@ -179,7 +176,7 @@ def bars(made: Figure, content: Bars, tones: Tones) -> None:
         )  # fmt: skip
     table = np.array([series.values for series in content.series])
     up, down = np.maximum(table, 0).sum(axis=0), np.minimum(table, 0).sum(axis=0)
-    high, low = float(up[:named].max(initial=0.0)), float(down[:named].min(initial=0.0))
+    low, high = content.reach
     wide = (high - low) or 1.0
     taken = min(_CHARACTER * max(map(len, content.totals)), 0.4)
     room = wide * taken / (1 - taken)
@@ -190,11 +187,10 @@ def bars(made: Figure, content: Bars, tones: Tones) -> None:
             xanchor="right" if left else "left", font={"color": tones.text, "size": 11}, name="total",
         )  # fmt: skip
     made.update_layout(showlegend=len(content.series) > 1, barmode="relative", bargap=0.28)
-    suffix = {"ticksuffix": content.x.unit} if content.x.scale == "percent" else amounts(low, high + room)
     made.update_xaxes(
         title=axis_title(content.x.label),
         showgrid=True,
-        **suffix,
+        **amounts(low, high + room),
         range=[low - (room if content.leftward.any() else 0.02 * wide if low < 0 else 0), high + room],
     )
     made.update_yaxes(

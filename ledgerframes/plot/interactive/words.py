@@ -9,9 +9,9 @@ import numpy as np
 
 from ledgerframes.errors import visible
 from ledgerframes.number_format import amount_text
+from ledgerframes.plot.bins import within_years
 from ledgerframes.plot.contents import Axis, Floats, Micros
 from ledgerframes.plot.palette import RGB
-from ledgerframes.plot.time_bins import within_years
 
 _DIGITS: Final = 15  # of a double
 _DECIMALS: Final = 10  # of an amount

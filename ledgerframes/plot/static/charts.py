@@ -116,10 +116,7 @@ def _bars(ax: Axes, content: Bars, size: float) -> list[Key]:
     tones = inside(ax)
     at = np.arange(len(content.names))
     up, down = np.zeros(len(at)), np.zeros(len(at))
-    named = len(at) - content.rest
-    sums = np.array([series.values for series in content.series])
-    high = float(np.maximum(sums, 0).sum(axis=0)[:named].max(initial=0.0))
-    low = float(np.minimum(sums, 0).sum(axis=0)[:named].min(initial=0.0))
+    low, high = content.reach
     _name_rows(ax, content, size)
     plain(ax, size, grid="x")
     room = _bar_axis(ax, content, low, high, size)
@@ -161,8 +158,7 @@ def _bar_axis(ax: Axes, content: Bars, low: float, high: float, size: float) -> 
         high + (room if high > 0 or low >= 0 else 0.02 * (high - low)),
     )
     ax.xaxis.set_major_locator(MaxNLocator(nbins=int(min(6, max(2, width // (6.5 * size))))))
-    suffix, most = content.x.unit if content.x.scale == "percent" else "", max(high, -low)
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, most) + suffix))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, max(high, -low))))
     ax.set_xlabel(content.x.label)
     return low < 0
 

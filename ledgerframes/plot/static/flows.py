@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ledgerframes.number_format import amount_text, count_text
+from ledgerframes.number_format import count_text
 from ledgerframes.plot.contents import Flows
 from ledgerframes.plot.palette import Tones, inside, mixed
-from ledgerframes.plot.static.label_layout import spread
-from ledgerframes.plot.static.layout import Key, measured, shown, text_size
+from ledgerframes.plot.static.layout import Key, measured, shown, spread, text_size
 from ledgerframes.plot.static.ribbons import Band, Nodes, lay_out
 
 if TYPE_CHECKING:
@@ -100,11 +99,10 @@ def _sides(
     least = min(_SMALLEST, 0.7 * size)
     largest = min(size * 0.95, max(least, box[1] / (most * _LINE)))
     smaller = max(least, largest * 0.85)
-    text = amount_text if content.unit == "CC" else lambda value: count_text(int(value))
     levels = len(content.labels)  # from the usual length of labels to the shortest
     tries = [(largest, 0, True), (smaller, 0, True), *((smaller, n, True) for n in range(1, levels))]
     for points, level, counted in (*tries, (_LAST_SIZE, levels - 1, True), (_LAST_SIZE, levels - 1, False)):
-        names, sizes = content.labels[level], text if counted else lambda _: ""
+        names, sizes = content.labels[level], content.text if counted else lambda _: ""
         left = _labels(ax, nodes[0], -1, names, sizes, points)
         right = _labels(ax, nodes[1], 1, names, sizes, points)
         if not counted or max(left.need, right.need) <= box[0] * 0.36:

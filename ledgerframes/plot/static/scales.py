@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ledgerframes.number_format import amount_text, duration_text, scale_text
+from ledgerframes.plot.bins import within_years
 from ledgerframes.plot.contents import Axis, Floats, Micros, Stack, Steps
 from ledgerframes.plot.static.layout import measured
-from ledgerframes.plot.time_bins import within_years
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

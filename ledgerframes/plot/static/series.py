@@ -8,8 +8,7 @@ import numpy as np
 
 from ledgerframes.plot.contents import Floats, Stack, Steps
 from ledgerframes.plot.palette import inside, mixed
-from ledgerframes.plot.static.label_layout import spread
-from ledgerframes.plot.static.layout import Key, measured, plain, settle, shown, text_size
+from ledgerframes.plot.static.layout import Key, measured, plain, settle, shown, spread, text_size
 from ledgerframes.plot.static.scales import places, scaled
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def steps(ax: Axes, content: Steps, size: float, *, named: bool = True) -> list[
             ax.fill_between(x, y, step="post", color=hue, alpha=0.16, linewidth=0)
         shape = _SHAPES[number % len(_SHAPES)] if len(content.series) >= _FEW else "o"
         every = 1 if len(series.values) < _MARKED else max(len(y) // 7, 1)
-        marked = not content.marks and (len(series.values) < _MARKED or len(content.series) >= _FEW)
+        marked = len(series.values) < _MARKED or len(content.series) >= _FEW
         ax.plot(
             x, y, color=hue, linewidth=0.2 * size, drawstyle="steps-post", gid="series", label=shown(series.label),
             marker=shape if marked else "none", markersize=0.5 * size, markevery=every, solid_joinstyle="round",
@@ -88,14 +87,11 @@ def steps(ax: Axes, content: Steps, size: float, *, named: bool = True) -> list[
     plain(ax, size)
     low, high = float(values.min()), float(values.max())
     scaled(ax, content, _places_of(content), _reach(content, low, high), size)
-    _mark(ax, content.marks, size)
     _event_lines(ax, content, size)
-    return _ends(ax, content, ends[::-1], size) if named else []
+    return _ends(ax, ends[::-1], size) if named else []
 
 
 def _reach(content: Steps, low: float, high: float) -> tuple[float, float]:
-    if content.y.scale == "percent":
-        return 0.0, 1.22
     if content.y.logarithmic:
         return low * 0.85, high * (high / low) ** 0.14
     air = 0.08 * (max(high, 0.0) - min(low, 0.0)) or 1.0
@@ -105,28 +101,26 @@ def _reach(content: Steps, low: float, high: float) -> tuple[float, float]:
 def _places_of(content: Steps) -> tuple[float, float]:
     at = np.concatenate([places(content.x, series.at) for series in content.series])
     end = at.max() if content.end is None else places(content.x, np.array([content.end]))[0]
-    if content.x.scale == "duration":
-        return float(at.min()), float(end)
     least = 1 / 24 if content.x.scale == "time" else 1.0
     air = 0.02 * (end - at.min()) or least / 2
     return float(at.min() - air), float(end + (air if content.end is None else 0.0))
 
 
-def _ends(ax: Axes, content: Steps, ends: list[tuple[float, str, str, float]], size: float) -> list[Key]:
+def _ends(ax: Axes, ends: list[tuple[float, str, str, float]], size: float) -> list[Key]:
     """The labels of lines: words at their right ends, or a legend if there is no room next to them."""
     from matplotlib.lines import Line2D
 
     tones = inside(ax)
-    if len(ends) == 1 and not content.marks:
+    if len(ends) == 1:
         value, words, hue, at = ends[0]
         ax.plot(at, value, marker="o", color=hue, markersize=0.6 * size, clip_on=False)
         ax.annotate(
             shown(words), (at, value), xytext=(0.7 * size, 0), textcoords="offset points", va="center", weight="bold",
             color=tones.text, gid="total", annotation_clip=False, fontsize=size,
         )  # fmt: skip
-    elif len(ends) > 1 and measured(ax)[0] >= _NARROW:
+    elif measured(ax)[0] >= _NARROW:
         _name_ends(ax, ends, size)
-    elif len(ends) > 1:
+    else:
         shapes = _SHAPES if len(ends) >= _FEW else ("o",)
         return [
             (Line2D([], [], color=hue, marker=shapes[number % len(shapes)], markersize=0.5 * size), words)

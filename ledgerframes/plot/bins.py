@@ -1,4 +1,4 @@
-"""Times in bins and in words, all in UTC; called by charts over time."""
+"""Times and rounds in bins and in words, times in UTC; called by charts over time and over rounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ledgerframes.errors import InputError
-from ledgerframes.number_format import plural
+from ledgerframes.number_format import count_text, plural
 from ledgerframes.plot.contents import Axis, Floats, Micros, Scale, Series, Stack
 
 DAY: Final = 86_400_000_000
@@ -22,6 +22,7 @@ _FIRST: Final = -62_135_510_400 * _SECOND  # the second day of year 1: matplotli
 _LAST: Final = 253_402_214_400 * _SECOND  # the last day of year 9999
 _MONDAY: Final = 4 * DAY  # 1970 began on a Thursday
 _MOST: Final = 20_000
+_MOST_ROUNDS: Final = 120
 
 _STEPS: Final = (
     (100_000, "100 milliseconds"), (_SECOND, "second"),
@@ -108,6 +109,35 @@ def bins(times: Micros, *, every: str | None = None, most: int = 72, begins: boo
         if (high - low) // step < most:
             return _cut(_fixed(low, high, step, name), times, begins=begins)
     return _cut(_calendar(low, high, most), times, begins=begins)
+
+
+def grouped(numbers: Floats, whole: pd.Series | None) -> Bins:
+    """Put rounds together, so that there are 120 bars at the most; a cut one ends where the rounds do.
+
+    Those of which rounds are missing at the ends, and those with a round that is not whole, are partial.
+
+    Args:
+        numbers: of the rounds, in order.
+        whole: whether each is whole, where that is known.
+    """
+    low, high = numbers[0], numbers[-1]
+    sizes = (step * 10**power for power in range(18) for step in (1, 2, 5))
+    size = next(size for size in sizes if high // size - low // size < _MOST_ROUNDS)
+    first = np.arange(low // size * size, high + 1, size)
+    place, last = np.searchsorted(first, numbers, side="right") - 1, first + size - 1
+    cut = ({0} if low > first[0] else set()) | ({len(first) - 1} if high < last[-1] else set())
+    if whole is not None:
+        cut |= {*place[whole.fillna(1).to_numpy(int) != 1].tolist()}
+    spans = (f"round {a:.0f}" if a == b else f"rounds {a:.0f} to {b:.0f}" for a, b in zip(first, last, strict=True))
+    edges = np.clip(np.append(first, last[-1] + 1) - 0.5, low - 0.5, high + 0.5)
+    name = "round" if size == 1 else f"{count_text(size)} rounds"
+    return Bins(edges, name, tuple(spans), frozenset(cut))
+
+
+def rounds_text(numbers: Floats) -> str:
+    """How many rounds, and which."""
+    first, last = f"{numbers[0]:.0f}", f"{numbers[-1]:.0f}"
+    return f"round {first}" if first == last else f"{plural(len(numbers), 'round')}, {first} to {last}"
 
 
 def within_years(times: Micros) -> npt.NDArray[np.datetime64]:
