@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, cast, get_args
+from typing import Any, Final, Literal, Protocol, cast, get_args
 
 import pyarrow as pa
 
@@ -22,7 +22,6 @@ from ledgerframes.export.parquet import ParquetFile
 from ledgerframes.export.partitions import Partitions, partitioned
 from ledgerframes.export.report import ExportedTable, ExportReport
 from ledgerframes.export.shape import Shape, Times, shape_of
-from ledgerframes.export.sinks import Sink, pour
 from ledgerframes.export.sources import Opened, Source, open_source
 from ledgerframes.export.workbook import Sheets, Workbook
 from ledgerframes.frames import attrs_of
@@ -35,6 +34,21 @@ Layout = Literal["file", "hive"]
 
 WORKBOOK: Final = "ledgerframes.xlsx"
 _log = logging.getLogger(__name__)
+
+
+class Sink(Protocol):
+    """A file, or several, being written."""
+
+    rows: int
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take rows."""
+
+    def close(self) -> None:
+        """Write the remaining rows and close."""
+
+    def give_up(self) -> None:
+        """Release opened files, without raising an error."""
 
 
 @dataclass(frozen=True)
@@ -206,11 +220,25 @@ def _files(asked: _Export, origin: str, staging: Staging, only: str) -> list[Wri
         place = staging.final(files[table.name])
         with writing(place):
             sink = _sink(asked, table, _schema(table, shape, origin), shape, paths[table.name])
-        pour(table, shape, sink, place)
+        _pour(table, shape, sink, place)
         written.append(
             WrittenTable(table.name, sink.rows, place, shape.schema, lost=_lost(table), rounded=table.rounded)
         )
     return written
+
+
+def _pour(table: Opened, shape: Shape, sink: Sink, place: Path) -> None:
+    """Write all rows of a table to a sink and close it; or release it if anything fails."""
+    try:
+        for batch in table.batches:
+            shaped = shape.apply(batch)
+            with writing(place):
+                sink.add(shaped)
+        with writing(place):
+            sink.close()
+    except BaseException:
+        sink.give_up()
+        raise
 
 
 def _sink(asked: _Export, table: Opened, schema: pa.Schema, shape: Shape, path: Path) -> Sink:
@@ -242,7 +270,7 @@ def _workbook(asked: _Export, origin: str, staging: Staging, name: str) -> list[
         for table, shape in asked.opened():
             with writing(place):
                 sheets = Sheets(book, table.name, shape)
-            pour(table, shape, sheets, place)
+            _pour(table, shape, sheets, place)
             shapes[table.name] = shape
             if left_out := attrs_of(table).get("left_out"):
                 said[f"left out of {table.name}"] = ", ".join(left_out)

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError
-from ledgerframes.export.aliased import ENDING, alias_texts, has_alias
 from ledgerframes.export.names import check_columns, safe_columns
 from ledgerframes.export.texts import (
     amount_text,
@@ -27,6 +26,15 @@ Times = Literal["us", "ms"]
 EXACT: Final = "_exact"
 TIME_TEXT: Final = "_text"
 SECONDS: Final = "_seconds"
+ALIAS: Final = "_alias"
+#: The columns of our tables that contain ids of parties or synchronizers; a test compares them with real tables.
+_IDS: Final = frozenset(
+    {
+        "beneficiary", "dso", "dso_party_id", "instrument_admin", "owner", "party", "party_id", "primary_party",
+        "provider", "receiver", "sender", "source_synchronizer", "sponsor", "submitter", "submitting_party", "sv",
+        "synchronizer_id", "target_synchronizer", "validator",
+    }
+)  # fmt: skip
 _PLAIN: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date, pa.types.is_null)
 
 _JSON: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_null)
@@ -119,8 +127,20 @@ def _with_alias(output: Output, names: Mapping[str, str]) -> Iterator[Output]:
     yield output
     if names and has_alias(output.field):
         metadata = {b"description": f"Name that was given to {output.field.name}.".encode()}
-        field = pa.field(output.field.name + ENDING, pa.string(), metadata=metadata)
-        yield Output(field, output.source, lambda column: alias_texts(column, names), foreign=True)
+        field = pa.field(output.field.name + ALIAS, pa.string(), metadata=metadata)
+        yield Output(field, output.source, lambda column: _alias_texts(column, names), foreign=True)
+
+
+def has_alias(field: pa.Field) -> bool:
+    """Whether a column contains ids for which the session may have names."""
+    return field.name in _IDS and is_text(field.type)
+
+
+def _alias_texts(column: pa.Array, names: Mapping[str, str]) -> pa.Array:
+    """The name of each id; null if there is none."""
+    coded = plain_text(column).dictionary_encode()
+    known = pa.array([names.get(identifier) for identifier in coded.dictionary.to_pylist()], pa.string())
+    return known.take(coded.indices)
 
 
 def _renamed(field: pa.Field, name: str) -> pa.Field:

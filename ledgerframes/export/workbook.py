@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from ledgerframes.errors import ConfigurationError, InputError
-from ledgerframes.export.cell_formats import number_format, width
-from ledgerframes.export.cells import cells_of, fit
+from ledgerframes.export.cells import cells_of, fit, number_format, width
 from ledgerframes.export.shape import Shape
 
 if TYPE_CHECKING:

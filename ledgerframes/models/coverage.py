@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from ledgerframes.models.inputs import Inputs
 
 _OPENING: Final = (
-    'give the whole history (start="begin"), or opening= with the contracts active before it, as'
-    ' active_contracts returns them, or opening="nothing" if you know that there were none'
+    'give the whole history (start="begin"; sync a lake that begins later from there first), or opening= with the'
+    " contracts active before it, as active_contracts returns them,"
+    ' or opening="nothing" if you know that there were none'
 )
 
 

@@ -214,6 +214,17 @@ def test_what_only_python_has_is_no_advice_in_a_shell(command, lake, scan, tmp_p
     assert "opening" not in refused.err
 
 
+def test_the_advice_for_a_lake_that_begins_late_is_to_sync_it_from_ledger_begin_first(command, tmp_path):
+    with lf.sandbox(updates=60, migrations=1) as net:
+        times = lf.load_updates(net, limit=60).record_time
+        lf.open_store(tmp_path / "late").sync(net, start=times.iloc[20])
+
+    refused = command("supply", tmp_path / "late", "--start", times.iloc[40].isoformat())
+
+    assert refused.code == 1
+    assert "sync a lake that begins later from there first" in refused.err
+
+
 def test_a_part_of_a_range_is_advised_where_the_command_can_take_one(command, lake, scan, tmp_path):
     times, net = lf.open_store(lake).load("updates").record_time, lf.connect(scan_url=scan)
     lf.open_store(tmp_path / "gap").sync(net, end=times.iloc[50])

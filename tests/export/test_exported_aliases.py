@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.export.aliased import has_alias
+from ledgerframes.export.shape import has_alias
 
 ALICE, BOB = "alice::1220ab", "bob::1220cd"
 ROWS = pa.table({"party_id": [ALICE, None, BOB, ALICE], "amount": [1, 2, 3, 4], "note": [ALICE] * 4})

@@ -104,6 +104,7 @@ def export_star(
         raise InputError(f"cannot write {os.fspath(target)!r}: {error}; name another place or make room") from error
     except duckdb.OutOfMemoryException as error:
         raise MemoryError(str(error)) from error
-    for name, why in star.left_out.items():
-        _log.warning("%s was left out: %s", name, why)
+    for why in dict.fromkeys(star.left_out.values()):
+        tables = ", ".join(name for name, its in star.left_out.items() if its == why)
+        _log.warning("left out: %s (%s)", tables, why)
     return report
