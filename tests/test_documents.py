@@ -123,9 +123,17 @@ def test_the_site_is_built_without_a_warning(tmp_path):
 
 
 MODULES = sorted(path for path in (ROOT / "ledgerframes").rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
+#: Modules whose examples compute tables for over two seconds.
+COMPUTING = {"coin_flows", "governance", "key_figures", "network_activity", "openings", "rounds_and_rewards"}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=name_of(path), marks=[pytest.mark.long] if path.stem in COMPUTING else [])
+        for path in MODULES
+    ],
+)
 def test_an_example_in_a_docstring_is_true(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))

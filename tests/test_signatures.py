@@ -261,6 +261,7 @@ def test_a_wrong_value_is_refused_before_anything_is_sent(world, name, key):
     assert not plt.get_fignums()  # a notebook would show the empty figure below the error
 
 
+@pytest.mark.long(quick=12)
 @pytest.mark.parametrize(
     ("name", "key"),
     [

@@ -30,6 +30,7 @@ def completed(program, surroundings, tmp_path):
     return ask
 
 
+@pytest.mark.long(quick=5)
 @pytest.mark.parametrize(
     ("typed", "words"),
     [

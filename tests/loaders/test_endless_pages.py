@@ -108,6 +108,7 @@ def rows_behind(store):
     return len(store.load("active_contracts", allow_partial=True)) if there else 0
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("shown", list(KINDS.values())[:3], ids=list(KINDS)[:3])
 @pytest.mark.parametrize("commit_bytes", [1, 10**7], ids=["small commits", "one commit"])
 def test_a_sync_of_a_snapshot_without_end_leaves_nothing_behind(shown, commit_bytes, tmp_path):

@@ -55,6 +55,7 @@ def test_nothing_is_compared_with_a_scan_that_shows_nothing(sample, emptied, tmp
     assert "or have pruned this part" in " ".join(store.sync(emptied).left)
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("name", LOADERS)
 @pytest.mark.parametrize("end", [None, "2200-01-01"], ids=["open", "named"])
 def test_a_start_behind_what_is_there_is_refused_by_name(end, name, net):

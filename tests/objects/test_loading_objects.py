@@ -60,7 +60,7 @@ def test_both_sources_give_equal_rows(ledger):
         assert values_of(getattr(objects, name)) == values_of(getattr(pages, name)), name
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=1)
 def test_lists_that_overlap_give_every_row_once(ledger):
     end = until(ledger)
     ledger.sandbox.object_faults = ObjectFaults(overlap=True)

@@ -101,7 +101,8 @@ def test_a_folder_gives_the_rows_of_the_scan(ledger, tmp_path, flat):
     equal(held, lf.load_history(ledger, start=BEGIN, end=(migration_id, time[:-4] + "999Z"), as_="arrow"))
 
 
-@pytest.mark.parametrize("page_size", [1, 7, 200, 1000])
+@pytest.mark.long(quick=2)
+@pytest.mark.parametrize("page_size", [7, 1000, 200, 1])
 def test_every_page_size_gives_every_update_once(folder, page_size):
     with lf.open_objects(folder) as net:
         ids = [item.update_id for item in net.scan.iter_updates(page_size=page_size)]

@@ -22,6 +22,7 @@ SEEDS = int(os.environ.get("SIMULATED_HISTORIES", "200")) * 3 // 20
 A_TEST = 10
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("first", range(0, SEEDS, A_TEST))
 def test_no_history_with_objects_loses_repeats_or_tears_anything(first):
     for seed in range(first, first + A_TEST):

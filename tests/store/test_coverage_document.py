@@ -94,6 +94,7 @@ def test_a_sync_without_news_writes_no_document(store, net):
     assert documents(store) == before
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("name", ["licenses", "active_contracts", "rewards", "syncs"])
 def test_what_a_killed_writer_left_of_any_table_is_not_there_and_taken_back(store, net, name):
     store.sync(net, derive=["rewards"])

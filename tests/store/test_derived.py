@@ -87,6 +87,7 @@ def test_nothing_changes_without_news(store, net):
     assert versions(store) == before
 
 
+@pytest.mark.long
 def test_a_table_added_later_is_computed_from_the_beginning(store, growing):
     net, show = growing
     show(150)
@@ -215,6 +216,7 @@ def test_what_a_store_does_not_keep_is_refused(store, net):
     assert len(store.load("rewards", start="2025-01-01")) == store.load("rewards").created_at.notna().sum()
 
 
+@pytest.mark.long
 def test_rewards_that_began_before_a_lake_are_kept_with_what_their_end_states(store, net, monkeypatch):
     monkeypatch.setattr(chunks, "EVENTS_AT_ONCE", 2_000)
     start = lf.load_updates(net, start="begin", progress=False).record_time[600]

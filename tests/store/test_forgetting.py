@@ -74,6 +74,7 @@ def test_the_list_of_syncs_is_joined_too(store):
     assert len(store.syncs()) == 5
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("history_first", [True, False], ids=["history first", "snapshots only"])
 def test_a_snapshot_of_another_network_is_refused(store, net, history_first):
     store.sync(net, tables=None if history_first else ["licenses"])

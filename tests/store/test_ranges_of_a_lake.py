@@ -110,6 +110,7 @@ def late(late_place):
     return lake
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("table", ["updates", "rewards", "mint_burn", "round_history"])
 def test_a_computed_table_of_a_late_lake_says_what_the_history_says(table, late):
     begin = late.coverage().begins_late.iloc[0]
@@ -169,6 +170,7 @@ del NEVER["transfers"], NEVER["round_history"]
 COMPUTED = {"active_contracts", *DERIVABLE}
 
 
+@pytest.mark.long(quick=8)
 @pytest.mark.parametrize("table", NEVER)
 def test_a_table_that_was_never_filled_says_how_to_get_it(table, store, place, tmp_path):
     ways = [
@@ -187,6 +189,7 @@ def test_a_table_that_was_never_filled_says_how_to_get_it(table, store, place, t
         assert "has no" in str(ended.exception)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("command", ["report", "export", "rewards", "flows"])
 def test_every_command_with_last_names_the_instant(command, place, ends, tmp_path):
     target = {"report": ["-o", tmp_path / "r.html", "--sections", "summary"], "export": [tmp_path / "out"]}

@@ -162,6 +162,7 @@ def test_a_sound_store_is_left_as_it_is(store):
     assert store.tables().equals(before)
 
 
+@pytest.mark.long
 def test_older_states_stay(store, net):
     first = store.syncs().sync_id[0]
     before = store.load("events", as_of=first)

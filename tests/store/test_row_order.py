@@ -78,6 +78,7 @@ def test_rows_of_one_template_are_those_of_all_rows(lake):
         )
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_an_export_has_events_in_the_order_of_time(lake, tmp_path, form):
     lake.compact()

@@ -73,6 +73,7 @@ def change(world, changing, rank=40):
     return place, update
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(("changing", "pointer"), CHANGES.values(), ids=CHANGES)
 def test_a_change_is_found_and_pointed_at(store, changing, pointer):
     with lf.sandbox(updates=400) as net, lf.sandbox(updates=400) as other:

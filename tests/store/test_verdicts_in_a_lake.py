@@ -112,7 +112,7 @@ class Dies(BaseException):
     """The machine is gone."""
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("commits", [1, 2, 3, 4, 5, 7])
 def test_a_kill_between_two_commits_loses_nothing(ledger, tmp_path, monkeypatch, commits):
     """A kill is an exception that nothing catches, raised before one of the writes to a table's log."""
@@ -234,6 +234,7 @@ def test_tables_of_0_2_without_verdicts_open_as_before(ledger, tmp_path):
         store.load("verdicts")
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("which", ["a root", "a view inside another"])
 def test_a_single_lost_row_of_views_is_found_and_repaired(ledger, tmp_path, which):
     store = lf.open_store(tmp_path / "lake")

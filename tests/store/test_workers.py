@@ -20,6 +20,7 @@ class Noting(httpx.HTTPTransport):
         return super().handle_request(request)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(("parallel", "workers", "many"), [(1, None, 1), (6, None, 6), (6, 2, 2)])
 def test_a_sync_sends_as_many_requests_at_once_as_the_network_allows(parallel, workers, many, store):
     noting = Noting()
