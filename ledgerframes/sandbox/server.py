@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType, TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate
@@ -15,13 +15,15 @@ from ledgerframes.sandbox.http.callers import Access
 from ledgerframes.sandbox.serving import Served, serve
 from ledgerframes.sandbox.start_options import Serving, check_names, read_options, read_pruning, read_serving, whole
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.package_store import Stored
 from ledgerframes.sandbox.world.templates import COIN_RULES, TOKEN_RULES
 from ledgerframes.sandbox.world.tokens import DAY, Issuer
 from ledgerframes.sandbox.world.views import ServerView
 from ledgerframes.sandbox.world.world import World
 from ledgerframes.sandbox.world_file import load as load_world
 from ledgerframes.sandbox.world_file import save as save_world
+
+if TYPE_CHECKING:
+    from ledgerframes.sandbox.world.archives import Package
 
 
 def start(*, load: str | os.PathLike[str] | None = None, **options: Any) -> Sandbox:
@@ -129,10 +131,10 @@ class Sandbox:
         self.world.advance(whole(updates, "updates", least=0))
 
     @property
-    def packages(self) -> Mapping[str, Stored]:
+    def packages(self) -> Mapping[str, Package]:
         """The packages uploaded to the participant, by package id, oldest first."""
         with self.world.lock:
-            return MappingProxyType(dict(self.world.package_store.stored))
+            return MappingProxyType(dict(self.world.packages))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the whole ledger to a file; `start(load=path)` continues from exactly this state.

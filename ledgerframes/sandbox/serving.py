@@ -21,6 +21,7 @@ from ledgerframes.sandbox.faults import OK, Drawn, FaultDraws, Faults
 
 if TYPE_CHECKING:
     import uvicorn
+    from uvicorn.server import ServerState
 
 HOST = "127.0.0.1"
 _TURNS: Final = 8
@@ -64,7 +65,7 @@ class Served:
         self._lock = threading.Lock()
         self._arrived: Counter[str] = Counter()
         self._draws = None if faults is None else FaultDraws(faults)
-        self._connections = _Connections()
+        self._state: ServerState | None = None
         self._ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
         # A daemon, so that a notebook that forgets to stop the sandbox can still end.
         self._thread = threading.Thread(target=self._run, name=f"serving {self.url}", daemon=True)
@@ -125,9 +126,9 @@ class Served:
         # hundreds of servers, so its protocols are used without it.
         from uvicorn.server import ServerState
 
-        state, end = ServerState(), asyncio.Event()
-        config = _config(_dated(self._answer, state.default_headers))
-        protocol = _watched(config.http_protocol_class, self._connections)
+        self._state, end = ServerState(), asyncio.Event()
+        state, config = self._state, _config(_dated(self._answer, self._state.default_headers))
+        protocol: Any = config.http_protocol_class
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
             lambda: protocol(config=config, server_state=state, app_state={}), sock=self._listener
@@ -140,7 +141,8 @@ class Served:
             await asyncio.sleep(0)
         server.close()
         # Open connections would keep `wait_closed` waiting for as long as clients keep them alive.
-        self._connections.abort()
+        for connection in tuple(state.connections):
+            connection.transport.abort()
         await asyncio.sleep(0)
         for task in tuple(state.tasks):
             task.cancel()
@@ -151,13 +153,18 @@ class Served:
         with self._lock:
             self._arrived[name] += 1
             draws = self._draws
-        exchange = InjectedExchange(self._ask, scope, receive, send, self._connections.of(scope))
+        exchange = InjectedExchange(self._ask, scope, receive, send, self._transport(scope))
         if self.latency:
             await asyncio.sleep(self.latency)
         if draws is None:
             await answer(exchange, drawn=Drawn(OK, 0.0, 0.0), faults=Faults())
             return
         await answer(exchange, drawn=draws.draw(scope["path"]), faults=draws.faults)
+
+    def _transport(self, scope: Scope) -> asyncio.Transport | None:
+        """The open connection that a request came by."""
+        open_ones: Any = self._state.connections if self._state else ()
+        return next((one.transport for one in open_ones if one.client == tuple(scope["client"])), None)
 
     async def _ask(self, scope: Scope, receive: Receive, send: Send) -> None:
         from starlette.requests import ClientDisconnect
@@ -169,53 +176,6 @@ class Served:
         except Exception:
             logger.exception("the app failed on %s %s", scope["method"], scope["path"])
             raise
-
-
-class _Connections:
-    """The open connections of one server by the client's address; used in its event loop only."""
-
-    def __init__(self) -> None:
-        self._open: dict[tuple[str, int], asyncio.Transport] = {}
-        self._ended = False
-
-    def add(self, transport: asyncio.Transport) -> None:
-        self._open[_peer(transport)] = transport
-        if self._ended:
-            # A connection may be accepted between the end of the server and the end of its loop.
-            transport.abort()
-
-    def remove(self, transport: asyncio.Transport) -> None:
-        self._open.pop(_peer(transport), None)
-
-    def of(self, scope: Scope) -> asyncio.Transport | None:
-        return self._open.get(tuple(scope["client"]))
-
-    def abort(self) -> None:
-        """Drop all connections, and any that still come in."""
-        self._ended = True
-        for transport in tuple(self._open.values()):
-            transport.abort()
-
-
-def _peer(transport: asyncio.Transport) -> tuple[str, int]:
-    host, port = transport.get_extra_info("peername")[:2]
-    return host, port
-
-
-def _watched(base: Any, connections: _Connections) -> Any:
-    """A subclass of `base` that keeps `connections` up to date."""
-
-    class Watched(base):  # type: ignore[misc]
-        def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            self._watched = cast("asyncio.Transport", transport)
-            super().connection_made(transport)
-            connections.add(self._watched)
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            connections.remove(self._watched)
-            super().connection_lost(exc)
-
-    return Watched
 
 
 def _dated(app: App, headers: list[tuple[bytes, bytes]]) -> App:

@@ -19,11 +19,11 @@ from msgspec import Struct
 
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.http.command_routes import carry_out_again
-from ledgerframes.sandbox.world.accounts import Accounts, User
-from ledgerframes.sandbox.world.package_store import Stored
+from ledgerframes.sandbox.world.accounts import User
+from ledgerframes.sandbox.world.archives import Package
 from ledgerframes.sandbox.world.world import World
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 
 
 class WorldFileError(ValueError):
@@ -44,7 +44,7 @@ class Journal(Struct, forbid_unknown_fields=True):
     made: dict[str, Any]
     asked: list[int | tuple[str, str, str]]
     users: list[User]
-    packages: list[Stored]
+    packages: list[Package]
     history: str
     digest: str = ""
 
@@ -62,8 +62,8 @@ def save(world: World, path: str | os.PathLike[str]) -> None:
             raise WorldFileError(
                 "this ledger was not made from a seed, so it cannot be saved; save one of lf.sandbox()"
             )
-        users = world.accounts.page("", len(world.accounts))
-        packages = list(world.package_store.stored.values())
+        users = [world.accounts[user_id] for user_id in sorted(world.accounts)]
+        packages = list(world.packages.values())
         journal = Journal(FORMAT, world.made, list(world.asked), users, packages, _history(world))
         journal.digest = _digest(journal)
     try:
@@ -127,10 +127,8 @@ def _made_again(journal: Journal, source: Path) -> World:
         ) from error
     if _history(world) != journal.history:
         raise WorldFileError(f"{str(source)!r} was written by another release, which made another ledger of it")
-    world.accounts = Accounts()
-    for user in journal.users:
-        world.accounts.put(user)
-    world.package_store.stored = {one.package_id: one for one in journal.packages}
+    world.accounts = {user.id: user for user in journal.users}
+    world.packages = {one.package_id: one for one in journal.packages}
     return world
 
 

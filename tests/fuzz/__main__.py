@@ -64,10 +64,11 @@ def main() -> int:
 def admit_everybody(sandbox: Sandbox) -> None:
     """Add a user who may manage, and read and act as any party there is."""
     accounts = sandbox.world.accounts
-    held = {right.party for user in accounts.page("", 1_000) for right in user.rights if right.party}
+    held = {right.party for user in accounts.values() for right in user.rights if right.party}
     stakeholders = {party for one in sandbox.world.contracts.active.values() for party in one.signatories}
     acting = {Right("CanActAs", party) for party in held | stakeholders}
-    accounts.put(User(EVERYBODY, rights=frozenset({Right("ParticipantAdmin"), Right("CanReadAsAnyParty"), *acting})))
+    rights = frozenset({Right("ParticipantAdmin"), Right("CanReadAsAnyParty"), *acting})
+    accounts[EVERYBODY] = User(EVERYBODY, rights=rights)
 
 
 def fuzz(sandbox: Sandbox, user: str, *, cases: int, seed: int) -> tuple[int, int]:

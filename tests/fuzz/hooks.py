@@ -45,7 +45,7 @@ def values_of(sandbox: Sandbox) -> dict[str, list[Any]]:
     contracts = list(world.contracts.active.values())[-200:]
     items = list(world.items())
     events = [event for item in items for event in item.get("events_by_id", {}).values()]
-    parties = sorted({user.primary_party for user in world.accounts.page("", 400) if user.primary_party})
+    parties = sorted({user.primary_party for user in world.accounts.values() if user.primary_party})
     own = [one for one in contracts if {*one.signatories} <= {*parties} and one.signatories]
     return {
         "updates": [update.update_id for update in world.updates[-50:]],

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ledgerframes.sandbox.generator.made_up_users import ADMIN, OPERATOR
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.accounts import Accounts, Right, User
+from ledgerframes.sandbox.world.accounts import Right, User
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.parties import fingerprint
 from ledgerframes.sandbox.world.reassignment_legs import OFFSET
@@ -190,13 +190,13 @@ class _HostileGenerator:
                 self.world.rules[NAME_RULES.entity] = contract
 
 
-def invent_hostile_accounts() -> Accounts:
+def invent_hostile_accounts() -> dict[str, User]:
     """The users of a hostile ledger: the managers, one whose id has every legal character, one whose party is odd."""
-    accounts = Accounts()
-    characters = "@^$.!`-#+'~_|:()" + string.ascii_letters + string.digits
-    accounts.put(User(ADMIN, rights=frozenset({Right("ParticipantAdmin")})))
-    accounts.put(User(OPERATOR, rights=frozenset({Right("ParticipantAdmin"), Right("CanReadAsAnyParty")})))
-    accounts.put(User(characters.ljust(128, "|"), annotations={"x" * 63: "\U0001f4dc" * 1_000, "a.b/c": '"\\\n'}))
-    alice = "alice::1220ab"
-    accounts.put(User("alice", primary_party=alice, rights=frozenset({Right("CanActAs", alice)})))
-    return accounts
+    characters, alice = "@^$.!`-#+'~_|:()" + string.ascii_letters + string.digits, "alice::1220ab"
+    users = (
+        User(ADMIN, rights=frozenset({Right("ParticipantAdmin")})),
+        User(OPERATOR, rights=frozenset({Right("ParticipantAdmin"), Right("CanReadAsAnyParty")})),
+        User(characters.ljust(128, "|"), annotations={"x" * 63: "\U0001f4dc" * 1_000, "a.b/c": '"\\\n'}),
+        User("alice", primary_party=alice, rights=frozenset({Right("CanActAs", alice)})),
+    )
+    return {user.id: user for user in users}

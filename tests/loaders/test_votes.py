@@ -55,20 +55,12 @@ def test_some_requests_are_asked_for_by_their_ids(net):
     assert lf.load_votes(net, limit=1).shape[0] == 1
 
 
-def test_the_sandbox_filters_and_counts_results(net):
+def test_the_sandbox_filters_results(net):
     url = f"{net.sandbox.scan_url}{RESULTS}"
     every = ask(url, {"limit": 1_000}).json["dso_rules_vote_results"]
     accepted = ask(url, {"limit": 1_000, "accepted": True}).json["dso_rules_vote_results"]
 
-    assert ask(f"{url}/count", {}).json == {"count": len(every)}
     assert 0 < len(accepted) < len(every)
-    action = {"actionName": "SRARC_GrantFeaturedAppRight"}
-    granted = ask(f"{url}/count", action).json["count"]
-    assert granted == sum("SRARC_GrantFeaturedAppRight" in str(one) for one in every)
+    granted = ask(url, {"limit": 1_000, "actionName": "SRARC_GrantFeaturedAppRight"}).json["dso_rules_vote_results"]
+    assert len(granted) == sum("SRARC_GrantFeaturedAppRight" in str(one) for one in every)
     assert ask(url, {}).status == 400
-    prices = ask(f"{net.sandbox.scan_url}/v0/amulet-price/votes").json["amulet_price_votes"]
-    assert len(prices) == 4
-    request = net.scan.vote_requests()[0].contract_id
-    one = ask(f"{net.sandbox.scan_url}/v0/voterequests/{request}").json
-    assert one["dso_rules_vote_request"]["contract_id"] == request
-    assert ask(f"{net.sandbox.scan_url}/v0/voterequests/none").status == 404

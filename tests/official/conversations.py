@@ -130,7 +130,7 @@ def conversation(sandbox: Any) -> list[Turn]:
     """What goes over the wire when every loader and every call is used once in each way they have."""
     alice = party_of(sandbox, "alice")
     rights = frozenset({Right("ParticipantAdmin"), Right("CanReadAsAnyParty"), Right("CanActAs", alice)})
-    sandbox.world.accounts.put(Account(USER, primary_party=alice, rights=rights))
+    sandbox.world.accounts[USER] = Account(USER, primary_party=alice, rights=rights)
     calls = [
         lf.plan,
         *loaders(sandbox, alice),

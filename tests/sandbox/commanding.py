@@ -110,8 +110,3 @@ def refusal(answer) -> tuple[int, str]:
 def iou(desk, **members):
     alice = desk.party("alice")
     return {"issuer": alice, "owner": alice, "currency": "USD", "amount": "10.0", **members}
-
-
-def by_key(template, key, choice, argument=None):
-    body = {"templateId": template, "contractKey": key, "choice": choice, "choiceArgument": argument or {}}
-    return {"ExerciseByKeyCommand": body}

@@ -13,18 +13,16 @@ from hypothesis import strategies as st
 
 from ledgerframes.sandbox.world import archives
 from ledgerframes.sandbox.world.archives import ArchiveError, read_dar
-from tests.sandbox.dars import FILES, MAIN, PRIM, dar, folded, manifest
+from tests.sandbox.dars import FILES, MAIN, PRIM, dar, manifest
 
 
 def test_the_packages_of_an_archive_have_the_hash_of_their_bytes_as_id():
-    read = read_dar(dar())
+    main, prim = read_dar(dar())
 
-    assert read.main.path == MAIN
-    assert {one.path: one.package_id for one in read.packages} == {
+    assert {one.path: one.package_id for one in (main, prim)} == {
         path: sha256(content).hexdigest() for path, content in FILES.items()
     }
-    assert read.main.version == ("iou", "1.0.0")
-    assert read.packages[1].version is None
+    assert (main.version, prim.version) == (("iou", "1.0.0"), None)
 
 
 def test_header_lines_are_joined_wherever_they_were_cut():
@@ -32,32 +30,14 @@ def test_header_lines_are_joined_wherever_they_were_cut():
     said = manifest(main=path, dalfs=path)
 
     assert max(map(len, said.split(b"\r\n"))) == 72
-    assert read_dar(dar({path: b"x"}, said)).main.path == path
+    assert [one.path for one in read_dar(dar({path: b"x"}, said))] == [path]
 
 
 @pytest.mark.parametrize("end", [b"\r\n", b"\n", b"\r"], ids=repr)
 def test_lines_may_end_in_any_of_the_three_ways_and_sections_behind_the_first_mean_nothing(end):
     said = (manifest() + b"\r\nName: other\r\nMain-Dalf: elsewhere\r\n").replace(b"\r\n", end)
 
-    assert read_dar(dar(said=said)).main.path == MAIN
-
-
-def encrypted() -> bytes:
-    """An archive whose every entry says that it is encrypted."""
-    spoilt = bytearray(dar())
-    for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        at = spoilt.find(signature)
-        while at >= 0:
-            spoilt[at + flags] |= 1
-            at = spoilt.find(signature, at + 1)
-    return bytes(spoilt)
-
-
-def twice() -> bytes:
-    packed = io.BytesIO(dar())
-    with zipfile.ZipFile(packed, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
-        archive.writestr(MAIN, b"another")
-    return packed.getvalue()
+    assert [one.path for one in read_dar(dar(said=said))] == [*FILES]
 
 
 SPOILT = {
@@ -65,21 +45,12 @@ SPOILT = {
     "no zip": (lambda: b"nonsense" * 100, "not a zip"),
     "cut off": (lambda: dar()[:-30], "not a zip"),
     "changed inside": (lambda: dar(method=zipfile.ZIP_STORED).replace(b"main package", b"Main package"), "CRC"),
-    "no manifest": (lambda: dar(said=b""), "no META-INF"),
+    "no manifest": (lambda: dar(said=b""), "no item named 'META-INF"),
     "no main package": (lambda: dar(said=manifest(main=None)), "Main-Dalf"),
     "no packages": (lambda: dar(said=manifest(dalfs=" , ")), "Dalfs"),
-    "main not listed": (lambda: dar(said=manifest(dalfs=PRIM)), "not among"),
-    "listed, not there": (lambda: dar(said=manifest(dalfs=f"{MAIN}, gone.dalf")), "no gone.dalf"),
-    "listed twice": (lambda: dar(said=manifest(dalfs=f"{MAIN}, {MAIN}")), "twice"),
-    "empty package": (lambda: dar({MAIN: b""}), "empty"),
-    "a header twice": (lambda: dar(said=manifest() + folded(f"Main-Dalf: {MAIN}")), "twice"),
-    "no header": (lambda: dar(said=manifest() + b"nonsense\r\n"), "not a header"),
+    "main not listed": (lambda: dar(said=manifest(dalfs=PRIM)), "one of them"),
+    "listed, not there": (lambda: dar(said=manifest(dalfs=f"{MAIN}, gone.dalf")), "no item named 'gone.dalf'"),
     "no text": (lambda: dar(said=manifest() + b"Name: \xff\r\n"), "cannot be read"),
-    "another format": (lambda: dar(said=manifest(Format="jar")), "'jar'"),
-    "encrypted, it says": (lambda: dar(said=manifest(Encryption="aes")), "'aes'"),
-    "encrypted": (encrypted, "encrypted"),
-    "another compression": (lambda: dar(method=zipfile.ZIP_LZMA), "deflate"),
-    "a name twice": (twice, "same name"),
 }
 
 
@@ -87,11 +58,6 @@ SPOILT = {
 def test_what_is_no_dar_is_refused_with_the_reason(make, why):
     with pytest.raises(ArchiveError, match=why):
         read_dar(make())
-
-
-def test_too_many_entries_are_refused_before_any_is_read():
-    with pytest.raises(ArchiveError, match="entries"):
-        read_dar(dar({f"{n}.dalf": b"x" for n in range(archives.ENTRIES)}))
 
 
 def test_an_archive_that_says_it_is_huge_is_refused_before_it_is_unpacked():
@@ -115,11 +81,6 @@ def test_an_entry_that_lies_about_its_size_is_refused():
         read_dar(lying)
 
 
-def test_a_huge_manifest_is_refused():
-    with pytest.raises(ArchiveError, match="larger than"):
-        read_dar(dar(said=manifest() + b"X: " + bytes(archives.MANIFEST_SIZE)))
-
-
 @given(st.binary(max_size=300) | st.tuples(st.integers(0, 700), st.binary(min_size=1, max_size=4)))
 def test_spoilt_bytes_are_refused_or_read_and_nothing_else_happens(change):
     good = dar()
@@ -130,4 +91,4 @@ def test_spoilt_bytes_are_refused_or_read_and_nothing_else_happens(change):
         spoilt = good[:at] + put + good[at + len(put) :]
 
     with contextlib.suppress(ArchiveError):
-        assert read_dar(spoilt).packages
+        assert read_dar(spoilt)

@@ -10,12 +10,12 @@ from functools import partial
 
 import pytest
 
-from ledgerframes.sandbox.commands.batches import Batch, write_batch
-from ledgerframes.sandbox.commands.bodies import CreateCommand
+from ledgerframes.sandbox.commands.batches import write_batch
+from ledgerframes.sandbox.commands.bodies import CommandVariants, CreateCommand, SubmitCommands
 from ledgerframes.sandbox.commands.submission import RequestedChange, carry_out
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.world.submissions import ChangeId
+from ledgerframes.sandbox.world.world import ChangeId
 from tests.sandbox.asking import ask
 from tests.sandbox.brute_force import replay
 from tests.sandbox.commanding import IOU, Desk, assign, create, created, exercise, unassign
@@ -94,8 +94,9 @@ def per_command(world):
         begin = time.thread_time()
         for number in range(50):
             order = RequestedChange(ChangeId("alice", frozenset({alice}), f"{run}-{number}"), "", "")
-            batch = Batch([CreateCommand(IOU, payload)], act_as=frozenset({alice}))
-            carry_out(world, order, partial(write_batch, batch))
+            command = CreateCommand(IOU, payload)
+            body = SubmitCommands([CommandVariants(create_command=command)], f"{run}-{number}", act_as=[alice])
+            carry_out(world, order, partial(write_batch, [command], body))
         best = min(best, (time.thread_time() - begin) / 50)
     return best
 

@@ -19,9 +19,9 @@ from tests.sandbox.dars import dar
 
 def state(world):
     """All that a world shows, and what it goes on with."""
-    users = world.accounts.page("", 1_000)
+    users = [world.accounts[user_id] for user_id in sorted(world.accounts)]
     chance = None if world.simulation is None else world.simulation.rng.getstate()
-    return world.ledger_updates, sorted(world.contracts.active), users, world.package_store.stored, chance
+    return world.ledger_updates, sorted(world.contracts.active), users, world.packages, chance
 
 
 @pytest.mark.parametrize("updates", [0, 1, 400])
@@ -54,7 +54,7 @@ def test_a_loaded_sandbox_answers_byte_for_byte(tmp_path):
     file = tmp_path / "world.json"
     with start(updates=300) as first:
         first.advance(updates=20)
-        first.world.accounts.put(User("nora", rights=frozenset({Right("ParticipantAdmin")})))
+        first.world.accounts["nora"] = User("nora", rights=frozenset({Right("ParticipantAdmin")}))
         ask(
             f"{first.ledger_url}/v2/packages",
             dar(),

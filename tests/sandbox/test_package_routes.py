@@ -17,7 +17,7 @@ from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import archives
 from ledgerframes.sandbox.world.archives import read_dar
 from tests.sandbox.asking import ask
-from tests.sandbox.dars import FILES, MAIN, dar
+from tests.sandbox.dars import FILES, dar
 
 UPLOAD = "/v2/packages"
 VALIDATE = "/v2/dars/validate"
@@ -200,8 +200,3 @@ def test_what_is_not_vetted_is_stored_and_stands_in_nobody_s_way(sandbox):
     assert next(iter(sandbox.packages.values())).vetted == set()
 
     assert send(sandbox, UPLOAD, version("1.0", b"two")).status == 200
-
-
-def test_the_upload_is_not_yet_called_deprecated(sandbox):
-    assert send(sandbox, UPLOAD, dar()).headers["Deprecation"] is None
-    assert MAIN in {one.path for one in sandbox.packages.values()}

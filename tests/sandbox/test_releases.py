@@ -1,8 +1,7 @@
-"""A sandbox serves as one release or another, to the letter; what is on its way out says so."""
+"""A sandbox serves as one release or another, to the letter."""
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 
 import pytest
@@ -142,43 +141,6 @@ def test_a_user_may_act_as_any_party(sandbox):
 
     assert made.status == 200
     assert ledger(sandbox, TREE, batch, sandbox.token("anybody")).status == 200
-
-
-def test_a_deprecated_route_says_so_and_leads_to_its_successor(sandbox):
-    answer = ledger(sandbox, "/v2/updates/transaction-by-id", {"updateId": "unknown"})
-
-    assert answer.headers["Deprecation"].startswith("@")
-    since = dt.datetime.fromtimestamp(int(answer.headers["Deprecation"][1:]), dt.UTC)
-    assert since.isoformat() == "2025-03-03T09:00:00+00:00"
-    assert '</api/ledger/v2/updates/update-by-id>; rel="successor-version"' in answer.headers["Link"]
-    assert answer.headers["Sunset"] is None
-
-
-def test_it_says_so_to_those_it_refuses_too(sandbox):
-    answer = ledger(sandbox, "/v2/updates/transaction-by-id", {}, token="a.b.c")
-
-    assert (answer.status, answer.headers["Deprecation"][:1]) == (401, "@")
-
-
-def test_every_interface_says_it(sandbox):
-    by_id = ask(f"{sandbox.scan_url}/v1/updates/unknown")
-    summary = ask(f"{sandbox.validator_url}{SUMMARY}", {}, token=sandbox.token("alice"))
-
-    assert [one.headers["Deprecation"][:1] for one in (by_id, summary)] == ["@", "@"]
-    assert '</api/validator/v1/scan-proxy/holdings/summary>; rel="successor-version"' in summary.headers["Link"]
-    assert by_id.headers["Link"] is None
-
-
-def test_a_release_that_has_no_successor_yet_does_not_call_a_route_deprecated(sandbox):
-    with sandbox.replica(release="0.6") as older:
-        summary = ask(f"{older.validator_url}{SUMMARY}", {}, token=older.token("alice"))
-
-    assert summary.headers["Deprecation"] is None
-
-
-def test_other_routes_say_nothing(sandbox):
-    assert ledger(sandbox, "/v2/users").headers["Deprecation"] is None
-    assert ledger(sandbox, "/v2/updates/update-by-id", {}).headers["Deprecation"] is None
 
 
 @pytest.mark.parametrize("release", RELEASES)

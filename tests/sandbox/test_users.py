@@ -68,7 +68,7 @@ def test_the_default_page_is_shorter_than_the_list(sandbox):
 def test_a_page_size_above_a_thousand_is_capped_without_a_word():
     with start(updates=5) as sandbox:
         for number in range(1_100):
-            sandbox.world.accounts.put(User(f"extra-{number:04}"))
+            sandbox.world.accounts[f"extra-{number:04}"] = User(f"extra-{number:04}")
         page = users(sandbox, pageSize=2_000).json
         rest = users(sandbox, pageSize=2**31 - 1, pageToken=page["nextPageToken"]).json
 

@@ -267,9 +267,9 @@ def test_the_bearer_scheme_is_read_in_any_case_and_others_are_not(sandbox):
 def test_a_user_who_joins_later_is_let_in_and_one_who_is_deactivated_is_not():
     with start(updates=5) as sandbox:
         assert call(sandbox, NAMES, user="newcomer").status == 403
-        sandbox.world.accounts.put(User("newcomer", primary_party="newcomer::1220"))
+        sandbox.world.accounts["newcomer"] = User("newcomer", primary_party="newcomer::1220")
         assert call(sandbox, NAMES, user="newcomer").json == {"entries": []}
-        sandbox.world.accounts.put(User("newcomer", primary_party="newcomer::1220", deactivated=True))
+        sandbox.world.accounts["newcomer"] = User("newcomer", primary_party="newcomer::1220", deactivated=True)
         assert call(sandbox, NAMES, user="newcomer").status == 403
 
 

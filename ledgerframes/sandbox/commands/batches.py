@@ -11,141 +11,88 @@ from ledgerframes.sandbox.commands.bodies import (
     Command,
     CreateAndExerciseCommand,
     CreateCommand,
-    DisclosedContract,
-    ExerciseByKeyCommand,
     ExerciseCommand,
+    SubmitCommands,
 )
-from ledgerframes.sandbox.commands.choices import Exercise, choice_of, create_iou, read_iou
-from ledgerframes.sandbox.commands.errors import invalid
+from ledgerframes.sandbox.commands.choices import Exercise, choice_of, create_iou, read_iou, read_record, write_record
+from ledgerframes.sandbox.commands.errors import LedgerError, invalid
 from ledgerframes.sandbox.commands.event_filters import REFERENCE
-from ledgerframes.sandbox.commands.values import read_record, write_record
-from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.contracts import Contract, Origin, Template, blob
+from ledgerframes.sandbox.world.contracts import Contract, Template
 from ledgerframes.sandbox.world.parties import fingerprint
 from ledgerframes.sandbox.world.simulation import Simulation
-from ledgerframes.sandbox.world.templates import COIN_RULES, IOU, NAME_RULES, OPEN_ROUND, PREAPPROVAL, TRANSFER_FACTORY
-from ledgerframes.sandbox.world.timestamps import Cursor
+from ledgerframes.sandbox.world.templates import COIN_RULES, IOU, OPEN_ROUND
 from ledgerframes.sandbox.world.transaction import Transaction
 from ledgerframes.sandbox.world.world import Update, World
 
 # Any party may use these: scan returns them to everybody.
-_PUBLIC: Final = frozenset({COIN_RULES, NAME_RULES, OPEN_ROUND, PREAPPROVAL, TRANSFER_FACTORY})
-
-# Participants refuse ledger times that are too far from the record time.
-SKEW: Final = 60 * timestamps.SECOND
+_PUBLIC: Final = frozenset({COIN_RULES, OPEN_ROUND})
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Commands with everything that determines their outcome.
-
-    Attributes:
-        act_as: the parties that agree.
-        read_as: the parties whose contracts are seen besides.
-        synchronizer_id: where it is to run; if empty, the contracts used decide.
-        not_before: the least ledger effective time in microseconds.
-        not_before_by: the same, counted from the record time.
-    """
-
-    commands: list[Command]
-    act_as: frozenset[str]
-    read_as: frozenset[str] = frozenset()
-    disclosed: tuple[DisclosedContract, ...] = ()
-    workflow_id: str = ""
-    synchronizer_id: str = ""
-    not_before: int = timestamps.FIRST
-    not_before_by: int = 0
-
-
-def write_batch(batch: Batch, sim: Simulation, now: int) -> list[Update]:
+def write_batch(commands: list[Command], body: SubmitCommands, sim: Simulation, now: int) -> list[Update]:
     """Carry a batch out and let it count.
 
     Args:
-        batch: the commands.
+        commands: the commands of the body.
+        body: who agrees, who reads besides, and where it is to run; if it does not say, the contracts used decide.
         sim: the simulated ledger.
         now: the record time in microseconds.
 
     Raises:
         LedgerError: a command is refused, and nothing has changed.
     """
-    update_id, pending = fingerprint(sim.rng), _Pending()
-    place = _place(batch, sim.world, sim.main)
-    tx = Transaction(sim, update_id=update_id, synchronizer_id=place, effective=_effective(batch, now), effects=pending)
-    tx.workflow_id = batch.workflow_id
-    context = _Context(sim, tx, pending, batch.act_as, batch.act_as | batch.read_as, _disclosed(batch.disclosed))
-    for command in batch.commands:
-        context.carry_out(command)
+    update_id, batch = fingerprint(sim.rng), _Batch(sim, frozenset(body.act_as), {*body.act_as, *body.read_as})
+    place = _place(body.synchronizer_id, commands, sim.world, sim.main)
+    batch.tx = Transaction(sim, update_id=update_id, synchronizer_id=place, effective=now, effects=batch)
+    batch.tx.workflow_id = body.workflow_id or ""
+    for command in commands:
+        batch.carry_out(command)
     # Rendered before anything is applied: whatever fails up to here leaves the ledger unchanged.
-    update = tx.update(migration_id=sim.migration_id, record_time=now, external_hash=None)
-    pending.apply(sim.world, (sim.migration_id, now))
+    update = batch.tx.update(migration_id=sim.migration_id, record_time=now, external_hash=None)
+    for contract in batch.created.values():
+        sim.world.create(contract, (sim.migration_id, now))
+    for contract in batch.ended.values():
+        sim.world.archive(contract, (sim.migration_id, now))
     # A snapshot at once, so that the effect of a command on holdings can be looked up.
     sim.world.after_commands.append(now)
     return [update]
 
 
 @dataclass(slots=True)
-class _Pending:
-    """Contracts that a batch creates and archives, in order; the world sees them only if the whole batch succeeds.
+class _Batch:
+    """A batch being carried out; the world sees its contracts only if all of it succeeds.
 
     Attributes:
+        authority: the parties that agree.
+        readers: the parties whose contracts the batch sees.
         created: new contracts by id, including those that the batch archives again.
-        ended: ids of archived contracts.
+        ended: archived contracts by id.
     """
 
+    sim: Simulation
+    authority: frozenset[str]
+    readers: set[str]
+    tx: Transaction = field(init=False)
     created: dict[str, Contract] = field(default_factory=dict)
-    ended: set[str] = field(default_factory=set)
-    _steps: list[tuple[bool, Contract]] = field(default_factory=list)
+    ended: dict[str, Contract] = field(default_factory=dict)
 
     def create(self, contract: Contract) -> None:
         """Add a new contract."""
         # The simulated activities leave it alone, so that it is still there for the next command.
         contract.commanded = True
         self.created[contract.contract_id] = contract
-        self._steps.append((True, contract))
 
     def archive(self, contract: Contract) -> None:
         """Archive a contract of the world or of this batch."""
-        self.ended.add(contract.contract_id)
-        self._steps.append((False, contract))
-
-    def apply(self, world: World, at: Cursor) -> None:
-        """Apply the changes to the world at that migration id and record time."""
-        for creates, contract in self._steps:
-            if creates:
-                world.create(contract, at)
-            else:
-                world.archive(contract, at)
-
-
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """A batch being carried out on pending changes.
-
-    Attributes:
-        authority: the parties that agree.
-        readers: the parties whose contracts the batch sees.
-        disclosed: ids of contracts it sees besides.
-    """
-
-    sim: Simulation
-    tx: Transaction
-    pending: _Pending
-    authority: frozenset[str]
-    readers: frozenset[str]
-    disclosed: frozenset[str]
+        self.ended[contract.contract_id] = contract
 
     def carry_out(self, command: Command) -> None:
         template = _template(self.sim, command.template_id)
-        if isinstance(command, CreateCommand):
-            self._create(template, command)
-            return
-        if isinstance(command, CreateAndExerciseCommand):
-            contract = self._create(template, command)
-        elif isinstance(command, ExerciseByKeyCommand):
-            raise errors.wrong_values(f"{template.entity} has no keys such as {command.contract_key!r}")
-        else:
+        if isinstance(command, ExerciseCommand):
             contract = self._fetch(command.contract_id, template)
-        self._exercise(contract, command.choice, command.choice_argument)
+        else:
+            contract = self._create(template, command)
+        if not isinstance(command, CreateCommand):
+            self._exercise(contract, command.choice, command.choice_argument)
 
     def _create(self, template: Template, command: CreateCommand | CreateAndExerciseCommand) -> Contract:
         if template is not IOU:
@@ -171,23 +118,23 @@ class _Context:
         Raises:
             LedgerError: it is unknown, hidden, archived, of another template, in flight or on another synchronizer.
         """
-        contract = self.pending.created.get(contract_id) or self.sim.world.contracts.active.get(contract_id)
+        contract = self.created.get(contract_id) or self.sim.world.contracts.active.get(contract_id)
         origin = contract or self.sim.world.contracts.origins.get(contract_id)
         # Not found, rather than not allowed: a caller must not learn of contracts that are not visible to it.
-        if origin is None or not self._sees(contract_id, origin):
+        if origin is None or not (
+            contract_id in self.created
+            or origin.template in _PUBLIC
+            or not self.readers.isdisjoint((*origin.signatories, *origin.observers))
+        ):
             raise errors.no_contract(contract_id)
-        if contract is None or contract_id in self.pending.ended:
+        if contract is None or contract_id in self.ended:
             raise errors.ended(contract_id)
         if contract.template is not template:
-            raise errors.wrong_template(contract_id, is_a=contract.template.entity, wanted=template.entity)
+            cause = f"Contract {contract_id} is a {contract.template.entity}, not a {template.entity}"
+            about = ("CONTRACT_ID", contract_id)
+            raise LedgerError("WRONGLY_TYPED_CONTRACT", cause, kind=errors.STATE, resource=about)
         check_place(self.sim, contract, self.tx.synchronizer_id)
         return contract
-
-    def _sees(self, contract_id: str, origin: Contract | Origin) -> bool:
-        """Whether the batch may use a contract."""
-        if contract_id in self.pending.created or contract_id in self.disclosed or origin.template in _PUBLIC:
-            return True
-        return not self.readers.isdisjoint((*origin.signatories, *origin.observers))
 
     def _check_authority(self, what: str, needed: Iterable[str]) -> None:
         missing = [party for party in needed if party not in self.authority]
@@ -201,10 +148,16 @@ def check_place(sim: Simulation, contract: Contract, synchronizer_id: str) -> No
     Raises:
         LedgerError: it is in flight, or on another one.
     """
-    if contract.synchronizer_id is None or contract.contract_id in sim.world.reassignments.early_arrivals:
-        raise errors.in_flight(contract.contract_id)
-    if contract.synchronizer_id != synchronizer_id:
-        raise errors.elsewhere(contract.contract_id, at=contract.synchronizer_id, wanted=synchronizer_id)
+    at, about = contract.synchronizer_id, ("CONTRACT_ID", contract.contract_id)
+    if at is None or contract.contract_id in sim.world.reassignments.early_arrivals:
+        cause = f"Contract {contract.contract_id} is being reassigned; complete the reassignment first"
+        kind = errors.CONTENTION
+        raise LedgerError("CONTRACT_BEING_REASSIGNED", cause, kind=kind, resource=about, retry=errors.SOON)
+    if at != synchronizer_id:
+        cause = (
+            f"Contract {contract.contract_id} is assigned to {at}, not to {synchronizer_id}; reassign it, or name {at}"
+        )
+        raise LedgerError("INVALID_PRESCRIBED_SYNCHRONIZER_ID", cause, kind=errors.STATE, resource=about)
 
 
 def _template(sim: Simulation, reference: str) -> Template:
@@ -212,30 +165,16 @@ def _template(sim: Simulation, reference: str) -> Template:
         raise invalid(f"templateId {reference!r} is not a package reference, module and entity")
     template = sim.packages.named(reference)
     if template is None:
-        raise errors.no_template(reference)
+        cause, about = f"Templates or interfaces do not exist: {reference!r}", ("TEMPLATE_ID", reference)
+        raise LedgerError("TEMPLATES_OR_INTERFACES_NOT_FOUND", cause, kind=errors.MISSING, resource=about)
     return template
 
 
-def _place(batch: Batch, world: World, main: str) -> str:
+def _place(named: str | None, commands: list[Command], world: World, main: str) -> str:
     """Where a batch runs: on the synchronizer it names, else on that of its first contract, else on the main one."""
-    if batch.synchronizer_id:
-        if batch.synchronizer_id not in world.synchronizers:
-            raise errors.unknown_synchronizer(batch.synchronizer_id)
-        return batch.synchronizer_id
-    used = (world.contracts.active.get(one.contract_id) for one in batch.commands if isinstance(one, ExerciseCommand))
+    if named:
+        if named not in world.synchronizers:
+            raise errors.unknown_synchronizer(named)
+        return named
+    used = (world.contracts.active.get(one.contract_id) for one in commands if isinstance(one, ExerciseCommand))
     return next((one.synchronizer_id for one in used if one is not None and one.synchronizer_id is not None), main)
-
-
-def _effective(batch: Batch, now: int) -> int:
-    wanted = max(now, batch.not_before, now + batch.not_before_by)
-    if wanted > now + SKEW:
-        raise errors.out_of_time(timestamps.exact(min(wanted, timestamps.LAST)), timestamps.exact(now))
-    return wanted
-
-
-def _disclosed(given: Iterable[DisclosedContract]) -> frozenset[str]:
-    """The ids of the contracts disclosed, each by its own blob."""
-    for contract in given:
-        if contract.created_event_blob != blob(contract.contract_id):
-            raise invalid(f"createdEventBlob of the disclosed contract {contract.contract_id} is not that contract's")
-    return frozenset(contract.contract_id for contract in given)

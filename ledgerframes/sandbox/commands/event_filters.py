@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 from msgspec import Struct
 
@@ -15,15 +15,65 @@ from ledgerframes.sandbox.world.templates import IMPLEMENTED
 Shape = Literal["TRANSACTION_SHAPE_UNSPECIFIED", "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS"]
 LEDGER_EFFECTS: Final = "TRANSACTION_SHAPE_LEDGER_EFFECTS"
 
-_MEMBERS: Final = {"TemplateFilter": "templateId", "InterfaceFilter": "interfaceId"}
-_FLAGS: Final = frozenset({"includeCreatedEventBlob", "includeInterfaceView"})
 REFERENCE: Final = re.compile(r"(#?)([^:#]+):([^:]+:[^:]+)")
+
+T = TypeVar("T")
+
+
+class Valued(Struct, Generic[T]):
+    """A variant's body."""
+
+    value: T
+
+
+class Variants(Struct, rename="pascal", forbid_unknown_fields=True):
+    """One of several things; its one member names which."""
+
+    def chosen(self) -> Any:
+        """The member that is there.
+
+        Raises:
+            UnreadableError: there is none, or more than one.
+        """
+        given = [value for name in self.__struct_fields__ if (value := getattr(self, name)) is not None]
+        if len(given) != 1:
+            names = ", ".join(self.__struct_encode_fields__)
+            raise UnreadableError(f"Invalid value for: body (exactly one of {names} is to be given)")
+        return given[0]
+
+
+class WildcardFilter(Struct, rename="camel"):
+    """Every contract."""
+
+    include_created_event_blob: bool = False
+
+
+class TemplateFilter(WildcardFilter, kw_only=True):
+    """The contracts of a template."""
+
+    template_id: str
+
+
+class InterfaceFilter(WildcardFilter, kw_only=True):
+    """The contracts of templates that implement an interface."""
+
+    interface_id: str
+    include_interface_view: bool = False
+
+
+class IdentifierFilter(Variants):
+    """The variants of a filter's entry; `Empty` widens nothing."""
+
+    wildcard_filter: Valued[WildcardFilter] | None = None
+    template_filter: Valued[TemplateFilter] | None = None
+    interface_filter: Valued[InterfaceFilter] | None = None
+    empty: dict[str, Any] | None = None
 
 
 class CumulativeFilter(Struct, rename="camel"):
-    """One entry of a filter; its one member names the variant."""
+    """One entry of a filter."""
 
-    identifier_filter: dict[str, dict[str, Any]]
+    identifier_filter: IdentifierFilter
 
 
 class Filters(Struct):
@@ -155,26 +205,22 @@ def _matchers(filters: Filters) -> tuple[Matcher, ...]:
     return tuple(_matcher(event_filter.identifier_filter) for event_filter in filters.cumulative) or (Matcher(),)
 
 
-def _matcher(variants: dict[str, dict[str, Any]]) -> Matcher:
-    if len(variants) != 1:
-        raise UnreadableError("Invalid value for: body (identifierFilter takes exactly one variant)")
-    ((name, body),) = variants.items()
-    if name == "Empty":
-        # An empty filter widens nothing.
-        return Matcher(nothing=True)
-    value = body.get("value")
-    if name not in (*_MEMBERS, "WildcardFilter") or not isinstance(value, dict):
-        raise UnreadableError(f"Invalid value for: body (identifierFilter {name!r} is none, or lacks its value)")
-    for flag in _FLAGS & value.keys():
-        if not isinstance(value[flag], bool):
-            raise UnreadableError(f"Invalid value for: body ({flag} must be a boolean)")
-    with_blob = value.get("includeCreatedEventBlob", False)
-    if name == "WildcardFilter":
-        return Matcher(with_blob=with_blob)
-    reference = value.get(_MEMBERS[name])
-    parts = REFERENCE.fullmatch(reference) if isinstance(reference, str) else None
+def _matcher(variants: IdentifierFilter) -> Matcher:
+    match variants.chosen():
+        case Valued(value=TemplateFilter() as wanted):
+            _parts(wanted.template_id, "templateId")
+            return Matcher(template_id=wanted.template_id, with_blob=wanted.include_created_event_blob)
+        case Valued(value=InterfaceFilter() as wanted):
+            view = wanted.interface_id if wanted.include_interface_view else ""
+            interface = _parts(wanted.interface_id, "interfaceId")[3]
+            return Matcher(interface=interface, view=view, with_blob=wanted.include_created_event_blob)
+        case Valued(value=WildcardFilter() as wanted):
+            return Matcher(with_blob=wanted.include_created_event_blob)
+    return Matcher(nothing=True)
+
+
+def _parts(reference: str, name: str) -> re.Match[str]:
+    parts = REFERENCE.fullmatch(reference)
     if parts is None:
-        raise invalid(f"{_MEMBERS[name]} {reference!r} is not a package reference, module and entity")
-    if name == "TemplateFilter":
-        return Matcher(template_id=parts[0], with_blob=with_blob)
-    return Matcher(interface=parts[3], view=parts[0] if value.get("includeInterfaceView") else "", with_blob=with_blob)
+        raise invalid(f"{name} {reference!r} is not a package reference, module and entity")
+    return parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ledgerframes.sandbox.commands import errors
 from ledgerframes.sandbox.commands.batches import check_place
 from ledgerframes.sandbox.commands.bodies import AssignCommand, UnassignCommand
-from ledgerframes.sandbox.commands.errors import invalid
+from ledgerframes.sandbox.commands.errors import LedgerError, invalid
 from ledgerframes.sandbox.world.parties import fingerprint
 from ledgerframes.sandbox.world.reassignment_legs import Leg, departure
 from ledgerframes.sandbox.world.simulation import Simulation
@@ -63,13 +63,18 @@ def _leaving(command: UnassignCommand, submitter: str, sim: Simulation) -> Leg:
 
 def _arriving(command: AssignCommand, submitter: str, world: World) -> Leg:
     reassignment_id = command.reassignment_id
+    about = ("REASSIGNMENT_ID", reassignment_id)
     if reassignment_id in world.reassignments.assigned:
-        raise errors.already_assigned(reassignment_id)
+        cause = f"The reassignment {reassignment_id!r} has already been completed"
+        raise LedgerError("REASSIGNMENT_ALREADY_COMPLETED", cause, kind=errors.EXISTS, resource=about)
     leg = world.reassignments.open.get(reassignment_id)
     if leg is None or submitter not in (*leg.contract.signatories, *leg.contract.observers):
-        raise errors.no_reassignment(reassignment_id)
+        cause = f"No reassignment with the id {reassignment_id!r} is known to the submitter"
+        raise LedgerError("REASSIGNMENT_NOT_FOUND", cause, kind=errors.MISSING, resource=about)
     if (leg.source, leg.target) != (command.source, command.target):
-        raise errors.other_reassignment(reassignment_id, source=leg.source, target=leg.target)
+        way = f"from {leg.source} to {leg.target}; name these as source and target"
+        cause = f"The reassignment {reassignment_id!r} goes {way}"
+        raise LedgerError("REASSIGNMENT_MISMATCH", cause, kind=errors.STATE, resource=about)
     return leg._replace(assigning=True, submitter=submitter)
 
 

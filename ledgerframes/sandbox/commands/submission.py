@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from ledgerframes.sandbox.commands import errors
+from ledgerframes.sandbox.commands.errors import LedgerError
 from ledgerframes.sandbox.world.simulation import Simulation
-from ledgerframes.sandbox.world.submissions import ChangeId, Period, Submission
-from ledgerframes.sandbox.world.world import Update, World
+from ledgerframes.sandbox.world.timestamps import SECOND
+from ledgerframes.sandbox.world.world import ChangeId, Submission, Update, World
 
 # How far a command advances the ledger's clock, in microseconds: its record time is later than everything before it.
 PACE: Final = 100_000
+# For so long a change counts as the same, in the ledger's time.
+_REMEMBERED: Final = 86_400 * SECOND
 
 # Writes the updates of the change from a record time on and applies them; or raises and changes nothing.
 Write = Callable[[Simulation, int], list[Update]]
@@ -21,14 +24,12 @@ class RequestedChange(NamedTuple):
     """A change as it was submitted.
 
     Attributes:
-        period: how long the same change counts as a duplicate.
         asked: how to ask for it again: the kind of command, the user and the body.
     """
 
     change_id: ChangeId
     submission_id: str
     workflow_id: str
-    period: Period = Period()
     asked: tuple[str, str, str] = ("", "", "")
 
 
@@ -38,17 +39,22 @@ def admit(world: World, change: RequestedChange) -> Simulation:
     Raises:
         LedgerError: the ledger takes no commands, the change was carried out before, or its parties act elsewhere.
     """
-    if world.simulation is None:
-        raise errors.no_commands()
-    if not world.ledger_updates:
-        raise errors.not_begun()
-    earlier = world.submissions.earlier(change.change_id, period=change.period, now=world.simulation.now)
-    if earlier is not None:
-        raise errors.duplicate(earlier.submission_id, earlier.offset)
-    elsewhere = world.simulation.elsewhere(change.change_id.submitters)
+    sim = world.simulation
+    if sim is None or not world.ledger_updates:
+        cause = "The ledger has no updates yet, or takes no commands; let it advance by one first"
+        raise LedgerError("SYNCHRONIZER_NOT_READY", cause, kind=errors.UNAVAILABLE, retry=errors.SOON)
+    earlier = world.submissions.get(change.change_id)
+    if earlier is not None and sim.now - earlier.at <= _REMEMBERED:
+        known, offset = earlier.submission_id, str(earlier.offset)
+        context = {"existing_submission_id": known, "completion_offset": offset, "accepted": "true"}
+        cause = f"A command with this change id has already been carried out, as submission {known!r}"
+        raise LedgerError("DUPLICATE_COMMAND", cause, kind=errors.EXISTS, context=context)
+    elsewhere = sim.elsewhere(change.change_id.submitters)
     if elsewhere:
-        raise errors.not_hosted(elsewhere)
-    return world.simulation
+        code = "NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT"
+        cause = f"No synchronizer on which this participant can submit for {sorted(elsewhere)}; they act elsewhere"
+        raise LedgerError(code, cause, kind=errors.STATE)
+    return sim
 
 
 def carry_out(world: World, change: RequestedChange, write: Write) -> list[str]:
@@ -69,13 +75,9 @@ def carry_out(world: World, change: RequestedChange, write: Write) -> list[str]:
     world.record(updates)
     sim.now = updates[-1].record_time
     ids = [update.update_id for update in updates]
-    submission = Submission(
-        change.change_id,
-        change.submission_id or f"submission-{ids[0][-16:]}",
-        change.workflow_id,
-        sim.now,
-        world.offset(ids[-1]),
-    )
-    world.submissions.accept(submission, ids)
+    known = change.submission_id or f"submission-{ids[0][-16:]}"
+    submission = Submission(change.change_id, known, change.workflow_id, sim.now, world.offset(ids[-1]))
+    world.submissions[change.change_id] = submission
+    world.submitted.update(dict.fromkeys(ids, submission))
     world.asked.append(change.asked)
     return ids

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from ledgerframes.sandbox.world.accounts import Accounts, Right, User
+from ledgerframes.sandbox.world.accounts import Right, User
 from ledgerframes.sandbox.world.parties import LedgerParties
 
 ADMIN: Final = "participant_admin"
@@ -17,26 +17,24 @@ _APPLICATIONS: Final = ("wallet-backend", "audit.report", "market_data", "settle
 _TEAMS: Final = ("treasury", "operations", "Käffchen & Partner", "compliance")
 
 
-def invent_accounts(rng: Random, parties: LedgerParties) -> Accounts:
-    """Generate a participant's users: two administrators, all users of the parties, and services.
+def invent_accounts(rng: Random, parties: LedgerParties) -> dict[str, User]:
+    """Generate a participant's users by id: two administrators, all users of the parties, and services.
 
     `participant_admin` may manage but not read; `validator_operator` may do both and has a wallet; the people act as
     their own party; `mallory` is deactivated. Services mostly have no party of their own.
     """
-    accounts = Accounts()
     operator = parties.validators[0]
     manage, read_all = Right("ParticipantAdmin"), Right("CanReadAsAnyParty")
-    accounts.put(User(ADMIN, rights=frozenset({manage})))
-    accounts.put(
-        User(OPERATOR, primary_party=operator, rights=frozenset({manage, read_all, Right("CanActAs", operator)}))
-    )
+    users = [
+        User(ADMIN, rights=frozenset({manage})),
+        User(OPERATOR, primary_party=operator, rights=frozenset({manage, read_all, Right("CanActAs", operator)})),
+    ]
     for party in parties.people:
         name = party.partition("::")[0]
         rights = frozenset({Right("CanActAs", party)})
-        accounts.put(User(name, primary_party=party, deactivated=name == DEACTIVATED, rights=rights))
-    for number in range(SERVICES):
-        accounts.put(_service(rng, parties, number))
-    return accounts
+        users.append(User(name, primary_party=party, deactivated=name == DEACTIVATED, rights=rights))
+    users += [_service(rng, parties, number) for number in range(SERVICES)]
+    return {user.id: user for user in users}
 
 
 def _service(rng: Random, parties: LedgerParties, number: int) -> User:

@@ -33,7 +33,7 @@ from ledgerframes.sandbox.http import (
 from ledgerframes.sandbox.http.callers import Access, AccessError
 from ledgerframes.sandbox.http.ledger_errors import denied, ledger_refused
 from ledgerframes.sandbox.http.objects import Objects
-from ledgerframes.sandbox.http.releases import deprecation, has_newest_members
+from ledgerframes.sandbox.http.releases import has_newest_members
 from ledgerframes.sandbox.http.responses import RefusalError, json_answer, no_route, refused
 from ledgerframes.sandbox.http.routes import Asked, Limits, Route, Server
 from ledgerframes.sandbox.world.accounts import User
@@ -67,9 +67,9 @@ def app_of(
     limits = limits if newest else replace(limits, items=None)
     server = Server(view, access, objects or Objects(view), limits, newest)
     routes = [route for module in _MODULES for route in module.ROUTES if route.includes(release)]
-    issuer = routing.Router(_served(registry.METADATA, replace(server, issuer=TOKEN_RULES.entity), release))
+    issuer = routing.Router(_served(registry.METADATA, replace(server, issuer=TOKEN_RULES.entity)))
     app = Starlette(
-        routes=[routing.Mount(ISSUER, app=issuer), *_served(routes, server, release)],
+        routes=[routing.Mount(ISSUER, app=issuer), *_served(routes, server)],
         exception_handlers={HTTPException: no_route},
     )
     # A redirect would hide a client's wrong path, and the client follows none.
@@ -77,36 +77,32 @@ def app_of(
     return app
 
 
-def _served(routes: Iterable[Route], server: Server, release: str) -> list[routing.Route]:
+def _served(routes: Iterable[Route], server: Server) -> list[routing.Route]:
     """The routes, one per path: Starlette's 405 lists only the methods of the first route of a path."""
     by_path: dict[str, list[Route]] = {}
     for route in routes:
         by_path.setdefault(route.path, []).append(route)
     return [
-        routing.Route(path, _endpoint(same, server, release, by_path), methods=[route.method for route in same])
+        routing.Route(path, _endpoint(same, server), methods=[route.method for route in same])
         for path, same in by_path.items()
     ]
 
 
-def _endpoint(
-    routes: list[Route], server: Server, release: str, paths: Iterable[str]
-) -> Callable[[Request], Awaitable[Response]]:
-    by_method = {route.method: (route, deprecation(route, release, set(paths))) for route in routes}
+def _endpoint(routes: list[Route], server: Server) -> Callable[[Request], Awaitable[Response]]:
+    by_method = {route.method: route for route in routes}
 
     async def answer(request: Request) -> Response:
-        route, headers = by_method["GET" if request.method == "HEAD" else request.method]
+        route = by_method["GET" if request.method == "HEAD" else request.method]
         try:
             said = await _said(route, Asked(server, request, _caller(route, server, request)))
-            response = said if isinstance(said, Response) else json_answer(said)
         except RefusalError as error:
-            response = refused(error)
+            return refused(error)
         except LedgerError as error:
-            response = ledger_refused(error)
+            return ledger_refused(error)
         except UnreadableError as error:
             # The contract's Errors 2: what cannot be read is answered in plain text.
-            response = PlainTextResponse(str(error), 400)
-        response.headers.update(headers)
-        return response
+            return PlainTextResponse(str(error), 400)
+        return said if isinstance(said, Response) else json_answer(said)
 
     return answer
 

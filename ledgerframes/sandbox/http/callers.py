@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ledgerframes.sandbox.world.accounts import Accounts, User
+from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.tokens import Issuer, TokenError
 
 WEBSOCKET_PREFIX: Final = "jwt.token."
@@ -29,12 +29,12 @@ class Access:
     """Lets users with a valid token in.
 
     Attributes:
-        accounts: the known users.
+        accounts: the known users, by id.
         issuer: whose tokens count.
         nobody: the user for requests without a valid token; if empty, such requests are refused.
     """
 
-    accounts: Accounts
+    accounts: Mapping[str, User]
     issuer: Issuer
     nobody: str = ""
 

@@ -8,15 +8,9 @@ from typing import Any, Final
 
 import msgspec
 
-from ledgerframes.sandbox.commands.batches import Batch, write_batch
-from ledgerframes.sandbox.commands.bodies import (
-    SubmitCommands,
-    SubmitReassignment,
-    read_commands,
-    read_period,
-    read_reassignments,
-)
-from ledgerframes.sandbox.commands.errors import LedgerError, UnreadableError
+from ledgerframes.sandbox.commands.batches import write_batch
+from ledgerframes.sandbox.commands.bodies import SubmitCommands, SubmitReassignment, read_reassignments
+from ledgerframes.sandbox.commands.errors import LedgerError
 from ledgerframes.sandbox.commands.event_filters import everything
 from ledgerframes.sandbox.commands.reassigning import write_reassignment
 from ledgerframes.sandbox.commands.submission import RequestedChange, Write, admit, carry_out
@@ -24,10 +18,8 @@ from ledgerframes.sandbox.http.ledger import Ledger
 from ledgerframes.sandbox.http.ledger_errors import forbidden
 from ledgerframes.sandbox.http.ledger_requests import allowed, read_body
 from ledgerframes.sandbox.http.routes import Asked, Routes
-from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.accounts import User
-from ledgerframes.sandbox.world.submissions import ChangeId
-from ledgerframes.sandbox.world.world import World
+from ledgerframes.sandbox.world.world import ChangeId, World
 
 ROUTES: Final = Routes()
 _TREE: Final = "tree"
@@ -58,24 +50,23 @@ def wait_for_reassignment(asked: Asked) -> dict[str, Any]:
     return {"reassignment": Ledger(asked).composite(ids, chosen)}
 
 
-@ROUTES.post("/api/ledger/v2/commands/submit-and-wait-for-transaction-tree", deprecated_in="0.5")
+@ROUTES.post("/api/ledger/v2/commands/submit-and-wait-for-transaction-tree")
 def wait_for_tree(asked: Asked) -> dict[str, Any]:
     """Creates and exercises; the events that acting and reading parties see are returned."""
     body = read_body(SubmitCommands, asked.body)
-    order, batch = _batch(_user_id(asked.user, body.user_id), body, asked.body)
+    order, write = _batch(_user_id(asked.user, body.user_id), body, asked.body)
     _check_rights(asked.user, act_as=body.act_as, read_as=body.read_as)
-    (update_id,) = carry_out(asked.world, order, partial(write_batch, batch))
-    return {"transactionTree": Ledger(asked).tree(update_id, everything(batch.act_as | batch.read_as))}
+    (update_id,) = carry_out(asked.world, order, write)
+    return {"transactionTree": Ledger(asked).tree(update_id, everything({*body.act_as, *body.read_as}))}
 
 
 def carry_out_again(world: World, kind: str, user_id: str, sent: str) -> None:
     """Carry out an earlier command again, whatever its user may do by now."""
     if kind == _TREE:
-        order, batch = _batch(user_id, msgspec.json.decode(sent, type=SubmitCommands), sent.encode())
-        carry_out(world, order, partial(write_batch, batch))
+        order, write = _batch(user_id, msgspec.json.decode(sent, type=SubmitCommands), sent.encode())
     else:
         order, write = _legs(user_id, msgspec.json.decode(sent, type=SubmitReassignment), sent.encode())
-        carry_out(world, order, write)
+    carry_out(world, order, write)
 
 
 def _reassignment(asked: Asked) -> tuple[RequestedChange, Write, SubmitReassignment]:
@@ -90,25 +81,15 @@ def _legs(user_id: str, body: SubmitReassignment, sent: bytes) -> tuple[Requeste
     asked = body.reassignment_commands
     change_id = ChangeId(user_id, frozenset({asked.submitter}), asked.command_id)
     again = (_REASSIGNMENT, user_id, sent.decode())
-    order = RequestedChange(change_id, asked.submission_id or "", asked.workflow_id or "", asked=again)
+    order = RequestedChange(change_id, asked.submission_id or "", asked.workflow_id or "", again)
     return order, partial(write_reassignment, read_reassignments(asked.commands), asked.submitter)
 
 
-def _batch(user_id: str, body: SubmitCommands, sent: bytes) -> tuple[RequestedChange, Batch]:
-    commands, period = read_commands(body.commands), read_period(body.deduplication_period)
+def _batch(user_id: str, body: SubmitCommands, sent: bytes) -> tuple[RequestedChange, Write]:
     change_id = ChangeId(user_id, frozenset(body.act_as), body.command_id)
-    batch = Batch(
-        commands,
-        act_as=frozenset(body.act_as),
-        read_as=frozenset(body.read_as),
-        disclosed=tuple(body.disclosed_contracts),
-        workflow_id=body.workflow_id or "",
-        synchronizer_id=body.synchronizer_id or "",
-        not_before=_instant(body.min_ledger_time_abs),
-        not_before_by=body.min_ledger_time_rel.micros() if body.min_ledger_time_rel else 0,
-    )
     again = (_TREE, user_id, sent.decode())
-    return RequestedChange(change_id, body.submission_id or "", batch.workflow_id, period, again), batch
+    order = RequestedChange(change_id, body.submission_id or "", body.workflow_id or "", again)
+    return order, partial(write_batch, [each.chosen() for each in body.commands], body)
 
 
 def _check_rights(user: User, *, act_as: list[str], read_as: list[str] | None = None) -> None:
@@ -123,10 +104,3 @@ def _user_id(user: User, wanted: str | None) -> str:
     if wanted and wanted != user.id and not user.is_admin():
         raise forbidden(f"user {user.id!r} may not submit as user {wanted!r}")
     return wanted or user.id
-
-
-def _instant(text: str | None) -> int:
-    try:
-        return timestamps.parse(text) if text else timestamps.FIRST
-    except ValueError as error:
-        raise UnreadableError(f"Invalid value for: body (minLedgerTimeAbs: {error})") from error

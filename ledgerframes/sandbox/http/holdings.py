@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 
-from ledgerframes.sandbox.http.responses import INT64, RefusalError, check_list, read_as, read_time
+from ledgerframes.sandbox.http.responses import Int64, RefusalError, check_list, read_as, read_time
 from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world.coin_history import Coin
 from ledgerframes.sandbox.world.holdings import summary
@@ -14,24 +14,20 @@ from ledgerframes.sandbox.world.timestamps import Cursor
 
 ROUTES: Final = Routes()
 
-_Int64 = Annotated[int, Meta(ge=-INT64, le=INT64 - 1)]
-
 
 class SummaryRequest(Struct):
     """The body of POST /v0/scan-proxy/holdings/summary, and of its successor under /v1."""
 
-    migration_id: _Int64
+    migration_id: Int64
     record_time: str
     owner_party_ids: Annotated[list[str], Meta(min_length=1)]
     record_time_match: Literal["exact", "at_or_before"] | None = None
-    as_of_round: _Int64 | None = None
+    as_of_round: Int64 | None = None
 
 
-@ROUTES.post("/api/scan/v0/holdings/summary", deprecated_in="0.7", successor="/api/scan/v1/holdings/summary")
+@ROUTES.post("/api/scan/v0/holdings/summary")
 @ROUTES.post(
     "/api/validator/v0/scan-proxy/holdings/summary",
-    deprecated_in="0.7",
-    successor="/api/validator/v1/scan-proxy/holdings/summary",
 )
 def with_fees(asked: Asked) -> dict[str, Any]:
     """Holdings, by default with the fees of the earliest round that is open now.

@@ -3,40 +3,17 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
 
 from ledgerframes.sandbox.commands.event_filters import Seen, Selection, Subject, everything, interfaces_of
 from ledgerframes.sandbox.commands.interface_views import interface_views
-from ledgerframes.sandbox.http.ledger_trees import Node, ScanEvent, nodes_of, read_transaction
+from ledgerframes.sandbox.http.ledger_trees import Node, nodes_of
 from ledgerframes.sandbox.http.routes import Asked
 from ledgerframes.sandbox.world.contracts import blob
+from ledgerframes.sandbox.world.items import ScanEvent, ScanLeg, read_item
 from ledgerframes.sandbox.world.world import Update
-
-
-class ScanLeg(Struct):
-    """One leg of a reassignment, as scan's page has it."""
-
-    submitter: str
-    source_synchronizer: str
-    target_synchronizer: str
-    unassign_id: str
-    reassignment_counter: int
-    contract_id: str = ""
-    created_event: ScanEvent | None = None
-
-
-class _Item(Struct):
-    """The members of a history item that show its kind."""
-
-    record_time: str
-    event: Raw = Raw()
-
-
-read_item: Final = msgspec.json.Decoder(_Item).decode
-read_leg: Final = msgspec.json.Decoder(ScanLeg).decode
 
 
 class Ledger:
@@ -62,9 +39,9 @@ class Ledger:
             None if there is no such transaction, or the requesting parties see no part of it.
         """
         update = self.world.update(update_id)
-        if update is None or bytes(read_item(update.rendered).event):
+        read = None if update is None else read_item(update.rendered)
+        if update is None or read is None or read.event is not None:
             return None
-        read = read_transaction(update.rendered)
         nodes = nodes_of(read, self.world.contracts.origins)
         # For callers who see no part of it, a transaction is not found.
         if selection.anyone is None and not any(selection.parties(node.witnesses) for node in nodes):
@@ -84,9 +61,9 @@ class Ledger:
         """One leg of a reassignment (contract: Resources, Reassignment); None as with `transaction`."""
         update = self.world.update(update_id)
         item = None if update is None else read_item(update.rendered)
-        if update is None or item is None or not bytes(item.event):
+        if update is None or item is None or item.event is None:
             return None
-        leg, offset = read_leg(item.event), self.world.offset(update_id)
+        leg, offset = item.event, self.world.offset(update_id)
         event = _assigned(leg, selection, offset) if leg.created_event else self.unassigned(leg, selection, offset)
         if event is None:
             return None
@@ -104,7 +81,7 @@ class Ledger:
         """A transaction's tree, limited to the selection (contract: Resources, Transaction tree)."""
         update = self.world.update(update_id)
         assert update is not None
-        read, offset = read_transaction(update.rendered), self.world.offset(update_id)
+        read, offset = read_item(update.rendered), self.world.offset(update_id)
         nodes, roots, events, beyond = nodes_of(read, self.world.contracts.origins), [], {}, 0
         for node in nodes:
             shown = _shown(node, selection, offset=offset, effects=True)
@@ -122,7 +99,7 @@ class Ledger:
 
     def _frame(self, update: Update, record_time: str, selection: Selection) -> dict[str, Any]:
         """The members of every update; its trace ids derive from its own, its command is its submitters' to see."""
-        submission = self.world.submissions.of(update.update_id)
+        submission = self.world.submitted.get(update.update_id)
         mine = submission is not None and bool(selection.parties(submission.change_id.submitters))
         trace = blake2b(update.update_id.encode(), digest_size=24).hexdigest()
         return {

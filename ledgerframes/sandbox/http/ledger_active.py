@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ledgerframes.sandbox.commands.event_filters import Selection
-from ledgerframes.sandbox.http.ledger import Ledger, ScanLeg, arrival, created, move, read_item, read_leg, subject_of
-from ledgerframes.sandbox.http.ledger_trees import Node, nodes_of, read_transaction
+from ledgerframes.sandbox.http.ledger import Ledger, arrival, created, move, subject_of
+from ledgerframes.sandbox.http.ledger_trees import Node, nodes_of
+from ledgerframes.sandbox.world.items import ScanLeg, read_item
 
 
 @dataclass(slots=True)
@@ -85,17 +86,12 @@ def _replay(ledger: Ledger, at: int) -> _Replay:
         update = world.update(update_id)
         assert update is not None
         item = read_item(update.rendered)
-        if bytes(item.event):
-            leg = read_leg(item.event)
-            if leg.created_event is None:
-                replay.leave(leg, offset)
-            else:
-                replay.arrive(leg, offset)
+        if item.event is not None:
+            (replay.arrive if item.event.created_event else replay.leave)(item.event, offset)
             continue
-        read = read_transaction(update.rendered)
-        for node in nodes_of(read, world.contracts.origins):
+        for node in nodes_of(item, world.contracts.origins):
             if node.event.event_type == "created_event":
-                replay.active[node.event.contract_id] = _Active(node, offset, update.synchronizer_id, read.workflow_id)
+                replay.active[node.event.contract_id] = _Active(node, offset, update.synchronizer_id, item.workflow_id)
             elif node.event.consuming:
                 replay.end(node.event.contract_id)
     return replay

@@ -1,20 +1,19 @@
-"""The participant's updates and active contracts in pages by offset, as routes; a token is bound to its request."""
+"""The participant's updates and active contracts in pages by offset, as routes; a token is bound to its participant."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from hashlib import blake2b
 from typing import Any, Final
 
 from msgspec import Struct
 
-from ledgerframes.sandbox.commands.errors import LedgerError, UnreadableError, invalid
+from ledgerframes.sandbox.commands.errors import OUT_OF_RANGE, LedgerError, invalid
 from ledgerframes.sandbox.commands.event_filters import LEDGER_EFFECTS, EventFormat
 from ledgerframes.sandbox.http.ledger import Ledger
 from ledgerframes.sandbox.http.ledger_active import active_entries
 from ledgerframes.sandbox.http.ledger_requests import UpdateFormat, allowed, read_body
-from ledgerframes.sandbox.http.responses import INT32, INT64, encode
+from ledgerframes.sandbox.http.responses import Int32, Int64
 from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.world import World
@@ -22,17 +21,15 @@ from ledgerframes.sandbox.world.world import World
 PAGE: Final = 100
 MAXIMUM: Final = 1_000
 ROUTES: Final = Routes()
-# Error category, gRPC code and HTTP status of an offset that the participant does not have.
-_OUT_OF_RANGE: Final = (12, 11, 400)
 
 
 class UpdatesPage(Struct, rename="camel"):
     """The body of POST /v2/updates/get-updates-page."""
 
     update_format: UpdateFormat
-    begin_offset_exclusive: int | None = None
-    end_offset_inclusive: int | None = None
-    max_page_size: int | None = None
+    begin_offset_exclusive: Int64 | None = None
+    end_offset_inclusive: Int64 | None = None
+    max_page_size: Int32 | None = None
     descending_order: bool = False
     page_token: str = ""
 
@@ -41,8 +38,8 @@ class ContractsPage(Struct, rename="camel"):
     """The body of POST /v2/state/active-contracts-page."""
 
     event_format: EventFormat
-    active_at_offset: int | None = None
-    max_page_size: int | None = None
+    active_at_offset: Int64 | None = None
+    max_page_size: Int32 | None = None
     page_token: str = ""
 
 
@@ -63,7 +60,7 @@ def updates(asked: Asked) -> dict[str, Any]:
     until = newest if asked_end is None else asked_end
     if begin > until:
         raise invalid(f"beginOffsetExclusive {begin} is after endOffsetInclusive {until}")
-    down, place = body.descending_order, _place(asked, body)
+    down, place = body.descending_order, _place(asked, body.page_token)
     low, high = begin if down or place is None else place, place if down and place is not None else until
     shown, last = _page(asked, body, low, high, size)
     if down:
@@ -71,7 +68,7 @@ def updates(asked: Asked) -> dict[str, Any]:
     else:
         high, more = last, last < until or asked_end is None
     answer = {"updates": shown, "lowestPageOffsetExclusive": low, "highestPageOffsetInclusive": high}
-    return {**answer, **({"nextPageToken": _token(asked, body, last)} if more else {})}
+    return {**answer, **({"nextPageToken": _token(asked, last)} if more else {})}
 
 
 @ROUTES.post("/api/ledger/v2/state/active-contracts-page", since="0.7")
@@ -83,10 +80,10 @@ def contracts(asked: Asked) -> dict[str, Any]:
     at = _offset(body.active_at_offset, "activeAtOffset", newest)
     at = newest if at is None else at
     entries = active_entries(Ledger(asked), chosen, at)
-    place = _place(asked, body) or 0
+    place = _place(asked, body.page_token) or 0
     answer = {"activeContracts": entries[place : place + size], "activeAtOffset": at}
     more = place + size < len(entries)
-    return {**answer, **({"nextPageToken": _token(asked, body, place + size)} if more else {})}
+    return {**answer, **({"nextPageToken": _token(asked, place + size)} if more else {})}
 
 
 def _page(asked: Asked, body: UpdatesPage, low: int, high: int, size: int) -> tuple[list[dict[str, Any]], int]:
@@ -122,38 +119,26 @@ def _renderer(asked: Asked, body: UpdatesPage) -> Callable[[str], dict[str, Any]
     return render_update
 
 
-def _token(asked: Asked, body: UpdatesPage | ContractsPage, place: int) -> str:
-    return base64.urlsafe_b64encode(f"{asked.server.participant}:{_signature(body)}:{place}".encode()).decode()
+def _token(asked: Asked, place: int) -> str:
+    return base64.urlsafe_b64encode(f"{asked.server.participant}:{place}".encode()).decode()
 
 
-def _place(asked: Asked, body: UpdatesPage | ContractsPage) -> int | None:
+def _place(asked: Asked, token: str) -> int | None:
     """The position of a request's token; None if there is none.
 
     Raises:
-        LedgerError: it belongs to another participant or another request (400).
+        LedgerError: it belongs to another participant (400).
     """
-    if not body.page_token:
+    if not token:
         return None
     try:
-        participant, of, place = base64.b64decode(body.page_token, altchars=b"-_", validate=True).decode().split(":")
+        participant, place = base64.b64decode(token, altchars=b"-_", validate=True).decode().split(":")
         number = int(place)
     except ValueError as error:
         raise invalid("pageToken is malformed") from error
     if participant != asked.server.participant:
         raise invalid("pageToken belongs to another participant")
-    if of != _signature(body):
-        raise invalid("pageToken belongs to another request: offsets, format and order must stay the same")
     return number
-
-
-def _signature(body: UpdatesPage | ContractsPage) -> str:
-    """The parts of a request that must not change from page to page."""
-    parts: list[Any] = [type(body).__name__]
-    if isinstance(body, UpdatesPage):
-        parts += [body.begin_offset_exclusive, body.end_offset_inclusive, body.update_format, body.descending_order]
-    else:
-        parts += [body.active_at_offset, body.event_format]
-    return blake2b(encode(parts), digest_size=8).hexdigest()
 
 
 def _times(world: World) -> list[dict[str, str]]:
@@ -167,8 +152,6 @@ def _times(world: World) -> list[dict[str, str]]:
 def _size(asked: int | None) -> int:
     if asked is None:
         return PAGE
-    if not -INT32 <= asked < INT32:
-        raise UnreadableError("Invalid value for: body (maxPageSize is not a number of 32 bits)")
     if not 1 <= asked <= MAXIMUM:
         raise invalid(f"maxPageSize {asked} is not from 1 to {MAXIMUM}")
     return asked
@@ -177,10 +160,8 @@ def _size(asked: int | None) -> int:
 def _offset(value: int | None, name: str, newest: int) -> int | None:
     if value is None:
         return None
-    if not -INT64 <= value < INT64:
-        raise UnreadableError(f"Invalid value for: body ({name} is not a number of 64 bits)")
     if value < 0:
         raise invalid(f"{name} {value} is negative")
     if value > newest:
-        raise LedgerError("OFFSET_AFTER_LEDGER_END", f"{name} {value} is after ledger end {newest}", kind=_OUT_OF_RANGE)
+        raise LedgerError("OFFSET_AFTER_LEDGER_END", f"{name} {value} is after ledger end {newest}", kind=OUT_OF_RANGE)
     return value

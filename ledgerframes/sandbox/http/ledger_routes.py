@@ -57,8 +57,6 @@ def update_by_hash(asked: Asked) -> dict[str, Any]:
 @ROUTES.post(
     "/api/ledger/v2/updates/transaction-by-id",
     removed_in="0.9",
-    deprecated_in="0.5",
-    successor="/api/ledger/v2/updates/update-by-id",
     in_contract=True,
 )
 def transaction_by_id(asked: Asked) -> dict[str, Any]:

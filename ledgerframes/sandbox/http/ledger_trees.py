@@ -4,44 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
-
-import msgspec
-from msgspec import Raw, Struct
 
 from ledgerframes.sandbox.world.contracts import Origin
-
-_NULL: Final = Raw(b"null")
-
-
-class ScanEvent(Struct):
-    """An event of scan's tree; which members count depends on `event_type`. Values stay as they are written."""
-
-    event_type: str
-    contract_id: str = ""
-    template_id: str = ""
-    package_name: str = ""
-    create_arguments: Raw = _NULL
-    created_at: str = ""
-    signatories: list[str] = []
-    observers: list[str] = []
-    choice: str = ""
-    choice_argument: Raw = _NULL
-    exercise_result: Raw = _NULL
-    child_event_ids: list[str] = []
-    consuming: bool = False
-    acting_parties: list[str] = []
-    interface_id: str | None = None
-
-
-class ScanTransaction(Struct):
-    """A transaction item of scan's page."""
-
-    workflow_id: str
-    record_time: str
-    effective_at: str
-    root_event_ids: list[str]
-    events_by_id: dict[str, ScanEvent]
+from ledgerframes.sandbox.world.items import Item, ScanEvent
 
 
 @dataclass(slots=True)
@@ -64,10 +29,7 @@ class Node:
     acs_delta: bool = False
 
 
-read_transaction: Final = msgspec.json.Decoder(ScanTransaction).decode
-
-
-def nodes_of(transaction: ScanTransaction, origins: Mapping[str, Origin]) -> list[Node]:
+def nodes_of(transaction: Item, origins: Mapping[str, Origin]) -> list[Node]:
     """The creations and exercises of a transaction in preorder; events that no root reaches are left out.
 
     Args:
@@ -87,7 +49,7 @@ def nodes_of(transaction: ScanTransaction, origins: Mapping[str, Origin]) -> lis
     return [node for node, _ in walked if node.event.event_type in ("created_event", "exercised_event")]
 
 
-def _walk(transaction: ScanTransaction, origins: Mapping[str, Origin]) -> Iterator[tuple[Node, int]]:
+def _walk(transaction: Item, origins: Mapping[str, Origin]) -> Iterator[tuple[Node, int]]:
     """Every event that a root reaches, with the number of the one above it, or -1."""
     # A stack instead of recursion, because trees can be deeper than Python's limit.
     waiting: list[tuple[str, int, tuple[str, ...]]] = [

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from starlette.responses import Response
 
-from ledgerframes.sandbox.commands.errors import LedgerError, UnreadableError, not_found
+from ledgerframes.sandbox.commands.errors import STATE, LedgerError, UnreadableError, not_found
 from ledgerframes.sandbox.http.ledger_requests import check_manager
 from ledgerframes.sandbox.http.routes import Asked, Routes
 
 if TYPE_CHECKING:
-    from ledgerframes.sandbox.world.archives import Dar
+    from ledgerframes.sandbox.world.archives import Package
 
 ARCHIVE_MAXIMUM: Final = 64 * 1024 * 1024
 BINARY: Final = "application/octet-stream"
@@ -24,7 +24,6 @@ _SYNCHRONIZER: Final = re.compile(r"[A-Za-z0-9:\-_ ]+::[A-Za-z0-9]+")
 # Error category, gRPC code and HTTP status.
 _TOO_LARGE: Final = (8, 3, 413)
 _WRONG_TYPE: Final = (8, 3, 415)
-_CONFLICTING: Final = (9, 9, 400)
 
 
 @ROUTES.post("/api/ledger/v2/packages")
@@ -34,11 +33,13 @@ async def upload(asked: Asked) -> dict[str, Any]:
     text = asked.query("vetAllPackages", "true")
     if text not in _BOOLEANS:
         raise UnreadableError("Invalid value for: query parameter vetAllPackages")
-    synchronizers, dar = _synchronizers(asked), await _archive(asked)
+    synchronizers, packages = _synchronizers(asked), await _archive(asked)
     with asked.world.lock:
         if _BOOLEANS[text]:
-            _check(asked, dar, synchronizers)
-        asked.world.package_store.store(dar, synchronizers if _BOOLEANS[text] else ())
+            _check(asked, packages, synchronizers)
+        for package in packages:
+            stored = asked.world.packages.setdefault(package.package_id, package)
+            stored.vetted |= synchronizers if _BOOLEANS[text] else set()
     return {}
 
 
@@ -46,34 +47,35 @@ async def upload(asked: Asked) -> dict[str, Any]:
 async def validate(asked: Asked) -> Response:
     """Checks an archive without changing anything."""
     check_manager(asked.user)
-    synchronizers, dar = _synchronizers(asked), await _archive(asked)
+    synchronizers, packages = _synchronizers(asked), await _archive(asked)
     with asked.world.lock:
-        _check(asked, dar, synchronizers)
+        _check(asked, packages, synchronizers)
     return Response()
 
 
-def _synchronizers(asked: Asked) -> tuple[str, ...]:
+def _synchronizers(asked: Asked) -> set[str]:
     """Where the packages are to be vetted: without `synchronizerId` on every synchronizer that there is."""
     wanted = asked.request.query_params.get("synchronizerId")
     if wanted is None:
-        return asked.world.synchronizers
+        return set(asked.world.synchronizers)
     if _SYNCHRONIZER.fullmatch(wanted) is None:
         raise UnreadableError("Invalid value for: query parameter synchronizerId")
     if wanted not in asked.world.synchronizers:
         raise not_found("synchronizer", wanted)
-    return (wanted,)
+    return {wanted}
 
 
-def _check(asked: Asked, dar: Dar, synchronizers: tuple[str, ...]) -> None:
-    taken = asked.world.package_store.conflict(dar, synchronizers)
-    if taken is not None:
-        package, known = taken
-        cause = f"{' '.join(package.version or ())} is vetted already, as package {known}"
-        about = ("PACKAGE_ID", package.package_id)
-        raise LedgerError("KNOWN_PACKAGE_VERSION", cause, kind=_CONFLICTING, resource=about)
+def _check(asked: Asked, packages: list[Package], synchronizers: set[str]) -> None:
+    """Refuse another package of a name and version that are vetted: a package's name would not tell them apart."""
+    known = {one.version: one.package_id for one in asked.world.packages.values() if one.vetted & synchronizers}
+    for package in packages:
+        if package.version is not None and known.get(package.version, package.package_id) != package.package_id:
+            cause = f"{' '.join(package.version)} is vetted already, as package {known[package.version]}"
+            about = ("PACKAGE_ID", package.package_id)
+            raise LedgerError("KNOWN_PACKAGE_VERSION", cause, kind=STATE, resource=about)
 
 
-async def _archive(asked: Asked) -> Dar:
+async def _archive(asked: Asked) -> list[Package]:
     """The request's archive: refused as soon as it is too large, and unpacked in a thread."""
     # zipfile is loaded by an upload, not by every start.
     from ledgerframes.sandbox.world.archives import ArchiveError, read_dar

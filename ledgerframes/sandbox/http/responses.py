@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Sized
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
+from msgspec import Meta
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -19,6 +20,8 @@ T = TypeVar("T")
 
 INT32: Final = 2**31
 INT64: Final = 2**63
+Int32 = Annotated[int, Meta(ge=-INT32, le=INT32 - 1)]
+Int64 = Annotated[int, Meta(ge=-INT64, le=INT64 - 1)]
 UNKNOWN: Final = "The requested resource could not be found."
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)

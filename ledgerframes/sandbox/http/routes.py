@@ -144,8 +144,6 @@ class Route:
         path: the whole path, parameters in braces.
         since: the first release with it, of those that the sandbox has.
         removed_in: the first release without it, if there is one.
-        deprecated_in: the first release that calls it deprecated, if one does.
-        successor: the path of its replacement, if there is one.
         in_contract: whether the contract describes it, so that it is served with everything.
     """
 
@@ -154,8 +152,6 @@ class Route:
     handler: Handler
     since: str = "0.5"
     removed_in: str = ""
-    deprecated_in: str = ""
-    successor: str = ""
     in_contract: bool = False
 
     def includes(self, release: str) -> bool:
@@ -163,10 +159,6 @@ class Route:
         if release == CONTRACT:
             return self.in_contract or self.includes("0.9")
         return self.since <= release and (not self.removed_in or release < self.removed_in)
-
-    def is_deprecated(self, release: str) -> bool:
-        """Whether a release marks the route as deprecated."""
-        return bool(self.deprecated_in) and (release == CONTRACT or release >= self.deprecated_in)
 
 
 class Routes(list[Route]):

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from msgspec import Struct
+
 from ledgerframes.sandbox.http import render
 from ledgerframes.sandbox.http.responses import (
     INT32,
     INT64,
+    Int32,
+    Int64,
     RefusalError,
     check_size,
     contract_record,
-    malformed,
+    read_as,
     read_time,
 )
 from ledgerframes.sandbox.http.routes import Asked, Routes
@@ -50,7 +54,7 @@ def update_by_id(asked: Asked) -> bytes:
     return _item(asked, asked.world.scanned(wanted), f"Transaction with id {wanted} not found")
 
 
-@ROUTES.get("/api/scan/v1/updates/{update_id:path}", removed_in="0.9", deprecated_in="0.5", in_contract=True)
+@ROUTES.get("/api/scan/v1/updates/{update_id:path}", removed_in="0.9", in_contract=True)
 def update_by_id_v1(asked: Asked) -> bytes:
     """An update by its id with a constant offset, and its events in another order."""
     return render.with_offset(update_by_id(asked))
@@ -106,42 +110,38 @@ def _item(asked: Asked, update: Update | None, missing: str) -> bytes:
     return render.type_carrying(update.rendered) if carrying else update.rendered
 
 
+class After(Struct):
+    """The cursor before a page."""
+
+    after_migration_id: Int64
+    after_record_time: str
+
+
+class PageRequest(Struct):
+    """The body of POST /v2/updates and of /v0/events; as on real servers `contract_value_encoding` means nothing."""
+
+    page_size: Int32
+    after: After | None = None
+    daml_value_encoding: Any = None
+
+    def cursor(self) -> Cursor | None:
+        """The cursor before the page; None for the first one.
+
+        Raises:
+            RefusalError: 400, its time is none.
+        """
+        return None if self.after is None else (self.after.after_migration_id, read_time(self.after.after_record_time))
+
+
 def page_request(asked: Asked) -> tuple[int, Cursor | None, bool]:
     """The size of the requested page, the cursor before it, and whether its values carry their types.
 
     Raises:
         RefusalError: 400, one of them is not valid.
     """
-    body = asked.object()
-    # `contract_value_encoding` is not read: real servers ignore names that they do not know.
-    size, after = read_page_request(body, maximum=asked.server.limits.page)
-    return size, after, carries_types(body.get("daml_value_encoding"))
-
-
-def read_page_request(body: dict[str, Any], *, maximum: int) -> tuple[int, Cursor | None]:
-    """The size of the requested page of updates and the cursor before it; the cursor is None for the first page.
-
-    Raises:
-        RefusalError: 400, one of them is not valid, or the page is larger than `maximum`.
-    """
-    size = body.get("page_size")
-    if type(size) is not int or not -INT32 <= size < INT32:
-        raise malformed("page_size must be an int32")
-    check_size("page_size", size, maximum)
-    return size, _cursor(body.get("after"))
-
-
-def _cursor(after: Any) -> Cursor | None:
-    if after is None:
-        return None
-    if not isinstance(after, dict):
-        raise malformed("after must be an object")
-    migration_id, text = after.get("after_migration_id"), after.get("after_record_time")
-    if type(migration_id) is not int or not -INT64 <= migration_id < INT64:
-        raise malformed("after_migration_id must be an int64")
-    if not isinstance(text, str):
-        raise malformed("after_record_time must be a string")
-    return migration_id, read_time(text)
+    wanted = read_as(PageRequest, asked.body)
+    check_size("page_size", wanted.page_size, asked.server.limits.page)
+    return wanted.page_size, wanted.cursor(), carries_types(wanted.daml_value_encoding)
 
 
 def carries_types(encoding: Any) -> bool:

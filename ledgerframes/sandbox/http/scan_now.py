@@ -135,16 +135,6 @@ def featured_app(asked: Asked) -> dict[str, Any]:
     return {"featured_app_right": contract_record(rights[0])} if rights else {}
 
 
-@ROUTES.get("/api/scan/v0/dso-party-id")
-@ROUTES.get("/api/validator/v0/scan-proxy/dso-party-id")
-def dso_party(asked: Asked) -> dict[str, Any]:
-    """Who runs the ledger."""
-    rules = asked.world.rules.get(DSO_RULES.entity)
-    if rules is None:
-        raise RefusalError(404, "This ledger has no DsoRules")
-    return {"dso_party_id": rules.payload["dso"]}
-
-
 @ROUTES.get("/api/scan/v0/dso")
 @ROUTES.get("/api/validator/v0/scan-proxy/dso")
 def dso(asked: Asked) -> dict[str, Any]:

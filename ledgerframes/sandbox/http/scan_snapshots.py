@@ -9,8 +9,9 @@ from msgspec import Meta, Struct
 
 from ledgerframes.sandbox.http.holdings import snapshot_of
 from ledgerframes.sandbox.http.responses import (
-    INT32,
     INT64,
+    Int32,
+    Int64,
     RefusalError,
     check_list,
     check_size,
@@ -30,19 +31,16 @@ ROUTES: Final = Routes()
 
 _COINS: Final = frozenset(f"{template.package_name}:{template.entity}" for template in (COIN, LOCKED_COIN))
 
-_Int64 = Annotated[int, Meta(ge=-INT64, le=INT64 - 1)]
-_Int32 = Annotated[int, Meta(ge=-INT32, le=INT32 - 1)]
 _Body = TypeVar("_Body", bound="_Wanted")
-_Version = Literal["v2", "v1", "v0"]
 
 
 class _Wanted(Struct):
-    migration_id: _Int64
+    migration_id: Int64
     record_time: str
-    page_size: _Int32
+    page_size: Int32
     record_time_match: Literal["exact", "at_or_before"] | None = None
     #: A text under /v2, a number under /v1 and /v0.
-    after: str | _Int64 | None = None
+    after: str | Int64 | None = None
 
 
 class StateRequest(_Wanted):
@@ -71,43 +69,11 @@ def snapshot_time(asked: Asked) -> dict[str, Any]:
 
 
 @ROUTES.post("/api/scan/v2/state/acs", since="0.9")
+@ROUTES.post("/api/scan/v1/state/acs", since="0.7", removed_in="0.9")
+@ROUTES.post("/api/scan/v0/state/acs", removed_in="0.9")
 def state(asked: Asked) -> dict[str, Any]:
     """A page of the active contracts."""
-    return _state(asked, "v2")
-
-
-@ROUTES.post("/api/scan/v1/state/acs", since="0.7", removed_in="0.9")
-def state_v1(asked: Asked) -> dict[str, Any]:
-    """A page of the active contracts with a number as its token."""
-    return _state(asked, "v1")
-
-
-@ROUTES.post("/api/scan/v0/state/acs", removed_in="0.9", deprecated_in="0.7", successor="/api/scan/v1/state/acs")
-def state_v0(asked: Asked) -> dict[str, Any]:
-    """A page of the active contracts with a number as its token, and ids of events instead of updates."""
-    return _state(asked, "v0")
-
-
-@ROUTES.post("/api/scan/v2/holdings/state", since="0.9")
-def coins(asked: Asked) -> dict[str, Any]:
-    """A page of the coins of some owners."""
-    return _coins(asked, "v2")
-
-
-@ROUTES.post("/api/scan/v1/holdings/state", since="0.7", removed_in="0.9")
-def coins_v1(asked: Asked) -> dict[str, Any]:
-    """A page of the coins of some owners with a number as its token."""
-    return _coins(asked, "v1")
-
-
-@ROUTES.post("/api/scan/v0/holdings/state", removed_in="0.9", successor="/api/scan/v1/holdings/state")
-def coins_v0(asked: Asked) -> dict[str, Any]:
-    """A page of the coins of some owners with a number as its token, and ids of events instead of updates."""
-    return _coins(asked, "v0")
-
-
-def _state(asked: Asked, version: _Version) -> dict[str, Any]:
-    wanted = _read(asked, StateRequest, version)
+    wanted = _read(asked, StateRequest)
     templates, parties = wanted.templates, wanted.party_ids
     for name in templates or ():
         if name.count(":") != 2:
@@ -119,19 +85,28 @@ def _state(asked: Asked, version: _Version) -> dict[str, Any]:
         if (not templates or contract.template in templates)
         and (not parties or not contract.stakeholders.isdisjoint(parties))
     ]
-    return _page(wanted, at, kept, version)
+    return _page(asked, wanted, at, kept)
 
 
-def _coins(asked: Asked, version: _Version) -> dict[str, Any]:
-    wanted = _read(asked, CoinsRequest, version)
+@ROUTES.post("/api/scan/v2/holdings/state", since="0.9")
+@ROUTES.post("/api/scan/v1/holdings/state", since="0.7", removed_in="0.9")
+@ROUTES.post("/api/scan/v0/holdings/state", removed_in="0.9")
+def coins(asked: Asked) -> dict[str, Any]:
+    """A page of the coins of some owners."""
+    wanted = _read(asked, CoinsRequest)
     owners, at = set(wanted.owner_party_ids), _snapshot(asked, wanted)
     kept = [one for one in asked.view.active(at) if one.template in _COINS and _owner(one) in owners]
-    return _page(wanted, at, kept, version)
+    return _page(asked, wanted, at, kept)
 
 
-def _read(asked: Asked, kind: type[_Body], version: _Version) -> _Body:
+def _version(asked: Asked) -> str:
+    """The route's version: a page's token is a text under /v2, a number before; /v0 has events' ids, not updates'."""
+    return asked.request.url.path.split("/")[3]
+
+
+def _read(asked: Asked, kind: type[_Body]) -> _Body:
     """The request, unless it has a token of another version or too long a list."""
-    wanted, opaque = read_as(kind, asked.body), version == "v2"
+    wanted, opaque = read_as(kind, asked.body), _version(asked) == "v2"
     if wanted.after is not None and isinstance(wanted.after, str) != opaque:
         known = "string" if opaque else "long"
         raise malformed(f"after: {wanted.after!r} is not a {known}")
@@ -145,8 +120,8 @@ def _snapshot(asked: Asked, wanted: _Wanted) -> Cursor:
     return snapshot_of(asked, wanted.migration_id, wanted.record_time, wanted.record_time_match)
 
 
-def _page(wanted: _Wanted, at: Cursor, kept: list[Active], version: _Version) -> dict[str, Any]:
-    after = _row(wanted.after)
+def _page(asked: Asked, wanted: _Wanted, at: Cursor, kept: list[Active]) -> dict[str, Any]:
+    after, version = _row(wanted.after), _version(asked)
     left = [contract for contract in kept if after is None or contract.row > after]
     page = left[: wanted.page_size]
     answer = {

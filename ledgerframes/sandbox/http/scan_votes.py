@@ -1,4 +1,4 @@
-"""Votes on governance over a world, as routes of scan: open requests, results, and votes for the price."""
+"""Votes on governance over a world, as routes of scan: open requests and results."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
-from ledgerframes.sandbox.http.responses import RefusalError, contract_record, malformed, read_list
+from ledgerframes.sandbox.http.responses import contract_record, malformed, read_list
 from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.templates import PRICE_VOTE, VOTE_REQUEST
+from ledgerframes.sandbox.world.templates import VOTE_REQUEST
 
 ROUTES: Final = Routes()
 _CLOSE: Final = "DsoRules_CloseVoteRequest"
@@ -29,16 +29,6 @@ def requests_by_id(asked: Asked) -> Any:
     return _listed("vote_requests", (one for one in _open(asked) if _first(one) in ids))
 
 
-@ROUTES.get("/api/scan/v0/voterequests/{contract_id:path}")
-def request_by_id(asked: Asked) -> Any:
-    """An open request."""
-    contract_id = asked.part("contract_id")
-    one = next((one for one in _open(asked) if one.contract_id == contract_id), None)
-    if one is None:
-        raise RefusalError(404, f"No vote request found for contract: {contract_id}")
-    return {"dso_rules_vote_request": contract_record(one)}
-
-
 @ROUTES.post("/api/scan/v0/admin/sv/voteresults")
 def results(asked: Asked) -> Any:
     """The results of votes, the latest to take effect first."""
@@ -49,18 +39,6 @@ def results(asked: Asked) -> Any:
     found = _results(asked, body)
     more = {"next_page_token": start + limit} if start + limit < len(found) else {}
     return {"dso_rules_vote_results": found[start : start + limit], **more}
-
-
-@ROUTES.post("/api/scan/v0/admin/sv/voteresults/count")
-def count(asked: Asked) -> Any:
-    """How many results there are."""
-    return {"count": len(_results(asked, asked.object()))}
-
-
-@ROUTES.get("/api/scan/v0/amulet-price/votes")
-def prices(asked: Asked) -> Any:
-    """The members' votes for the coin's price."""
-    return _listed("amulet_price_votes", asked.world.contracts.of(PRICE_VOTE))
 
 
 def _open(asked: Asked) -> list[Contract]:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from ledgerframes.sandbox.commands.bodies import Party, UserId
-from ledgerframes.sandbox.commands.errors import UnreadableError, no_identity_provider, user_exists
+from ledgerframes.sandbox.commands.errors import EXISTS, MISSING, LedgerError, UnreadableError
 from ledgerframes.sandbox.http.ledger_requests import check_manager, read_body
 from ledgerframes.sandbox.http.responses import INT32, page_token, read_integer, read_page_token
 from ledgerframes.sandbox.http.routes import Asked, Routes
@@ -76,7 +76,8 @@ def users(asked: Asked) -> dict[str, Any]:
         after = read_page_token(asked.query("pageToken"))
     except ValueError as error:
         raise UnreadableError("Invalid value for: query parameter pageToken") from error
-    found = asked.world.accounts.page(after, size + 1)
+    accounts = asked.world.accounts
+    found = [accounts[user_id] for user_id in sorted(accounts) if user_id > after][: size + 1]
     token = page_token(found[size - 1].id) if len(found) > size else ""
     return {"users": [user.record() for user in found[:size]], "nextPageToken": token}
 
@@ -86,9 +87,10 @@ def create_user(asked: Asked) -> dict[str, Any]:
     """A new user; the server sets the resource version."""
     check_manager(asked.user)
     user, accounts = new_user(read_body(CreateUser, asked.body)), asked.world.accounts
-    if accounts.get(user.id) is not None:
-        raise user_exists(user.id)
-    accounts.put(user)
+    if user.id in accounts:
+        cause, about = f"User {user.id!r} exists already", ("USER", user.id)
+        raise LedgerError("USER_ALREADY_EXISTS", cause, kind=EXISTS, resource=about)
+    accounts[user.id] = user
     return {"user": user.record()}
 
 
@@ -117,7 +119,9 @@ def new_user(wanted: CreateUser) -> User:
         _convert(user.primary_party, Party, "user.primaryParty")
     # This participant has only the default identity provider, which is named by leaving the field out.
     if user.identity_provider_id:
-        raise no_identity_provider(user.identity_provider_id)
+        cause = f"Identity provider {user.identity_provider_id!r} is not configured; leave it out for the default one"
+        about = ("IDENTITY_PROVIDER_CONFIG", user.identity_provider_id)
+        raise LedgerError("IDENTITY_PROVIDER_CONFIG_NOT_FOUND", cause, kind=MISSING, resource=about)
     annotations = metadata.annotations or {}
     _check_annotations(annotations)
     return User(

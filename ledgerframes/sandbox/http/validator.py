@@ -10,17 +10,11 @@ from typing import Any, Final
 
 from ledgerframes.sandbox.generator.names import names_of
 from ledgerframes.sandbox.generator.offers import offers_of
-from ledgerframes.sandbox.http.responses import INT64, RefusalError, contract_record, with_state
+from ledgerframes.sandbox.http.responses import RefusalError, contract_record, with_state
 from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.templates import (
-    COIN_RULES,
-    ISSUING_ROUND,
-    NAME_RULES,
-    PREAPPROVAL,
-    UNCLAIMED_FUND_COUPON,
-)
+from ledgerframes.sandbox.world.templates import ISSUING_ROUND, NAME_RULES, PREAPPROVAL
 from ledgerframes.sandbox.world.world import World
 
 ROUTES: Final = Routes()
@@ -58,37 +52,6 @@ def rounds(asked: Asked) -> dict[str, Any]:
         "open_mining_rounds": [with_state(one) for one in asked.world.rounds],
         "issuing_mining_rounds": [with_state(one) for one in asked.world.contracts.of(ISSUING_ROUND)],
     }
-
-
-@ROUTES.get("/api/validator/v0/scan-proxy/amulet-rules")
-def coin_rules(asked: Asked) -> dict[str, Any]:
-    """The coin's rules."""
-    rules = asked.world.rules.get(COIN_RULES.entity)
-    if rules is None:
-        raise RefusalError(404, "No AmuletRules contract found")
-    return {"amulet_rules": with_state(rules)}
-
-
-@ROUTES.get("/api/validator/v0/scan-proxy/transfer-command-counter/{party:path}")
-def command_counter(asked: Asked) -> None:
-    """The number of a party's transfer commands; nobody has sent one here."""
-    raise RefusalError(404, f"No TransferCommandCounter found for party: {asked.part('party')}")
-
-
-@ROUTES.get("/api/validator/v0/scan-proxy/transfer-command/status")
-def command_status(asked: Asked) -> None:
-    """The state of a transfer command; nobody has sent one here."""
-    nonce = asked.integer("nonce", bound=INT64)
-    asked.needed("nonce")
-    sender = asked.needed("sender")
-    raise RefusalError(404, f"Couldn't find open transfer command for sender {sender} and nonce {nonce}")
-
-
-@ROUTES.get("/api/validator/v0/scan-proxy/unclaimed-development-fund-coupons")
-def fund_coupons(asked: Asked) -> dict[str, Any]:
-    """The development fund's shares."""
-    coupons = asked.world.contracts.of(UNCLAIMED_FUND_COUPON)
-    return {"unclaimed-development-fund-coupons": [with_state(one) for one in coupons]}
 
 
 def _wallet(asked: Asked) -> str:

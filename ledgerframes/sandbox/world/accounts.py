@@ -66,25 +66,3 @@ class User:
             "identityProviderId": "",
             "primaryPartyAuthentication": self.own_key,
         }
-
-
-@dataclass(slots=True)
-class Accounts:
-    """The participant's users, by id."""
-
-    _users: dict[str, User] = field(default_factory=dict)
-
-    def put(self, user: User) -> None:
-        """Add a user, or replace the one with that id."""
-        self._users[user.id] = user
-
-    def get(self, user_id: str) -> User | None:
-        """The user with that id, if there is one."""
-        return self._users.get(user_id)
-
-    def page(self, after: str, size: int) -> list[User]:
-        """At most `size` users after that id, in the order of their ids; the empty id precedes all."""
-        return [self._users[user_id] for user_id in sorted(self._users) if user_id > after][:size]
-
-    def __len__(self) -> int:
-        return len(self._users)

@@ -5,39 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-import msgspec
-from msgspec import Raw, Struct
-
+from ledgerframes.sandbox.world.items import ScanEvent, read_item
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.world import World
 
-
-class _Event(Struct):
-    event_type: str
-    contract_id: str | None = None
-    consuming: bool | None = None
-
-
-class _Created(Struct):
-    contract_id: str
-    template_id: str
-    package_name: str
-    create_arguments: Raw
-    created_at: str
-    signatories: list[str]
-    observers: list[str]
-
-
-class _Item(Struct):
-    update_id: str
-    migration_id: int = 0
-    root_event_ids: list[str] = []
-    events_by_id: dict[str, Raw] = {}
-
-
-_item: Final = msgspec.json.Decoder(_Item).decode
-_event: Final = msgspec.json.Decoder(_Event).decode
-_created: Final = msgspec.json.Decoder(_Created).decode
+_MEMBERS: Final = (
+    "contract_id", "template_id", "package_name", "create_arguments", "created_at", "signatories", "observers",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +27,7 @@ class Active:
     """
 
     row: int
-    event: _Created
+    event: ScanEvent
     event_id: str
     update_id: str
     migration_id: int
@@ -66,11 +40,14 @@ class Active:
     def record(self, migration_id: int) -> dict[str, Any]:
         """It as scan sends it, with its update's id if it was created in that migration, the snapshot's."""
         known = {"created_in_update_id": self.update_id} if self.migration_id == migration_id else {}
-        return {**msgspec.structs.asdict(self.event), **known}
+        return {**self._members(), **known}
 
     def record_v0(self) -> dict[str, Any]:
         """It as scan sent it under /v0: with an event id, prefixed with #, instead of the update id."""
-        return {"event_type": "created_event", "event_id": f"#{self.event_id}", **msgspec.structs.asdict(self.event)}
+        return {"event_type": "created_event", "event_id": f"#{self.event_id}", **self._members()}
+
+    def _members(self) -> dict[str, Any]:
+        return {name: getattr(self.event, name) for name in _MEMBERS}
 
     @property
     def stakeholders(self) -> frozenset[str]:
@@ -88,17 +65,13 @@ def active_at(world: World, at: Cursor) -> list[Active]:
     active: dict[str, Active] = {}
     row = 0
     for update in world.updates[: world.position(at)]:
-        item = _item(update.rendered)
-        for event_id, raw in item.events_by_id.items():
-            event = _event(raw)
+        item = read_item(update.rendered)
+        for event_id, event in item.events_by_id.items():
             if event.event_type == "created_event":
                 row += 1
-                created = _created(raw)
-                if party and party not in (*created.signatories, *created.observers):
-                    continue
-                active[created.contract_id] = Active(row, created, event_id, item.update_id, item.migration_id)
-        for raw in item.events_by_id.values():
-            event = _event(raw)
+                if not party or party in (*event.signatories, *event.observers):
+                    active[event.contract_id] = Active(row, event, event_id, item.update_id, item.migration_id)
+        for event in item.events_by_id.values():
             if event.event_type == "exercised_event" and event.consuming:
-                active.pop(event.contract_id or "", None)
+                active.pop(event.contract_id, None)
     return list(active.values())

@@ -10,17 +10,16 @@ from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ledgerframes.sandbox.world.accounts import Accounts
+from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.coin_history import CoinHistory
 from ledgerframes.sandbox.world.contracts import Contract, Contracts
 from ledgerframes.sandbox.world.instruments import COIN, Instrument
-from ledgerframes.sandbox.world.package_store import PackageStore
 from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentState, render_leg
-from ledgerframes.sandbox.world.submissions import Submissions
 from ledgerframes.sandbox.world.templates import LICENSE, OPEN_ROUND
 from ledgerframes.sandbox.world.timestamps import Cursor
 
 if TYPE_CHECKING:
+    from ledgerframes.sandbox.world.archives import Package
     from ledgerframes.sandbox.world.simulation import Simulation
 
 # Three hours, as on real networks.
@@ -47,6 +46,29 @@ class Update(NamedTuple):
     scanned: bytes | None = None
 
 
+class ChangeId(NamedTuple):
+    """The identity of an intended change (contract: Resources, ReassignmentCommands)."""
+
+    user_id: str
+    submitters: frozenset[str]
+    command_id: str
+
+
+class Submission(NamedTuple):
+    """A change that was carried out.
+
+    Attributes:
+        at: its record time in microseconds.
+        offset: the participant's number of its last update.
+    """
+
+    change_id: ChangeId
+    submission_id: str
+    workflow_id: str
+    at: int
+    offset: int
+
+
 class World:
     """A ledger's history and state, safe to read while it grows.
 
@@ -62,13 +84,13 @@ class World:
         license_rows: stored validator licenses as (row number, contract id), ascending; ended ones stay.
         coins: the life of every coin.
         rules: the contracts that exist only once, by template entity.
-        accounts: the users of the participant.
+        accounts: the users of the participant, by id.
         instruments: the instruments in the coin's registry, ordered by id.
-        package_store: the packages that were uploaded.
+        packages: the packages that were uploaded, by id, oldest first.
         snapshot_period: microseconds between two snapshots of the contracts.
         earliest_round: the first round with complete reward records, if there is one yet.
         reassignments: the reassignments in flight.
-        submissions: the commands that have been carried out.
+        submissions: the newest of each change that a command has carried out; `submitted` has them by update id.
         after_commands: record times of the newest migration at which a snapshot was taken after a command, ascending.
         simulation: the state that commands work with; None if the ledger accepts none.
         made: the arguments that it was created from; empty if it was assembled differently.
@@ -83,14 +105,15 @@ class World:
         self.contracts = Contracts()
         self.coins = CoinHistory()
         self.rules: dict[str, Contract] = {}
-        self.accounts = Accounts()
+        self.accounts: dict[str, User] = {}
         self.instruments: tuple[Instrument, ...] = (COIN,)
-        self.package_store = PackageStore()
+        self.packages: dict[str, Package] = {}
         self.snapshot_period = SNAPSHOT_PERIOD
         self.license_rows: list[tuple[int, str]] = []
         self.earliest_round: int | None = None
         self.reassignments = ReassignmentState()
-        self.submissions = Submissions()
+        self.submissions: dict[ChangeId, Submission] = {}
+        self.submitted: dict[str, Submission] = {}
         self.after_commands: list[int] = []
         self.simulation: Simulation | None = None
         self.made: dict[str, Any] = {}

@@ -17,8 +17,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ledgerframes.sandbox.http.responses import RefusalError, json_answer, no_route, read_object, refused
-from ledgerframes.sandbox.http.scan import read_page_request
+from ledgerframes.sandbox.http.responses import RefusalError, check_size, json_answer, no_route, read_as, refused
+from ledgerframes.sandbox.http.scan import PageRequest
 from ledgerframes.sandbox.serving import serve
 from tests.benchmarks.bulk.history import ZERO, first_after, index_of, item, items
 
@@ -49,7 +49,9 @@ class BulkScan:
 
     async def page(self, request: Request) -> Response:
         """POST /v2/updates."""
-        size, after = read_page_request(read_object(await request.body()), maximum=self.page_maximum)
+        wanted = read_as(PageRequest, await request.body())
+        check_size("page_size", wanted.page_size, self.page_maximum)
+        size, after = wanted.page_size, wanted.cursor()
         start = 0 if after is None else first_after(after[0], after[1] - ZERO)
         # A thread builds one page while the event loop sends another: the socket's work does not hold the GIL.
         return json_answer(await run_in_threadpool(self._page, start, min(start + size, self.updates)))
