@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.generator.growth import LedgerGrowth
-from ledgerframes.sandbox.http.callers import Access
+from ledgerframes.sandbox.http.ledger_access import Access
 from ledgerframes.sandbox.serving import Served, serve
-from ledgerframes.sandbox.start_options import Serving, check_names, read_options, read_pruning, read_serving, whole
+from ledgerframes.sandbox.start_options import Serving, read_options, read_pruning, read_serving, whole
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.templates import COIN_RULES, TOKEN_RULES
 from ledgerframes.sandbox.world.tokens import DAY, Issuer
@@ -146,7 +146,6 @@ class Sandbox:
 
     def replica(self, **options: Any) -> Sandbox:
         """Start another server over the same world, with the options of `start` from `port` on."""
-        check_names("replica", options, read_serving)
         return _serve(self.world, read_serving(**options), self._issuer)
 
     def token(self, user: str, *, lifetime: float = DAY) -> str:

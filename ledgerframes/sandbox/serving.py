@@ -16,8 +16,18 @@ from email.utils import formatdate
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
-from ledgerframes.sandbox.fault_injection import App, InjectedExchange, Receive, Scope, Send, answer
-from ledgerframes.sandbox.faults import OK, Drawn, FaultDraws, Faults
+from ledgerframes.sandbox.faults import (
+    OK,
+    App,
+    Drawn,
+    FaultDraws,
+    Faults,
+    InjectedExchange,
+    Receive,
+    Scope,
+    Send,
+    answer,
+)
 
 if TYPE_CHECKING:
     import uvicorn

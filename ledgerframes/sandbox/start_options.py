@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from inspect import signature
@@ -13,15 +12,14 @@ from typing import Any, Final
 
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.growth import parse_rate
-from ledgerframes.sandbox.generator.made_up_users import OPERATOR
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.calendar import updates_of_days
+from ledgerframes.sandbox.world.parties import OPERATOR
 from ledgerframes.sandbox.world.views import Pruning
 
 DEFAULT_UPDATES: Final = 2_000
 LONGEST: Final = 3_650
 MOST_ROUNDS: Final = 1_440
-HISTORY: Final = ("seed", "updates", "days", "rounds_per_day", "reward_version", "migrations")
 REWARD_VERSIONS: Final = ("markers", "traffic", "switch")
 
 _WINDOW: Final = re.compile(r"(\d{1,6})([smhd])", re.ASCII)
@@ -78,26 +76,14 @@ class Serving:
     rate: float | None
 
 
-def check_names(call: str, names: Iterable[str], *readers: Callable[..., Any]) -> None:
-    """Refuse an option that none of the functions reads.
-
-    Raises:
-        TypeError: there is one; it names the call as Python does.
-    """
-    known = {name for reader in readers for name in signature(reader).parameters}
-    for name in names:
-        if name not in known:
-            raise TypeError(f"{call}() got an unexpected keyword argument {name!r}")
-
-
 def read_options(**options: Any) -> tuple[Serving, dict[str, Any]]:
     """Read how a ledger is to be served, and the arguments of `generate` for it.
 
     Raises:
         ValueError: a value is not valid, or goes together with one that it excludes.
+        TypeError: there is no option of a name.
     """
-    check_names("start", options, read_serving, read_history)
-    history = {name: options.pop(name) for name in HISTORY if name in options}
+    history = {name: options.pop(name) for name in signature(read_history).parameters if name in options}
     return read_serving(**options), read_history(**history)
 
 
@@ -117,7 +103,7 @@ def read_serving(
     Raises:
         ValueError: a value is not valid, or goes together with one that it excludes.
     """
-    from ledgerframes.sandbox.http.releases import check_release
+    from ledgerframes.sandbox.http.routes import check_release
 
     check_release(release)
     rate = None if live is None else parse_rate(live)

@@ -37,7 +37,6 @@ class Journal(Struct, forbid_unknown_fields=True):
         made: the arguments of `generate`.
         asked: the later changes of the history: a number of updates to add, or a command's kind, user and body.
         history: a digest of all updates, which a ledger made again has to have too.
-        digest: of everything else in the file.
     """
 
     format: int
@@ -46,7 +45,6 @@ class Journal(Struct, forbid_unknown_fields=True):
     users: list[User]
     packages: list[Package]
     history: str
-    digest: str = ""
 
 
 def save(world: World, path: str | os.PathLike[str]) -> None:
@@ -65,7 +63,6 @@ def save(world: World, path: str | os.PathLike[str]) -> None:
         users = [world.accounts[user_id] for user_id in sorted(world.accounts)]
         packages = list(world.packages.values())
         journal = Journal(FORMAT, world.made, list(world.asked), users, packages, _history(world))
-        journal.digest = _digest(journal)
     try:
         beside.write_bytes(msgspec.json.encode(journal))
         beside.replace(target)
@@ -105,12 +102,9 @@ def _read(source: Path) -> Journal:
             f"{str(source)!r} has format {written}, this release reads {FORMAT}; make the ledger again"
         )
     try:
-        journal = msgspec.convert(content, Journal)
+        return msgspec.convert(content, Journal)
     except msgspec.ValidationError as error:
         raise WorldFileError(f"{str(source)!r} is damaged ({error}); make the ledger again") from error
-    if journal.digest != _digest(journal):
-        raise WorldFileError(f"{str(source)!r} is damaged: its checksum is wrong; make the ledger again")
-    return journal
 
 
 def _made_again(journal: Journal, source: Path) -> World:
@@ -126,7 +120,9 @@ def _made_again(journal: Journal, source: Path) -> World:
             f"the ledger in {str(source)!r} cannot be made again: {error}; make another one"
         ) from error
     if _history(world) != journal.history:
-        raise WorldFileError(f"{str(source)!r} was written by another release, which made another ledger of it")
+        raise WorldFileError(
+            f"{str(source)!r} was changed, or written by another release, which made another ledger of it"
+        )
     world.accounts = {user.id: user for user in journal.users}
     world.packages = {one.package_id: one for one in journal.packages}
     return world
@@ -137,7 +133,3 @@ def _history(world: World) -> str:
     for update in world.ledger_updates:
         digest.update(update.rendered)
     return digest.hexdigest()
-
-
-def _digest(journal: Journal) -> str:
-    return sha256(msgspec.json.encode(msgspec.structs.replace(journal, digest=""), order="deterministic")).hexdigest()

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ledgerframes.sandbox.http.objects import Object, Objects
 from ledgerframes.sandbox.http.responses import RefusalError
-from ledgerframes.sandbox.world.objects import Segment
+from ledgerframes.sandbox.world.objects import Object, Objects, Segment
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.views import ServerView
 

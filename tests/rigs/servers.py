@@ -8,10 +8,10 @@ from typing import Any
 from ledgerframes.config.resolving import resolve
 from ledgerframes.embedded import SANDBOX_USER
 from ledgerframes.network import Network
-from ledgerframes.sandbox.fault_injection import App, Message, Receive, Scope, Send
+from ledgerframes.sandbox.faults import App, Message, Receive, Scope, Send
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.http.app import app_of
-from ledgerframes.sandbox.http.callers import Access
+from ledgerframes.sandbox.http.ledger_access import Access
 from ledgerframes.sandbox.http.routes import Limits
 from ledgerframes.sandbox.server import Sandbox
 from ledgerframes.sandbox.serving import serve

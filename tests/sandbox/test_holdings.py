@@ -8,10 +8,10 @@ from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 import pytest
 
 from ledgerframes.sandbox.generator.generate import generate
+from ledgerframes.sandbox.http.holdings import fee
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal
-from ledgerframes.sandbox.world.holdings import fee
 from ledgerframes.sandbox.world.snapshots import PERIODS, instants
 from ledgerframes.sandbox.world.templates import COIN
 from tests.rigs.servers import replica

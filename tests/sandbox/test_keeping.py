@@ -189,7 +189,7 @@ WRONG = {
     "cut off": (lambda file: file.write_bytes(file.read_bytes()[:500]), "not a world file"),
     "another program's": (lambda file: file.write_text("[1]"), "not a world file"),
     "newer": (lambda file: change(file, format=99), "format 99"),
-    "changed": (lambda file: change(file, asked=[7]), "checksum"),
+    "changed": (lambda file: change(file, asked=[7]), "was changed"),
     "of another type": (lambda file: change(file, asked=["x"]), "damaged"),
     "with something else": (lambda file: change(file, more=1), "damaged"),
 }

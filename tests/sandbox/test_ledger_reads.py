@@ -354,21 +354,6 @@ def test_a_malformed_body_gets_a_400_in_plain_text(sandbox, body):
     assert answer.body.startswith(b"Invalid value for: body")
 
 
-def test_the_newer_release_has_the_newer_look_up_only(sandbox, newer, items):
-    item = first(items, big)
-    format_ = {"updateFormat": {"includeTransactions": wanted(anyone=True, shape=EFFECTS)}}
-
-    found = call(newer, UPDATE, {"updateId": item["update_id"], **format_}).json
-
-    assert found.keys() == {"update"}
-    assert [next(iter(one.items())) for one in found["update"]["Transaction"]["value"]["events"]] == events(
-        sandbox, item, wanted(anyone=True, shape=EFFECTS)
-    )
-    assert call(sandbox, UPDATE, {"updateId": item["update_id"], **format_}).json == found
-    gone = call(newer, BY_ID, {"updateId": item["update_id"]})
-    assert (gone.status, gone.content_type) == (404, "text/plain; charset=utf-8")
-
-
 def test_the_newer_look_up_shows_both_halves_of_a_reassignment(newer, items):
     halves = [item for item in items if "event" in item]
     for item in (
@@ -426,10 +411,3 @@ def test_every_update_of_a_hostile_ledger_can_be_read():
             expected = [one for one in preorder(item) if one["event_type"] in ("created_event", "exercised_event")]
             assert [one["contractId"] for one in shown] == [one["contract_id"] for one in expected]
             assert [one.get("createArgument") for one in shown] == [one.get("create_arguments") for one in expected]
-
-
-@pytest.mark.parametrize("path", ["/v2/nothing", "/v2/users/alice", "/v2/commands/async/submit", ""])
-def test_an_unknown_route_is_answered_in_plain_text(sandbox, path):
-    answer = call(sandbox, path, user="participant_admin")
-
-    assert (answer.status, answer.content_type) == (404, "text/plain; charset=utf-8")

@@ -9,7 +9,7 @@ from itertools import islice
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.sandbox.generator.growth import LARGEST_STEP, LedgerGrowth, due, parse_rate
+from ledgerframes.sandbox.generator.growth import LARGEST_STEP, LedgerGrowth, parse_rate
 from ledgerframes.sandbox.server import start
 from tests.sandbox.asking import ask
 
@@ -45,14 +45,6 @@ def test_a_rate_is_a_number_in_a_unit_of_time(text, rate):
 def test_what_is_no_rate_is_refused_with_an_example(text):
     with pytest.raises(lf.errors.InputError, match="50/s"):
         lf.sandbox(updates=0, live=text)
-
-
-@pytest.mark.parametrize(
-    ("elapsed", "done", "expected"),
-    [(0.0, 0, 0), (0.99, 9, 0), (1.0, 9, 1), (2.0, 5, 15), (100.0, 0, LARGEST_STEP), (1.0, 11, 0)],
-)
-def test_as_much_is_due_as_the_rate_asks_for_in_steps_of_a_limited_length(elapsed, done, expected):
-    assert due(elapsed, rate=10.0, done=done) == expected
 
 
 def test_it_grows_at_its_rate_until_it_is_stopped_and_not_beyond():

@@ -68,12 +68,6 @@ def test_the_rights_of_a_new_user_count_at_once(desk):
     assert make(desk, {"id": "by-the-second"}, by="second-admin").status == 200
 
 
-def test_a_new_user_who_is_deactivated_is_denied(desk):
-    make(desk, {"id": "sleeper", "isDeactivated": True}, ("ParticipantAdmin", {}))
-
-    assert make(desk, {"id": "never"}, by="sleeper").status == 403
-
-
 @pytest.mark.parametrize("user", ["alice", "mallory"], ids=["no admin", "deactivated"])
 def test_only_who_manages_the_participant_makes_users(desk, user):
     answer = make(desk, {"id": "nobody"}, by=user)

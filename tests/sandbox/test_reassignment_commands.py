@@ -263,12 +263,6 @@ def test_only_who_may_act_as_the_submitter_submits(desk, places, user, members, 
     assert desk.post(REASSIGN, {"reassignmentCommands": body}, user=user).status == status
 
 
-def test_without_a_token_nobody_is_let_in(desk):
-    answer = ask(desk.sandbox.ledger_url + REASSIGN, b"{}")
-
-    assert (answer.status, answer.json["grpcCodeValue"]) == (401, 16)
-
-
 def test_the_organization_that_runs_the_ledger_acts_elsewhere(desk, places):
     dso = desk.sandbox.world.simulation.parties.dso
     rights = [{"kind": {"CanActAs": {"value": {"party": dso}}}}]

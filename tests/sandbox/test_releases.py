@@ -8,7 +8,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.interfaces.catalogue import CALLS
-from ledgerframes.sandbox.http.releases import RELEASES
+from ledgerframes.sandbox.http.routes import RELEASES
 from ledgerframes.sandbox.server import start
 from tests.sandbox.asking import ask
 

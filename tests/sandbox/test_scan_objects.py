@@ -7,9 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ledgerframes.sandbox.http import objects
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.world import objects as segments
+from ledgerframes.sandbox.world import objects
 from ledgerframes.sandbox.world.objects import compressed
 from tests.sandbox.asking import ask
 
@@ -29,7 +28,7 @@ def listed(sandbox):
 
 
 def test_a_download_writes_no_other_object(sandbox, monkeypatch):
-    monkeypatch.setattr(segments, "OBJECT_ITEMS", 20)
+    monkeypatch.setattr(objects, "OBJECT_ITEMS", 20)
     url, written = next(url for url in listed(sandbox) if url.endswith("_1.zstd")), []
     monkeypatch.setattr(objects, "compressed", lambda items: written.append(items) or compressed(items))
 

@@ -18,7 +18,6 @@ from tests.sandbox import asking
 INTERNAL = "/v0/internal/reward-accounting-process/rounds/earliest-available"
 #: Python reads all of them as numbers, servers none.
 ODD = ["1_0", "٣", " 5", "5 ", "1e3", "0x10", "1.0"]
-FORMER = "/v0/reward-accounting-process/rounds/earliest-available"
 
 
 @pytest.fixture(scope="module")
@@ -249,27 +248,10 @@ def test_a_signed_update_is_found_by_its_hash_with_the_hash_in_it(sandbox, items
     assert refusal(sandbox, f"/v2/updates/hash/{item['update_id']}")[0] == 404
 
 
-@pytest.mark.parametrize("release", ["contract", "0.9", "0.7", "0.6"])
-def test_every_release_has_the_look_up_under_v2(sandbox, items, release):
-    signed = first(items, lambda one: "external_transaction_hash" in one)
-    with sandbox.replica(release=release) as server:
-        assert ask(server, f"/v2/updates/{items[8]['update_id']}") == items[8]
-        assert ask(server, f"/v2/updates/hash/{signed['external_transaction_hash']}") == signed
-        older = asking.ask(f"{server.scan_url}/v1/updates/{items[8]['update_id']}")
-    assert older.status == (404 if release == "0.9" else 200)
-
-
 def test_the_earliest_round_is_there_once_a_round_was_opened_after_the_first(sandbox):
     assert ask(sandbox, INTERNAL) == {"earliest_round": 3}
     with start(updates=3) as young:
         assert refusal(young, INTERNAL)[0] == 404
-
-
-def test_an_older_release_has_the_earliest_round_under_its_former_path(sandbox):
-    with sandbox.replica(release="0.6") as older:
-        assert ask(older, FORMER) == {"earliest_round": 3}
-        assert asking.ask(older.scan_url + INTERNAL).status == 404
-        assert asking.ask(sandbox.scan_url + FORMER).status == 404
 
 
 def test_name_rules_leave_the_contract_out_where_both_cached_ids_match(sandbox):

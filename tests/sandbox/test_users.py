@@ -8,7 +8,7 @@ import pytest
 
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.accounts import User
-from tests.sandbox.asking import ask, party_of
+from tests.sandbox.asking import ask
 from tests.sandbox.ledger_calls import BY_ID, ERROR, call
 
 USERS = "/v2/users"
@@ -40,22 +40,6 @@ def test_users_come_in_pages_until_a_token_is_empty(sandbox):
     assert ids == sorted(set(ids))
     assert len(ids) == 322
     assert {"alice", "bob", "validator_operator", "participant_admin", "mallory"} <= set(ids)
-
-
-def test_a_user_has_every_member_and_empty_text_for_what_is_unset(sandbox):
-    found = {one["id"]: one for one in users(sandbox, pageSize=1_000).json["users"]}
-
-    assert found["participant_admin"] == {
-        "id": "participant_admin",
-        "primaryParty": "",
-        "isDeactivated": False,
-        "metadata": {"resourceVersion": "0", "annotations": {}},
-        "identityProviderId": "",
-        "primaryPartyAuthentication": False,
-    }
-    assert found["alice"]["primaryParty"].startswith("alice::1220")
-    assert found["mallory"]["isDeactivated"] is True
-    assert any(one["metadata"]["annotations"] for one in found.values())
 
 
 def test_the_default_page_is_shorter_than_the_list(sandbox):
@@ -130,18 +114,3 @@ def test_why_a_call_is_denied_stands_in_the_log_under_its_correlation_id(sandbox
     assert answer.json["correlationId"] in caplog.text
     assert "'mallory' is deactivated" in caplog.text
     assert sandbox.token("mallory").split(".")[2] not in caplog.text
-
-
-def test_a_deactivated_user_reads_no_transaction_either(sandbox, items):
-    body = {"updateId": items[0]["update_id"], "requestingParties": [party_of(sandbox, "mallory")]}
-
-    assert call(sandbox, BY_ID, body, user="mallory").status == 403
-
-
-@pytest.mark.parametrize("offered", ["jwt.token.{}, daml.ws.auth", "daml.ws.auth,jwt.token.{}", "jwt.token.{}"])
-def test_the_token_may_come_as_a_websocket_protocol(sandbox, offered):
-    headers = {"Sec-WebSocket-Protocol": offered.format(sandbox.token("participant_admin"))}
-    spoilt = {"Sec-WebSocket-Protocol": offered.format("a.b.c")}
-
-    assert ask(sandbox.ledger_url + USERS, headers=headers).status == 200
-    assert ask(sandbox.ledger_url + USERS, headers=spoilt).status == 401

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import urllib.parse
 
 import pytest
@@ -11,7 +9,6 @@ import pytest
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.accounts import User
 from tests.rigs.servers import started
 from tests.sandbox.asking import ask, party_of
 
@@ -159,68 +156,6 @@ def test_a_preapproval_in_flight_has_no_synchronizer():
     assert answer.json["transfer_preapproval"].keys() == {"contract"}
 
 
-def damaged(token, part):
-    """The token with one character of a part replaced."""
-    parts = token.split(".")
-    parts[part] = ("B" if parts[part][0] == "A" else "A") + parts[part][1:]
-    return ".".join(parts)
-
-
-def unsigned(token):
-    """The token of an attacker who says that nothing needs a signature."""
-    header = base64.urlsafe_b64encode(json.dumps({"alg": "none", "typ": "JWT"}).encode()).rstrip(b"=").decode()
-    return f"{header}.{token.split('.')[1]}."
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        None,
-        "",
-        "nonsense",
-        "a.b.c",
-        "\u00e4.b.c",
-        lambda sandbox: damaged(sandbox.token("alice"), 0),
-        lambda sandbox: damaged(sandbox.token("alice"), 1),
-        lambda sandbox: damaged(sandbox.token("alice"), 2),
-        lambda sandbox: unsigned(sandbox.token("alice")),
-        lambda sandbox: sandbox.token("alice", lifetime=-1),
-        lambda sandbox: sandbox.token("alice", lifetime=0),
-    ],
-    ids=[
-        "none",
-        "empty",
-        "word",
-        "three parts",
-        "not ASCII",
-        "header",
-        "claims",
-        "signature",
-        "unsigned",
-        "expired",
-        "now",
-    ],
-)
-@pytest.mark.parametrize("path", [OFFERS, NAMES, PREAPPROVALS + "alice", SUMMARY])
-def test_every_call_needs_a_valid_token(sandbox, path, spoil):
-    body = {} if path == SUMMARY else None
-
-    answer = ask(sandbox.validator_url + path, body, token=spoil(sandbox) if callable(spoil) else spoil)
-
-    assert answer.status == 401
-    assert answer.json.keys() == {"error"}
-    assert answer.headers["WWW-Authenticate"] == "Bearer"
-
-
-@pytest.mark.parametrize("user", ["mallory", "nobody-at-all"], ids=["deactivated", "unknown"])
-@pytest.mark.parametrize("path", [OFFERS, NAMES, PREAPPROVALS + "alice"])
-def test_a_valid_token_of_a_deactivated_or_unknown_user_is_denied(sandbox, path, user):
-    answer = call(sandbox, path, user=user)
-
-    assert answer.status == 403
-    assert user in answer.json["error"]
-
-
 @pytest.mark.parametrize("path", [OFFERS, NAMES])
 def test_a_user_without_a_party_has_no_wallet(sandbox, path):
     answer = call(sandbox, path, user="participant_admin")
@@ -230,62 +165,11 @@ def test_a_user_without_a_party_has_no_wallet(sandbox, path):
     assert call(sandbox, PREAPPROVALS + "x", user="participant_admin").status == 404
 
 
-def test_a_token_says_whose_it_is_and_how_long_it_lasts(sandbox):
-    header, claims, _ = sandbox.token("alice", lifetime=60).split(".")
-    members = json.loads(base64.urlsafe_b64decode(claims + "=="))
-
-    assert json.loads(base64.urlsafe_b64decode(header + "==")) == {"alg": "HS256", "typ": "JWT"}
-    assert members["sub"] == "alice"
-    assert members["exp"] - members["iat"] == 60
-    assert members["aud"]
-
-
 def test_a_replica_takes_the_same_tokens_and_another_sandbox_does_not(sandbox):
     token = sandbox.token("alice")
     with sandbox.replica() as replica, started(world=sandbox.world) as other:
         assert ask(replica.validator_url + NAMES, token=token).status == 200
         assert ask(other.validator_url + NAMES, token=token).status == 401
-
-
-def test_a_token_stands_in_no_representation(sandbox):
-    assert sandbox.token("alice").split(".")[2] not in repr(sandbox)
-    assert repr(sandbox._issuer.key) not in repr(sandbox._issuer)
-
-
-def test_the_bearer_scheme_is_read_in_any_case_and_others_are_not(sandbox):
-    token = sandbox.token("alice")
-
-    def status(header):
-        return ask(sandbox.validator_url + NAMES, headers={"Authorization": header}).status
-
-    assert status(f"bearer {token}") == status(f"BEARER  {token}") == 200
-    assert status(f"Basic {token}") == status(token) == 401
-    protocol = {"Sec-WebSocket-Protocol": f"jwt.token.{token}"}
-    assert ask(sandbox.validator_url + NAMES, headers=protocol).status == 401
-
-
-def test_a_user_who_joins_later_is_let_in_and_one_who_is_deactivated_is_not():
-    with start(updates=5) as sandbox:
-        assert call(sandbox, NAMES, user="newcomer").status == 403
-        sandbox.world.accounts["newcomer"] = User("newcomer", primary_party="newcomer::1220")
-        assert call(sandbox, NAMES, user="newcomer").json == {"entries": []}
-        sandbox.world.accounts["newcomer"] = User("newcomer", primary_party="newcomer::1220", deactivated=True)
-        assert call(sandbox, NAMES, user="newcomer").status == 403
-
-
-def test_an_older_release_has_no_summary_under_v1(sandbox):
-    newer = SUMMARY.replace("v0", "v1")
-    with sandbox.replica(release="0.6") as older:
-        assert call(older, SUMMARY, body={}).status == 400
-        assert call(older, newer, body={}).content_type == "text/plain; charset=utf-8"
-    assert call(sandbox, newer, body={}).status == 400
-
-
-@pytest.mark.parametrize("path", ["/v0/nothing", "/v0/wallet", "/v0/entry/all/"])
-def test_an_unknown_route_is_answered_in_plain_text_without_a_token(sandbox, path):
-    answer = ask(sandbox.validator_url + path)
-
-    assert (answer.status, answer.content_type) == (404, "text/plain; charset=utf-8")
 
 
 def test_a_hostile_ledger_answers_too():

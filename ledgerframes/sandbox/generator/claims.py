@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ledgerframes.sandbox.generator.coins import mint
+from ledgerframes.sandbox.generator.coupons import issuance_for, right_of, weight_of
 from ledgerframes.sandbox.generator.rewards_v2 import claimable
-from ledgerframes.sandbox.generator.transfer_inputs import issuance_for, right_of, weight_of
 from ledgerframes.sandbox.generator.transfers import Payment, purse, transfer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, quotient, units

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ledgerframes.sandbox.generator.fees import fees_of
+from ledgerframes.sandbox.generator.round_terms import fees_of
 from ledgerframes.sandbox.generator.summaries import creation, holding_metadata
 from ledgerframes.sandbox.generator.transfers import (
     Output,

@@ -58,7 +58,7 @@ def act(tx: Transaction, sim: Simulation) -> None:
 
 def _allot(tx: Transaction, sim: Simulation) -> None:
     """Allot two thirds of the shares; the rest becomes one share."""
-    shares, manager = _shares(sim), manager_of(sim.parties.sponsors)
+    shares, manager = _shares(sim), sim.parties.fund_manager
     beneficiary = sim.parties.person(sim.rng)
     whole = sum(units(share.payload["amount"]) for share in shares)
     amount = whole * 2 // 3
@@ -91,11 +91,6 @@ def _give_back(tx: Transaction, sim: Simulation, coupon: Contract, choice: str) 
     root = tx.exercise(coupon, choice, argument, acting=(acting,), consuming=True)
     again = _unclaimed(tx, sim, units(payload["amount"]), under=root)
     root["exercise_result"] = {"unclaimedDevelopmentFundCouponCid": again}
-
-
-def manager_of(members: tuple[str, ...]) -> str:
-    """The member that manages the fund."""
-    return members[-1]
 
 
 def _unclaimed(tx: Transaction, sim: Simulation, amount: int, *, under: Event) -> str:

@@ -5,36 +5,46 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import accumulate
 from random import Random
 from typing import Final
 
 from ledgerframes.sandbox.generator import (
+    burning,
     claims,
     coins,
-    duties,
+    coupons,
+    development_fund,
     genesis,
     governance,
     ious,
     licenses,
     markers,
+    mining_rounds,
     names,
     offers,
-    preapproving,
     rewards_v2,
     token_standard,
-    tokens,
-    traffic,
 )
-from ledgerframes.sandbox.generator.made_up_users import invent_accounts
+from ledgerframes.sandbox.generator.governance import confirmations
 from ledgerframes.sandbox.generator.reassignment_traffic import ReassignmentTraffic
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.calendar import Calendar, calendar_of
-from ledgerframes.sandbox.world.parties import fingerprint, invent_parties, invent_synchronizers
+from ledgerframes.sandbox.world.contracts import Contract, Template, round_of
+from ledgerframes.sandbox.world.parties import fingerprint, invent_accounts, invent_parties, invent_synchronizers
 from ledgerframes.sandbox.world.reassignment_legs import Leg
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.snapshots import choose_period
-from ledgerframes.sandbox.world.templates import COIN, Packages
+from ledgerframes.sandbox.world.templates import (
+    ACTIVITY_MARKER,
+    CLOSED_ROUND,
+    COIN,
+    ISSUING_ROUND,
+    SUMMARIZING_ROUND,
+    UNCLAIMED_REWARD,
+    Packages,
+)
 from ledgerframes.sandbox.world.transaction import Transaction
 from ledgerframes.sandbox.world.world import Update, World
 
@@ -55,11 +65,11 @@ _ON_MAIN: Final[dict[Activity, int]] = {
     claims.claim: 14,
     licenses.renew: 70,
     markers.mark_activity: 25,
-    traffic.buy_traffic: 6,
-    preapproving.change_preapproval: 3,
+    burning.buy_traffic: 6,
+    burning.change_preapproval: 3,
     token_standard.send: 6,
     token_standard.answer: 4,
-    tokens.act: 5,
+    token_standard.use_token: 5,
     genesis.report_status: 345,
     governance.vote_for_price: 3,
     names.change_name: 4,
@@ -217,9 +227,9 @@ class _Generator:
     def _next_due(self) -> int:
         """When the next leg or duty is due."""
         sim = self.sim
-        if self._duty_at is None and duties.next_duty(sim) is not None:
+        if self._duty_at is None and next_duty(sim) is not None:
             self._duty_at = sim.now + self.rng.randrange(1, 15 * timestamps.SECOND)
-        coming = [self.traffic.next_time, duties.next_time(sim)]
+        coming = [self.traffic.next_time, next_time(sim)]
         return min(coming if self._duty_at is None else [*coming, self._duty_at])
 
     def _due(self) -> Update:
@@ -230,7 +240,7 @@ class _Generator:
             self.traffic.complete(leg)
             return update
         self._duty_at = None
-        duty = duties.urgent(self.sim) or duties.next_duty(self.sim)
+        duty = urgent(self.sim) or next_duty(self.sim)
         if duty is None:
             return self._next_update(self.sim.main, crossing=False, alone=True)
         return self._transaction(self.sim.main, duty)
@@ -243,7 +253,7 @@ class _Generator:
 
     def _next_update(self, place: str, *, crossing: bool, alone: bool) -> Update:
         on_main = place == self.sim.main
-        duty = duties.urgent(self.sim) if on_main else None
+        duty = urgent(self.sim) if on_main else None
         if duty is not None:
             return self._transaction(place, duty)
         if crossing or self.rng.random() < (_REASSIGNED if on_main else _BACK):
@@ -269,3 +279,77 @@ class _Generator:
     def _leg(self, leg: Leg) -> Update:
         place = {"migration_id": self.sim.migration_id, "record_time": self.sim.now}
         return self.world.leg(leg, update_id=fingerprint(self.rng), **place)
+
+
+_MOST_UNCLAIMED: Final = 10
+_MARKERS: Final = 16
+# A closed round is kept for a while, as on real networks.
+_KEPT_ROUNDS: Final = 3
+
+
+def urgent(sim: Simulation) -> Activity | None:
+    """The duty that does not wait: opening the next round; and before that, the first wallets."""
+    if sim.founding:
+        return genesis.first_wallets
+    return mining_rounds.advance_rounds if mining_rounds.round_is_due(sim) else None
+
+
+def next_time(sim: Simulation) -> int:
+    """When something comes to pass that members then see to: the next round, or the end of a round's issuing."""
+    if sim.founding:
+        return sim.now + timestamps.SECOND
+    issuing = sim.world.contracts.free(ISSUING_ROUND, sim.main).values()
+    ends = [timestamps.parse(one.payload["targetClosesAt"]) for one in issuing]
+    coming = [end for end in ends if end > sim.now]
+    return min([sim.round_opened + sim.calendar.tick, *coming])
+
+
+def next_duty(sim: Simulation) -> Activity | None:
+    """The most urgent of the other duties, if there is one."""
+    # Votes, and rewards worked out off the ledger, come last.
+    later: tuple[Callable[[Simulation], Activity | None], ...] = (rewards_v2.next_duty, governance.duty)
+    duties = (find(sim) for find in (_round_duty, _coupon_duty, _closing_duty, *later))
+    return next((duty for duty in duties if duty is not None), None)
+
+
+def _round_duty(sim: Simulation) -> Activity | None:
+    summarizing, issuing = sim.one(SUMMARIZING_ROUND), sim.one(ISSUING_ROUND)
+    if summarizing is not None:
+        confirmed = confirmations(sim, summarizing.contract_id)
+        return mining_rounds.start_issuing if confirmed else mining_rounds.confirm_totals
+    if issuing is not None and timestamps.parse(issuing.payload["targetClosesAt"]) <= sim.now:
+        return mining_rounds.close_round
+    return None
+
+
+def _coupon_duty(sim: Simulation) -> Activity | None:
+    if sim.collecting:
+        return coupons.collect_sv_coupons
+    if names.payment_to_collect(sim) is not None:
+        return names.collect_payment
+    if development_fund.is_due(sim):
+        return development_fund.act
+    if _count(sim, ACTIVITY_MARKER) >= _MARKERS:
+        return markers.convert_markers
+    return claims.merge_unclaimed if _count(sim, UNCLAIMED_REWARD) >= _MOST_UNCLAIMED else None
+
+
+def _closing_duty(sim: Simulation) -> Activity | None:
+    for closed in sim.world.contracts.free(CLOSED_ROUND, sim.main).values():
+        if claims.has_expirable(sim, closed):
+            return partial(claims.expire_coupons, closed=closed)
+        if _is_old(sim, closed):
+            confirmed = confirmations(sim, closed.contract_id)
+            ending = mining_rounds.archive_round if confirmed else mining_rounds.confirm_archiving
+            return partial(ending, closed=closed)
+    return None
+
+
+def _is_old(sim: Simulation, closed: Contract) -> bool:
+    """Whether a closed round may go: some rounds later, and with none of its coupons anywhere."""
+    number = round_of(closed)
+    return round_of(sim.rounds[0]) - number > 2 + _KEPT_ROUNDS and not any(sim.world.contracts.coupons(number))
+
+
+def _count(sim: Simulation, template: Template) -> int:
+    return len(sim.world.contracts.free(template, sim.main))

@@ -6,28 +6,20 @@ import hashlib
 from itertools import pairwise
 from typing import Any, Final
 
+from ledgerframes.sandbox.generator.burning import preapprove
 from ledgerframes.sandbox.generator.coins import tap
+from ledgerframes.sandbox.generator.configuration import coin_rules, dso_rules
 from ledgerframes.sandbox.generator.coupons import first_reward_state
-from ledgerframes.sandbox.generator.development_fund import manager_of
 from ledgerframes.sandbox.generator.governance import first_price_votes
 from ledgerframes.sandbox.generator.licenses import grant
 from ledgerframes.sandbox.generator.mining_rounds import FIRST_PRICE, open_round
 from ledgerframes.sandbox.generator.names import grant_names
 from ledgerframes.sandbox.generator.offers import offer
-from ledgerframes.sandbox.generator.preapproving import preapprove
-from ledgerframes.sandbox.generator.tokens import found_token
+from ledgerframes.sandbox.generator.token_standard import found_token
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal
-from ledgerframes.sandbox.world.calendar import Calendar
-from ledgerframes.sandbox.world.configuration import (
-    MARKER_REWARDS,
-    TRAFFIC_REWARDS,
-    coin_rules,
-    dso_rules,
-    name_of,
-    reward_config,
-)
 from ledgerframes.sandbox.world.contracts import Contract, Template, round_of
+from ledgerframes.sandbox.world.parties import name_of
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
     COIN_RULES,
@@ -53,22 +45,8 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
     ledgers add in later updates follows in the same one here, each under a root of its own: the validators' licenses,
     and the rights. The first wallets have the update after it.
     """
-    dso, sponsors = sim.parties.dso, sim.parties.sponsors
-    synchronizers, main = sim.world.synchronizers, sim.main
-    calendar = sim.calendar
-    weights = {sponsor: (4 - place) * 10_000 for place, sponsor in enumerate(sponsors)}
-    governance = dso_rules(dso, weights=weights, synchronizers=synchronizers, main=main)
-    terms = coin_rules(
-        dso,
-        manager=manager_of(sponsors),
-        synchronizers=synchronizers,
-        main=main,
-        tick=calendar.tick,
-        step=calendar.step,
-        fees_end=calendar.fees_end,
-        begin=calendar.begin,
-        rewards=_rewards(calendar),
-    )
+    dso, sponsors, calendar = sim.parties.dso, sim.parties.sponsors, sim.calendar
+    governance, terms = dso_rules(sim), coin_rules(sim)
     names = _name_rules()
     begin = _bootstrap_terms(dso, sponsors[0], governance=governance, coin=terms, names=names)
     start = tx.create(DSO_BOOTSTRAP, begin)
@@ -131,13 +109,6 @@ def _first_model(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _first_model(one) for name, one in value.items() if not name.startswith("optDevelopmentFund")}
     return value
-
-
-def _rewards(calendar: Calendar) -> dict[str, Any] | None:
-    if calendar.rewards == "markers":
-        return None
-    minting = TRAFFIC_REWARDS if calendar.rewards == "traffic" else MARKER_REWARDS
-    return reward_config(minting, dry_run=None, life=calendar.coupon_life)
 
 
 def _rules_id(dso: str) -> str:

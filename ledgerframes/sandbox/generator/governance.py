@@ -11,14 +11,21 @@ from functools import partial
 from typing import Any, Final
 
 from ledgerframes.sandbox.generator.coins import pay
-from ledgerframes.sandbox.generator.confirmations import coin_action
+from ledgerframes.sandbox.generator.configuration import MARKER_REWARDS, TRAFFIC_REWARDS, reward_config
 from ledgerframes.sandbox.generator.coupons import weight_of_member
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, units
-from ledgerframes.sandbox.world.configuration import MARKER_REWARDS, TRAFFIC_REWARDS, name_of, reward_config
 from ledgerframes.sandbox.world.contracts import Contract, Template
+from ledgerframes.sandbox.world.parties import name_of
 from ledgerframes.sandbox.world.simulation import Simulation
-from ledgerframes.sandbox.world.templates import COIN_RULES, DSO_RULES, FEATURED_RIGHT, PRICE_VOTE, VOTE_REQUEST
+from ledgerframes.sandbox.world.templates import (
+    COIN_RULES,
+    CONFIRMATION,
+    DSO_RULES,
+    FEATURED_RIGHT,
+    PRICE_VOTE,
+    VOTE_REQUEST,
+)
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 Payload = dict[str, Any]
@@ -298,3 +305,44 @@ def _renew(tx: Transaction, sim: Simulation, template: Template, payload: Payloa
     renewed = tx.create(template, payload, under=under)
     sim.rules[template.entity] = renewed
     return renewed
+
+
+def confirmations(sim: Simulation, cid: str) -> list[Contract]:
+    """The members' proposals about a contract, by its id."""
+    return list(sim.world.contracts.free(CONFIRMATION, sim.main, cid).values())
+
+
+def confirm(tx: Transaction, sim: Simulation, choice: str, argument: dict[str, Any]) -> None:
+    """Let every member propose an action of the coin's rules; the first argument is the contract that it is about."""
+    cid = next(iter(argument.values()))
+    for member in sim.parties.sponsors:
+        action = coin_action(choice, argument)
+        confirming = {"confirmer": member, "action": action}
+        event = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_ConfirmAction", confirming, acting=(member,))
+        expires_at = timestamps.trimmed(sim.now + 3_600 * timestamps.SECOND)
+        payload = {"dso": sim.parties.dso, "confirmer": member, "action": action, "expiresAt": expires_at}
+        made = tx.create(CONFIRMATION, payload, owner=cid, under=event)
+        event["exercise_result"] = {"confirmation": made.contract_id}
+
+
+def execute(tx: Transaction, sim: Simulation, choice: str, argument: dict[str, Any]) -> Event:
+    """The exercise of the coin's rules under the members' decision; its confirmations end first."""
+    cid, member = next(iter(argument.values())), sim.rng.choice(sim.parties.sponsors)
+    given, rules = confirmations(sim, cid), sim.rules[COIN_RULES.entity]
+    executing = {
+        "action": coin_action(choice, argument),
+        "amuletRulesCid": rules.contract_id,
+        "confirmationCids": [confirmed.contract_id for confirmed in given],
+        "sv": member,
+    }
+    root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_ExecuteConfirmedAction", executing, acting=(member,))
+    for confirmed in given:
+        tx.archive(confirmed, under=root)
+    name = choice.replace("CRARC", "AmuletRules")
+    root["exercise_result"] = "DsoRules_ExecuteConfirmedActionResult"
+    return tx.exercise(rules, name, argument, acting=(sim.parties.dso,), under=root)
+
+
+def coin_action(choice: str, argument: dict[str, Any]) -> dict[str, Any]:
+    """An ActionRequiringConfirmation of the coin's rules."""
+    return {"tag": "ARC_AmuletRules", "value": {"amuletRulesAction": {"tag": choice, "value": argument}}}

@@ -11,7 +11,7 @@ from typing import Final
 
 SHORTEST_PAUSE: Final = 0.005
 LONGEST_PAUSE: Final = 1.0
-# After a pause of the machine, the ledger catches up in steps and readers get their turn in between.
+# After a pause of the machine, the ledger catches up in steps.
 LARGEST_STEP: Final = 50
 
 _UNITS: Final = {"s": 1.0, "min": 60.0, "h": 3_600.0}
@@ -31,11 +31,6 @@ def parse_rate(text: str) -> float:
     if rate <= 0:
         raise ValueError(f"live={text!r} is not valid: give updates per second, minute or hour, such as 50/s or 90/min")
     return rate
-
-
-def due(elapsed: float, *, rate: float, done: int) -> int:
-    """The number of updates to add now: as many as the rate requires, in steps that leave readers a turn."""
-    return max(0, min(int(elapsed * rate) - done, LARGEST_STEP))
 
 
 class LedgerGrowth:
@@ -62,7 +57,8 @@ class LedgerGrowth:
         begin, done = time.monotonic(), 0
         pause = min(max(1 / self._rate, SHORTEST_PAUSE), LONGEST_PAUSE)
         while not self._end.wait(pause):
-            step = due(time.monotonic() - begin, rate=self._rate, done=done)
+            # As many as the rate requires, in steps that leave readers a turn.
+            step = max(0, min(int((time.monotonic() - begin) * self._rate) - done, LARGEST_STEP))
             try:
                 self._advance(step)
             except Exception:

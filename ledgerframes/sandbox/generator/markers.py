@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ledgerframes.sandbox.generator.coins import mint
 from ledgerframes.sandbox.generator.coupons import app_coupon, coin_for
-from ledgerframes.sandbox.generator.issuance import uses_traffic
+from ledgerframes.sandbox.generator.round_terms import uses_traffic
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, times, units
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.simulation import Simulation

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ledgerframes.sandbox.generator.confirmations import confirm, execute
+from ledgerframes.sandbox.generator.configuration import issuance_config, transfer_config
 from ledgerframes.sandbox.generator.development_fund import set_aside
-from ledgerframes.sandbox.generator.governance import current_config, median_price, price_votes
-from ledgerframes.sandbox.generator.issuance import Issuance, Totals, issuance_of, to_apps, uses_traffic
+from ledgerframes.sandbox.generator.governance import confirm, current_config, execute, median_price, price_votes
 from ledgerframes.sandbox.generator.rewards_v2 import ask_for_rewards
+from ledgerframes.sandbox.generator.round_terms import Issuance, Totals, issuance_of, to_apps, uses_traffic
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, spelled, units
-from ledgerframes.sandbox.world.configuration import issuance_config, transfer_config
 from ledgerframes.sandbox.world.contracts import Contract, round_of
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (

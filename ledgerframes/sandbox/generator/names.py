@@ -6,13 +6,11 @@ from typing import Any, Final, NamedTuple
 
 from ledgerframes.sandbox.generator.burning import app_context
 from ledgerframes.sandbox.generator.coins import mint, release, time_lock
-from ledgerframes.sandbox.generator.coupons import coin_for
-from ledgerframes.sandbox.generator.fees import fees_of
-from ledgerframes.sandbox.generator.transfer_inputs import tagged
+from ledgerframes.sandbox.generator.coupons import coin_for, tagged
+from ledgerframes.sandbox.generator.round_terms import fees_of
 from ledgerframes.sandbox.generator.transfers import Output, Payment, purse, spendable, transfer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, units
-from ledgerframes.sandbox.world.configuration import DAY
 from ledgerframes.sandbox.world.contracts import Contract, Template
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
@@ -25,6 +23,7 @@ from ledgerframes.sandbox.world.templates import (
     SUBSCRIPTION,
     SUBSCRIPTION_REQUEST,
 )
+from ledgerframes.sandbox.world.timestamps import DAY
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 from ledgerframes.sandbox.world.world import World
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from ledgerframes.sandbox.generator.burning import app_context
-from ledgerframes.sandbox.generator.transfer_inputs import tagged
+from ledgerframes.sandbox.generator.coupons import tagged
 from ledgerframes.sandbox.generator.transfers import Output, Payment, purse, spendable, transfer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, units

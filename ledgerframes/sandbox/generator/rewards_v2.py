@@ -10,12 +10,12 @@ import hashlib
 from typing import Any, Final
 
 from ledgerframes.sandbox.generator.coins import pay
-from ledgerframes.sandbox.generator.confirmations import confirm, confirmations, execute
-from ledgerframes.sandbox.generator.issuance import to_apps
+from ledgerframes.sandbox.generator.configuration import TRAFFIC_REWARDS
+from ledgerframes.sandbox.generator.governance import confirm, confirmations, execute
+from ledgerframes.sandbox.generator.round_terms import to_apps
 from ledgerframes.sandbox.generator.token_standard import extra_arguments
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, times, units
-from ledgerframes.sandbox.world.configuration import TRAFFIC_REWARDS
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (

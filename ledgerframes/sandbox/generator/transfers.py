@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from ledgerframes.sandbox.generator.coupons import reward_usage
-from ledgerframes.sandbox.generator.fees import Fees, fees_of
+from ledgerframes.sandbox.generator.coupons import consume_coupon, issuing_rounds, reward_usage, rights_of, tagged
+from ledgerframes.sandbox.generator.round_terms import Fees, fees_of
 from ledgerframes.sandbox.generator.summaries import Balances, Sums
-from ledgerframes.sandbox.generator.transfer_inputs import consume_coupon, issuing_rounds, rights_of, tagged
 from ledgerframes.sandbox.world.amounts import decimal, spelled, times, units
 from ledgerframes.sandbox.world.contracts import Contract, round_of
 from ledgerframes.sandbox.world.simulation import Simulation

@@ -26,17 +26,14 @@ from ledgerframes.sandbox.http import (
     scan_now,
     scan_objects,
     scan_snapshots,
-    scan_votes,
     user_routes,
     validator,
 )
-from ledgerframes.sandbox.http.callers import Access, AccessError
-from ledgerframes.sandbox.http.ledger_errors import denied, ledger_refused
-from ledgerframes.sandbox.http.objects import Objects
-from ledgerframes.sandbox.http.releases import has_newest_members
+from ledgerframes.sandbox.http.ledger_access import Access, denied, ledger_refused
 from ledgerframes.sandbox.http.responses import RefusalError, json_answer, no_route, refused
-from ledgerframes.sandbox.http.routes import Asked, Limits, Route, Server
+from ledgerframes.sandbox.http.routes import Asked, Limits, Route, Server, has_newest_members
 from ledgerframes.sandbox.world.accounts import User
+from ledgerframes.sandbox.world.objects import Objects
 from ledgerframes.sandbox.world.templates import TOKEN_RULES
 from ledgerframes.sandbox.world.views import ServerView
 
@@ -46,7 +43,7 @@ ISSUER: Final = "/harbor"
 _USUAL: Final = Limits()
 _NOBODY: Final = User("")
 _MODULES: Final = (
-    scan, scan_objects, scan_snapshots, holdings, scan_events, scan_now, scan_votes, validator, ledger_pages,
+    scan, scan_objects, scan_snapshots, holdings, scan_events, scan_now, validator, ledger_pages,
     ledger_routes, user_routes, command_routes, package_routes, registry,
 )  # fmt: skip
 
@@ -129,5 +126,7 @@ def _caller(route: Route, server: Server, request: Request) -> User:
         return _NOBODY
     try:
         return server.access.user(request.headers, websocket=ledger)
-    except AccessError as error:
-        raise denied(error) if ledger else RefusalError(error.status, str(error)) from error
+    except RefusalError as error:
+        if not ledger:
+            raise
+        raise denied(error) from error

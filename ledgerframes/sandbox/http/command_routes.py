@@ -15,8 +15,7 @@ from ledgerframes.sandbox.commands.event_filters import everything
 from ledgerframes.sandbox.commands.reassigning import write_reassignment
 from ledgerframes.sandbox.commands.submission import RequestedChange, Write, admit, carry_out
 from ledgerframes.sandbox.http.ledger import Ledger
-from ledgerframes.sandbox.http.ledger_errors import forbidden
-from ledgerframes.sandbox.http.ledger_requests import allowed, read_body
+from ledgerframes.sandbox.http.ledger_access import allowed, forbidden, read_body
 from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.world import ChangeId, World

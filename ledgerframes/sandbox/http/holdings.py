@@ -1,15 +1,17 @@
-"""Summaries of what parties hold, as routes of scan and, for callers with a token, of the validator."""
+"""Summaries of what parties hold, with notional fees, as routes of scan and of the validator."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from fractions import Fraction
 from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 
 from ledgerframes.sandbox.http.responses import Int64, RefusalError, check_list, read_as, read_time
 from ledgerframes.sandbox.http.routes import Asked, Routes
+from ledgerframes.sandbox.world.amounts import UNITS, decimal
 from ledgerframes.sandbox.world.coin_history import Coin
-from ledgerframes.sandbox.world.holdings import summary
 from ledgerframes.sandbox.world.timestamps import Cursor
 
 ROUTES: Final = Routes()
@@ -81,3 +83,38 @@ def snapshot_of(asked: Asked, migration_id: int, record_time: str, match: str | 
 
 def _echo(wanted: SummaryRequest) -> dict[str, Any]:
     return {"record_time": wanted.record_time, "migration_id": wanted.migration_id}
+
+
+def summary(party: str, coins: Iterable[Coin], *, as_of_round: int | None) -> dict[str, str]:
+    """One party's holdings (contract: Resources, HoldingsSummary); with their fees as of a round, if one is given."""
+    amounts, fees = [0, 0], [0, 0]
+    for coin in coins:
+        amounts[coin.locked] += coin.units
+        fees[coin.locked] += fee(coin.units, (as_of_round or 0) - coin.round_number, coin.rate)
+    members = {
+        "party_id": party,
+        "total_unlocked_coin": decimal(amounts[False]),
+        "total_locked_coin": decimal(amounts[True]),
+        "total_coin_holdings": decimal(sum(amounts)),
+    }
+    if as_of_round is None:
+        return members
+    return {
+        **members,
+        "accumulated_holding_fees_unlocked": decimal(fees[False]),
+        "accumulated_holding_fees_locked": decimal(fees[True]),
+        "accumulated_holding_fees_total": decimal(sum(fees)),
+        "total_available_coin": decimal(amounts[False] - fees[False]),
+    }
+
+
+def fee(units: int, rounds: int, rate: str) -> int:
+    """One coin's notional fee in ten-billionths: at most its amount, below zero for rounds before its creation.
+
+    Args:
+        units: its initial amount in ten-billionths.
+        rounds: the number of rounds that it has been held.
+        rate: fee a round as decimal text; the product is rounded half even to ten places.
+    """
+    # Fractions are exact, and Python rounds them half to even as the servers do.
+    return min(units, round(rounds * Fraction(rate) * UNITS))

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ledgerframes.sandbox.commands.event_filters import Selection
-from ledgerframes.sandbox.http.ledger import Ledger, arrival, created, move, subject_of
-from ledgerframes.sandbox.http.ledger_trees import Node, nodes_of
+from ledgerframes.sandbox.http.ledger import Ledger, Node, arrival, created, move, nodes_of, subject_of
 from ledgerframes.sandbox.world.items import ScanLeg, read_item
 
 

@@ -11,8 +11,8 @@ from msgspec import Struct
 from ledgerframes.sandbox.commands.errors import OUT_OF_RANGE, LedgerError, invalid
 from ledgerframes.sandbox.commands.event_filters import LEDGER_EFFECTS, EventFormat
 from ledgerframes.sandbox.http.ledger import Ledger
+from ledgerframes.sandbox.http.ledger_access import UpdateFormat, allowed, read_body
 from ledgerframes.sandbox.http.ledger_active import active_entries
-from ledgerframes.sandbox.http.ledger_requests import UpdateFormat, allowed, read_body
 from ledgerframes.sandbox.http.responses import Int32, Int64
 from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world import timestamps

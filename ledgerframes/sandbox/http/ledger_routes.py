@@ -9,7 +9,7 @@ from msgspec import Struct
 from ledgerframes.sandbox.commands.errors import invalid, not_found
 from ledgerframes.sandbox.commands.event_filters import LEDGER_EFFECTS, Selection, TransactionFormat, everything
 from ledgerframes.sandbox.http.ledger import Ledger, transaction_hash
-from ledgerframes.sandbox.http.ledger_requests import UpdateFormat, allowed, read_body
+from ledgerframes.sandbox.http.ledger_access import UpdateFormat, allowed, read_body
 from ledgerframes.sandbox.http.routes import Asked, Routes
 
 ROUTES: Final = Routes()

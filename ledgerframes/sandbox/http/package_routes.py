@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from starlette.responses import Response
 
 from ledgerframes.sandbox.commands.errors import STATE, LedgerError, UnreadableError, not_found
-from ledgerframes.sandbox.http.ledger_requests import check_manager
+from ledgerframes.sandbox.http.ledger_access import check_manager
 from ledgerframes.sandbox.http.routes import Asked, Routes
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal
-from json.encoder import encode_basestring_ascii as quote
 from typing import Any, Final
 
 import msgspec
@@ -53,47 +52,27 @@ def type_carrying(item: bytes) -> bytes:
     return _encode(members)
 
 
-def typed(value: Any) -> str:
-    """JSON text of a value with its type: records, lists, texts, parties, contract ids, numerics, booleans."""
-    parts: list[str] = []
-    _write(value, parts.append)
-    return "".join(parts)
+def typed(value: Any) -> dict[str, Any]:
+    """A value with its type: records, lists, texts, parties, contract ids, numerics, booleans."""
+    if isinstance(value, dict):
+        return {"record": {"fields": [{"label": label, "value": typed(member)} for label, member in value.items()]}}
+    if isinstance(value, list):
+        return {"list": {"elements": [typed(element) for element in value]}}
+    if isinstance(value, str):
+        return {_kind(value): value}
+    if value is None:
+        return {"optional": {}}
+    if isinstance(value, bool):
+        return {"bool": value}
+    return {"int64" if isinstance(value, int) else "number": str(value)}
 
 
 def _event(raw: msgspec.Raw) -> msgspec.Raw:
     members = _members(raw)
     for name in _VALUES & members.keys():
         value = json.loads(bytes(members[name]), parse_float=Decimal)
-        members[name] = msgspec.Raw(typed(value).encode())
+        members[name] = msgspec.Raw(json.dumps(typed(value), separators=(",", ":")).encode())
     return msgspec.Raw(_encode(members))
-
-
-def _write(value: Any, put: Any) -> None:
-    if isinstance(value, dict):
-        put('{"record":{"fields":[')
-        for position, (label, member) in enumerate(value.items()):
-            put(f'{"," if position else ""}{{"label":{quote(label)},"value":')
-            _write(member, put)
-            put("}")
-        put("]}}")
-    elif isinstance(value, list):
-        put('{"list":{"elements":[')
-        for position, element in enumerate(value):
-            put("," if position else "")
-            _write(element, put)
-        put("]}}")
-    else:
-        put(_scalar(value))
-
-
-def _scalar(value: Any) -> str:
-    if value is None:
-        return '{"optional":{}}'
-    if isinstance(value, bool):
-        return f'{{"bool":{"true" if value else "false"}}}'
-    if isinstance(value, str):
-        return f'{{"{_kind(value)}":{quote(value)}}}'
-    return f'{{"{"int64" if isinstance(value, int) else "number"}":"{value}"}}'
 
 
 def _kind(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The parts of every interface's routes: the server, a request, a route's declaration; modules of routes use it."""
+"""The parts of every interface's routes: the server, a request, a route's declaration, and releases."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from starlette.requests import Request
 
-from ledgerframes.sandbox.http.callers import Access
-from ledgerframes.sandbox.http.objects import Objects
+from ledgerframes.sandbox.http.ledger_access import Access
 from ledgerframes.sandbox.http.responses import RefusalError, read_integer, read_object
 from ledgerframes.sandbox.world.accounts import User
+from ledgerframes.sandbox.world.objects import Objects
 from ledgerframes.sandbox.world.templates import COIN_RULES
 from ledgerframes.sandbox.world.views import ServerView
 from ledgerframes.sandbox.world.world import World
@@ -178,3 +178,21 @@ class Routes(list[Route]):
             return handler
 
         return declare
+
+
+RELEASES: Final = (CONTRACT, "0.9", "0.7", "0.6", "0.5")
+
+
+def check_release(release: str) -> None:
+    """Refuse a release that the sandbox does not have.
+
+    Raises:
+        ValueError: it is not one of `RELEASES`.
+    """
+    if not isinstance(release, str) or release not in RELEASES:
+        raise ValueError(f"release={release!r} is unknown; the sandbox serves as one of {', '.join(RELEASES)}")
+
+
+def has_newest_members(release: str) -> bool:
+    """Whether a release has the changes of 0.8, 0.9 and Canton 3.6: new members, and shorter lists in requests."""
+    return release in (CONTRACT, "0.9")

@@ -10,11 +10,10 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from ledgerframes.sandbox.http.objects import Object, Objects
 from ledgerframes.sandbox.http.responses import RefusalError, malformed, read_object, read_time
 from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.objects import Segment
+from ledgerframes.sandbox.world.objects import Object, Objects, Segment
 
 MAXIMUM: Final = 1_000
 ROUTES: Final = Routes()

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ledgerframes.sandbox.commands.bodies import Party, UserId
 from ledgerframes.sandbox.commands.errors import EXISTS, MISSING, LedgerError, UnreadableError
-from ledgerframes.sandbox.http.ledger_requests import check_manager, read_body
+from ledgerframes.sandbox.http.ledger_access import check_manager, read_body
 from ledgerframes.sandbox.http.responses import INT32, page_token, read_integer, read_page_token
 from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world.accounts import Right, User

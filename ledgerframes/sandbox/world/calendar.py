@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Final
 
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.configuration import DAY, HOUR
+from ledgerframes.sandbox.world.timestamps import DAY, HOUR
 
 BEGIN: Final = timestamps.parse("2025-03-03T09:00:00Z")
 

@@ -12,6 +12,8 @@ Cursor = tuple[int, int]
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND: Final = 1_000_000
+HOUR: Final = 3_600 * SECOND
+DAY: Final = 24 * HOUR
 FIRST: Final = (datetime.min.replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
 LAST: Final = (datetime.max.replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
 

@@ -5,14 +5,15 @@ Their members are those of a real ledger's first rules; the amounts are this led
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from typing import Any, Final
 
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import ZERO
+from ledgerframes.sandbox.world.parties import name_of
+from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.timestamps import DAY, HOUR
 
-HOUR: Final = 3_600 * timestamps.SECOND
-DAY: Final = 24 * HOUR
 YEAR: Final = 365 * DAY
 
 MARKER_REWARDS: Final = "RewardVersion_FeaturedAppMarkers"
@@ -50,34 +51,12 @@ def issuance_config(*, later: bool) -> Payload:
     return _issuance(*(_LATER if later else _FIRST), fund="0.0500000000" if later else None)
 
 
-def coin_rules(
-    dso: str,
-    *,
-    manager: str,
-    synchronizers: Iterable[str],
-    main: str,
-    tick: int,
-    step: int,
-    fees_end: int,
-    begin: int,
-    rewards: Payload | None = None,
-) -> Payload:
-    """The payload of the coin's rules.
-
-    Args:
-        dso: the organization that runs the ledger.
-        manager: the manager of the development fund.
-        synchronizers: where the coin lives.
-        main: the synchronizer that is active.
-        tick: how long a round is the newest, in microseconds.
-        step: how long after the first round less is issued, in microseconds.
-        fees_end: from when on transfers cost nothing, in microseconds since 1970.
-        begin: when the ledger begins, in microseconds since 1970.
-        rewards: the configuration of rewards by traffic; None for a model that has none yet.
-    """
+def coin_rules(sim: Simulation) -> Payload:
+    """The payload of the coin's rules; with rewards by traffic unless the ledger's model has none yet."""
+    calendar = sim.calendar
     curve = {
         "initialValue": issuance_config(later=False),
-        "futureValues": [{"_1": _span(step), "_2": issuance_config(later=True)}],
+        "futureValues": [{"_1": _span(calendar.step), "_2": issuance_config(later=True)}],
     }
     fees = {
         "baseRateTrafficLimits": {"burstAmount": "200000", "burstWindow": _span(HOUR // 3)},
@@ -86,26 +65,30 @@ def coin_rules(
         "minTopupAmount": "200000",
     }
     synchronizer = {
-        "requiredSynchronizers": {"map": [[synchronizer_id, {}] for synchronizer_id in synchronizers]},
-        "activeSynchronizer": main,
+        "requiredSynchronizers": {"map": [[synchronizer_id, {}] for synchronizer_id in sim.world.synchronizers]},
+        "activeSynchronizer": sim.main,
         "fees": fees,
     }
     packages = ("amulet", "amuletNameService", "dsoGovernance", "validatorLifecycle", "wallet", "walletPayments")
     config = {
-        "transferConfig": transfer_config(charged=fees_end > begin),
+        "transferConfig": transfer_config(charged=calendar.fees_end > calendar.begin),
         "issuanceCurve": curve,
         "decentralizedSynchronizer": synchronizer,
-        "tickDuration": _span(tick),
+        "tickDuration": _span(calendar.tick),
         "packageConfig": dict.fromkeys(packages, "0.1.2"),
         "transferPreapprovalFee": None,
         "featuredAppActivityMarkerAmount": "1.0000000000",
-        "optDevelopmentFundManager": manager,
+        "optDevelopmentFundManager": sim.parties.fund_manager,
     }
-    if rewards is not None:
-        config["rewardConfig"] = rewards
-    free = {"_1": timestamps.trimmed(fees_end), "_2": {**config, "transferConfig": transfer_config(charged=False)}}
-    schedule = {"initialValue": config, "futureValues": [free] if fees_end > begin else []}
-    return {"dso": dso, "configSchedule": schedule, "isDevNet": True}
+    if calendar.rewards != "markers":
+        minting = TRAFFIC_REWARDS if calendar.rewards == "traffic" else MARKER_REWARDS
+        config["rewardConfig"] = reward_config(minting, dry_run=None, life=calendar.coupon_life)
+    free = {
+        "_1": timestamps.trimmed(calendar.fees_end),
+        "_2": {**config, "transferConfig": transfer_config(charged=False)},
+    }
+    schedule = {"initialValue": config, "futureValues": [free] if calendar.fees_end > calendar.begin else []}
+    return {"dso": sim.parties.dso, "configSchedule": schedule, "isDevNet": True}
 
 
 def reward_config(minting: str, *, dry_run: str | None, life: int) -> Payload:
@@ -119,30 +102,19 @@ def reward_config(minting: str, *, dry_run: str | None, life: int) -> Payload:
     }
 
 
-def dso_rules(dso: str, *, weights: Mapping[str, int], synchronizers: Iterable[str], main: str) -> Payload:
-    """The payload of the rules of the organization that runs the ledger.
-
-    Args:
-        dso: its party.
-        weights: the reward weights of its members by party, the delegate's first.
-        synchronizers: the synchronizers it runs.
-        main: the synchronizer that is active.
-    """
+def dso_rules(sim: Simulation) -> Payload:
+    """The payload of the rules of the organization that runs the ledger; the delegate has the highest weight."""
+    weights = {party: (4 - place) * 10_000 for place, party in enumerate(sim.parties.sponsors)}
     return {
-        "dso": dso,
+        "dso": sim.parties.dso,
         "epoch": "0",
         "svs": [[party, _member(party, weight)] for party, weight in weights.items()],
         "offboardedSvs": [],
-        "dsoDelegate": next(iter(weights)),
-        "config": _limits(list(synchronizers), main),
+        "dsoDelegate": sim.parties.sponsors[0],
+        "config": _limits(sim.world.synchronizers, sim.main),
         "initialTrafficState": [[_participant(party), {"consumedTraffic": "0"}] for party in weights],
         "isDevNet": True,
     }
-
-
-def name_of(party: str) -> str:
-    """The name in a party id."""
-    return party.partition("::")[0]
 
 
 def _member(party: str, weight: int) -> Payload:
@@ -158,7 +130,7 @@ def _participant(party: str) -> str:
     return f"PAR::{party}"
 
 
-def _limits(synchronizers: list[str], main: str) -> Payload:
+def _limits(synchronizers: Sequence[str], main: str) -> Payload:
     nodes = {"maxNumCometBftNodes": "2", "maxNumGovernanceKeys": "2", "maxNumSequencingKeys": "2"}
     state = {"state": "DS_Operational", "cometBftGenesisJson": "{}", "acsCommitmentReconciliationInterval": None}
     return {
