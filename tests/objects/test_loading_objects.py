@@ -9,9 +9,9 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.decoding.pages import decode_page
 from ledgerframes.sandbox.faults import Faults
-from ledgerframes.sandbox.world.objects import sorted_members
 from tests.objects.conftest import values_of
 from tests.rigs.object_faults import ObjectFaults
+from tests.rigs.object_lines import sorted_members
 from tests.rigs.servers import simulated
 
 BEGIN = (-(2**63), "0001-01-01")

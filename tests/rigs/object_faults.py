@@ -10,6 +10,7 @@ from ledgerframes.sandbox.http.responses import RefusalError
 from ledgerframes.sandbox.world.objects import Object, Objects, Segment
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.views import ServerView
+from tests.rigs.object_lines import sorted_members
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,9 @@ class SpoiledObjects(Objects):
         found = None if self.faults.gone else super().found(key)
         # The lists have the digest of the right bytes.
         return Object(key, lambda: b"other bytes") if found and self.faults.wrong_digest else found
+
+    def line(self, item: bytes) -> bytes:
+        return sorted_members(item)
 
     def _encoded(self, objects: list[Object]) -> list[Object]:
         """The objects under the name of each encoding, since nothing reads another one than the usual."""

@@ -45,18 +45,40 @@ class RiggedView(ServerView):
         self._seed = seed
         self._passed: dict[str, int] = {}
 
-    def end(self) -> int:
+    @property
+    def updates(self) -> list[Update]:
+        return self.world.updates[: self._end]
+
+    @property
+    def _end(self) -> int:
         return max(0, len(self.world.updates) - self._lag)
 
+    def _has_come(self, update: Update) -> bool:
+        """Whether an update, also one of which the scan shows a verdict alone, lies before those that lag."""
+        return self._end == len(self.world.updates) or update < self.world.updates[self._end]
+
     def page(self, after: Cursor | None, page_size: int, *, private: bool = False) -> list[Update]:
-        hidden = self._hidden(self.end())
+        hidden = self._hidden(self._end)
         found = super().page(after, page_size + len(hidden), private=private)
+        found = [update for update in found if self._has_come(update)]
         shown = [update for update in found if update.update_id not in hidden][:page_size]
         self._count_passed(hidden, found[:1], shown, whole=len(shown) < page_size)
         return shown
 
     def knows(self, update: Update) -> bool:
-        return super().knows(update) and update.update_id not in self._hidden(self.end())
+        hidden = update.update_id in self._hidden(self._end)
+        return super().knows(update) and self._has_come(update) and not hidden
+
+    def snapshot(self, migration_id: int, record_time: int, *, exact: bool) -> int | None:
+        """None is later than the newest update that has come."""
+        newest = self.updates[-1] if self._end else None
+        if newest is None or newest.migration_id < migration_id:
+            return None
+        if newest.migration_id == migration_id and newest.record_time < record_time:
+            if exact:
+                return None
+            record_time = newest.record_time
+        return super().snapshot(migration_id, record_time, exact=exact)
 
     def _hidden(self, end: int) -> dict[str, Update]:
         if not self._late or not end:

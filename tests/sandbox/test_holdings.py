@@ -12,8 +12,8 @@ from ledgerframes.sandbox.http.holdings import fee
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal
-from ledgerframes.sandbox.world.snapshots import PERIODS, instants
 from ledgerframes.sandbox.world.templates import COIN
+from ledgerframes.sandbox.world.views import PERIODS, instants
 from tests.rigs.servers import replica
 from tests.sandbox.asking import ask
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from ledgerframes.sandbox.http.package_routes import ARCHIVE_MAXIMUM
+from ledgerframes.sandbox.http.user_routes import ARCHIVE_MAXIMUM
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import archives
 from ledgerframes.sandbox.world.archives import read_dar

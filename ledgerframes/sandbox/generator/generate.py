@@ -35,7 +35,6 @@ from ledgerframes.sandbox.world.contracts import Contract, Template, round_of
 from ledgerframes.sandbox.world.parties import fingerprint, invent_accounts, invent_parties, invent_synchronizers
 from ledgerframes.sandbox.world.reassignment_legs import Leg
 from ledgerframes.sandbox.world.simulation import Simulation
-from ledgerframes.sandbox.world.snapshots import choose_period
 from ledgerframes.sandbox.world.templates import (
     ACTIVITY_MARKER,
     CLOSED_ROUND,
@@ -46,6 +45,7 @@ from ledgerframes.sandbox.world.templates import (
     Packages,
 )
 from ledgerframes.sandbox.world.transaction import Transaction
+from ledgerframes.sandbox.world.views import choose_period
 from ledgerframes.sandbox.world.world import Update, World
 
 Activity = Callable[[Transaction, Simulation], None]

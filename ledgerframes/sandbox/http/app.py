@@ -17,12 +17,9 @@ from ledgerframes.sandbox.commands.errors import LedgerError, UnreadableError
 from ledgerframes.sandbox.http import (
     command_routes,
     holdings,
-    ledger_pages,
     ledger_routes,
-    package_routes,
     registry,
     scan,
-    scan_events,
     scan_now,
     scan_objects,
     scan_snapshots,
@@ -43,8 +40,8 @@ ISSUER: Final = "/harbor"
 _USUAL: Final = Limits()
 _NOBODY: Final = User("")
 _MODULES: Final = (
-    scan, scan_objects, scan_snapshots, holdings, scan_events, scan_now, validator, ledger_pages,
-    ledger_routes, user_routes, command_routes, package_routes, registry,
+    scan, scan_objects, scan_snapshots, holdings, scan_now, validator,
+    ledger_routes, user_routes, command_routes, registry,
 )  # fmt: skip
 
 

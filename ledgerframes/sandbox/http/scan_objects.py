@@ -8,9 +8,10 @@ from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import quote
 
+from msgspec import Struct
 from starlette.responses import Response
 
-from ledgerframes.sandbox.http.responses import RefusalError, malformed, read_object, read_time
+from ledgerframes.sandbox.http.responses import RefusalError, read_as, read_time
 from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.objects import Object, Objects, Segment
@@ -20,24 +21,30 @@ ROUTES: Final = Routes()
 _PATH: Final = "/api/scan/v0/history/bulk/download/"
 
 
+class ObjectsRequest(Struct):
+    """The body of POST /v0/history/bulk/updates."""
+
+    start_record_time: str
+    end_record_time: str
+    page_size: int
+    next_page_token: str | None = None
+
+
 @ROUTES.post("/api/scan/v0/history/bulk/updates", since="0.7")
 async def updates(asked: Asked) -> dict[str, Any]:
     """Whole segments, as many as fit into a page."""
-    body = read_object(await asked.request.body())
+    wanted = read_as(ObjectsRequest, await asked.request.body())
     with asked.world.lock:
-        objects, following = _page(asked.server.objects, body)
+        objects, following = _page(asked.server.objects, wanted)
     return {"object_refs": await _refs(asked, objects), **following}
 
 
-def _page(objects: Objects, body: dict[str, Any]) -> tuple[list[Object], dict[str, str]]:
+def _page(objects: Objects, wanted: ObjectsRequest) -> tuple[list[Object], dict[str, str]]:
     """The objects of a page, and the token of the next one."""
-    after, up_to = (_time(body, name) for name in ("start_record_time", "end_record_time"))
-    size = body.get("page_size")
-    if type(size) is not int or not 1 <= size <= MAXIMUM:
-        raise RefusalError(400, f"page_size must be from 1 to {MAXIMUM}, not {size!r}")
-    token = body.get("next_page_token")
-    if token is not None and not isinstance(token, str):
-        raise malformed("next_page_token must be text")
+    after, up_to = read_time(wanted.start_record_time), read_time(wanted.end_record_time)
+    size, token = wanted.page_size, wanted.next_page_token
+    if not 1 <= size <= MAXIMUM:
+        raise RefusalError(400, f"page_size must be from 1 to {MAXIMUM}, not {size}")
     written = objects.written()
     listed = [segment for segment in written if segment.overlaps(after, up_to)]
     page: list[Object] = []
@@ -98,9 +105,3 @@ def _following(last: Segment | None, token: str | None, written: list[Segment], 
         return {"next_page_token": last.folder()} if last.up_to < up_to else {}
     behind = not written or written[-1].up_to < up_to
     return {"next_page_token": token} if behind and token else {}
-
-
-def _time(body: dict[str, Any], name: str) -> int:
-    if not isinstance(body.get(name), str):
-        raise malformed(f"{name} must be a time")
-    return read_time(body[name])

@@ -12,16 +12,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.active_set import Active
-from ledgerframes.sandbox.world.snapshots import instants
 from ledgerframes.sandbox.world.timestamps import Cursor
-from ledgerframes.sandbox.world.views import ServerView
+from ledgerframes.sandbox.world.views import ServerView, instants
 from ledgerframes.sandbox.world.world import Update, World
 
 #: Items of an object and of a frame; both have megabytes on a real server.
@@ -110,49 +108,6 @@ def compressed(items: Sequence[bytes]) -> bytes:
     return b"".join(pa.compress(b"\n".join(frame) + b"\n", codec="zstd", asbytes=True) for frame in frames)
 
 
-class _Number(str):
-    """A number as it was written."""
-
-    __slots__ = ()
-
-
-class _Members(list[tuple[str, Any]]):
-    """The members of an object, also those that are there twice."""
-
-
-def sorted_members(item: bytes) -> bytes:
-    """An item as the writer of objects writes it: without spaces, the members of every object sorted by name."""
-    value = json.loads(item, parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=_Members)
-    text = _written(value)
-    try:
-        return text.encode()
-    except UnicodeEncodeError:  # a lone surrogate, which only an escape can write
-        return encode_surrogates(text)
-
-
-def encode_surrogates(text: str) -> bytes:
-    """Text with lone surrogates as escapes."""
-    return "".join(sign if not "\ud800" <= sign <= "\udfff" else f"\\u{ord(sign):04x}" for sign in text).encode()
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, _Members):
-        members = sorted(value, key=lambda member: member[0])
-        return "{" + ",".join(f"{_quoted(name)}:{_written(member)}" for name, member in members) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(_written, value)) + "]"
-    if isinstance(value, _Number):
-        return str(value)
-    if isinstance(value, str):
-        return _quoted(value)
-    return json.dumps(value)
-
-
-def _quoted(text: str) -> str:
-    # Unchanged, except for what JSON has to escape; the writer does not keep escapes of other characters either.
-    return encode_basestring(text) if text.isprintable() else encode_basestring_ascii(text)
-
-
 def _time(micros: int) -> str:
     return timestamps.trimmed(micros)
 
@@ -186,13 +141,13 @@ class Objects:
     def written(self) -> list[Segment]:
         """The segments that are written by now, in the order of time."""
         world = self.view.world
-        self._segments = segments(world, world.updates[: self.view.end()], written=self._segments)
+        self._segments = segments(world, self.view.updates, written=self._segments)
         return self._segments
 
     def snapshots(self) -> list[Cursor]:
         """The snapshots in bulk, as cursors: those at which a segment ends."""
         ends = {segment.up_to for segment in self.written()}
-        migrations = {update.migration_id for update in self.view.world.updates[: self.view.end()]}
+        migrations = {update.migration_id for update in self.view.updates}
         return [(one, instant) for one in migrations for instant in instants(self.view.world, one) if instant in ends]
 
     def of_segment(self, segment: Segment) -> list[Object]:
@@ -208,6 +163,10 @@ class Objects:
     def found(self, key: str) -> Object | None:
         """The object of that key, if there is one."""
         return next((one for one in self._in_folder(key.partition("/")[0]) if one.key == key), None)
+
+    def line(self, item: bytes) -> bytes:
+        """An item as the writer of objects writes it: without spaces, the members of every object sorted by name."""
+        return json.dumps(json.loads(item), sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
     def _in_folder(self, folder: str) -> Iterator[Object]:
         for segment in self.written():
@@ -229,7 +188,7 @@ class Objects:
         """The bytes of an object; several threads may write at once."""
         data = self._written.get(key)
         if data is None:
-            data = self._written[key] = compressed([sorted_members(item) for item in items()])
+            data = self._written[key] = compressed([self.line(item) for item in items()])
             while len(self._written) > _KEPT:
                 self._written.popitem(last=False)
         return data

@@ -1,8 +1,12 @@
-"""The part of a world that one server shows: all, or less because it prunes; routes read it."""
+"""The part of a world that one server shows, all or less because it prunes, and the instants of its snapshots.
+
+Snapshots are taken on a grid of time inside each migration, and after every command, so that its effect on holdings can
+be looked up at once. A grid's period is the longest of `PERIODS` with at least eight instants between the first and
+the last record time of every migration; chosen when the ledger is made, so that an instant stays one as it grows.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -10,7 +14,6 @@ from typing import Final
 
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.active_set import Active, active_at
-from ledgerframes.sandbox.world.snapshots import instants, snapshot_at
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.world import Update, World
 
@@ -56,9 +59,10 @@ class ServerView:
         self.pruning = pruning
         self._active: dict[tuple[Cursor, int], list[Active]] = {}
 
-    def end(self) -> int:
-        """The number of the world's updates that this server has had, including pruned ones."""
-        return len(self.world.updates)
+    @property
+    def updates(self) -> list[Update]:
+        """The updates that this server has had, including pruned ones."""
+        return self.world.updates
 
     def page(self, after: Cursor | None, page_size: int, *, private: bool = False) -> list[Update]:
         """The updates of this server strictly after a cursor, `page_size` at most.
@@ -66,39 +70,25 @@ class ServerView:
         With `private` also those of which it shows a verdict alone.
         """
         updates = self.world.ledger_updates if private else self.world.updates
-        start, end = self.world.position(after, private=private), self.end()
-        if private:
-            shown = self.world.updates
-            end = len(updates) if end == len(shown) else bisect_left(updates, shown[end])
+        start = self.world.position(after, private=private)
         if self.pruning is None:
-            return updates[start : min(end, start + page_size)]
-        return list(islice(self._kept(start, end, private=private), page_size))
+            return updates[start : start + page_size]
+        return list(islice(self._kept(updates, start, private=private), page_size))
 
     def knows(self, update: Update) -> bool:
-        """Whether this server has that update already."""
-        shown, end = self.world.updates, self.end()
-        beyond = end < len(shown) and update >= shown[end]
-        return not beyond and not self.is_pruned((update.migration_id, update.record_time))
+        """Whether this server has that update."""
+        return not self.is_pruned((update.migration_id, update.record_time))
 
     def is_pruned(self, place: Cursor) -> bool:
         """Whether this server has pruned the updates recorded there."""
         return self.pruning is not None and place < self.pruning.begin(place[0], newest=self.world.now)
 
     def snapshot(self, migration_id: int, record_time: int, *, exact: bool) -> int | None:
-        """This server's snapshot of that time, or else the latest one at or before it; None if there is none.
-
-        It has none later than the newest update that it shows, and none that it has pruned.
-        """
-        shown = self.end()
-        newest = self.world.updates[shown - 1] if shown else None
-        if newest is None or newest.migration_id < migration_id:
+        """This server's snapshot of that time, or else the latest one before it; None without one, or a pruned one."""
+        found = max((one for one in instants(self.world, migration_id) if one <= record_time), default=None)
+        if found is None or (exact and found != record_time) or self.is_pruned((migration_id, found)):
             return None
-        if newest.migration_id == migration_id and newest.record_time < record_time:
-            if exact:
-                return None
-            record_time = newest.record_time
-        found = snapshot_at(self.world, migration_id, record_time, exact=exact)
-        return None if found is None or self.is_pruned((migration_id, found)) else found
+        return found
 
     def active(self, at: Cursor) -> list[Active]:
         """The contracts that were active at a snapshot; the last few that were asked for are kept."""
@@ -113,10 +103,9 @@ class ServerView:
         """The snapshot instants of a migration that this server has not pruned, the oldest first."""
         return [one for one in instants(self.world, migration_id) if not self.is_pruned((migration_id, one))]
 
-    def _kept(self, start: int, end: int, *, private: bool) -> Iterator[Update]:
-        """The updates from one position up to another, without those that are pruned."""
-        updates, at = self.world.ledger_updates if private else self.world.updates, start
-        while at < end:
+    def _kept(self, updates: list[Update], at: int, *, private: bool) -> Iterator[Update]:
+        """The updates from one position on, without those that are pruned."""
+        while at < len(updates):
             migration_id, record_time = updates[at][:2]
             if self.is_pruned((migration_id, record_time)):
                 assert self.pruning is not None
@@ -125,3 +114,33 @@ class ServerView:
             else:
                 yield updates[at]
                 at += 1
+
+
+LEAST: Final = 8
+PERIODS: Final = tuple(seconds * timestamps.SECOND for seconds in (10_800, 3_600, 1_800, 900, 300, 60, 15, 5, 1))
+
+
+def choose_period(world: World) -> int:
+    """The period of a world's grid in microseconds; each of `PERIODS` divides those before it."""
+    migrations = sorted({update.migration_id for update in world.updates})
+    for period in PERIODS:
+        if all(len(_grid(world, migration_id, period)) >= LEAST for migration_id in migrations):
+            return period
+    return PERIODS[-1]
+
+
+def instants(world: World, migration_id: int) -> list[int]:
+    """The snapshot instants of a migration, in microseconds; none if the world has no such migration."""
+    grid = _grid(world, migration_id, world.snapshot_period)
+    # All commands belong to the newest migration.
+    newest = bool(world.updates) and world.updates[-1].migration_id == migration_id
+    return sorted({*grid, *(world.after_commands if newest else ())})
+
+
+def _grid(world: World, migration_id: int, period: int) -> range:
+    span = world.span(migration_id)
+    if span is None:
+        return range(0, 0, period)
+    first, last = span
+    # On a grid of the clock, as real snapshots are: one was of 06:00, for example.
+    return range(-(-first // period) * period, last + 1, period)
