@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ledgerframes.frames import Decimals
     from ledgerframes.interfaces.listed_scans import Refusal
-    from ledgerframes.paging.window import Window
+    from ledgerframes.paging.cursor import Window
     from ledgerframes.sandbox.server import Sandbox
 
 Urls = str | Sequence[str]

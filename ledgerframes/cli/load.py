@@ -15,7 +15,7 @@ from ledgerframes.cli.app import app
 from ledgerframes.cli.messages import option_of
 from ledgerframes.cli.output import check_output, write_tables
 from ledgerframes.errors import InputError
-from ledgerframes.paging.window import Bound
+from ledgerframes.paging.cursor import Bound
 from ledgerframes.tables.catalogue import CATALOGUE
 
 #: Tables that come with others, or from a store alone.

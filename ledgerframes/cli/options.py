@@ -17,7 +17,7 @@ from ledgerframes.cli.completion import listed
 from ledgerframes.config.profiles import FILE, config_folder, profiles_of, read_text
 from ledgerframes.errors import ConfigurationError, InputError, visible
 from ledgerframes.network import Network, connect
-from ledgerframes.paging.window import Bound
+from ledgerframes.paging.cursor import Bound
 
 if TYPE_CHECKING:
     from ledgerframes.store.store import Store

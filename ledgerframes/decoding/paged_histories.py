@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from ledgerframes.decoding.events import ALL as ALL_OF_EVENTS
 from ledgerframes.decoding.events import decode_event_items, decode_events_page
 from ledgerframes.decoding.history import HistoryBatch, decode_items
 from ledgerframes.decoding.page_index import ENDPOINT, EVENTS_ENDPOINT, peek_events
-from ledgerframes.decoding.pages import decode_page, decode_pages, glimpse_of, joined, parse_page
-from ledgerframes.decoding.parsed_page import ParsedPage
+from ledgerframes.decoding.pages import ParsedPage, decode_pages, glimpse_of, joined, parse_page
 from ledgerframes.decoding.splitting import place_of, place_of_event, raws_of
 from ledgerframes.paging.cursor import Glimpse
 
@@ -31,11 +30,11 @@ class PagedHistory:
         tables: the tables that its pages fill, in the order in which a store writes them: pages are compared by the ids
             of the last one, whose rows decide what readers see.
         member: the member of a page that contains the items.
-        parse: parses a page once for `peek` and `decode_page`.
+        parse: parses a page once for `peek` and `decode_pages`.
         peek: reads the cursors of a page, parsed or not.
         place_of: reduces an item to the members that form its cursor.
-        decode_page: converts a page to columns, parsed or not.
-        decode_pages: converts several pages to one set of columns, each with the positions of the items to decode.
+        decode_pages: converts pages, parsed or not, to one set of columns, each with the positions of the items to
+            decode.
         decode_items: converts single items to columns.
     """
 
@@ -43,9 +42,8 @@ class PagedHistory:
     tables: tuple[str, ...]
     member: str
     parse: Callable[[bytes], Content]
-    peek: Callable[[Content], Glimpse]
+    peek: Callable[..., Glimpse]
     place_of: Callable[[bytes], bytes]
-    decode_page: Callable[..., HistoryBatch]
     decode_pages: Callable[..., HistoryBatch]
     decode_items: Callable[..., HistoryBatch]
 
@@ -63,30 +61,17 @@ class PagedHistory:
         return raws_of(body, self.member)
 
 
-def body_of(page: Content) -> bytes:
-    """The page as sent."""
-    return page if isinstance(page, bytes) else page.body
-
-
-def _peek_events(page: Content) -> Glimpse:
-    return peek_events(body_of(page))
-
-
-def _decode_events_page(page: Content, **options: Any) -> HistoryBatch:
-    return decode_events_page(body_of(page), **options)
-
-
 def _decode_events_pages(
-    pages: Sequence[tuple[Content, Sequence[int] | None]], *, tables: Collection[str] = ALL_OF_EVENTS
+    pages: Sequence[tuple[bytes, Sequence[int] | None]], *, tables: Collection[str] = ALL_OF_EVENTS
 ) -> HistoryBatch:
-    return joined([_decode_events_page(page, tables=tables, rows=rows) for page, rows in pages])
+    return joined([decode_events_page(body, tables=tables, rows=rows) for body, rows in pages])
 
 
 UPDATE_HISTORY: Final = PagedHistory(
     ENDPOINT, ("events", "reassignments", "updates"), "transactions", parse_page, glimpse_of, place_of,
-    decode_page, decode_pages, decode_items,
+    decode_pages, decode_items,
 )  # fmt: skip
 EVENT_HISTORY: Final = PagedHistory(
-    EVENTS_ENDPOINT, ("views", "app_activity", "verdicts"), "events", bytes, _peek_events, place_of_event,
-    _decode_events_page, _decode_events_pages, decode_event_items,
+    EVENTS_ENDPOINT, ("views", "app_activity", "verdicts"), "events", bytes, peek_events, place_of_event,
+    _decode_events_pages, decode_event_items,
 )  # fmt: skip

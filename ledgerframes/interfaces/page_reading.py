@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, Content, PagedHistory, body_of
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, Content, PagedHistory
 from ledgerframes.decoding.splitting import UNREADABLE, NotWholeError, members_of, reason_of
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.answers import event_item, update_item
@@ -24,12 +24,14 @@ class HistoryPage:
     """One page of a history, in ascending order of migration id and record time.
 
     Attributes:
+        raw: the page as sent.
         content: the page as parsed by the compiled decoder, or as sent.
         glimpse: cursor and id of every item, the last of which is where the next page begins.
         history: which history it belongs to.
         unplaced: items without a cursor, and why, if they were to be skipped.
     """
 
+    raw: bytes = field(repr=False)
     content: Content = field(repr=False)
     glimpse: Glimpse = field(repr=False)
     history: PagedHistory = field(default=UPDATE_HISTORY, repr=False)
@@ -44,7 +46,7 @@ class HistoryPage:
         """
         try:
             content = history.parse(body)
-            return cls(content, history.peek(content), history)
+            return cls(body, content, history.peek(content), history)
         except UNREADABLE:
             for position, raw in enumerate(history.raws_of(body)):
                 if (reason := reason_of(raw)) is not None:
@@ -80,12 +82,8 @@ class HistoryPage:
             # With fewer than two cursors left, paging could not tell whether the page ends inside a tie.
             if unplaced and len(set(glimpse.cursors)) < 2:
                 raise
-            return cls(page_of(history, placed), glimpse, history, tuple(unplaced))
-
-    @property
-    def raw(self) -> bytes:
-        """The JSON of the page."""
-        return body_of(self.content)
+            body = page_of(history, placed)
+            return cls(body, body, glimpse, history, tuple(unplaced))
 
     @cached_property
     def items(self) -> tuple[Any, ...]:

@@ -15,8 +15,7 @@ from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.history import too_much
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.interfaces.rules import Positive32, fits
-from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import Bound, bound
+from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.timestamps import format_timestamp
 from ledgerframes.transport import Answer, Sender, Stop
 from ledgerframes.transport.request import Endpoint, Request

@@ -24,9 +24,9 @@ from ledgerframes.interfaces.rules import Positive32, fits
 from ledgerframes.interfaces.scan_events import EventCalls
 from ledgerframes.interfaces.scan_now import CurrentCalls
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls, When
+from ledgerframes.paging.cursor import Bound, window
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.tokens import TokenChecks, follow_tokens
-from ledgerframes.paging.window import Bound, window
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Endpoint
 

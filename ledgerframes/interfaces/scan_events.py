@@ -16,7 +16,7 @@ from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.interfaces.page_source import EVENTS, ValueEncoding, cursor_of, page_request
 from ledgerframes.interfaces.page_source import value_encoding as encoding_of
 from ledgerframes.interfaces.rules import Text, fits
-from ledgerframes.paging.window import Bound
+from ledgerframes.paging.cursor import Bound
 from ledgerframes.transport.request import Endpoint
 
 LATEST_RECORD_TIME: Final = Endpoint("scan", "GET", "/v0/events/latest-record-time")

@@ -26,8 +26,7 @@ from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.history_request import SOURCES, Source
 from ledgerframes.loaders.opening import proof
 from ledgerframes.loaders.table_loader import TableLoad, needing
-from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import Bound, bound
+from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS, COINS, LOCKED_COINS, NOT_IN_SNAPSHOTS
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import format_timestamp

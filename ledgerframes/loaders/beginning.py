@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Raw
 
 from ledgerframes.decoding.history import HistoryBatch
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import BeginsLateWarning, DecodeError, RequestError, warn
 from ledgerframes.interfaces.page_reading import HistoryPage
-from ledgerframes.paging.beginning import EVENT_COLUMNS, LEG_COLUMNS, from_beginning
-from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import Window
+from ledgerframes.paging.cursor import Cursor, Window, before
 from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 if TYPE_CHECKING:
@@ -30,6 +29,9 @@ WHOLE: Final = Cursor(-(2**63), EARLIEST - 1)
 #: How the name of the DSO's party begins, on every network.
 DSO: Final = "DSO::"
 _TABLES: Final = ("events", "reassignments")
+# A network's history begins with the creation of its DSO, in one choice.
+_TEMPLATE: Final = "Splice.DsoBootstrap:DsoBootstrap"
+_CHOICE: Final = "DsoBootstrap_Bootstrap"
 _members: Final = msgspec.json.Decoder(dict[str, Raw])
 
 
@@ -97,18 +99,52 @@ def proven_by(page: HistoryPage, history: PagedHistory = UPDATE_HISTORY) -> bool
             decoded = _decoded(page, history, range(min(count, len(page))))
         except (DecodeError, msgspec.MsgspecError):
             return None  # the caller's own reading reports the error
-        events, legs = (decoded.batches[name] for name in ("events", "reassignments"))
-        proven = from_beginning(
-            events.select(list(EVENT_COLUMNS)), legs.select(list(LEG_COLUMNS)), first=page.glimpse.cursors[0]
-        )
+        events, legs = (decoded.batches[name] for name in _TABLES)
+        proven = from_beginning(events, legs, first=page.glimpse.cursors[0])
         if proven is not None or count >= len(page):
             break
     return proven
 
 
+def from_beginning(
+    events: pa.RecordBatch, reassignments: pa.RecordBatch, *, first: Cursor | None = None
+) -> bool | None:
+    """Whether a history begins where the ledger does, by its first updates (the contract documents no sign of it).
+
+    A scan that prunes answers as if its history began later, so being shown first proves nothing about an item.
+
+    Args:
+        events: those of the first updates.
+        reassignments: the legs among the same updates.
+        first: the cursor of the first update, if known: nothing can precede the smallest possible one.
+
+    Returns:
+        True if one of the first updates, all at one cursor, bootstraps the DSO, or nothing can precede it; False if
+        a contract is exercised or unassigned that nothing here created or assigned; None otherwise.
+    """
+    if first is not None and before(first) is None:
+        return True
+    if events.num_rows:
+        # Updates at one cursor are in the server's own order.
+        here = pc.and_(
+            pc.equal(events["migration_id"], events["migration_id"][0]),
+            pc.equal(events["record_time"], events["record_time"][0]),
+        )
+        bootstraps = pc.and_(pc.equal(events["template_name"], _TEMPLATE), pc.equal(events["choice"], _CHOICE))
+        if pc.any(pc.and_(here, bootstraps.fill_null(fill_value=False))).as_py():
+            return True
+    begun = _ids(events, "event_type", "created_event") | _ids(reassignments, "kind", "assignment")
+    used = _ids(events, "event_type", "exercised_event") | _ids(reassignments, "kind", "unassignment")
+    return False if used - begun else None
+
+
+def _ids(rows: pa.RecordBatch, column: str, value: str) -> set[str]:
+    return {*rows["contract_id"].filter(pc.equal(rows[column], value)).to_pylist()} - {None}
+
+
 def _decoded(page: HistoryPage, history: PagedHistory, rows: range) -> HistoryBatch:
     if history is UPDATE_HISTORY:
-        return history.decode_page(page.content, tables=_TABLES, rows=rows)
+        return history.decode_pages([(page.content, rows)], tables=_TABLES)
     items = history.raws_of(page.raw)
     updates = [update for row in rows if (update := _carried(items[row])) is not None]
     return UPDATE_HISTORY.decode_items(updates, endpoint=history.endpoint, tables=_TABLES)
@@ -125,7 +161,7 @@ def known_by(history: PagedHistory, page: HistoryPage) -> frozenset[str]:
     found: set[str] = set()
     for item in range(len(page)):
         try:
-            rows = history.decode_page(page.content, rows=[item]).batches
+            rows = history.decode_pages([(page.content, [item])]).batches
         except DecodeError:  # the others show as much
             continue
         found.update(rows[history.index]["synchronizer_id"].to_pylist())

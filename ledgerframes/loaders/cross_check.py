@@ -16,9 +16,8 @@ from ledgerframes.interfaces.history import read_pages
 from ledgerframes.loaders.beginning import WHOLE, beginning_of, having
 from ledgerframes.loaders.extent import newest_time
 from ledgerframes.loaders.normalized import Canonical, canonical_updates, first_difference
-from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, wanted_window
 from ledgerframes.paging.history import HistoryReader
-from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.results import Result
 from ledgerframes.timestamps import LATEST, format_timestamp
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
 from ledgerframes.loaders.beginning import Beginning, having, proven_by
-from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import Window, window
+from ledgerframes.paging.cursor import Cursor, Window, window
 from ledgerframes.timestamps import EARLIEST, EPOCH, LATEST, MICROSECOND, parse_timestamp
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from ledgerframes.arguments import choice, did_you_mean, flag, names, refuse, sh
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals, Lists, check_shape
+from ledgerframes.paging.cursor import Bound, Duration, Window, wanted_window
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.tables.catalogue import CATALOGUE
 
 if TYPE_CHECKING:

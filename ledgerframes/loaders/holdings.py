@@ -24,7 +24,7 @@ from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.extent import latest_migration
 from ledgerframes.loaders.table_loader import TableLoad, items_of, needing
-from ledgerframes.paging.window import When
+from ledgerframes.paging.cursor import When
 from ledgerframes.tables.kinds import AMOUNT
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
 from ledgerframes.timestamps import DAY, format_timestamp, parse_timestamp, to_micros

@@ -24,9 +24,8 @@ from ledgerframes.loaders.extent import (
     nothing_shown,
     within,
 )
-from ledgerframes.paging.cursor import Cursor, before
+from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, before, wanted_window
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.results import Result
 from ledgerframes.timestamps import format_timestamp
 

@@ -13,7 +13,7 @@ from ledgerframes.loaders.ledger import LedgerTransaction
 from ledgerframes.loaders.ledger_history import LedgerHistory
 from ledgerframes.loaders.verdicts import Verdicts
 from ledgerframes.network import Network
-from ledgerframes.paging.window import Bound, Duration, When
+from ledgerframes.paging.cursor import Bound, Duration, When
 
 @overload
 def load_active_contracts(

@@ -13,7 +13,7 @@ from ledgerframes.frames import As, Decimals
 from ledgerframes.models.coverage import begun, from_begin
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.signatures import MOVERS, of_model
-from ledgerframes.paging.window import Bound, Duration
+from ledgerframes.paging.cursor import Bound, Duration
 from ledgerframes.tables.coin_stocks import (
     BALANCES_OVER_TIME,
     COIN_HISTORY,

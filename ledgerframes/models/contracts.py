@@ -18,8 +18,7 @@ from ledgerframes.models.declared_reads import OPENED
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs, columns_of, inputs_of
 from ledgerframes.models.signatures import table_function
-from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import Bound, bound
+from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.tables.replayed import ACTIVE
 from ledgerframes.timestamps import format_timestamp
 

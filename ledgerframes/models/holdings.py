@@ -15,8 +15,7 @@ from ledgerframes.models.computing import computed as computed_table
 from ledgerframes.models.contracts import whole_history
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import columns_of, inputs_of_snapshot
-from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import Bound, bound
+from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.tables.from_snapshots import HOLDING_FEES
 from ledgerframes.tables.replayed import HOLDINGS_FROM_EVENTS
 

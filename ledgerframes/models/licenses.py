@@ -21,7 +21,7 @@ from ledgerframes.models.coverage import check_whole
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs, columns_of, inputs_of, inputs_of_snapshot, is_store
 from ledgerframes.models.reassignments import period_variables
-from ledgerframes.paging.window import When
+from ledgerframes.paging.cursor import When
 from ledgerframes.tables.from_snapshots import (
     INSTRUMENT_SUPPLY,
     LICENSE_ACTIVITY,

@@ -15,7 +15,7 @@ from ledgerframes.models.coverage import nothing_before
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs, inputs_of_verdicts
 from ledgerframes.models.signatures import MOVERS, of_model
-from ledgerframes.paging.window import Duration
+from ledgerframes.paging.cursor import Duration
 from ledgerframes.tables.network_activity import (
     ACTIVE_PARTIES,
     APP_DAILY,

@@ -17,8 +17,7 @@ from ledgerframes.loaders.opening import Opening, opening_of
 from ledgerframes.models.contracts import active_of
 from ledgerframes.models.declared_reads import OPENED
 from ledgerframes.models.governance_reads import DSO
-from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import Bound, bound
+from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.tables.replayed import ACTIVE
 from ledgerframes.timestamps import LATEST, format_timestamp
 

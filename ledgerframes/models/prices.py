@@ -11,7 +11,7 @@ import pandas as pd
 from ledgerframes.arguments import duration, suggesting
 from ledgerframes.errors import InputError
 from ledgerframes.frames import attrs_of, decimals_of, hold_amounts, to_pandas
-from ledgerframes.paging.window import Duration
+from ledgerframes.paging.cursor import Duration
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.derived import DERIVED
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from ledgerframes.frames import Decimals, Lists
 from ledgerframes.network import Network
-from ledgerframes.paging.window import Bound, Duration
+from ledgerframes.paging.cursor import Bound, Duration
 
 @overload
 def active_contracts(

@@ -17,8 +17,7 @@ from ledgerframes.models.computing import computed
 from ledgerframes.models.coverage import check_whole
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs, inputs_of
-from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import bound
+from ledgerframes.paging.cursor import Cursor, bound
 from ledgerframes.tables.kinds import AMOUNT
 from ledgerframes.tables.table import Table
 

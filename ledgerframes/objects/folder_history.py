@@ -15,9 +15,8 @@ from ledgerframes.objects.folder import FolderObjects
 from ledgerframes.objects.history import page_of_lines
 from ledgerframes.objects.segments import Segment, SegmentReader
 from ledgerframes.objects.sources import StoredObject
-from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.cursor import Cursor, Window
 from ledgerframes.paging.proofs import OVERLAP
-from ledgerframes.paging.window import Window
 from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp, format_trimmed
 
 #: The number of places that are read at once, such as the shards of a sync.

@@ -19,12 +19,11 @@ from ledgerframes.interfaces.history import PageRows
 from ledgerframes.interfaces.page_reading import HistoryPage, page_of
 from ledgerframes.objects.lines import read_lines
 from ledgerframes.objects.sources import ObjectSource, StoredObject
-from ledgerframes.paging.cursor import Cursor, Glimpse
+from ledgerframes.paging.cursor import Cursor, Glimpse, Window
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.modes import Ask, Outcome
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.paging.seen_ids import SeenIds
-from ledgerframes.paging.window import Window
 from ledgerframes.signals import held_back
 from ledgerframes.threads import ended, result, spawn
 from ledgerframes.timestamps import EARLIEST, LATEST

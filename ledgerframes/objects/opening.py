@@ -17,7 +17,7 @@ from ledgerframes.objects.answering import FolderAnswers
 from ledgerframes.objects.contiguous import contiguous
 from ledgerframes.objects.folder import folder_objects, temporary_folder
 from ledgerframes.objects.folder_history import FolderHistory
-from ledgerframes.paging.window import When
+from ledgerframes.paging.cursor import When
 from ledgerframes.timestamps import EARLIEST, LATEST, to_micros
 
 #: A host that exists nowhere, by RFC 6761: nothing is ever sent to it.

@@ -1,12 +1,22 @@
-"""`Cursor`: a position in the update history, and the cursors of a page; paging, planning and the store use it."""
+"""Positions in a history: `Cursor`, `Glimpse` (those of a page), `Window` (the wanted part); all readers use them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from datetime import date, datetime, timedelta
+from typing import Any, Final, NamedTuple
 
-from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
+from ledgerframes.arguments import duration, pair
+from ledgerframes.errors import InputError
+from ledgerframes.timestamps import EARLIEST, EPOCH, LATEST, MICROSECOND, format_timestamp, to_micros
 
+When = str | date | datetime
+#: A bare time applies to every migration; a pair (migration id, time) is one cursor; "begin" is the first update.
+Bound = When | tuple[int, When]
+#: A duration: `"1h"`, `"90s"`, `"1 day"`, a timedelta, or a number of seconds.
+Duration = str | timedelta | float
+
+# The contract's migration ids are signed 64-bit integers.
 _LOWEST: Final = -(2**63)
 
 
@@ -48,3 +58,155 @@ def before(cursor: Cursor) -> Cursor | None:
 def shown(cursor: Cursor | None) -> str:
     """A cursor in words."""
     return "ledger begin" if cursor is None else str(cursor)
+
+
+_BEGIN: Final = Cursor(_LOWEST, EARLIEST)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The wanted part: from `start` (or `since` in every migration), inclusive, to `end` (or `until`), exclusive."""
+
+    start: Cursor | None = None
+    end: Cursor | None = None
+    since: int | None = None
+    until: int | None = None
+
+    def nearest(self, cursor: Cursor) -> Cursor | None:
+        """The first cursor inside the window at or after `cursor`, or None past its end."""
+        if self.start is not None and cursor < self.start:
+            cursor = self.start
+        # Before `since` is checked: past `until` the next migration begins, and there `since` applies again.
+        if self.until is not None and cursor.micros >= self.until:
+            cursor = Cursor(cursor.migration_id + 1, EARLIEST)
+        if self.since is not None and cursor.micros < self.since:
+            cursor = Cursor(cursor.migration_id, self.since)
+        return None if self.end is not None and cursor >= self.end else cursor
+
+    def ends_before(self, cursor: Cursor) -> bool:
+        """Whether an item at a cursor shows that the history continues past the window's end."""
+        if self.end is not None and cursor >= self.end:
+            return True
+        return self.until is not None and cursor.micros >= self.until
+
+    def share_before(self, cursor: Cursor, *, now: int) -> float | None:
+        """The share of the window's time before a cursor, from 0 to 1; None if its start is unknown.
+
+        Args:
+            cursor: the last place read.
+            now: microseconds at which a window without an end counts as ended.
+        """
+        low = self.since if self.start is None else self.start.micros
+        high = self.until if self.end is None else self.end.micros
+        several = self.start is not None and self.end is not None and self.start.migration_id != self.end.migration_id
+        if low is None or low <= EARLIEST or several:
+            return None
+        span = min(now if high is None else high, now) - low
+        return min(max((cursor.micros - low) / span, 0.0), 1.0) if span > 0 else None
+
+    @property
+    def has_end(self) -> bool:
+        """Whether it has an end."""
+        return self.end is not None or self.until is not None
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is the whole history."""
+        return self.start is None and self.end is None and self.since is None and self.until is None
+
+    @property
+    def names_start(self) -> bool:
+        """Whether it has an explicit start, `"begin"` included; otherwise it begins with the first available item."""
+        return self.start is not None or self.since is not None
+
+    def wants_before(self, cursor: Cursor) -> bool:
+        """Whether it reaches back before a cursor: if the first item shown is there, some may be missing."""
+        if self.start is not None:
+            return self.start < cursor or self.start == _BEGIN
+        return self.since is None or self.since < cursor.micros
+
+    def said(self, low: str = "", high: str = "") -> str:
+        """The window in words; `low` and `high` replace its own bounds if they are known better."""
+        begins = "" if self.start == _BEGIN else _in_words(self.start, self.since)
+        ends = _in_words(self.end, self.until)
+        return f"{low or begins or 'the first update there is'} to {ends or high or 'the newest'}"
+
+    def bounds(self) -> dict[str, Any]:
+        """Its explicit bounds, for provenance: each a time, or a list of a migration id and a time."""
+        low = None if self.start == _BEGIN else _plain(self.start, self.since)
+        bounds = {"start": low, "end": _plain(self.end, self.until)}
+        return {name: value for name, value in bounds.items() if value is not None}
+
+    def __str__(self) -> str:
+        return self.said("ledger begin" if self.start == _BEGIN else "")
+
+
+def window(start: Bound | None = None, end: Bound | None = None) -> Window:
+    """Read a caller's `start` (inclusive; `"begin"` is ledger begin) and `end` (exclusive).
+
+    Raises:
+        InputError: a bound is neither a time nor a pair, or the end is not after the start.
+    """
+    low = _BEGIN if isinstance(start, str) and start == "begin" else bound(start, "start")
+    high = bound(end, "end")
+    if low is not None and high is not None and type(low) is type(high) and low >= high:  # type: ignore[operator]
+        raise InputError(f"end={end!r} is not after start={start!r}; a range includes start and excludes end")
+    return Window(
+        start=low if isinstance(low, Cursor) else None,
+        end=high if isinstance(high, Cursor) else None,
+        since=low if isinstance(low, int) else None,
+        until=high if isinstance(high, int) else None,
+    )
+
+
+def wanted_window(start: Bound | None, end: Bound | None, last: Duration | None, *, now: int) -> Window:
+    """Read a caller's `start` and `end`, or `last`: a duration back from the end of the data.
+
+    Args:
+        start: inclusive.
+        end: exclusive.
+        last: instead of `start`.
+        now: microseconds that `last` counts from: the newest record time, never this machine's clock.
+
+    Raises:
+        InputError: a bound is neither a time nor a pair, `last` is not a duration, or they contradict each other.
+    """
+    if last is None:
+        return window(start, end)
+    if start is not None:
+        raise InputError(f"last={last!r} and start={start!r} both say where to begin; give one of them")
+    start = EPOCH + max(now - duration(last, "last", bare=False), EARLIEST) * MICROSECOND
+    try:
+        return window(start, end)
+    except InputError as error:
+        raise InputError(
+            f"last={last!r} begins at {start:%Y-%m-%dT%H:%M:%SZ}; end={end!r} is not after that"
+        ) from error
+
+
+def bound(value: Any, name: str) -> Cursor | int | None:
+    """Read one bound: a cursor, the microseconds of a bare time, or None.
+
+    Raises:
+        InputError: it is neither a time nor a pair (migration id, time).
+    """
+    if value is None:
+        return None
+    if isinstance(value, Cursor):
+        return value
+    if isinstance(value, tuple | list):
+        migration_id, when = pair(value, name)
+        return Cursor(migration_id, to_micros(when, name))
+    return to_micros(value, name)
+
+
+def _plain(cursor: Cursor | None, micros: int | None) -> Any:
+    if cursor is not None:
+        return [cursor.migration_id, format_timestamp(cursor.micros)]
+    return None if micros is None else format_timestamp(micros)
+
+
+def _in_words(cursor: Cursor | None, micros: int | None) -> str:
+    if cursor is not None:
+        return f"{format_timestamp(cursor.micros)} of migration {cursor.migration_id}"
+    return "" if micros is None else format_timestamp(micros)

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ledgerframes.errors import PagingError
-from ledgerframes.paging.cursor import Cursor, Glimpse, before, shown
+from ledgerframes.paging.cursor import Cursor, Glimpse, Window, before, shown
 from ledgerframes.paging.modes import Ask, Confirming, Locating, Mode, Outcome, Page, Probing, Reading, Taken
-from ledgerframes.paging.window import Window
 
 #: The contract's largest page of updates, until a server names a lower one.
 MAXIMUM: Final = 1000

@@ -10,8 +10,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.paging.cursor import Cursor, before
-from ledgerframes.paging.window import Window
+from ledgerframes.paging.cursor import Cursor, Window, before
 from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp, month_of
 
 #: The `lo` of an interval that reaches back to where its migration begins.

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any, TypedDict
 
 from ledgerframes.frames import Decimals, Lists
-from ledgerframes.paging.window import Bound, Duration
+from ledgerframes.paging.cursor import Bound, Duration
 from ledgerframes.store.read.where import Where
 
 #: A state of a store: the number of its document, the id of the sync that left it, or a time.

@@ -11,8 +11,8 @@ import pyarrow as pa
 from ledgerframes.arguments import flag, suggesting
 from ledgerframes.errors import InputError, LedgerframesError
 from ledgerframes.loaders.planning import Plan, plan_windows
+from ledgerframes.paging.cursor import Bound, Duration, When, window
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.window import Bound, Duration, When, window
 from ledgerframes.results import html_pairs
 from ledgerframes.store.checks.check import Check, check
 from ledgerframes.store.checks.compact import compact

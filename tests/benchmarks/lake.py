@@ -78,8 +78,8 @@ def _script(url: str, folder: Path) -> None:
 
 def _pages(net: lf.types.Network) -> list[bytes]:
     from ledgerframes.interfaces.history import read_pages
+    from ledgerframes.paging.cursor import Window
     from ledgerframes.paging.history import HistoryReader
-    from ledgerframes.paging.window import Window
 
     return [page.page.raw for page in read_pages(net.scan.update_pages, HistoryReader(Window()))]
 

@@ -19,8 +19,7 @@ import orjson
 import pyarrow as pa
 
 from ledgerframes.decoding.paged_histories import TOGETHER
-from ledgerframes.decoding.pages import decode_page, decode_pages, glimpse_of, parse_page
-from ledgerframes.decoding.parsed_page import ParsedPage
+from ledgerframes.decoding.pages import ParsedPage, decode_page, decode_pages, glimpse_of, parse_page
 from ledgerframes.decoding.splitting import raws_of
 from tests.benchmarks.measuring import Row, side_by_side
 from tests.benchmarks.pages import BenchmarkPage

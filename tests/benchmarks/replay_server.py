@@ -20,8 +20,8 @@ from typing import Any
 import ledgerframes as lf
 from ledgerframes.decoding.splitting import raws_of
 from ledgerframes.interfaces.history import read_pages
+from ledgerframes.paging.cursor import Window
 from ledgerframes.paging.history import HistoryReader
-from ledgerframes.paging.window import Window
 from tests.benchmarks.bulk.start import start_bulk
 
 

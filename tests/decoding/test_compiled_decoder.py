@@ -7,8 +7,7 @@ import pytest
 
 from ledgerframes.decoding import history
 from ledgerframes.decoding.page_index import peek
-from ledgerframes.decoding.pages import decode_page, glimpse_of, parse_page
-from ledgerframes.decoding.parsed_page import ParsedPage
+from ledgerframes.decoding.pages import ParsedPage, decode_page, glimpse_of, parse_page
 from ledgerframes.errors import DecodeError
 from tests.decoding.items import assignment, changed, page_of, transaction, unassignment
 from tests.decoding.test_pages import BROKEN, CASES

@@ -4,8 +4,7 @@ import pytest
 
 from ledgerframes.decoding import history
 from ledgerframes.decoding.compiled.choice import VARIABLE
-from ledgerframes.decoding.pages import decode_page, glimpse_of, parse_page
-from ledgerframes.decoding.parsed_page import ParsedPage, batches_of
+from ledgerframes.decoding.pages import ParsedPage, batches_of, decode_page, glimpse_of, parse_page
 from ledgerframes.decoding.splitting import raws_of
 from tests.decoding.items import created, exercised, page_of, page_of_texts, to_json, transaction
 

@@ -19,8 +19,7 @@ import pyarrow as pa
 from ledgerframes.decoding import history
 from ledgerframes.decoding.history import HistoryBatch
 from ledgerframes.decoding.page_index import peek
-from ledgerframes.decoding.pages import decode_page, decode_pages, glimpse_of, joined, parse_page
-from ledgerframes.decoding.parsed_page import ParsedPage
+from ledgerframes.decoding.pages import ParsedPage, decode_page, decode_pages, glimpse_of, joined, parse_page
 from ledgerframes.decoding.splitting import UNREADABLE
 from ledgerframes.errors import DecodeError
 from tests.fuzz import members
@@ -84,8 +83,8 @@ def case(corpus: Corpus, rng: random.Random) -> str:
     compare(body, tables, rng, sparing=True)
     if rng.random() < PAYLOADS:
         return members.case(items, rng)
-    parsed = ParsedPage.parse(body)
-    return "left whole" if parsed is None else "left in part" if parsed.left else "compiled"
+    parsed = parse_page(body)
+    return "left whole" if isinstance(parsed, bytes) else "left in part" if parsed.left else "compiled"
 
 
 def compare(
@@ -96,7 +95,7 @@ def compare(
     Raises:
         UnequalError: they do not.
     """
-    count = 0 if (parsed := ParsedPage.parse(body)) is None else len(parsed)
+    count = len(parsed) if isinstance(parsed := parse_page(body), ParsedPage) else 0
     choices: list[list[int] | None] = [None]
     if rng is not None and count and not (sparing and rng.random() >= SOME):
         choices.append(sorted(rng.sample(range(count), rng.randrange(count + 1))))
@@ -156,7 +155,7 @@ def difference(ours: pa.RecordBatch, theirs: pa.RecordBatch) -> str:
 def glimpse(body: bytes, *, compiled: bool) -> Any:
     """The cursors and ids, or the error."""
     try:
-        return glimpse_of(ParsedPage.parse(body) or body) if compiled else peek(body)
+        return glimpse_of(parse_page(body)) if compiled else peek(body)
     except DecodeError as error:
         return type(error), str(error)
     except UNREADABLE:

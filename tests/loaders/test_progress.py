@@ -7,8 +7,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.loaders.progress import progress_of
-from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import window
+from ledgerframes.paging.cursor import Cursor, window
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.timestamps import to_micros
 

@@ -74,7 +74,7 @@ def serving(items, *, cap=1000):
 
 
 def decoded(*items):
-    return EVENT_HISTORY.decode_page(json.dumps({"events": items}).encode()).batches
+    return EVENT_HISTORY.decode_pages([(json.dumps({"events": items}).encode(), None)]).batches
 
 
 def test_a_real_page_comes_out_as_its_verdicts_and_views(captures):

@@ -6,17 +6,15 @@ import msgspec
 import pytest
 
 from ledgerframes.decoding.history import decode_items
-from ledgerframes.paging.beginning import EVENT_COLUMNS, LEG_COLUMNS, from_beginning
+from ledgerframes.loaders.beginning import from_beginning
 from tests.replay import read_capture
 
 pytestmark = pytest.mark.usefixtures("captures")
 
 
-def decided(items, **known):
+def decided(items):
     batches = decode_items([msgspec.json.encode(item) for item in items], endpoint="POST /v2/updates").batches
-    return from_beginning(
-        batches["events"].select(list(EVENT_COLUMNS)), batches["reassignments"].select(list(LEG_COLUMNS)), **known
-    )
+    return from_beginning(batches["events"], batches["reassignments"])
 
 
 @pytest.fixture
@@ -49,10 +47,6 @@ def test_a_bootstrap_that_is_not_first_proves_nothing(page):
 def test_updates_of_one_time_come_in_any_order(page):
     tied = json.loads(json.dumps(page[1])) | {"record_time": page[0]["record_time"]}
     assert decided([tied, page[0]]) is True
-
-
-def test_older_updates_that_are_known_decide(page):
-    assert decided(page, older=True) is False
 
 
 def test_without_a_bootstrap_and_without_an_older_contract_nothing_is_known(page):

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledgerframes.errors import PagingError
-from ledgerframes.paging.cursor import Cursor, Glimpse
+from ledgerframes.paging.cursor import Cursor, Glimpse, Window
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Outcome
-from ledgerframes.paging.window import Window
 
 
 @dataclass

@@ -25,7 +25,7 @@ from ledgerframes.errors import (
     RequestError,
     StoreError,
 )
-from ledgerframes.paging.window import Window
+from ledgerframes.paging.cursor import Window
 from ledgerframes.store.checks.check import check
 from ledgerframes.store.coverage import BEGINNING
 from ledgerframes.store.lake import Lake

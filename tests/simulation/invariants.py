@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from ledgerframes.paging.window import Window
+from ledgerframes.paging.cursor import Window
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.table_sets import HISTORY

@@ -22,8 +22,7 @@ from ledgerframes.interfaces.page_source import UPDATES as UPDATES_OF_SCAN
 from ledgerframes.interfaces.page_source import page_request
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_objects import ObjectRef, UpdateObjects
-from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import Window
+from ledgerframes.paging.cursor import Cursor, Window
 from ledgerframes.transport import Answer, Stats
 from ledgerframes.transport.retrying import Revise
 from ledgerframes.transport.server_memory import PageSizes

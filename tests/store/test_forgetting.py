@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.paging.window import Window
+from ledgerframes.paging.cursor import Window
 from ledgerframes.store.read.reading import Part
 from tests.store.conftest import assert_whole
 

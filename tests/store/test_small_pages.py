@@ -8,8 +8,8 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.errors import DecodeError, NoAnswerError
 from ledgerframes.interfaces.history import read_pages
+from ledgerframes.paging.cursor import Window
 from ledgerframes.paging.history import HistoryReader
-from ledgerframes.paging.window import Window
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.fetched import Fetched
 from ledgerframes.store.sync.gathering import Gathering, PageDecoder

@@ -21,8 +21,7 @@ from ledgerframes.errors import InputError
 from ledgerframes.export.atomic_write import write_text, writing
 from ledgerframes.frames import shape, to_arrow
 from ledgerframes.loaders.history import History
-from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import Bound, Duration, bound
+from ledgerframes.paging.cursor import Bound, Cursor, Duration, bound
 from ledgerframes.plot.drawing import need_plotly
 from ledgerframes.signals import held_back
 from ledgerframes.store.store import Store

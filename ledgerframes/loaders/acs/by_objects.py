@@ -23,9 +23,8 @@ from ledgerframes.objects.history import object_lines
 from ledgerframes.objects.kept_files import KeptFiles
 from ledgerframes.objects.snapshots import SnapshotObjects, newest_snapshot
 from ledgerframes.objects.sources import ScanObjects
-from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.paging.proofs import OVERLAP
-from ledgerframes.paging.window import Bound, bound
 from ledgerframes.timestamps import LATEST, format_timestamp
 
 if TYPE_CHECKING:

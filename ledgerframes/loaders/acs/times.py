@@ -16,9 +16,8 @@ from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.scan_snapshots import SNAPSHOT_TIME
 from ledgerframes.loaders.extent import first_cursors, within
 from ledgerframes.loaders.table_loader import needing
-from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.cursor import Bound, Cursor, Window, bound, window
 from ledgerframes.paging.tokens import TokenChecks
-from ledgerframes.paging.window import Bound, Window, bound, window
 from ledgerframes.timestamps import EPOCH, LATEST, MICROSECOND, format_timestamp, parse_timestamp
 
 if TYPE_CHECKING:

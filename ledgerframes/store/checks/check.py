@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import visible
-from ledgerframes.paging.window import Window
+from ledgerframes.paging.cursor import Window
 from ledgerframes.results import Result
 from ledgerframes.store.checks.active_contracts import check_active_contracts
 from ledgerframes.store.checks.findings import CheckFinding

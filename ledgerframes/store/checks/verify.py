@@ -15,9 +15,8 @@ from ledgerframes.decoding.personal import without_members
 from ledgerframes.loaders.beginning import WHOLE, beginning_of, having
 from ledgerframes.loaders.cross_check import CrossCheck, begins_now, compare, served_updates
 from ledgerframes.loaders.normalized import Canonical, canonical_updates
-from ledgerframes.paging.cursor import Cursor, before
+from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, before, wanted_window
 from ledgerframes.paging.proofs import Proofs
-from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
 from ledgerframes.store.coverage import Interval, intersection, merged, missing, rows_of, wanted_in, window_of
 from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.read.ranges import ranges_of

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError
 from ledgerframes.frames import Decimals, shape
-from ledgerframes.paging.window import Window
+from ledgerframes.paging.cursor import Window
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.lake import Lake

@@ -11,7 +11,7 @@ from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
-from ledgerframes.paging.window import Bound, Duration, wanted_window
+from ledgerframes.paging.cursor import Bound, Duration, wanted_window
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.read.reading import exported
 from ledgerframes.store.read.windows import lake_window

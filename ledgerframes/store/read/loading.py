@@ -11,7 +11,7 @@ import pyarrow as pa
 from ledgerframes.arguments import flag, suggesting
 from ledgerframes.frames import As, Decimals, Lists, check_shape, shape
 from ledgerframes.loaders.beginning import Beginning, warn_of
-from ledgerframes.paging.window import Bound, Duration, Window, wanted_window, window
+from ledgerframes.paging.cursor import Bound, Duration, Window, wanted_window, window
 from ledgerframes.store.keywords import AsOf, LoadOptions, SqlOptions
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.dask_frames import dask_frame

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, Final
 
 from ledgerframes.models.inputs import Give
-from ledgerframes.paging.window import Window
+from ledgerframes.paging.cursor import Window
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.view import View
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ

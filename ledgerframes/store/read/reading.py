@@ -15,8 +15,7 @@ from ledgerframes.arguments import flag
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.loaders.opening import proof
 from ledgerframes.loaders.provenance import Provenance
-from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import Bound, Duration, Window
+from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
 from ledgerframes.store.coverage_document import Coverage, Progress
 from ledgerframes.store.delta.damage import damage_named

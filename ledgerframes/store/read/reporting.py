@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ledgerframes.paging.window import Bound, Duration
+from ledgerframes.paging.cursor import Bound, Duration
 from ledgerframes.store.keywords import AsOf
 
 if TYPE_CHECKING:

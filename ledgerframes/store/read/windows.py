@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError, PartialResultError, StoreError
-from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.window import Bound, Duration, Window, wanted_window
+from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, wanted_window
 from ledgerframes.store.coverage import BEGINNING, CLOSED
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.kept import DERIVABLE, KEPT, OPEN_CONTRACTS

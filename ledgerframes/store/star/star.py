@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from ledgerframes.errors import StoreError
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import Engine
-from ledgerframes.paging.window import Window
+from ledgerframes.paging.cursor import Window
 from ledgerframes.store.coverage import Interval, merged
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.derive.progress import Basis, read, why_again

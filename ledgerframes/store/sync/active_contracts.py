@@ -19,9 +19,8 @@ from ledgerframes.loaders.acs.times import snapshot_at
 from ledgerframes.loaders.active_contracts import needing_snapshots, read_contracts
 from ledgerframes.loaders.progress import Progress
 from ledgerframes.loaders.table_loader import Origin
-from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.cursor import Bound, Cursor, Window
 from ledgerframes.paging.tokens import Token
-from ledgerframes.paging.window import Bound, Window
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.root import Root
 from ledgerframes.store.stored_snapshots import State, StoredSnapshot, files_of, unfinished

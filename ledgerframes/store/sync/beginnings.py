@@ -16,9 +16,8 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.errors import PartialResultError
 from ledgerframes.interfaces.page_reading import HistoryPage
 from ledgerframes.loaders.beginning import Beginning, proven_by
-from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.cursor import Cursor, Window
 from ledgerframes.paging.proofs import NOTHING, Proof, Proofs
-from ledgerframes.paging.window import Window
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.page_requests import ask
 from ledgerframes.store.sync.servers import AgreedServers, Began

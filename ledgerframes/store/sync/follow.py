@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ledgerframes.arguments import duration, suggesting
+from ledgerframes.paging.cursor import Bound, Duration
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.window import Bound, Duration
 from ledgerframes.store.sync.repeating import follow as repeat
 from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.store.sync.request import SyncRequest

@@ -14,9 +14,9 @@ from ledgerframes.arguments import choice, duration, flag, names, whole_number
 from ledgerframes.errors import InputError
 from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.extent import newest_time
+from ledgerframes.paging.cursor import Bound, Duration, When, Window, wanted_window
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import OVERLAP
-from ledgerframes.paging.window import Bound, Duration, When, Window, wanted_window
 from ledgerframes.store.derive.kept import derivable
 from ledgerframes.store.engines import check_engine
 from ledgerframes.store.stored_tables import declared
