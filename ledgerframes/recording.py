@@ -25,7 +25,7 @@ from ledgerframes.config.settings import INTERFACES, Settings, is_loopback
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.network import Network
 from ledgerframes.transport.http import DamagedError, Refused, collect
-from ledgerframes.transport.outcome import ERROR_BODY, Failure
+from ledgerframes.transport.request import ERROR_BODY, Failure
 from ledgerframes.transport.wire import HttpTransport
 from ledgerframes.write_aside import written_aside
 

@@ -19,12 +19,10 @@ from traceback import walk_tb
 from typing import Final, NoReturn, TypeVar
 
 from ledgerframes.errors import StoppedError
-from ledgerframes.signals import held_back
+from ledgerframes.stopping import SLICE, held_back
 
 T = TypeVar("T")
 
-#: Seconds that a thread waits at a time: far below the two that Ctrl-C may take.
-SLICE: Final = 0.2
 #: Seconds that the end of the program, or of a read, waits for threads.
 _LEAVING: Final = 1.0
 _THREADS: Final[set[threading.Thread]] = set()

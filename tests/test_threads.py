@@ -11,7 +11,7 @@ from functools import partial
 
 import pytest
 
-from ledgerframes.signals import Signalled, forget_signals, held_back, leave
+from ledgerframes.stopping import Signalled, forget_signals, held_back, leave
 from ledgerframes.store.sync.driving import ThreadDrive
 from ledgerframes.threads import ahead, ended, result, spawn, to_the_end, together
 

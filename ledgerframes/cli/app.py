@@ -27,8 +27,7 @@ from ledgerframes.cli.messages import of_the_shell, option_of
 from ledgerframes.cli.options import say
 from ledgerframes.cli.output import Rows, printed
 from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError, visible
-from ledgerframes.signals import Signalled, end_if_signalled, forget_signals, leave
-from ledgerframes.threads import SLICE
+from ledgerframes.stopping import SLICE, Signalled, end_if_signalled, forget_signals, leave
 
 app = typer.Typer(
     name="ledgerframes",

@@ -3,63 +3,23 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final
 
-from ledgerframes.decoding.paged_histories import PagedHistory
-from ledgerframes.errors import DecodeError, NoAnswerError, PartialResultError, RequestError, StatusError
-from ledgerframes.interfaces.page_reading import HistoryPage
-from ledgerframes.paging.cursor import Cursor
+from ledgerframes.errors import DecodeError, PartialResultError, RequestError, StatusError
+from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, named_maximum, too_much
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Ask, Outcome, Probing, Reading
 from ledgerframes.threads import ahead
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Request
-from ledgerframes.transport.retrying import Revise
-from ledgerframes.transport.server_memory import PageSizes
 
 _log = logging.getLogger("ledgerframes.history")
 
-# The servers' wording: "Exceeded limit maximum (2000 > 1000)."; an operator may set a lower maximum than 1,000.
-_MAXIMUM: Final = re.compile(r"maximum \(\d+ > (\d+)\)")
 #: How long to wait for servers that lag behind another one, in seconds.
 _WAITS: Final = (0.0, 0.5, 1.0, 2.0)
 _THREAD: Final = "ledgerframes-fetch"
-
-
-class PageSource(Protocol):
-    """The part of the scan interface that a reader of histories needs."""
-
-    @property
-    def history(self) -> PagedHistory:
-        """Which history it is."""
-
-    @property
-    def servers(self) -> tuple[str, ...]:
-        """The scans' base URLs, the preferred one first."""
-
-    def page_request(self, after: Cursor | None, page_size: int) -> Request:
-        """The request for one page."""
-
-    def send_page(
-        self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
-    ) -> Answer[HistoryPage]:
-        """Fetch one page: from one server once, from some of them, or from the preferred one."""
-
-    def pause(self, seconds: float) -> None:
-        """Wait."""
-
-    @property
-    def page_sizes(self) -> PageSizes:
-        """The maximum number of items per request, by scan."""
-
-    def stoppable(self, stop: Stop) -> PageSource:
-        """The same for one operation, whose requests and pauses end once `stop` is set."""
-
-    def leniently(self) -> PageSource:
-        """The same, its pages read without the items that have no cursor."""
 
 
 @dataclass(frozen=True)
@@ -258,26 +218,3 @@ class HistorySession:
         # The other server may have more of the last group, so the read goes back before it.
         self._reader.reopen()
         return True
-
-
-def smaller_page(size: int, error: RequestError) -> int:
-    """The number of items to request after a failure: the server's maximum, half as many, or the same number."""
-    named = named_maximum(error)
-    if named is not None:
-        # At least one less, in case the server names the size that it has just refused.
-        return max(1, min(size - 1, named))
-    return max(1, size // 2) if too_much(error) else size
-
-
-def named_maximum(error: RequestError) -> int | None:
-    """The largest page that a server allows, where its answer names it."""
-    if not isinstance(error, StatusError) or error.status != 400:
-        return None
-    named = _MAXIMUM.search(error.detail)
-    return int(named[1]) if named else None
-
-
-def too_much(error: RequestError) -> bool:
-    """Whether a page may have been too large for a server or for a gateway before it."""
-    # A page of 1,000 is about 9 MB, and servers give up after 38 seconds: a smaller one may succeed.
-    return isinstance(error, NoAnswerError) or (isinstance(error, StatusError) and error.status in {413, 503, 504})

@@ -16,10 +16,9 @@ from ledgerframes.interfaces import scan_objects
 from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, reads
 from ledgerframes.interfaces.calls import Call, declared_call, sends
 from ledgerframes.interfaces.history import read_pages
+from ledgerframes.interfaces.history_pages import UPDATES, HistoryPage, ScanPages, ValueEncoding, cursor_of
+from ledgerframes.interfaces.history_pages import value_encoding as encoding_of
 from ledgerframes.interfaces.object_files import download_to
-from ledgerframes.interfaces.page_reading import HistoryPage
-from ledgerframes.interfaces.page_source import UPDATES, ScanPages, ValueEncoding, cursor_of, page_request
-from ledgerframes.interfaces.page_source import value_encoding as encoding_of
 from ledgerframes.interfaces.rules import Positive32, fits
 from ledgerframes.interfaces.scan_events import EventCalls
 from ledgerframes.interfaces.scan_now import CurrentCalls
@@ -94,7 +93,8 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
             page_size: the most items to return, 1 to 1000; an operator may allow fewer.
             value_encoding: see `update_by_id`.
         """
-        return Call(page_request(UPDATES, cursor_of(after), page_size, value_encoding), HistoryPage.read)
+        size, encoding = fits(page_size, Positive32, "page_size"), encoding_of(value_encoding)
+        return Call(self.update_pages.page_request(cursor_of(after), size, **encoding), HistoryPage.read)
 
     @sends(UPDATE_BY_HASH)
     def update_by_hash(self, hash: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:  # noqa: A002
@@ -204,14 +204,14 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
             StatusError: 501 or 404: the server has no objects.
         """
         token: str | None = None
-        server: str | None = None
+        sender = self._sender
         checks, known = TokenChecks(scan_objects.UPDATE_OBJECTS.path), set[str]()
         while True:
             call = declared_call(self, "update_objects")(after=after, up_to=up_to, page_token=token)
             # Servers write objects of their own, and a token means something to the one that made it.
-            answer = self._sender.send(call.request, read=call.read, server=server)
+            answer = sender.send(call.request, read=call.read)
             yield answer
-            server, token = answer.server, answer.value.next_page_token
+            sender, token = sender.on(answer.server), answer.value.next_page_token
             # A server that has not yet written all of the range returns the same token with an empty page: ask later.
             if token is None or not answer.value.object_refs:
                 return

@@ -12,10 +12,9 @@ from msgspec import Struct
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY
 from ledgerframes.interfaces.answers import EventItem, event_item, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
-from ledgerframes.interfaces.page_reading import HistoryPage
-from ledgerframes.interfaces.page_source import EVENTS, ValueEncoding, cursor_of, page_request
-from ledgerframes.interfaces.page_source import value_encoding as encoding_of
-from ledgerframes.interfaces.rules import Text, fits
+from ledgerframes.interfaces.history_pages import EVENTS, HistoryPage, ScanPages, ValueEncoding, cursor_of
+from ledgerframes.interfaces.history_pages import value_encoding as encoding_of
+from ledgerframes.interfaces.rules import Positive32, Text, fits
 from ledgerframes.paging.cursor import Bound
 from ledgerframes.transport.request import Endpoint
 
@@ -46,7 +45,8 @@ class EventCalls(Calls):
             page_size: the most items to return, 1 to 1000; an operator may allow fewer.
             value_encoding: see `update_by_id`.
         """
-        request = page_request(EVENTS, cursor_of(after), page_size, value_encoding)
+        size, encoding = fits(page_size, Positive32, "page_size"), encoding_of(value_encoding)
+        request = ScanPages(EVENT_HISTORY, self._sender).page_request(cursor_of(after), size, **encoding)
         return Call(request, lambda body: HistoryPage.read(body, EVENT_HISTORY))
 
     @sends(LATEST_RECORD_TIME, neighbour=True)

@@ -14,13 +14,12 @@ from msgspec import Raw
 from ledgerframes.decoding.history import HistoryBatch
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import BeginsLateWarning, DecodeError, RequestError, warn
-from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.paging.cursor import Cursor, Window, before
 from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 if TYPE_CHECKING:
-    from ledgerframes.interfaces.history import PageSource
-    from ledgerframes.interfaces.page_source import ScanPages
+    from ledgerframes.interfaces.history_pages import PageSource, ScanPages
 
 #: Updates of a first page that are examined before the others: the first few reveal a truncated history.
 FEW: Final = 50
@@ -88,7 +87,7 @@ def having(pages: ScanPages, window: Window) -> ScanPages:
                 return pages  # the preferred one has it
     reach = [server for server, begin in begins.items() if window.names_start and not window.wants_before(begin)]
     first = [server for server, begin in begins.items() if begin == min(begins.values())]
-    return replace(pages, among=tuple(reach or first))
+    return replace(pages, sender=pages.sender.on(*(reach or first))) if begins else pages
 
 
 def proven_by(page: HistoryPage, history: PagedHistory = UPDATE_HISTORY) -> bool | None:

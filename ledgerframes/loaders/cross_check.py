@@ -22,7 +22,7 @@ from ledgerframes.results import Result
 from ledgerframes.timestamps import LATEST, format_timestamp
 
 if TYPE_CHECKING:
-    from ledgerframes.interfaces.page_source import ScanPages
+    from ledgerframes.interfaces.history_pages import ScanPages
     from ledgerframes.network import Network
 
 _SHORT: Final = 120

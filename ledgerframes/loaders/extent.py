@@ -14,7 +14,7 @@ from ledgerframes.paging.cursor import Cursor, Window, window
 from ledgerframes.timestamps import EARLIEST, EPOCH, LATEST, MICROSECOND, parse_timestamp
 
 if TYPE_CHECKING:
-    from ledgerframes.interfaces.page_source import ScanPages
+    from ledgerframes.interfaces.history_pages import ScanPages
     from ledgerframes.interfaces.scan import Scan
 
 #: Items of a page used as a sample; a few of them cost less than one page of 1,000.

@@ -24,8 +24,7 @@ from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.results import html_frames
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
-from ledgerframes.transport.classify import Answer
-from ledgerframes.transport.request import Endpoint
+from ledgerframes.transport.request import Answer, Endpoint
 
 Frame = TypeVar("Frame")
 

@@ -19,7 +19,7 @@ from ledgerframes.decoding.paged_histories import TOGETHER, UPDATE_HISTORY
 from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError
 from ledgerframes.frames import shape
 from ledgerframes.interfaces.history import PageRows, read_pages
-from ledgerframes.interfaces.page_source import EVENTS
+from ledgerframes.interfaces.history_pages import EVENTS
 from ledgerframes.loaders.beginning import Beginning, beginning_of, having, known_by, proven_by, warn_of
 from ledgerframes.loaders.extent import extent_of, newest_time, nothing_shown
 from ledgerframes.loaders.history_request import HistoryRequest

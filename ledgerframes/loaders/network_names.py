@@ -10,7 +10,7 @@ from ledgerframes.arguments import text
 from ledgerframes.errors import PagingError, PartialResultError, RequestError
 from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.interfaces.answers import reading, reads
-from ledgerframes.interfaces.history import named_maximum
+from ledgerframes.interfaces.history_pages import named_maximum
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad, items_of
 from ledgerframes.tables.network_now import NAMES

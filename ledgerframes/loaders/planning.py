@@ -30,7 +30,7 @@ from ledgerframes.results import Result
 from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
-    from ledgerframes.interfaces.page_source import ScanPages
+    from ledgerframes.interfaces.history_pages import ScanPages
     from ledgerframes.network import Network
 
 # A few pages show bursts that a single sample would miss.

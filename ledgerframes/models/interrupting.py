@@ -11,8 +11,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from ledgerframes.signals import held_back
-from ledgerframes.threads import SLICE, ended, spawn
+from ledgerframes.stopping import SLICE, held_back
+from ledgerframes.threads import ended, spawn
 
 if TYPE_CHECKING:
     import duckdb

@@ -16,7 +16,7 @@ from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
 from ledgerframes.decoding.splitting import UNREADABLE
 from ledgerframes.errors import DecodeError, InputError, PagingError
 from ledgerframes.interfaces.history import PageRows
-from ledgerframes.interfaces.page_reading import HistoryPage, page_of
+from ledgerframes.interfaces.history_pages import HistoryPage, page_of
 from ledgerframes.objects.lines import read_lines
 from ledgerframes.objects.sources import ObjectSource, StoredObject
 from ledgerframes.paging.cursor import Cursor, Glimpse, Window
@@ -24,7 +24,7 @@ from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.modes import Ask, Outcome
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.paging.seen_ids import SeenIds
-from ledgerframes.signals import held_back
+from ledgerframes.stopping import held_back
 from ledgerframes.threads import ended, result, spawn
 from ledgerframes.timestamps import EARLIEST, LATEST
 from ledgerframes.transport import Stop

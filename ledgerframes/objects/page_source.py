@@ -18,8 +18,8 @@ from typing import Final
 
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, InputError, LedgerframesError, PagingError, RequestError, StoppedError
-from ledgerframes.interfaces.history import HistorySession, PageSource, smaller_page
-from ledgerframes.interfaces.page_reading import HistoryPage, page_of
+from ledgerframes.interfaces.history import HistorySession
+from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, page_of, smaller_page
 from ledgerframes.objects.asked_page import AskedPage
 from ledgerframes.objects.segments import Ahead, Segment, SegmentReader, segments_of
 from ledgerframes.objects.sources import ObjectSource

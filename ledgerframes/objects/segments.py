@@ -11,7 +11,7 @@ from itertools import groupby, islice, pairwise
 from typing import Final
 
 from ledgerframes.errors import DecodeError
-from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.objects.history import page_of_lines
 from ledgerframes.objects.lines import read_lines
 from ledgerframes.objects.sources import ObjectSource, StoredObject

@@ -6,8 +6,9 @@ import hashlib
 import html
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Generic, TypeVar
+from dataclasses import dataclass, replace
+from datetime import UTC
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -23,12 +24,9 @@ from ledgerframes.errors import (
     StatusError,
     visible,
 )
-from ledgerframes.transport.backoff import retry_after, retry_info
-from ledgerframes.transport.outcome import ERROR_BODY, Failure, Received
-from ledgerframes.transport.request import PREFIXES, Request
+from ledgerframes.transport.request import ERROR_BODY, PREFIXES, Answer, Failure, Received, Request
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 Masking = Callable[[str], str]
 
 SHORTENED: Final = 500
@@ -74,29 +72,6 @@ _PARAMETER: Final = re.compile(r'\b(error|error_description)\s*=\s*(?:"([^"]*)"|
 _PAGE: Final = re.compile(rb"<(!doctype html|html|head|body)\b", re.IGNORECASE)
 _SILENT: Final = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<!--.*?-->", re.DOTALL | re.IGNORECASE)
 _TITLE: Final = re.compile(r"<title[^>]*>(.*?)</title\s*>", re.DOTALL | re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Answer(Generic[T_co]):
-    """The decoded answer of a server, and where it came from.
-
-    Attributes:
-        value: the result of `read` for the body.
-        status: the HTTP status.
-        server: the base URL that answered: scheme, host and path only.
-        request: the answered request, which may be an alternative or a revised one.
-        size: bytes of the body, after decompression.
-        seconds: how long this attempt took.
-        headers: the answer's headers, names in lower case.
-    """
-
-    value: T_co = field(repr=False)
-    status: int
-    server: str
-    request: Request
-    size: int
-    seconds: float
-    headers: Mapping[str, str] = field(repr=False)
 
 
 def judge_broken(failure: Failure, request: Request, server: str, *, mask: Masking) -> Failure:
@@ -358,3 +333,38 @@ def _host(location: str) -> str:
 def _short(text: str) -> str:
     text = visible(" ".join(text[: 8 * SHORTENED].split()))
     return text if len(text) <= SHORTENED else text[: SHORTENED - 1] + "…"
+
+
+# The ledger writes retryInfo as words, such as `1 second`; its format is documented nowhere.
+_INFO = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", re.ASCII)
+_UNITS: Final = {
+    "": 1.0, "s": 1.0, "sec": 1.0, "second": 1.0, "ms": 1e-3, "milli": 1e-3, "millisecond": 1e-3,
+    "us": 1e-6, "micro": 1e-6, "microsecond": 1e-6, "ns": 1e-9, "nano": 1e-9, "nanosecond": 1e-9,
+    "m": 60.0, "min": 60.0, "minute": 60.0, "h": 3600.0, "hour": 3600.0,
+}  # fmt: skip
+
+
+def retry_after(value: str | None, now: float) -> float | None:
+    """Read a Retry-After header, seconds or HTTP-date, as seconds from now; None if it cannot be read."""
+    text = (value or "").strip()
+    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII):
+        return _positive(float(text))
+    # Imported here, since most servers send no Retry-After at all.
+    from email.utils import parsedate_to_datetime
+
+    try:
+        moment = parsedate_to_datetime(text)
+        return _positive((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None
+
+
+def retry_info(value: object) -> float | None:
+    """Read the ledger's retryInfo, such as `1 second`, as seconds; None if it cannot be read."""
+    match = _INFO.fullmatch(value) if isinstance(value, str) else None
+    unit = match and _UNITS.get(match[2].lower(), _UNITS.get(match[2].lower().removesuffix("s")))
+    return _positive(float(match[1]) * unit) if match and unit else None
+
+
+def _positive(seconds: float) -> float | None:
+    return seconds if seconds > 0 else None

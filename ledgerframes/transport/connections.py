@@ -23,8 +23,9 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError
 from urllib3.util.ssltransport import SSLTransport
 
-from ledgerframes.threads import SLICE, ended, spawn
-from ledgerframes.transport.outcome import Attempt
+from ledgerframes.stopping import SLICE
+from ledgerframes.threads import ended, spawn
+from ledgerframes.transport.request import Attempt
 
 if TYPE_CHECKING:
     import socket
@@ -50,9 +51,8 @@ RUNNING: Final = _Running()
 class TimedConnection(HTTPConnection):
     """A connection whose waits end with the attempt, and that is reused only if nothing is left to read."""
 
-    stray = False
-    _rested = 0.0
-    _after = b""
+    stray = False  # whether more arrived than the last answer, or not all of that was read
+    rested = 0.0  # since when it is idle
 
     @property
     def response_class(self) -> Any:  # type: ignore[override]
@@ -62,26 +62,12 @@ class TimedConnection(HTTPConnection):
     @property
     def is_connected(self) -> bool:
         """Whether it can be reused."""
-        rested = time.monotonic() - self._rested <= KEEPALIVE
+        rested = time.monotonic() - self.rested <= KEEPALIVE
         return rested and not self.stray and not _pending(self.sock) and super().is_connected
-
-    def request(self, method: str, url: str, body: Any = None, *arguments: Any, **options: Any) -> None:
-        """Send a request, with a body of bytes in one piece with the head."""
-        self._after, rest = (body, None) if isinstance(body, bytes) else (b"", body)
-        super().request(method, url, rest, *arguments, **options)
-
-    def send(self, data: Any) -> None:
-        """Send the next bytes."""
-        after, self._after = self._after, b""
-        super().send(data + after if after else data)
-
-    def rest(self, *, stray: bool) -> None:
-        """Note that an answer was read; `stray`: more arrived, or not all of it was read."""
-        self.stray, self._rested = stray, time.monotonic()
 
     def connect(self) -> None:
         """Connect and shake hands in another thread: neither a name look-up nor a handshake can be interrupted."""
-        self.stray, self._rested = False, time.monotonic()
+        self.stray, self.rested = False, time.monotonic()
         attempt = RUNNING.attempt
 
         def opening() -> None:
@@ -102,14 +88,6 @@ class TimedConnection(HTTPConnection):
 
 class TimedTlsConnection(TimedConnection, HTTPSConnection):
     """The same over TLS."""
-
-
-def bounded(pool: type[HTTPConnectionPool]) -> Any:
-    """A kind of pool whose connections are bounded."""
-    own: Any = TimedTlsConnection if pool is HTTPSConnectionPool else TimedConnection
-    if pool.ConnectionCls not in (HTTPConnection, HTTPSConnection):  # for SOCKS
-        own = type("BoundedSocks", (TimedConnection, pool.ConnectionCls), {})
-    return type(pool.__name__, (pool,), {"ConnectionCls": own, "QueueCls": _Resting})
 
 
 class _Resting:
@@ -135,6 +113,26 @@ class _Resting:
     def qsize(self) -> int:
         """The number of connections."""
         return len(self._kept)
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = TimedConnection
+    QueueCls: Any = _Resting
+
+
+class _TlsPool(HTTPSConnectionPool):
+    ConnectionCls: Any = TimedTlsConnection
+    QueueCls: Any = _Resting
+
+
+#: Pools of such connections.
+POOLS: Final = {"http": _Pool, "https": _TlsPool}
+
+
+def bounded(pool: type[HTTPConnectionPool]) -> Any:
+    """A pool of another package, as for SOCKS, with such connections."""
+    own = type("TimedSocks", (TimedConnection, pool.ConnectionCls), {})
+    return type(pool.__name__, (pool,), {"ConnectionCls": own, "QueueCls": _Resting})
 
 
 def _pending(sock: Any) -> bool:
@@ -176,7 +174,8 @@ class _Reader(io.BufferedReader):
     def close(self) -> None:
         if not self.closed:
             self.raw.resting = True
-            self.raw.connection.rest(stray=bool(self.peek(1)))
+            connection = self.raw.connection
+            connection.stray, connection.rested = bool(self.peek(1)), time.monotonic()
         super().close()
 
 

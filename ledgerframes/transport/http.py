@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 import time
 import zlib
 from collections.abc import Iterable, Iterator
@@ -13,7 +14,8 @@ from typing import Any, Final
 import httpx
 
 from ledgerframes.config.settings import Settings
-from ledgerframes.transport.outcome import (
+from ledgerframes.stopping import Stop
+from ledgerframes.transport.request import (
     ERROR_BODY,
     LONGEST_LENGTH,
     SLOWEST,
@@ -21,10 +23,9 @@ from ledgerframes.transport.outcome import (
     BodySink,
     Credential,
     Failure,
+    Prepared,
     Received,
 )
-from ledgerframes.transport.request import Prepared
-from ledgerframes.transport.stopping import Stop
 from ledgerframes.transport.tls import tls_problem
 
 #: Compression may add a little to bytes that it cannot shrink, but not more.
@@ -76,7 +77,7 @@ def collect(pieces: Iterable[bytes], *, encoding: str, limit: int, announced: st
     """
     if announced.isdecimal() and (len(announced) > LONGEST_LENGTH or int(announced) > limit):
         raise TooLargeError
-    arriving = _unpacked(_counted(pieces, limit + SLACK), encoding)
+    arriving = _unpacked(pieces, encoding, limit + SLACK)
     whole = next(arriving, b"")
     more = next(arriving, None) if len(whole) <= limit else None
     if more is not None:
@@ -92,23 +93,15 @@ def collect(pieces: Iterable[bytes], *, encoding: str, limit: int, announced: st
     return whole
 
 
-def _unpacked(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+def _unpacked(pieces: Iterable[bytes], encoding: str, limit: float = math.inf) -> Iterator[bytes]:
+    """A body without its compression, if that is one that was requested; `limit` is for compressed bytes."""
     if encoding in _PLAIN:
         return iter(pieces)
     if encoding in _GZIP:
-        return _unzipped(pieces)
+        return _unzipped(pieces, limit)
     raise UnknownCodingError(
         f"the body is compressed as {encoding[:40]!r}, which was not requested and cannot be read here"
     )
-
-
-def _counted(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
-    size = 0
-    for piece in pieces:
-        size += len(piece)
-        if size > limit:
-            raise TooLargeError
-        yield piece
 
 
 @functools.cache
@@ -120,15 +113,18 @@ def unzipping() -> Any:
         return zlib
 
 
-def _unzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Decompress gzip, which may have several members."""
-    library = unzipping()
+def _unzipped(pieces: Iterable[bytes], limit: float) -> Iterator[bytes]:
+    """Decompress gzip, which may have several members, and of which at most `limit` bytes are read."""
+    library, size = unzipping(), 0
     unzip = library.decompressobj(GZIP)
     # Whether anything came: an empty body is not damaged, even if a header announces gzip.
     began = False
     # The rest of a piece is copied at each step, so pieces are kept small.
     small = (piece[start : start + PIECE] for piece in pieces for start in range(0, len(piece), PIECE))
     for piece in small:
+        size += len(piece)
+        if size > limit:
+            raise TooLargeError
         rest = piece
         while rest:
             if unzip.eof:

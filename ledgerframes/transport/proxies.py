@@ -14,7 +14,7 @@ import httpx
 
 from ledgerframes.config.settings import is_loopback
 from ledgerframes.errors import ConfigurationError
-from ledgerframes.transport.outcome import Failure
+from ledgerframes.transport.request import Failure
 
 _LASTING: Final = re.compile(r"4\d\d\b")  # a proxy's refusal of CONNECT, which no second attempt fixes
 _UNREACHED: Final = "start the proxy, or fix or unset {variable}; NO_PROXY=HOST leaves one host out of it"

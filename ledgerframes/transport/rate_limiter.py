@@ -6,9 +6,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ledgerframes.threads import SLICE
-from ledgerframes.transport.stats import Stats
-from ledgerframes.transport.stopping import Clock, Stop
+from ledgerframes.stopping import SLICE, Clock, Stop
+from ledgerframes.transport.server_memory import Stats
 
 
 class RateLimiter:

@@ -1,18 +1,20 @@
-"""The knowledge of one `Transport` about its servers: which work, the routes they know, and their page limits."""
+"""Knows the servers of one `Transport`: which work, their routes and page limits; and counts its requests."""
 
 from __future__ import annotations
 
 import inspect
 import logging
+import threading
 import warnings
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Final, NamedTuple
 
 from ledgerframes.config.settings import Interface, source_of
+from ledgerframes.stopping import Clock, SystemClock
 from ledgerframes.transport.request import DeprecatedEndpointWarning, Endpoint
-from ledgerframes.transport.stopping import Clock, SystemClock
 
 #: The packages between a request and the caller of `net.scan.…`.
 _BELOW: Final = {("ledgerframes", "transport"), ("ledgerframes", "interfaces")}
@@ -134,3 +136,45 @@ class PageSizes:
         if maximum < self.largest.get(server, maximum + 1):
             self.largest[server] = maximum
             log.info("%s returns at most %d updates per page and is asked for no more", source_of(server), maximum)
+
+
+@dataclass
+class Stats:
+    """Counts since a `Transport` was made; any thread may read and add.
+
+    Attributes:
+        requests: requests sent, each attempt counted.
+        bytes: bytes received in bodies, after decompression.
+        retries: attempts after a failed one.
+        waits_seconds: time spent waiting for the rate, for a free slot and between attempts, over all threads.
+        statuses: answers by HTTP status; 0 counts requests without an answer.
+    """
+
+    requests: int = 0
+    bytes: int = 0
+    retries: int = 0
+    waits_seconds: float = 0.0
+    statuses: Counter[int] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def received(self, status: int, size: int) -> None:
+        """Count one request and its answer; status 0 means no answer."""
+        with self._lock:
+            self.requests += 1
+            self.bytes += size
+            self.statuses[status] += 1
+
+    def retried(self) -> None:
+        """Count one more attempt of the same request."""
+        with self._lock:
+            self.retries += 1
+
+    def waited(self, seconds: float) -> None:
+        """Add time spent waiting."""
+        with self._lock:
+            self.waits_seconds += seconds
+
+    def snapshot(self) -> Stats:
+        """A copy that does not change."""
+        with self._lock:
+            return replace(self, statuses=Counter(self.statuses), _lock=threading.Lock())

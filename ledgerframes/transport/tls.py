@@ -16,7 +16,7 @@ import httpx
 
 from ledgerframes.config.settings import check_ca_file
 from ledgerframes.errors import ConfigurationError
-from ledgerframes.transport.outcome import Failure
+from ledgerframes.transport.request import Failure
 
 #: The variables that name trusted certificates; the first that is set wins.
 TRUST_VARIABLES: Final = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR")

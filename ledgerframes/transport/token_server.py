@@ -13,10 +13,9 @@ import msgspec
 from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, Token, check_url, origin_of
 from ledgerframes.config.token_sources import ClientCredentials, KeptToken
 from ledgerframes.errors import ConfigurationError, NoAnswerError, visible
+from ledgerframes.stopping import Stop
 from ledgerframes.transport.masking import Mask
-from ledgerframes.transport.outcome import Credential, Failure
-from ledgerframes.transport.request import Prepared
-from ledgerframes.transport.stopping import Stop
+from ledgerframes.transport.request import Credential, Failure, Prepared
 from ledgerframes.version import __version__
 
 if TYPE_CHECKING:

@@ -1,4 +1,7 @@
-"""`Transport`: sends requests of the four interfaces and returns answers; `connect` makes one per network."""
+"""`Transport`: sends requests of the four interfaces and returns answers; `connect` makes one per network.
+
+An interface has a `Sender`: the same for one operation, or to some of the servers.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,22 @@ import logging
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
-from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, is_loopback, origin_of, source_of
+from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, is_loopback, source_of
 from ledgerframes.errors import InputError, NoAnswerError
-from ledgerframes.signals import held_back
-from ledgerframes.transport.classify import Answer
-from ledgerframes.transport.downloads import DOWNLOAD, why_refused
+from ledgerframes.stopping import Clock, Stop, SystemClock, held_back
 from ledgerframes.transport.masking import MASK, Mask
-from ledgerframes.transport.outcome import BodySink, Credential, Failure, Received
 from ledgerframes.transport.rate_limiter import RateLimiter
-from ledgerframes.transport.request import Endpoint, Prepared, Request
+from ledgerframes.transport.request import Answer, BodySink, Credential, Endpoint, Failure, Prepared, Received, Request
 from ledgerframes.transport.retrying import Exchange, Revise
-from ledgerframes.transport.server_memory import PageSizes, ServerPreferences
-from ledgerframes.transport.stats import Stats
-from ledgerframes.transport.stopping import Clock, Stop, SystemClock
+from ledgerframes.transport.server_memory import PageSizes, ServerPreferences, Stats
 from ledgerframes.transport.token_server import token_sources
 from ledgerframes.version import __version__
 
@@ -34,7 +32,9 @@ if TYPE_CHECKING:
     import httpx
 
 T = TypeVar("T")
+Read = Callable[[bytes], Any]
 
+AGENT: Final = f"ledgerframes/{__version__}"
 BEARER: Final = ("Authorization", "Bearer {}")
 WEBSOCKET: Final = ("Sec-WebSocket-Protocol", "jwt.token.{}, daml.ws.auth")
 
@@ -72,7 +72,6 @@ class Transport:
         self.clock = clock or SystemClock()
         self.memory = ServerPreferences()
         self.page_sizes = PageSizes(clock=self.clock)
-        self._agent = f"ledgerframes/{__version__}"
         self._given = transport
         self._wire = transport or HttpTransport(settings)
         self._list_scans = list_scans
@@ -147,21 +146,27 @@ class Transport:
         listed = interface == "scan" and server in (self._listed or ())
         return None if listed else self._tokens.get(interface)
 
-    def prepare(self, request: Request, *, server: str | None = None) -> Prepared:
-        """The request as it would be sent, with `***` for the token.
+    def prepare(self, request: Request, *, among: Sequence[str] = ()) -> Prepared:
+        """The request as it would be sent to the first of the servers, with `***` for the token.
 
         Args:
             request: the request.
-            server: one of the interface's base URLs; without it, the preferred one.
+            among: as for `send`.
         """
-        return self._prepare(request, self._chosen(request.endpoint, server)[0])
+        interface = request.endpoint.interface
+        server = self._chosen(interface, among)[0]
+        prepared = self._prepared(request, server)
+        if self.token(interface, server) is None:
+            return prepared
+        name, template = self._carrier(interface)
+        return replace(prepared, headers={**prepared.headers, name: template.format(MASK)})
 
     def send(
         self,
         request: Request,
         *alternatives: Request,
         read: Callable[[bytes], T],
-        server: str | tuple[str, ...] | None = None,
+        among: Sequence[str] = (),
         revise: Revise | None = None,
         attempts: int | None = None,
         stop: Stop | None = None,
@@ -173,8 +178,7 @@ class Transport:
             alternatives: the same on routes that older or newer releases know; not used for commands.
             read: decodes the body of a successful answer. A `msgspec.DecodeError` that is not a `ValidationError`
                 means the body is truncated, which counts as a broken connection.
-            server: one of the interface's base URLs, or some of them, to ask no other; without it, all in order of
-                preference.
+            among: the servers to ask, of the interface's base URLs; all of them by default.
             revise: called after each failed attempt of a safe request; if it returns a request, that is sent next.
             attempts: the maximum number of attempts; by default that of the settings.
             stop: ends the request from another thread.
@@ -186,47 +190,17 @@ class Transport:
             DecodeError: the body breaks the contract, or was incomplete at every attempt.
             StoppedError: it was stopped, or this was closed meanwhile.
         """
-        self._check_open()
+        self.check_open()
         safe = request.endpoint.safe
-        ending = self._ending(stop)
+        servers = self._chosen(request.endpoint.interface, among)
+        ending = self.ending(stop)
         exchange = Exchange(
-            self, partial(self._attempt, ending), (request, *alternatives) if safe else (request,), read=read,
-            stop=ending, revise=revise, attempts=attempts,
+            self, partial(self._attempt, ending), [request, *alternatives] if safe else [request], read,
+            ending, revise, attempts,
         )  # fmt: skip
         # A command cannot be interrupted, so Ctrl-C is raised at once there.
         with held_back(ending.set) if safe else nullcontext():
-            return exchange.run(self._chosen(request.endpoint, server))
-
-    def download(self, url: str, sink: BodySink, *, stop: Stop | None = None) -> None:
-        """Fetch a file that a scan refers to; the limit on answers does not apply, and no other host gets a token.
-
-        Args:
-            url: on a scan of this connection, or on any public https host.
-            sink: receives the file.
-            stop: ends it from another thread.
-
-        Raises:
-            InputError: the file's address may not be fetched from.
-            RequestError: it could not be fetched; NotFoundError if it does not exist.
-            LedgerframesError: the sink refuses it.
-            OSError: the sink cannot write it.
-            StoppedError: it was stopped, or this was closed meanwhile.
-        """
-        self._check_open()
-        scans = self.servers("scan")
-        if (reason := why_refused(url, scans)) is not None:
-            raise InputError(f"{self.mask.text(url[:80])!r} is not fetched, because {reason}; ask another scan")
-        scan = next((scan for scan in scans if origin_of(scan) == origin_of(url)), None)
-        secret = None if scan is None else self.token("scan", scan)
-        prepared = Prepared(DOWNLOAD.method, url, {"Accept-Encoding": "identity", "User-Agent": self._agent})
-        ending = self._ending(stop)
-
-        def attempt(request: Request, _server: str, seconds: float) -> Received | Failure:
-            return self._once(request, prepared, secret, seconds, ending, sink)
-
-        with held_back(ending.set):
-            file = Request(DOWNLOAD, DOWNLOAD.path)
-            Exchange(self, attempt, (file,), read=bytes, stop=ending, timed=False).run([source_of(url)])
+            return exchange.run(servers)
 
     def pause(self, seconds: float, *, stop: Stop | None = None) -> None:
         """Wait by the clock of all waits; counted in `stats`.
@@ -234,7 +208,7 @@ class Transport:
         Raises:
             StoppedError: it was stopped, or this was closed meanwhile.
         """
-        self._ending(stop).sleep(self.clock, seconds)
+        self.ending(stop).sleep(self.clock, seconds)
         self.stats.waited(seconds)
 
     def close(self) -> None:
@@ -250,65 +224,86 @@ class Transport:
     ) -> None:
         self.close()
 
-    def _check_open(self) -> None:
+    def check_open(self) -> None:
+        """Refuse to begin an operation.
+
+        Raises:
+            InputError: this was closed.
+        """
         if self._closed:
             raise InputError("this connection was closed; call connect() again")
 
-    def _ending(self, stop: Stop | None) -> Stop:
+    def ending(self, stop: Stop | None) -> Stop:
         """The flag that ends one operation: its own, or that of the connection."""
         return Stop(self._stop, *(() if stop is None else (stop,)))
+
+    def _chosen(self, interface: Interface, among: Sequence[str]) -> tuple[str, ...]:
+        """The servers to ask, in order."""
+        servers = self.servers(interface)
+        for url in among:
+            if url not in servers:
+                raise InputError(f"server={source_of(url)!r} is not a {interface} server; there are {servers}")
+        return tuple(server for server in servers if server in among) or servers
 
     def _attempt(self, stop: Stop, request: Request, server: str, seconds: float) -> Received | Failure:
         """Send one request once."""
         interface = request.endpoint.interface
         if server not in self._urls(interface):
             raise InputError(f"{server} is not one of this connection's {interface} servers; its token stays here")
-        self._check_open()
-        return self._once(request, self._prepare(request, server), self.token(interface, server), seconds, stop)
+        self.check_open()
+        secret = self.token(interface, server)
+        return self.send_once(request, self._prepared(request, server), secret, seconds=seconds, stop=stop)
 
-    def _once(
-        self, request: Request, prepared: Prepared, secret: Secret | None, seconds: float, stop: Stop,
+    def send_once(
+        self, request: Request, prepared: Prepared, secret: Secret | None, *, seconds: float, stop: Stop,
         sink: BodySink | None = None,
     ) -> Received | Failure:  # fmt: skip
-        """Send a prepared request when the host's rate limiter allows it, and count it."""
+        """Make one attempt, with the token, when the host's rate limiter allows it, and count it.
+
+        Args:
+            request: the request.
+            prepared: the same as it is sent, without the token.
+            secret: the token. After a 401 it is fetched once more, and a read is repeated.
+            seconds: the time limit.
+            stop: ends it, unless it is a command.
+            sink: receives the body of a success.
+
+        Raises:
+            StoppedError: it was stopped.
+        """
+        endpoint = request.endpoint
         # A command is not interrupted: it would be unknown whether it was carried out.
-        under_way = stop if request.endpoint.safe else Stop()
-        extensions: dict[str, object] = {"mask": self.mask.text}
-
-        def send(own: Credential | None) -> Received | Failure:
-            return self._http.send(prepared, own, seconds=seconds, stop=under_way, sink=sink, extensions=extensions)
-
+        send = partial(
+            self._http.send, prepared, seconds=seconds, stop=stop if endpoint.safe else Stop(), sink=sink,
+            extensions={"mask": self.mask.text},
+        )  # fmt: skip
         gate = self._gates.get(urlsplit(prepared.url).hostname or "")
         with gate.passing(stop) if gate else nullcontext():
             began = self.clock.monotonic()
-            outcome = self._authorized(request.endpoint, secret, send)
+            outcome = send(None) if secret is None else self._authorized(endpoint, secret, send)
         status = size = 0
         if isinstance(outcome, Received):
             outcome = replace(outcome, with_token=secret is not None)
             status, size = outcome.status, outcome.poured or len(outcome.body)
         self.stats.received(status, size)
-        took = (self.clock.monotonic() - began) * 1000
-        log.debug("%s -> %d, %d bytes, %.0f ms", self.mask.text(str(request)), status, size, took)
+        if log.isEnabledFor(logging.DEBUG):
+            took = (self.clock.monotonic() - began) * 1000
+            log.debug("%s -> %d, %d bytes, %.0f ms", self.mask.text(str(request)), status, size, took)
         return outcome
 
-    def _prepare(self, request: Request, server: str) -> Prepared:
-        """Build the request except for the token."""
+    def _prepared(self, request: Request, server: str) -> Prepared:
+        """The request as it is sent, except for the token."""
         query = f"?{urlencode(request.query, quote_via=quote)}" if request.query else ""
         # gzip only: the standard library decompresses it within a limit, whatever else is installed.
-        headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": self._agent}
+        headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": AGENT}
         if request.content_type is not None:
             headers["Content-Type"] = request.content_type
-        if self.token(request.endpoint.interface, server) is not None:
-            name, template = self._carrier(request.endpoint.interface)
-            headers[name] = template.format(MASK)
         return Prepared(request.endpoint.method, server + request.path + query, headers, request.content)
 
     def _authorized(
-        self, endpoint: Endpoint, secret: Secret | None, send: Callable[[Credential | None], Received | Failure]
+        self, endpoint: Endpoint, secret: Secret, send: Callable[[Credential], Received | Failure]
     ) -> Received | Failure:
         """Send with the token; after a 401 it is fetched once more, and a read is repeated."""
-        if secret is None:
-            return send(None)
         try:
             token = secret.current()
             outcome = send(self._credential(endpoint.interface, token))
@@ -326,19 +321,63 @@ class Transport:
         return Credential(*self._carrier(interface), token)
 
     def _carrier(self, interface: Interface) -> tuple[str, str]:
-        websocket = interface == "ledger" and self.settings.ledger_carrier == "websocket"
-        return WEBSOCKET if websocket else BEARER
+        return WEBSOCKET if (interface, self.settings.ledger_carrier) == ("ledger", "websocket") else BEARER
 
-    def _chosen(self, endpoint: Endpoint, server: str | tuple[str, ...] | None) -> tuple[str, ...]:
-        """The servers to ask, in order."""
-        servers = self.servers(endpoint.interface)
-        if server is None:
-            return servers
-        chosen = [url.rstrip("/") for url in ((server,) if isinstance(server, str) else server)]
-        for url in chosen:
-            if url not in servers:
-                raise InputError(f"server={source_of(url)!r} is not a {endpoint.interface} server; there are {servers}")
-        return tuple(server for server in servers if server in chosen)
+
+@dataclass(frozen=True)
+class Sender:
+    """A way to send over a connection: for one interface, one operation, or some of the servers.
+
+    Attributes:
+        transport: the connection.
+        among: the servers to ask; all of the interface if it is empty.
+        stop: ends its requests and waits; None ends with the connection.
+        passed_on: converts a request, and the function that reads its answer, for an interface that forwards it.
+    """
+
+    transport: Transport
+    among: tuple[str, ...] = ()
+    stop: Stop | None = None
+    passed_on: Callable[[Request, Read], tuple[Request, Read]] | None = None
+
+    def on(self, *servers: str) -> Sender:
+        """The same to some servers."""
+        return replace(self, among=tuple(url.rstrip("/") for url in servers))
+
+    def stoppable(self, stop: Stop) -> Sender:
+        """The same for one operation, which ends once `stop` is set."""
+        return replace(self, stop=stop if self.stop is None else Stop(self.stop, stop))
+
+    def servers(self, interface: Interface) -> tuple[str, ...]:
+        """The interface's base URLs, as far as they are to be asked, the preferred one first."""
+        if len(self.among) == 1:
+            return self.among
+        servers = self.transport.servers(interface if self.passed_on is None else "validator")
+        return tuple(server for server in servers if server in self.among) or servers
+
+    def send(
+        self,
+        request: Request,
+        *alternatives: Request,
+        read: Callable[[bytes], T],
+        revise: Revise | None = None,
+        attempts: int | None = None,
+    ) -> Answer[T]:
+        """As `Transport.send`."""
+        if self.passed_on is not None:
+            (request, read), alternatives = self.passed_on(request, read), ()
+        return self.transport.send(
+            request, *alternatives, read=read, among=self.among, revise=revise, attempts=attempts, stop=self.stop
+        )
+
+    def prepare(self, request: Request) -> Prepared:
+        """As `Transport.prepare`."""
+        asked = request if self.passed_on is None else self.passed_on(request, bytes)[0]
+        return self.transport.prepare(asked, among=self.among)
+
+    def pause(self, seconds: float) -> None:
+        """As `Transport.pause`."""
+        self.transport.pause(seconds, stop=self.stop)
 
 
 def _finish(stop: Stop, mask: Mask, transport: httpx.BaseTransport) -> None:

@@ -31,10 +31,10 @@ from urllib3.exceptions import (
 
 from ledgerframes.config.settings import Settings, is_localhost_name
 from ledgerframes.errors import ConfigurationError
-from ledgerframes.transport.connections import FOREVER, RUNNING, TimedTlsConnection, bounded
+from ledgerframes.transport.connections import FOREVER, POOLS, RUNNING, TimedTlsConnection, bounded
 from ledgerframes.transport.http import Refused
-from ledgerframes.transport.outcome import Attempt, Failure
 from ledgerframes.transport.proxies import Proxy, proxy_for
+from ledgerframes.transport.request import Attempt, Failure
 from ledgerframes.transport.tls import certificate_refused, chain, trusted
 
 PIECE: Final = 2**16
@@ -74,11 +74,13 @@ class HttpTransport(httpx.BaseTransport):
             ConfigurationError: a proxy, or a file of certificates, cannot be used.
         """
         way = self._way(request.url)
-        attempt = request.extensions.get("attempt", FOREVER)
-        RUNNING.attempt = attempt
+        RUNNING.attempt = attempt = request.extensions.get("attempt", FOREVER)
+        # In pieces if it is large, since a socket's time-out covers everything that is written at once.
+        content: Any = request.content or None
+        body = _pieces(content, attempt) if content and len(content) > PIECE else content
         try:
             answer = way.pool.urlopen(
-                request.method, way.before + request.url.raw_path.decode("ascii"), body=_sent(request.content, attempt),
+                request.method, way.before + request.url.raw_path.decode("ascii"), body=body,
                 headers=dict(request.headers.items()), retries=False, redirect=False, assert_same_host=False,
                 preload_content=False, decode_content=False, timeout=self._timeout,
             )  # fmt: skip
@@ -185,9 +187,9 @@ class _Way:
             manager = urllib3.ProxyManager(
                 proxy.address, proxy_headers=headers, proxy_ssl_context=options.get("ssl_context"), **options
             )
-        manager.pool_classes_by_scheme = {
-            scheme: bounded(pool) for scheme, pool in manager.pool_classes_by_scheme.items()
-        }
+        known = manager.pool_classes_by_scheme
+        socks = proxy is not None and proxy.socks
+        manager.pool_classes_by_scheme = {name: bounded(pool) for name, pool in known.items()} if socks else POOLS
         host, port = _address(url), url.port or (443 if secure else 80)
         self.pool = manager.connection_from_host(host, port, url.scheme)
         relayed = proxy is not None and not proxy.socks and not secure
@@ -195,18 +197,12 @@ class _Way:
         self._manager = manager
 
 
-def _sent(body: bytes, attempt: Attempt) -> bytes | Iterator[bytes] | None:
-    """A body to send: in pieces if it is large, since a socket's time-out covers everything written at once."""
-    if len(body) <= PIECE:
-        return body or None
-
-    def pieces() -> Iterator[bytes]:
-        for start in range(0, len(body), PIECE):
-            if attempt.over():
-                raise TimeoutError("the attempt is over")
-            yield body[start : start + PIECE]
-
-    return pieces()
+def _pieces(body: bytes, attempt: Attempt) -> Iterator[bytes]:
+    """A body to send, until the attempt is over."""
+    for start in range(0, len(body), PIECE):
+        if attempt.over():
+            raise TimeoutError("the attempt is over")
+        yield body[start : start + PIECE]
 
 
 def _address(url: httpx.URL) -> str:

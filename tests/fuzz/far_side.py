@@ -11,7 +11,7 @@ import httpx
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import parse_timestamp
 from ledgerframes.transport.http import Refused
-from ledgerframes.transport.outcome import Failure
+from ledgerframes.transport.request import Failure
 from tests.fuzz.corpus import UPDATES, Corpus, endpoint_of
 from tests.fuzz.mutations import VALUES, mutate
 

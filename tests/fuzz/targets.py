@@ -20,7 +20,7 @@ from ledgerframes.decoding.pages import decode_page
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.interfaces.answers import Update
 from ledgerframes.interfaces.commands import CreateCommand, UnassignCommand
-from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.interfaces.users import User
 from ledgerframes.loaders.history import History
 from tests.clocks import FakeClock

@@ -10,7 +10,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.decoding.pages import decode_page
 from ledgerframes.decoding.rebuild import read_json
-from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.loaders.history import History
 from tests.asking import answering
 from tests.decoding.items import page_of, transaction

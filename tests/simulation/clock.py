@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerframes.transport.stopping import Clock
+from ledgerframes.stopping import Clock
 
 
 class SimClock(Clock):

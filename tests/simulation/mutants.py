@@ -268,7 +268,7 @@ def _nobody_in_particular(original: Any) -> Any:
 
 def _ends_where_objects_end(original: Any) -> Any:
     def page(self: Any, after: Any, size: int) -> Any:
-        from ledgerframes.interfaces.page_reading import HistoryPage
+        from ledgerframes.interfaces.history_pages import HistoryPage
 
         found = original(self, after, size)
         known = self._segment(after)

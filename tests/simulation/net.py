@@ -17,16 +17,14 @@ import msgspec
 from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError, ServerError, StatusError
-from ledgerframes.interfaces.page_reading import HistoryPage
-from ledgerframes.interfaces.page_source import UPDATES as UPDATES_OF_SCAN
-from ledgerframes.interfaces.page_source import page_request
+from ledgerframes.interfaces.history_pages import HistoryPage, ScanPages
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_objects import ObjectRef, UpdateObjects
 from ledgerframes.paging.cursor import Cursor, Window
+from ledgerframes.stopping import Stop
 from ledgerframes.transport import Answer, Stats
 from ledgerframes.transport.retrying import Revise
 from ledgerframes.transport.server_memory import PageSizes
-from ledgerframes.transport.stopping import Stop
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
 from tests.simulation.object_net import ObjectSender
@@ -61,7 +59,7 @@ class Ask(NamedTuple):
     @property
     def content(self) -> bytes:
         """The body of the request, which is read where objects are to answer it."""
-        return page_request(UPDATES_OF_SCAN, self.after, self.page_size, None).content or b""
+        return ScanPages(UPDATE_HISTORY, sender=None).page_request(self.after, self.page_size).content or b""
 
 
 @dataclass(frozen=True)

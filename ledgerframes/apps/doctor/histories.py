@@ -36,7 +36,8 @@ def examine_history(net: Network, scans: Sequence[str]) -> Iterator[Finding]:
         Examine where the history begins, its migrations, its newest update, and whether several scans agree.
     """
     try:
-        pages = replace(net.scan.update_pages, among=tuple(scans))
+        pages = net.scan.update_pages
+        pages = replace(pages, sender=pages.sender.on(*scans))
         extent = extent_of(net.scan, having(pages, EVERYTHING))
     except LedgerframesError as error:
         yield Finding(SUBJECT, "migrations", "fail", bare(error), "see the scans above")

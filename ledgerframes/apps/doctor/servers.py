@@ -22,7 +22,7 @@ from ledgerframes.errors import (
     StatusError,
 )
 from ledgerframes.interfaces import ledger, looking_up, registry, scan, validator
-from ledgerframes.interfaces.page_source import UPDATES
+from ledgerframes.interfaces.history_pages import UPDATES
 from ledgerframes.network import Network
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import PREFIXES, Request
@@ -70,7 +70,7 @@ def examine_server(net: Network, interface: Interface, server: str) -> Iterator[
     subject = f"{interface} {server}"
     request, member = _ASKED[interface]
     try:
-        answer = net.transport.send(request, read=msgspec.json.Decoder(dict[str, msgspec.Raw]).decode, server=server)
+        answer = net.transport.send(request, read=msgspec.json.Decoder(dict[str, msgspec.Raw]).decode, among=(server,))
     except LedgerframesError as error:
         yield from _failed(error, subject, interface, server)
         return
@@ -187,7 +187,7 @@ def _routes(net: Network, interface: Interface, server: str, subject: str) -> It
 def _knows(net: Network, request: Request, server: str) -> bool:
     """Whether a server has a route: its answer to an id that does not exist shows it."""
     try:
-        net.transport.send(request, read=bytes, server=server, attempts=1)
+        net.transport.send(request, read=bytes, among=(server,), attempts=1)
     except NotFoundError as error:
         return not error.unknown_route
     except StatusError as error:

@@ -23,11 +23,10 @@ from ledgerframes.frames import shape, to_arrow
 from ledgerframes.loaders.history import History
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, bound
 from ledgerframes.plot.drawing import need_plotly
-from ledgerframes.signals import held_back
+from ledgerframes.stopping import Stop, held_back
 from ledgerframes.store.store import Store
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.timestamps import EPOCH, MICROSECOND
-from ledgerframes.transport.stopping import Stop
 from ledgerframes.version import __version__
 
 

@@ -12,7 +12,7 @@ from msgspec import Raw
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, NotFoundError, PagingError, RequestError
 from ledgerframes.interfaces.answers import reading, reads
-from ledgerframes.interfaces.history import named_maximum
+from ledgerframes.interfaces.history_pages import named_maximum
 from ledgerframes.interfaces.scan_snapshots import Route, SnapshotPage
 from ledgerframes.loaders.table_loader import Origin, denies
 from ledgerframes.paging.cursor import Cursor

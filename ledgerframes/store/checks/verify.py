@@ -27,7 +27,7 @@ from ledgerframes.store.sync.probing import first_after, migrations_after
 from ledgerframes.store.view import View
 
 if TYPE_CHECKING:
-    from ledgerframes.interfaces.page_source import ScanPages
+    from ledgerframes.interfaces.history_pages import ScanPages
     from ledgerframes.network import Network
     from ledgerframes.store.store import Store
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError, StoreError
-from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.loaders.beginning import DSO, known_by
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM

@@ -15,7 +15,8 @@ from enum import Enum
 from functools import partial
 from typing import Final, Generic, Protocol, TypeVar
 
-from ledgerframes.threads import SLICE, ended, result, spawn, together
+from ledgerframes.stopping import SLICE
+from ledgerframes.threads import ended, result, spawn, together
 
 T = TypeVar("T")
 

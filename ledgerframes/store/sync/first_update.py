@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoreError
-from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.loaders.beginning import known_by
 from ledgerframes.paging.cursor import Cursor, Glimpse, before
 from ledgerframes.paging.history import MAXIMUM

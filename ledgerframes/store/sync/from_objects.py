@@ -13,9 +13,9 @@ from ledgerframes.objects.kept_files import KeptFiles
 from ledgerframes.objects.page_source import ObjectIndex
 from ledgerframes.objects.segments import Ahead
 from ledgerframes.objects.sources import ScanObjects
+from ledgerframes.stopping import Stop
 from ledgerframes.threads import spawn
 from ledgerframes.timestamps import EARLIEST, LATEST
-from ledgerframes.transport.stopping import Stop
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.scan import Scan

@@ -17,6 +17,7 @@ from ledgerframes.loaders.beginning import Beginning, warn_of
 from ledgerframes.loaders.progress import Progress
 from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.stopping import Stop
 from ledgerframes.store.coverage import (
     BEGINNING,
     CLOSED,
@@ -42,7 +43,6 @@ from ledgerframes.store.sync.looks import DisagreesError, Look
 from ledgerframes.store.sync.probing import MIGRATIONS, Prober, migrations_after
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.timestamps import DAY, EARLIEST, LATEST, format_timestamp
-from ledgerframes.transport.stopping import Stop
 
 _log = logging.getLogger("ledgerframes.store")
 # Old test networks may be idle for years; no network records a day ahead of now.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerframes.interfaces.history import PageSource
+from ledgerframes.interfaces.history_pages import PageSource
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ledgerframes.errors import RequestError, StatusError
-from ledgerframes.interfaces.history import named_maximum, smaller_page
-from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.interfaces.history_pages import HistoryPage, named_maximum, smaller_page
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.sync.probing import ignores_cursor

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ledgerframes.errors import DecodeError, PagingError, RequestError
-from ledgerframes.interfaces.history import PageSource
+from ledgerframes.interfaces.history_pages import PageSource
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.timestamps import LATEST

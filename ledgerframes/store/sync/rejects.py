@@ -15,7 +15,7 @@ from ledgerframes.decoding.history import HistoryBatch
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.decoding.pages import joined
 from ledgerframes.errors import DecodeError
-from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.table_sets import SETS, TableSet

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 
 from ledgerframes.arguments import enough_memory
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
+from ledgerframes.stopping import SLICE
 from ledgerframes.store.sync.report import SyncReport
-from ledgerframes.threads import SLICE
 
 _log = logging.getLogger("ledgerframes.store")
 

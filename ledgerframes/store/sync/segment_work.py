@@ -19,10 +19,10 @@ from ledgerframes.network import Network
 from ledgerframes.objects.history import ObjectReader, object_pages
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import MAXIMUM
+from ledgerframes.stopping import Stop
 from ledgerframes.store.coverage import Interval, window_of
 from ledgerframes.store.delta.new_files import NewFile, Place
 from ledgerframes.store.sync.from_objects import objects_of
-from ledgerframes.transport.stopping import Stop
 
 #: Bytes of rows in memory that trigger writing.
 _BYTES: Final = 64_000_000

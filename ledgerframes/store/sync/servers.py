@@ -9,15 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from ledgerframes.decoding.paged_histories import PagedHistory
-from ledgerframes.interfaces.history import PageSource
-from ledgerframes.interfaces.page_reading import HistoryPage
+from ledgerframes.interfaces.history_pages import HistoryPage, PageSource
 from ledgerframes.objects.asked_page import AskedPage
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.stopping import Stop
 from ledgerframes.transport import Answer
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.retrying import Revise
 from ledgerframes.transport.server_memory import PageSizes
-from ledgerframes.transport.stopping import Stop
 
 _log = logging.getLogger("ledgerframes.store")
 # Long enough to spare the probes of a live tail, short enough for an operator's change to be noticed.

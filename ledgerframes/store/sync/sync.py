@@ -13,12 +13,12 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.compiled.choice import choice
 from ledgerframes.decoding.paged_histories import TOGETHER
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, LedgerframesError, StoppedError, warn
-from ledgerframes.interfaces.history import PageSource
+from ledgerframes.interfaces.history_pages import PageSource
 from ledgerframes.loaders.progress import Progress, progress_of
 from ledgerframes.models.unknown_movers import unknown_movers
 from ledgerframes.objects.page_source import ObjectIndex, ObjectPages
 from ledgerframes.paging.proofs import Proofs
-from ledgerframes.signals import held_back
+from ledgerframes.stopping import Stop, held_back
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.deriving import derive_tables, derived_tables
 from ledgerframes.store.engines import worker_count
@@ -43,7 +43,6 @@ from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
 from ledgerframes.store.view import View
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.timestamps import EPOCH, MICROSECOND, format_timestamp
-from ledgerframes.transport.stopping import Stop
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
