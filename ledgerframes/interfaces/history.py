@@ -13,7 +13,6 @@ from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Ask, Outcome, Probing, Reading
 from ledgerframes.threads import ahead
 from ledgerframes.transport import Answer, Stop
-from ledgerframes.transport.request import Request
 
 _log = logging.getLogger("ledgerframes.history")
 
@@ -120,18 +119,17 @@ class HistorySession:
         if known.maximum is not None and known.maximum < self._reader.maximum:
             self._reader.lower(known.maximum)
         self._reader.keep_to(known.manageable)
-        first = asked = self._reader.ask()
+        asked = self._reader.ask()
 
-        def revise(_request: Request, error: RequestError) -> Request | None:
+        def revise(error: RequestError) -> Ask | None:
             nonlocal asked
             if not self._adapt(error):
                 return None
             asked = self._reader.ask()
-            return self._source.page_request(asked.after, asked.page_size)
+            return asked
 
-        request = self._source.page_request(first.after, first.page_size)
         try:
-            answer = self._source.send_page(request, server=server, revise=revise)
+            answer = self._source.send_page(asked, server=server, revise=revise)
         except (RequestError, DecodeError):
             # The chosen server failed; without a choice the transport asks all of them in turn.
             if server is None:
@@ -186,7 +184,7 @@ class HistorySession:
             PartialResultError: it has.
         """
         mode, server = self._reader.mode, self.last_server
-        first = self._source.send_page(self._source.page_request(None, 1), server=(server,), revise=None)
+        first = self._source.send_page(Ask(None, 1), server=(server,))
         begin = next(iter(first.value.glimpse.cursors), None)
         if isinstance(mode, Reading) and mode.cursor is not None and (begin is None or begin > mode.cursor):
             raise PartialResultError(

@@ -13,12 +13,12 @@ import msgspec
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, Content, PagedHistory
 from ledgerframes.decoding.splitting import UNREADABLE, NotWholeError, members_of, reason_of
 from ledgerframes.errors import DecodeError, InputError, NoAnswerError, RequestError, StatusError
-from ledgerframes.interfaces.answers import event_item, reads, update_item
+from ledgerframes.interfaces.answers import event_item, update_item
 from ledgerframes.paging.cursor import Bound, Cursor, Glimpse, bound
+from ledgerframes.paging.modes import Ask
 from ledgerframes.timestamps import format_timestamp
 from ledgerframes.transport import Answer, Sender, Stop
 from ledgerframes.transport.request import Endpoint, Request
-from ledgerframes.transport.retrying import Revise
 from ledgerframes.transport.server_memory import PageSizes
 
 ValueEncoding = Literal["compact_json", "protobuf_json"]
@@ -147,6 +147,10 @@ def _named(raw: bytes) -> str:
         return ""
 
 
+#: What to ask for after a failure, if that is something else.
+Smaller = Callable[[RequestError], Ask | None]
+
+
 class PageSource(Protocol):
     """The part of the scan interface that a reader of histories needs."""
 
@@ -158,13 +162,10 @@ class PageSource(Protocol):
     def servers(self) -> tuple[str, ...]:
         """The scans' base URLs, the preferred one first."""
 
-    def page_request(self, after: Cursor | None, page_size: int) -> Request:
-        """The request for one page."""
-
     def send_page(
-        self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
+        self, asked: Ask, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
     ) -> Answer[HistoryPage]:
-        """Fetch one page: from one server once, from some of them, or from the preferred one."""
+        """Fetch one page: from one server once, from some of them, or from the preferred one; `revise` shrinks it."""
 
     def pause(self, seconds: float) -> None:
         """Wait."""
@@ -210,7 +211,7 @@ class ScanPages:
         return (EVENTS if self.history is EVENT_HISTORY else UPDATES).request(json=body)
 
     def send_page(
-        self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
+        self, asked: Ask, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
     ) -> Answer[HistoryPage]:
         """Fetch one page: from a named server once, from some servers only, or from the preferred one."""
         once = isinstance(server, str)  # who names one server chooses the next one, from what is known of their lag
@@ -222,14 +223,20 @@ class ScanPages:
         elif self.lenient:
             read = _Lenient(self.history, several=len(servers) > 1)
 
-        def revised(asked: Request, error: RequestError) -> Request | None:
+        def revised(_request: Request, error: RequestError) -> Request | None:
+            nonlocal asked
             failed = error.server if isinstance(error, StatusError) else servers[0] if len(servers) == 1 else None
             if too_much(error) and failed is not None:
-                sizes.note(failed, _page_size(asked.content or b""), came=False)
-            return None if revise is None else revise(asked, error)
+                sizes.note(failed, asked.page_size, came=False)
+            smaller = None if revise is None else revise(error)
+            if smaller is None:
+                return None
+            asked = smaller
+            return self.page_request(asked.after, asked.page_size)
 
+        request = self.page_request(asked.after, asked.page_size)
         answer = sender.send(request, read=read, revise=revised, attempts=1 if once else None)
-        sizes.note(answer.server, _page_size(answer.request.content or b""), came=True)
+        sizes.note(answer.server, asked.page_size, came=True)
         return answer
 
     @property
@@ -248,10 +255,6 @@ class ScanPages:
     def leniently(self) -> ScanPages:
         """The same, its pages read without the items that have no cursor."""
         return replace(self, lenient=True)
-
-
-#: The number of items that a request for a page asks for, by its body.
-_page_size: Final = reads(int, "page_size")
 
 
 @dataclass

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from ledgerframes.errors import DecodeError, StoreError
 from ledgerframes.transport import Sender
-from ledgerframes.transport.downloads import DOWNLOAD, download
+from ledgerframes.transport.downloads import DOWNLOAD
 from ledgerframes.write_aside import written_aside
 
 _log = logging.getLogger("ledgerframes.interfaces")
@@ -44,7 +44,7 @@ def download_to(sender: Sender, url: str, digest: str, to: Path) -> Path:
     with _partial(to) as file:
         for _ in range(_DOWNLOADS):
             sink = _File(file, to, name)
-            download(sender, url, sink)
+            sender.download(url, sink)
             if hmac.compare_digest(sink.sha256.digest(), expected):
                 break
             _log.warning("%s does not have the digest that the scan lists for it", name)

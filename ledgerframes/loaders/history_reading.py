@@ -32,6 +32,7 @@ from ledgerframes.objects.kept_files import KeptFiles
 from ledgerframes.objects.sources import ScanObjects
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
+from ledgerframes.paging.modes import Ask
 from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.timestamps import format_timestamp
@@ -239,7 +240,7 @@ class _Load:
             if page is not None and page.page.glimpse.cursors[0] == window.start:
                 return
             # A window that begins at a cursor is read from there on, and does not show earlier items.
-            answer = self.source.send_page(self.source.page_request(None, 1), server=None, revise=None)
+            answer = self.source.send_page(Ask(None, 1))
             first = next(iter(answer.value.glimpse.cursors), None)
         if first is None:
             return  # there is nothing, or not yet
@@ -320,9 +321,9 @@ class _Load:
         # Pages that overlap have shown all along that they belong to one history.
         if first is None or not self.reader.lost_overlap:
             return
-        request = self.source.page_request(first.asked.after, min(first.asked.page_size, _REPEATED))
+        again = Ask(first.asked.after, min(first.asked.page_size, _REPEATED))
         # Ask the server that sent it; another one may lag or order ties differently.
-        answer = self.source.send_page(request, server=(first.server,), revise=None)
+        answer = self.source.send_page(again, server=(first.server,))
         page, shown = answer.value, first.page.glimpse
         if {*page.glimpse.update_ids} & {*shown.update_ids}:
             return

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 _log = logging.getLogger("ledgerframes.progress")
@@ -49,7 +50,7 @@ def progress_of(
         with tqdm(total=total, unit=f" {unit}", desc=what, unit_scale=True, leave=False) as bar:
             yield _Bar(bar)
         return
-    yield _Lines(what, clock)
+    yield _Lines(what, clock, began=clock())
 
 
 def _in_notebook() -> bool:
@@ -76,21 +77,21 @@ class _Bar:
         self._bar.update(rows)
 
 
+@dataclass
 class _Lines:
-    def __init__(self, what: str, clock: Callable[[], float]) -> None:
-        self._what = what
-        self._clock = clock
-        self._rows = 0
-        self._began = clock()
-        self._next = self._began + _EVERY
+    what: str
+    clock: Callable[[], float]
+    began: float
+    rows: int = 0
+    said: float = 0.0  # seconds after the beginning
 
     def advance(self, rows: int, note: str, share: float | None = None) -> None:
-        self._rows += rows
-        now = self._clock()
-        if now >= self._next:
-            self._next = now + _EVERY
-            part = "" if not share else f" ({min(share, 1.0):.0%}, {_left(now - self._began, share)})"
-            _log.info("%s: %d so far%s, at %s", self._what, self._rows, part, note)
+        self.rows += rows
+        passed = self.clock() - self.began
+        if passed - self.said >= _EVERY:
+            self.said = passed
+            part = "" if not share else f" ({min(share, 1.0):.0%}, {_left(passed, share)})"
+            _log.info("%s: %d so far%s, at %s", self.what, self.rows, part, note)
 
 
 def _left(seconds: float, share: float) -> str:

@@ -19,17 +19,16 @@ from typing import Final
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, InputError, LedgerframesError, PagingError, RequestError, StoppedError
 from ledgerframes.interfaces.history import HistorySession
-from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, page_of, smaller_page
-from ledgerframes.objects.asked_page import AskedPage
+from ledgerframes.interfaces.history_pages import UPDATES, HistoryPage, PageSource, Smaller, page_of, smaller_page
 from ledgerframes.objects.segments import Ahead, Segment, SegmentReader, segments_of
 from ledgerframes.objects.sources import ObjectSource
 from ledgerframes.paging.cursor import Cursor, before
+from ledgerframes.paging.modes import Ask
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.threads import spawn
 from ledgerframes.timestamps import DAY, EARLIEST, LATEST
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Request
-from ledgerframes.transport.retrying import Revise
 from ledgerframes.transport.server_memory import PageSizes
 
 _log = logging.getLogger("ledgerframes.objects")
@@ -254,25 +253,20 @@ class ObjectPages:
         """The servers."""
         return self.inner.servers
 
-    def page_request(self, after: Cursor | None, page_size: int) -> Request:
-        """The request for one page."""
-        return self.inner.page_request(after, page_size)
-
     def send_page(
-        self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
+        self, asked: Ask, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
     ) -> Answer[HistoryPage]:
         """Read one page from objects, or request it."""
         # A reader that names a server wants an answer from that server only.
         if self.known and not isinstance(server, str):
             began = time.monotonic()
-            asked = AskedPage.read(request.content)
             page = None
             if asked.after is not None:  # otherwise a reader probes the server's page size
-                page = self._older(asked.after, asked.size) or self.index.page(asked.after, asked.size)
+                page = self._older(asked.after, asked.page_size) or self.index.page(asked.after, asked.page_size)
             if page is not None:
                 seconds = time.monotonic() - began
-                return Answer(page, 200, self.name, request, len(page.raw), seconds, {})
-        return self.inner.send_page(request, server=server, revise=revise)
+                return Answer(page, 200, self.name, Request(UPDATES, UPDATES.path), len(page.raw), seconds, {})
+        return self.inner.send_page(asked, server=server, revise=revise)
 
     def first(self, size: int) -> HistoryPage | None:
         """The first items of all objects."""
@@ -350,15 +344,15 @@ class ObjectPages:
     def _first_left(self, place: Cursor | None, size: int) -> Answer[HistoryPage]:
         """The first items that a server has; fewer if it limits pages."""
 
-        def fewer(_request: Request, error: RequestError) -> Request | None:
+        def fewer(error: RequestError) -> Ask | None:
             nonlocal size
             smaller = smaller_page(size, error)
             if smaller == size:
                 return None
             size = smaller
-            return self.inner.page_request(place, size)
+            return Ask(place, size)
 
-        return self.inner.send_page(self.inner.page_request(place, size), server=None, revise=fewer)
+        return self.inner.send_page(Ask(place, size), revise=fewer)
 
     def pause(self, seconds: float) -> None:
         """Wait."""

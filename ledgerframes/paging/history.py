@@ -77,7 +77,7 @@ class HistoryReader:
             # One more than wanted, since the last group of every page is held back.
             size = min(size, max(self.limit - self.taken, 1) + 1)
         # A page with only the updates held back would bring no progress.
-        return Ask(self.mode.after, max(size, min(self.holding + 1, self.maximum)))
+        return Ask(self.mode.after, max(size, min(len(self.held_back) + 1, self.maximum)))
 
     def lower(self, maximum: int) -> None:
         """Lower the page size to a maximum that a server has named."""
@@ -103,20 +103,16 @@ class HistoryReader:
         """The updates at the end of the last page that are held back."""
         return self.mode.held_back if isinstance(self.mode, Reading) else frozenset()
 
-    @property
-    def holding(self) -> int:
-        """The number of updates that are held back."""
-        return len(self.held_back)
-
     def holds_back(self, page: Glimpse) -> bool:
         """Whether the updates held back are the end of this page."""
-        return bool(self.held_back) and self.held_back == frozenset(page.update_ids[-self.holding :])
+        held = self.held_back
+        return bool(held) and held == frozenset(page.update_ids[-len(held) :])
 
     def flush(self, cursor: Cursor) -> None:
         """Take the updates held back, up to `cursor`: the server that showed them repeats that nothing follows."""
         # Without an overlap, another network behind the URL would go unnoticed; a load then reads its beginning again.
         self.lost_overlap = True
-        self.taken += self.holding
+        self.taken += len(self.held_back)
         self.last = cursor
         if isinstance(self.mode, Reading):
             self.mode = replace(self.mode, held_back=frozenset())

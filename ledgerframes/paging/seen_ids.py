@@ -17,12 +17,12 @@ _Hashes = np.ndarray
 _RECENT: Final = 4_096
 
 
+@dataclass
 class _Seen:
     """Recent hashes in a set, older ones in a few sorted arrays, each at least twice as long as the next."""
 
-    def __init__(self) -> None:
-        self._recent: set[int] = set()
-        self._sorted: list[_Hashes] = []
+    _recent: set[int] = field(default_factory=set)
+    _sorted: list[_Hashes] = field(default_factory=list)
 
     def has_any(self, hashes: Sequence[int]) -> bool:
         return not self._recent.isdisjoint(hashes) or bool(self._sorted and self._in_arrays(hashes).any())

@@ -1,30 +1,33 @@
-"""`download`: fetches a file that a scan refers to, from the addresses that are allowed; `interfaces` calls it."""
+"""`download`: fetches a file that a scan refers to, from the addresses that are allowed; `Transport` calls it."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from ledgerframes.config.settings import is_loopback, origin_of, source_of
 from ledgerframes.errors import InputError
-from ledgerframes.stopping import held_back
+from ledgerframes.stopping import Stop, held_back
 from ledgerframes.transport.public_addresses import why_not_public
-from ledgerframes.transport.request import BodySink, Endpoint, Failure, Prepared, Received, Request
+from ledgerframes.transport.request import AGENT, BodySink, Endpoint, Failure, Prepared, Received, Request
 from ledgerframes.transport.retrying import Exchange
-from ledgerframes.transport.transport import AGENT, Sender
+
+if TYPE_CHECKING:
+    from ledgerframes.transport.transport import Transport
 
 DOWNLOAD: Final = Endpoint("scan", "GET", "/v0/history/bulk/download/{object_key}")
 
 _LONGEST: Final = 8_000
 
 
-def download(sender: Sender, url: str, sink: BodySink) -> None:
+def download(transport: Transport, url: str, sink: BodySink, ending: Stop) -> None:
     """Fetch a file that a scan refers to; the limit on answers does not apply, and no other host gets a token.
 
     Args:
-        sender: the way to the scans.
+        transport: the connection to the scans.
         url: on a scan of this connection, or on any public https host.
         sink: receives the file.
+        ending: ends it.
 
     Raises:
         InputError: the file's address may not be fetched from.
@@ -33,15 +36,12 @@ def download(sender: Sender, url: str, sink: BodySink) -> None:
         OSError: the sink cannot write it.
         StoppedError: it was stopped, or the connection was closed meanwhile.
     """
-    transport = sender.transport
-    transport.check_open()
     scans = transport.servers("scan")
     if (reason := why_refused(url, scans)) is not None:
         raise InputError(f"{transport.mask.text(url[:80])!r} is not fetched, because {reason}; ask another scan")
     scan = next((scan for scan in scans if origin_of(scan) == origin_of(url)), None)
     secret = None if scan is None else transport.token("scan", scan)
     prepared = Prepared(DOWNLOAD.method, url, {"Accept-Encoding": "identity", "User-Agent": AGENT})
-    ending = transport.ending(sender.stop)
 
     def attempt(request: Request, _server: str, seconds: float) -> Received | Failure:
         return transport.send_once(request, prepared, secret, seconds=seconds, stop=ending, sink=sink)

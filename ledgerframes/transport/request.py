@@ -16,6 +16,7 @@ import msgspec
 from ledgerframes.config.settings import Interface, Secret
 from ledgerframes.errors import InputError, LedgerframesError, NoAnswerError, RequestError
 from ledgerframes.stopping import Stop
+from ledgerframes.version import __version__
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -24,6 +25,7 @@ JSON: Final = "application/json"
 BINARY: Final = "application/octet-stream"
 SHOWN_BODY: Final = 2_000
 LONGEST: Final = 32_000
+AGENT: Final = f"ledgerframes/{__version__}"
 ERROR_BODY: Final = 2**16
 LONGEST_LENGTH: Final = 20  # digits; Python refuses to convert thousands of them
 #: Bytes per second below which a download is abandoned.

@@ -228,7 +228,7 @@ class Exchange(Generic[T]):
         memory.recognised.add(server.url)
         memory.found(server.url, first, server.routes[0])
         if moved:
-            memory.prefer(first.interface, server.url)
+            memory.preferred[first.interface] = server.url
 
     def _ending(self) -> str:
         if self._tries < 2:

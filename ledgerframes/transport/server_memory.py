@@ -7,7 +7,6 @@ import logging
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Final, NamedTuple
@@ -24,25 +23,17 @@ class ServerPreferences:
     """Shared by all threads of one `Transport`; each step is a single dictionary or set operation, so there is no lock.
 
     Attributes:
+        preferred: by interface, the server that worked last, which is asked first.
         reached: the servers that have answered, whatever the answer.
         recognised: those that have answered as servers of their kind do, so that their address is right.
     """
 
     def __init__(self) -> None:
-        self._preferred: dict[Interface, str] = {}
+        self.preferred: dict[Interface, str] = {}
         self._routes: dict[tuple[str, Endpoint], int] = {}
         self._warned: set[Endpoint] = set()
         self.recognised: set[str] = set()
         self.reached: set[str] = set()
-
-    def order(self, interface: Interface, servers: Sequence[str]) -> tuple[str, ...]:
-        """The servers of an interface, the one that worked last first."""
-        preferred = self._preferred.get(interface, servers[0])
-        return (preferred, *(server for server in servers if server != preferred))
-
-    def prefer(self, interface: Interface, server: str) -> None:
-        """Prefer a server from now on."""
-        self._preferred[interface] = server
 
     def routes(self, server: str, endpoint: Endpoint, count: int) -> list[int]:
         """Positions of the alternatives in the order to try on a server, the known one first."""

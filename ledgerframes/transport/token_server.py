@@ -1,4 +1,4 @@
-"""Fetches tokens by OAuth2 client credentials; the transport calls it when it needs one."""
+"""Tokens: sends requests with them, and fetches them by OAuth2 client credentials; the transport calls it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from ledgerframes.config.token_sources import ClientCredentials, KeptToken
 from ledgerframes.errors import ConfigurationError, NoAnswerError, visible
 from ledgerframes.stopping import Stop
 from ledgerframes.transport.masking import Mask
-from ledgerframes.transport.request import Credential, Failure, Prepared
-from ledgerframes.version import __version__
+from ledgerframes.transport.request import AGENT, Credential, Failure, Prepared, Received
 
 if TYPE_CHECKING:
     from ledgerframes.transport.http import Http
@@ -31,7 +30,7 @@ _REFUSED: Final = (400, 401, 403)
 _HEADERS: Final = {
     "Accept": "application/json",
     "Accept-Encoding": "identity",
-    "User-Agent": f"ledgerframes/{__version__}",
+    "User-Agent": AGENT,
 }
 _FORM: Final = "application/x-www-form-urlencoded"
 
@@ -67,6 +66,40 @@ def token_sources(settings: Settings, mask: Mask, http: Http) -> dict[Interface,
 
     secrets = {interface: settings.token(interface) for interface in INTERFACES}
     return {interface: secret.by(source) for interface, secret in secrets.items() if secret is not None}
+
+
+def authorized(
+    send: Callable[[Credential], Received | Failure],
+    secret: Secret,
+    carrier: tuple[str, str],
+    mask: Mask,
+    *,
+    again: bool,
+) -> Received | Failure:
+    """Send with a token; after a 401 it is fetched once more, and the request is repeated where that is safe.
+
+    Args:
+        send: makes an attempt.
+        secret: the token.
+        carrier: the header for it, and its template.
+        mask: learns the token before it is sent.
+        again: whether the request may be repeated.
+    """
+
+    def carried(token: Secret) -> Credential:
+        mask.learn(token.reveal())
+        return Credential(*carrier, token)
+
+    try:
+        token = secret.current()
+        outcome = send(carried(token))
+        if isinstance(outcome, Received) and outcome.status == 401:
+            fresh = secret.renewed(token)
+            if fresh is not None and again:
+                return send(carried(fresh))
+    except NoAnswerError as error:  # of the token server; another attempt may succeed
+        return Failure(str(error), advice="try again later, or ask whoever runs the token server", sent=False)
+    return outcome
 
 
 @dataclass

@@ -13,20 +13,27 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, is_loopback, source_of
-from ledgerframes.errors import InputError, NoAnswerError
+from ledgerframes.errors import InputError
 from ledgerframes.stopping import Clock, Stop, SystemClock, held_back
+from ledgerframes.transport.downloads import download
 from ledgerframes.transport.masking import MASK, Mask
 from ledgerframes.transport.rate_limiter import RateLimiter
-from ledgerframes.transport.request import Answer, BodySink, Credential, Endpoint, Failure, Prepared, Received, Request
+from ledgerframes.transport.request import (
+    AGENT,
+    Answer,
+    BodySink,
+    Failure,
+    Prepared,
+    Received,
+    Request,
+)
 from ledgerframes.transport.retrying import Exchange, Revise
 from ledgerframes.transport.server_memory import PageSizes, ServerPreferences, Stats
-from ledgerframes.transport.token_server import token_sources
-from ledgerframes.version import __version__
+from ledgerframes.transport.token_server import authorized, token_sources
 
 if TYPE_CHECKING:
     import httpx
@@ -34,7 +41,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Read = Callable[[bytes], Any]
 
-AGENT: Final = f"ledgerframes/{__version__}"
 BEARER: Final = ("Authorization", "Bearer {}")
 WEBSOCKET: Final = ("Sec-WebSocket-Protocol", "jwt.token.{}, daml.ws.auth")
 
@@ -115,7 +121,9 @@ class Transport:
         Raises:
             ConfigurationError: there is none.
         """
-        return self.memory.order(interface, self._urls(interface))
+        urls = self._urls(interface)
+        preferred = self.memory.preferred.get(interface, urls[0])
+        return (preferred, *(url for url in urls if url != preferred))
 
     def _urls(self, interface: Interface) -> tuple[str, ...]:
         """Those configured, and the scans that the configured ones list, asked for once."""
@@ -202,6 +210,11 @@ class Transport:
         with held_back(ending.set) if safe else nullcontext():
             return exchange.run(servers)
 
+    def download(self, url: str, sink: BodySink, *, stop: Stop | None = None) -> None:
+        """As `downloads.download`, until it is stopped or this is closed."""
+        self.check_open()
+        download(self, url, sink, self.ending(stop))
+
     def pause(self, seconds: float, *, stop: Stop | None = None) -> None:
         """Wait by the clock of all waits; counted in `stats`.
 
@@ -219,9 +232,7 @@ class Transport:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def check_open(self) -> None:
@@ -280,7 +291,10 @@ class Transport:
         gate = self._gates.get(urlsplit(prepared.url).hostname or "")
         with gate.passing(stop) if gate else nullcontext():
             began = self.clock.monotonic()
-            outcome = send(None) if secret is None else self._authorized(endpoint, secret, send)
+            if secret is None:
+                outcome = send(None)
+            else:
+                outcome = authorized(send, secret, self._carrier(endpoint.interface), self.mask, again=endpoint.safe)
         status = size = 0
         if isinstance(outcome, Received):
             outcome = replace(outcome, with_token=secret is not None)
@@ -299,26 +313,6 @@ class Transport:
         if request.content_type is not None:
             headers["Content-Type"] = request.content_type
         return Prepared(request.endpoint.method, server + request.path + query, headers, request.content)
-
-    def _authorized(
-        self, endpoint: Endpoint, secret: Secret, send: Callable[[Credential], Received | Failure]
-    ) -> Received | Failure:
-        """Send with the token; after a 401 it is fetched once more, and a read is repeated."""
-        try:
-            token = secret.current()
-            outcome = send(self._credential(endpoint.interface, token))
-            if isinstance(outcome, Received) and outcome.status == 401:
-                fresh = secret.renewed(token)
-                if fresh is not None and endpoint.safe:
-                    return send(self._credential(endpoint.interface, fresh))
-        except NoAnswerError as error:  # of the token server; another attempt may succeed
-            return Failure(str(error), advice="try again later, or ask whoever runs the token server", sent=False)
-        return outcome
-
-    def _credential(self, interface: Interface, token: Secret) -> Credential:
-        """The header with a token, which is masked from here on."""
-        self.mask.learn(token.reveal())
-        return Credential(*self._carrier(interface), token)
 
     def _carrier(self, interface: Interface) -> tuple[str, str]:
         return WEBSOCKET if (interface, self.settings.ledger_carrier) == ("ledger", "websocket") else BEARER
@@ -374,6 +368,10 @@ class Sender:
         """As `Transport.prepare`."""
         asked = request if self.passed_on is None else self.passed_on(request, bytes)[0]
         return self.transport.prepare(asked, among=self.among)
+
+    def download(self, url: str, sink: BodySink) -> None:
+        """As `Transport.download`."""
+        self.transport.download(url, sink, stop=self.stop)
 
     def pause(self, seconds: float) -> None:
         """As `Transport.pause`."""

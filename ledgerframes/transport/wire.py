@@ -14,6 +14,7 @@ import re
 import ssl
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 import httpx
@@ -88,10 +89,10 @@ class HttpTransport(httpx.BaseTransport):
             raise self._refused(error, request, way) or _told(error, opening=True) from error
         way.answered = True
         pieces = "pieces" in request.extensions or not 200 <= answer.status < 300  # of an error, any part is enough
-        body = _Body(answer, pieces=pieces)
+        arriving = _Body(answer, pieces)
         # Servers may send any byte in a head; http.client reads them as Latin-1.
         headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()]
-        return httpx.Response(answer.status, headers=headers, stream=body)
+        return httpx.Response(answer.status, headers=headers, stream=arriving)
 
     def close(self) -> None:
         """Close every idle connection; one that is in use is closed when it ends."""
@@ -213,17 +214,17 @@ def _address(url: httpx.URL) -> str:
     return "localhost" if host == "localhost." else host
 
 
+@dataclass
 class _Body(httpx.SyncByteStream):
-    """A body as it arrives, still compressed; in one piece if its length is known."""
+    """A body as it arrives, still compressed; in one piece if its length is known and `pieces` is not set."""
 
-    def __init__(self, answer: urllib3.BaseHTTPResponse, *, pieces: bool) -> None:
-        self._answer = answer
-        self._pieces = pieces or "content-encoding" in answer.headers
+    answer: urllib3.BaseHTTPResponse
+    pieces: bool
 
     def __iter__(self) -> Iterator[bytes]:
-        answer = self._answer
+        answer = self.answer
         try:
-            if not self._pieces and answer.length_remaining:
+            if answer.length_remaining and not (self.pieces or "content-encoding" in answer.headers):
                 yield answer.read(decode_content=False)
             while piece := answer.read1(PIECE, decode_content=False):
                 yield piece
@@ -232,7 +233,7 @@ class _Body(httpx.SyncByteStream):
 
     def close(self) -> None:
         """Return the connection to the pool, or close it if the body was not read to its end."""
-        self._answer.close()
+        self.answer.close()
 
 
 def _told(error: Exception, *, opening: bool) -> httpx.TransportError:

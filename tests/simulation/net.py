@@ -10,20 +10,20 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError, ServerError, StatusError
-from ledgerframes.interfaces.history_pages import HistoryPage, ScanPages
+from ledgerframes.interfaces.history_pages import HistoryPage, Smaller
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_objects import ObjectRef, UpdateObjects
-from ledgerframes.paging.cursor import Cursor, Window
+from ledgerframes.paging.cursor import Window
+from ledgerframes.paging.modes import Ask
 from ledgerframes.stopping import Stop
 from ledgerframes.transport import Answer, Stats
-from ledgerframes.transport.retrying import Revise
 from ledgerframes.transport.server_memory import PageSizes
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
@@ -48,18 +48,6 @@ def _page(
 
 class Endless(BaseException):
     """A sync sent more requests than any needs."""
-
-
-class Ask(NamedTuple):
-    """A request for a page, as the simulated servers read it."""
-
-    after: Cursor | None
-    page_size: int
-
-    @property
-    def content(self) -> bytes:
-        """The body of the request, which is read where objects are to answer it."""
-        return ScanPages(UPDATE_HISTORY, sender=None).page_request(self.after, self.page_size).content or b""
 
 
 @dataclass(frozen=True)
@@ -180,9 +168,6 @@ class SimScan:
     def _bulk(self) -> Scan:
         return Scan(ObjectSender(self))
 
-    def page_request(self, after: Cursor | None, page_size: int) -> Any:
-        return Ask(after, page_size)
-
     def pause(self, seconds: float) -> None:
         self._disk.alive()
         self._clock.sleep(seconds)
@@ -198,24 +183,26 @@ class SimScan:
         del stop
         return self
 
-    def send_page(self, request: Any, *, server: str | tuple[str, ...] | None, revise: Revise | None) -> Answer[Any]:
+    def send_page(
+        self, asked: Ask, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
+    ) -> Answer[Any]:
         """Ask as `Exchange` does: a named server once, otherwise one after the other until one answers."""
         self._disk.alive()
         read = HistoryPage.read_leniently if self._lenient else HistoryPage.read
         order = [server] if isinstance(server, str) else list(server or self._order)
         for attempt in range(1 if isinstance(server, str) else ATTEMPTS):
             url = order[attempt % len(order)]
-            outcome = self._attempt(request, url, read)
+            outcome = self._attempt(asked, url, read)
             if isinstance(outcome, HistoryPage):
                 if attempt:
                     self.prefer(url)
-                return Answer(outcome, 200, url, request, len(outcome.raw), 0.0, {})
+                return Answer(outcome, 200, url, asked, len(outcome.raw), 0.0, {})
             error = outcome
             told = error if isinstance(error, RequestError) else NoAnswerError(str(error))
-            revised = revise(request, told) if revise else None
+            revised = revise(told) if revise else None
             refused = isinstance(error, StatusError) and error.status < 429
             if revised is not None:
-                request = revised
+                asked = revised
                 if refused:
                     order.insert(0, url)
             elif refused:

@@ -35,10 +35,10 @@ class ObjectSender:
     def servers(self, _interface: str) -> tuple[str, ...]:
         return self._scan.servers
 
-    def send(self, request: Any, *, read: Any, server: str | tuple[str, ...] | None = None, **_: Any) -> Answer[Any]:
+    def send(self, request: Any, *, read: Any, among: tuple[str, ...] = (), **_: Any) -> Answer[Any]:
         """Ask for a page of a list: a server that does not know the path sends the client on, one that says 501 not."""
         scan = self._scan
-        order = [server] if isinstance(server, str) else list(server or scan.servers)
+        order = list(among or scan.servers)
         error: LedgerframesError = NoAnswerError("nobody was asked")
         for attempt in range(ATTEMPTS if len(order) == 1 else 2 * len(order)):
             if not order:

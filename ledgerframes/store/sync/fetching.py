@@ -173,7 +173,7 @@ class LocalFetcher:
         shard.trim_page()
         # Taken before the request: a later proof proves nothing about the page.
         proof = proofs.now()
-        mode, holds_back = shard.reader.mode, shard.reader.holding > 0
+        mode, holds_back = shard.reader.mode, bool(shard.reader.held_back)
         before_it = session.last_server
         page, more = session.step()
         giver, page = page.server, replace(page, server=sender_of(page.server))

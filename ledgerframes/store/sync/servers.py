@@ -9,13 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from ledgerframes.decoding.paged_histories import PagedHistory
-from ledgerframes.interfaces.history_pages import HistoryPage, PageSource
-from ledgerframes.objects.asked_page import AskedPage
+from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, Smaller
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.modes import Ask
 from ledgerframes.stopping import Stop
 from ledgerframes.transport import Answer
-from ledgerframes.transport.request import Request
-from ledgerframes.transport.retrying import Revise
 from ledgerframes.transport.server_memory import PageSizes
 
 _log = logging.getLogger("ledgerframes.store")
@@ -105,18 +103,14 @@ class AgreedServers:
         """The scans' base URLs, the preferred one first."""
         return tuple(server for server in self.source.servers if server not in self.left_out)
 
-    def page_request(self, after: Cursor | None, page_size: int) -> Request:
-        """The request for one page."""
-        return self.source.page_request(after, page_size)
-
     def send_page(
-        self, request: Request, *, server: str | tuple[str, ...] | None, revise: Revise | None
+        self, asked: Ask, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
     ) -> Answer[HistoryPage]:
         """Request one page."""
         # Without a choice the transport would return to a server that was left out, or has pruned the items.
         some = server is None and (self.left_out or self.begins or self.lately.begins)
-        chosen = self.having(AskedPage.read(request.content).after) if some else server
-        answer = self.source.send_page(request, server=chosen, revise=revise)
+        chosen = self.having(asked.after) if some else server
+        answer = self.source.send_page(asked, server=chosen, revise=revise)
         self.lately.note(answer.server, PageSize(len(answer.value), len(answer.value.raw)))
         return answer
 
