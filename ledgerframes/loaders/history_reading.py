@@ -25,7 +25,7 @@ from ledgerframes.loaders.extent import extent_of, newest_time, nothing_shown
 from ledgerframes.loaders.history_request import HistoryRequest
 from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.loaders.progress import progress_of
-from ledgerframes.loaders.provenance import Provenance
+from ledgerframes.loaders.provenance import provenance
 from ledgerframes.loaders.table_loader import needing
 from ledgerframes.objects.history import ObjectReader, read_objects
 from ledgerframes.objects.kept_files import KeptFiles
@@ -100,7 +100,7 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
             _log.warning("the load ended early: %s", first)
     if load.beginning is not None and load.beginning.late is not None:
         warn_of(load.beginning, load.place)
-    attrs = load.provenance().attrs() | ({} if request.only is None else request.only.attrs)
+    attrs = load.attrs() | ({} if request.only is None else request.only.attrs)
     form = partial(shape, as_=request.as_, decimals=request.decimals, lists=request.lists, attrs=attrs)
     return {name: form(load.table(name), CATALOGUE[name]) for name in request.kept}
 
@@ -343,7 +343,7 @@ class _Load:
         schema = pa.schema([declared.field(column) for column in self._request.kept[name]], declared.metadata)
         return pa.Table.from_batches(self._batches.pop(name), schema)
 
-    def provenance(self) -> Provenance:
+    def attrs(self) -> dict[str, Any]:
         """The origin of the data."""
         window, reader, beginning = self._request.window, self.reader, self.beginning
         at_limit = reader.limit is not None and reader.taken >= reader.limit
@@ -352,9 +352,9 @@ class _Load:
         begun = False if self._begin_known or window.names_start else None
         begun = begun if beginning is None else beginning.proven
         words = window.said("" if beginning is None else str(beginning), self._end(at_limit=at_limit))
-        return Provenance(
-            tuple(self._servers), words, self._last,
-            self.complete and not early, from_beginning=begun,
+        return provenance(
+            sources=tuple(self._servers), range=words, cursor=self._last,
+            complete=self.complete and not early, from_beginning=begun,
             begins_late=None if beginning is None else beginning.late, personal=self._net.settings.personal,
             ends_early=early, bounds=window.bounds(), decimals=self._request.decimals,
             counted_from=self._request.counted_from,

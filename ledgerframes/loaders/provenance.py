@@ -1,9 +1,8 @@
-"""The origin of a frame: the values of `df.attrs`, all JSON-serialisable and free of secrets."""
+"""`provenance`: the origin of a frame, the values of `df.attrs`, all JSON-serialisable and free of secrets."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ledgerframes.paging.cursor import Cursor
@@ -11,11 +10,25 @@ from ledgerframes.timestamps import format_timestamp
 from ledgerframes.version import __version__
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """The origin of a loaded frame.
+def provenance(
+    *,
+    sources: Sequence[str],
+    range: str,  # noqa: A002 - the attribute's name
+    cursor: Cursor | None,
+    complete: bool,
+    from_beginning: bool | None = False,
+    begins_late: Cursor | None = None,
+    settled: Cursor | None = None,
+    personal: bool = False,
+    left_out: Sequence[str] = (),
+    ends_early: bool = False,
+    counted_from: int | None = None,
+    bounds: Mapping[str, Any] | None = None,
+    decimals: str = "float",
+) -> dict[str, Any]:
+    """The values for the `df.attrs` of a loaded frame.
 
-    Attributes:
+    Args:
         sources: scheme, host and path of the servers that answered.
         range: the requested range, in words.
         cursor: the last place read.
@@ -32,41 +45,22 @@ class Provenance:
         bounds: where the range begins and ends, as in `Window.bounds`.
         decimals: how the caller wants amounts to be held; tables computed from the frame follow it.
     """
-
-    sources: tuple[str, ...]
-    range: str
-    cursor: Cursor | None
-    complete: bool
-    from_beginning: bool | None = False
-    begins_late: Cursor | None = None
-    settled: Cursor | None = None
-    personal: bool = False
-    left_out: tuple[str, ...] = ()
-    ends_early: bool = False
-    counted_from: int | None = None
-    bounds: Mapping[str, Any] = field(default_factory=dict)
-    decimals: str = "float"
-
-    def attrs(self) -> dict[str, Any]:
-        """The values for `df.attrs`."""
-        return {
-            "source": ", ".join(self.sources),
-            "range": self.range,
-            **self.bounds,
-            "cursor": _said(self.cursor),
-            "complete": self.complete,
-            "from_beginning": self.from_beginning,
-            "begins_late": None if self.begins_late is None else format_timestamp(self.begins_late.micros),
-            **({} if self.counted_from is None else {"counted_from": format_timestamp(self.counted_from)}),
-            **({"known_to": _said(self.cursor)} if self.ends_early else {}),
-            # Only if it is known: a load is a single read and proves nothing final.
-            **({} if self.settled is None else {"settled": _said(self.settled)}),
-            "version": __version__,
-            **({} if self.decimals == "float" else {"decimals": self.decimals}),
-            **({"personal": True} if self.personal else {}),
-            **({"left_out": list(self.left_out)} if self.left_out else {}),
-        }
-
-
-def _said(place: Cursor | None) -> list[Any] | None:
-    return None if place is None else [place.migration_id, format_timestamp(place.micros)]
+    place = None if cursor is None else [cursor.migration_id, format_timestamp(cursor.micros)]
+    final = None if settled is None else [settled.migration_id, format_timestamp(settled.micros)]
+    return {
+        "source": ", ".join(sources),
+        "range": range,
+        **(bounds or {}),
+        "cursor": place,
+        "complete": complete,
+        "from_beginning": from_beginning,
+        "begins_late": None if begins_late is None else format_timestamp(begins_late.micros),
+        **({} if counted_from is None else {"counted_from": format_timestamp(counted_from)}),
+        **({"known_to": place} if ends_early else {}),
+        # Only if it is known: a load is a single read and proves nothing final.
+        **({} if final is None else {"settled": final}),
+        "version": __version__,
+        **({} if decimals == "float" else {"decimals": decimals}),
+        **({"personal": True} if personal else {}),
+        **({"left_out": list(left_out)} if left_out else {}),
+    }

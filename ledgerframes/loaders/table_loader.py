@@ -18,7 +18,7 @@ from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError, NotFoundError, PagingError, RequestError, StatusError
 from ledgerframes.frames import As, Decimals, Lists, check_shape, shape
 from ledgerframes.interfaces.answers import reading
-from ledgerframes.loaders.provenance import Provenance
+from ledgerframes.loaders.provenance import provenance
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import Token, follow_tokens
 from ledgerframes.tables.table import Table
@@ -228,10 +228,10 @@ class TableLoad:
             part: what was asked for, in words; the table's name by default.
         """
         origin = self.origin
-        attrs = said | Provenance(
-            tuple(origin.servers), part or self.table.name, cursor, origin.complete, personal=origin.personal,
-            left_out=origin.left_out, decimals=self.decimals,
-        ).attrs()  # fmt: skip
+        attrs = said | provenance(
+            sources=tuple(origin.servers), range=part or self.table.name, cursor=cursor, complete=origin.complete,
+            personal=origin.personal, left_out=origin.left_out, decimals=self.decimals,
+        )  # fmt: skip
         # Cut again here, because a page can have more than the limit.
         whole = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
         data = whole.slice(0, self.limit).select(list(self.names))

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from ledgerframes.arguments import flag
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.loaders.opening import proof
-from ledgerframes.loaders.provenance import Provenance
+from ledgerframes.loaders.provenance import provenance
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
 from ledgerframes.store.coverage_document import Coverage, Progress
@@ -283,12 +283,13 @@ class Part:
         settled = None if last is None else Cursor(last.migration_id, last.hi)
         return cls(table, data, rows, complete, progress.begun and rows is None, late, settled).checked()
 
-    def provenance(self, url: str, window: LakeWindow) -> Provenance:
+    def attrs(self, url: str, window: LakeWindow) -> dict[str, Any]:
         """The origin of its rows."""
-        return Provenance(
-            (url,), window.said("ledger begin" if self.from_beginning else ""), None, self.complete,
-            self.from_beginning, self.begins_late, settled=self.settled, left_out=self.left_out,
-            counted_from=window.counted_from, bounds=window.wanted.bounds(),
+        return provenance(
+            sources=(url,), range=window.said("ledger begin" if self.from_beginning else ""), cursor=None,
+            complete=self.complete, from_beginning=self.from_beginning, begins_late=self.begins_late,
+            settled=self.settled, left_out=self.left_out, counted_from=window.counted_from,
+            bounds=window.wanted.bounds(),
         )  # fmt: skip
 
     def proof(self, loaded: pa.Table, rows: pc.Expression | None) -> dict[str, Any]:
