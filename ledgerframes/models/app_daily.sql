@@ -58,15 +58,12 @@ select
   case when weighed.date is null then 0 else activity_weight end::decimal(38, 10) as activity_weight,
   coalesce(coupons_created, 0) as coupons_created, coalesce(coupons_claimed, 0) as coupons_claimed,
   coalesce(coupons_expired, 0) as coupons_expired,
-  case when flowed.date is null then 0 else rewards_claimed end::decimal(38, 10) as rewards_claimed,
-  case when flowed.date is null then 0 else rewards_claimed_usd end::decimal(38, 10) as rewards_claimed_usd,
-  case when flowed.date is null then 0 else rewards_expired end::decimal(38, 10) as rewards_expired,
+  case when flowed.date is null then 0 else columns('^(rewards_.*)$') end::decimal(38, 10) as '\1',
   case when claimed > 0
     then (divided(units(case when flowed.date is null then 0::decimal(38, 10) else rewards_claimed end) * 10000000000,
       units(claimed)) / 10000000000::decimal(38, 10)) end::decimal(38, 10) as share,
   coalesce(users, 0) as users,
-  case when burned.date is null then 0 else burned end::decimal(38, 10) as burned,
-  case when burned.date is null then 0 else burned_usd end::decimal(38, 10) as burned_usd
+  case when burned.date is null then 0 else columns('^(burned|burned_usd)$') end::decimal(38, 10) as '\1'
 from flowed
 full join through using (date, provider)
 left join weighed using (date, provider)

@@ -6,8 +6,8 @@ ended as (select * from coin_changes where what = 'ended'),
 payers as (
   select above_id as event_id, min(sender) as sender
   from above
-  join transfer_requests using (event_id)
-  where does = 'collects'
+  join payment_results using (event_id)
+  where does = 'collects' and choice = 'AmuletRules_Transfer'
   group by above_id
 )
 select

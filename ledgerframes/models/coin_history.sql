@@ -5,16 +5,12 @@ coins as (
   select *
   from coin_contracts
   where wrong is null
-  -- A create that occurs twice in the history is one contract; an assignment shows one created elsewhere.
-  qualify row_number() over (
-    partition by contract_id
-    order by shown_by = 'assignment', shown_by = 'opening', migration_id, record_time, update_id, node_index) = 1
+  qualify first_shown(contract_id, shown_by, migration_id, record_time, update_id, node_index)
 ),
 ends as (
   select contract_id, record_time as ended_at, choice, parent_event_id as ended_below
-  from exercises
-  where consuming and template_name in ('Splice.Amulet:Amulet', 'Splice.Amulet:LockedAmulet')
-  qualify row_number() over (partition by contract_id order by migration_id, record_time, update_id, node_index) = 1
+  from endings
+  where template_name in ('Splice.Amulet:Amulet', 'Splice.Amulet:LockedAmulet')
 ),
 parents as (
   select event_id, choice

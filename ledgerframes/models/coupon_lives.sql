@@ -9,12 +9,6 @@ claims as (
   from above
   where above_id in (select event_id from payments)
 ),
-others_ended as (
-  select above.event_id, max(does) as does
-  from above
-  where does in ('expires below', 'shares')
-  group by above.event_id
-),
 ended as (
   select * from exercises where consuming and template_name in (select template_name from coupon_kinds)
 ),
@@ -25,6 +19,12 @@ first_ended as (
   union all
   select * from ended semi join repeated using (contract_id)
   qualify row_number() over (partition by contract_id order by migration_id, record_time, update_id, node_index) = 1
+),
+others_ended as (
+  select above.event_id, max(does) as does
+  from above
+  where does in ('expires below', 'shares')
+  group by above.event_id
 ),
 ends as (
   select
@@ -98,13 +98,27 @@ valued as (
     on issued.round = coupons.round and issued.kind = coupons.kind and not in_coin
     and issued.featured = case when coupons.kind = 'app' then coupons.featured else false end
 ),
+-- Few; what ended together with them is all that is summed.
+unknown as (
+  select payment_id, kind, outcome, ended_below from valued where worth is null and outcome in ('claimed', 'expired')
+),
 -- A payment's summary states the sum of each kind: if one coupon's is not known, it is the rest.
 claimed as (
-  select
-    payment_id, kind, count(*) - count(worth) as unknown, coalesce(sum(coin(worth)), 0)::decimal(38, 10) as known
+  select payment_id, kind, (max(payment_rewards.amount) - coalesce(sum(coin(worth)), 0))::decimal(38, 10) as amount
   from valued
+  semi join unknown using (payment_id, kind, outcome)
+  join payment_rewards using (payment_id, kind)
   where outcome = 'claimed'
   group by payment_id, kind
+  having count(*) - count(worth) = 1
+),
+-- How many coupons, of whatever kind, expired together.
+sizes as (
+  select parent_event_id as ended_below, count(*) as size
+  from exercises
+  where choice in (select choice from choices where does = 'expires coupon')
+    and parent_event_id in (select ended_below from unknown)
+  group by parent_event_id
 ),
 -- A coupon that expired alone is worth the unclaimed sum. Of several it is not exact, since their sum was rounded once,
 -- unless they state coin: then one that is not known is the rest.
@@ -113,22 +127,23 @@ alone as (
     ended_below,
     (max(unclaimed_amounts.amount) - coalesce(sum(coin(worth)) filter (in_coin), 0))::decimal(38, 10) as amount
   from valued
+  semi join unknown using (ended_below, outcome)
   join unclaimed_amounts on unclaimed_amounts.parent_event_id = ended_below
+  left join sizes using (ended_below)
   where outcome = 'expired'
   group by ended_below
-  having count(*) = 1 or (bool_and(in_coin) and count(*) - count(worth) = 1)
+  having (count(*) = 1 and coalesce(max(size), 1) = 1) or (bool_and(in_coin) and count(*) - count(worth) = 1)
 )
 select
   contract_id, begun, valued.kind, round, provider, coalesce(beneficiary, provider) as beneficiary, weight, featured, created_at, mint_after,
   expires_at, ended_at, outcome, issuance,
   case
     when worth is not null then coin(worth)
-    when outcome = 'claimed' and unknown = 1 then (payment_rewards.amount - known)::decimal(38, 10)
+    when outcome = 'claimed' then claimed.amount
     when outcome = 'expired' then alone.amount
   end as amount,
   worth, in_coin, update_id as created_in, migration_id as created_migration, record_time as created_recorded_at,
   node_index as created_index, ended_in, ended_migration, ended_index, ended_below, payment_id
 from valued
 left join claimed using (payment_id, kind)
-left join payment_rewards using (payment_id, kind)
 left join alone using (ended_below)

@@ -193,6 +193,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
                 Member("expires_at", "json", ("expiresAt",)),
             ),
             templates=COUPONS,
+            among="coupon_kinds",
         ),
         # Parts that a payment's summary does not separate; wrong members are counted by `coupon_contracts`.
         "second_version_coupons": Read(
@@ -202,7 +203,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             templates=("Splice.Amulet:RewardCouponV2",),
         ),
         "coupon_endings": Read(
-            "exercises",
+            "endings_without_create",
             ("contract_id",),
             (Member("round_contract", "plain", ("closedRoundCid",)),),
             (

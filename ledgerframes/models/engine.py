@@ -339,7 +339,7 @@ _ROWS: Final = 50_000
 #: The number of names that provenance lists; a history can have any number of them.
 _MOST: Final = 100
 #: Selections of the inputs, which are not worth a copy.
-_VIEWS: Final = ("creates", "exercises")
+_VIEWS: Final = ("creates", "exercises", "endings")
 #: The inputs whose rows have a place in the history.
 _HISTORY: Final = ("events", "reassignments")
 #: Columns that every step may need: the place and the kind of an item.

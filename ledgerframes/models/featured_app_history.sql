@@ -4,15 +4,12 @@ rights as (
   select *
   from featured_rights
   where wrong is null
-  qualify row_number() over (
-    partition by contract_id
-    order by shown_by = 'assignment', shown_by = 'opening', migration_id, record_time, update_id, node_index) = 1
+  qualify first_shown(contract_id, shown_by, migration_id, record_time, update_id, node_index)
 ),
 ends as (
   select contract_id, record_time as until, choice, update_id as ended_in, node_index as ended_at
-  from exercises
-  where consuming and template_name = 'Splice.Amulet:FeaturedAppRight'
-  qualify row_number() over (partition by contract_id order by migration_id, record_time, update_id, node_index) = 1
+  from endings
+  where template_name = 'Splice.Amulet:FeaturedAppRight'
 ),
 lives as (
   select

@@ -9,7 +9,4 @@ anti join (
       'Splice.Amulet:Amulet', 'Splice.Amulet:LockedAmulet', 'Splice.Round:OpenMiningRound')
 ) using (contract_id)
 where template_name in ('Splice.Amulet:Amulet', 'Splice.Amulet:LockedAmulet', 'Splice.Round:OpenMiningRound')
--- A create that occurs twice in the history is one contract; an assignment shows one created elsewhere.
-qualify row_number() over (
-  partition by contract_id
-  order by shown_by = 'assignment', shown_by = 'opening', migration_id, record_time, update_id, node_index) = 1
+qualify first_shown(contract_id, shown_by, migration_id, record_time, update_id, node_index)

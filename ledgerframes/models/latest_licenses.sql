@@ -1,10 +1,6 @@
 -- One row per validator: its latest license, and the choice that ended it. A license is created again at every change.
 with
-ends as (
-  select contract_id, choice
-  from exercises
-  where consuming and template_name = 'Splice.ValidatorLicense:ValidatorLicense'
-)
+ends as (select contract_id, choice from endings where template_name = 'Splice.ValidatorLicense:ValidatorLicense')
 select validator, sponsor, first_round, last_round, missed, version, choice
 from license_contracts
 left join ends using (contract_id)

@@ -68,6 +68,12 @@ create or replace macro period(time) as case
   else date_trunc(getvariable('calendar'), time at time zone 'UTC') at time zone 'UTC' end;
 -- Whether the history is known to begin at ledger begin.
 create or replace macro begun() as coalesce(getvariable('begun')::boolean, false);
+-- Whether a row is the first that shows its contract: a create that occurs twice in the history, or in the opening too, is
+-- one contract, and an assignment shows one created elsewhere.
+create or replace macro first_shown(contract_id, shown_by, migration_id, record_time, update_id, node_index) as
+  row_number() over (
+    partition by contract_id
+    order by shown_by = 'assignment', shown_by = 'opening', migration_id, record_time, update_id, node_index) = 1;
 -- Whether a template is requested.
 create or replace macro asked(name) as
   getvariable('templates') is null or list_contains(getvariable('templates')::varchar[], name);

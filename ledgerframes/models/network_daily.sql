@@ -52,11 +52,12 @@ priced as (
 ),
 coin as (
   select
-    date, sum_of_all(minted) as minted, sum_of_all(burned) as burned, sum_of_all(burned_fees) as fees,
-    sum_of_all(net_change) as net_change, sum_of_all(unexplained) as unexplained,
-    -- If nothing is burned, no price is needed.
+    date, sum_of_all(minted) as minted,
+    -- If nothing is minted, no price is needed.
+    sum_of_all(case when minted = 0 then 0 else coin(worth(minted, price)) end) as minted_usd,
+    sum_of_all(burned) as burned,
     sum_of_all(case when burned = 0 then 0 else coin(worth(burned, price)) end) as burned_usd,
-    sum_of_all(case when minted = 0 then 0 else coin(worth(minted, price)) end) as minted_usd
+    sum_of_all(burned_fees) as fees, sum_of_all(net_change) as net_change, sum_of_all(unexplained) as unexplained
   from priced
   group by date
 ),
@@ -111,17 +112,10 @@ select
   case when held_whole((days.date - 29)::timestamp at time zone 'UTC', last.time) then coalesce(active_30d, 0) end as active_30d,
   coalesce(apps, 0) as apps, coalesce(payments, 0) as payments,
   -- A day without any is 0; a sum with an unknown part is null.
-  case when paid.date is null then 0 else paid end::decimal(38, 10) as paid,
-  case when paid.date is null then 0 else paid_usd end::decimal(38, 10) as paid_usd,
-  case when coin.date is null then 0 else minted end::decimal(38, 10) as minted,
-  case when coin.date is null then 0 else minted_usd end::decimal(38, 10) as minted_usd,
-  case when coin.date is null then 0 else burned end::decimal(38, 10) as burned,
-  case when coin.date is null then 0 else burned_usd end::decimal(38, 10) as burned_usd,
-  case when coin.date is null then 0 else fees end::decimal(38, 10) as fees,
-  case when coin.date is null then 0 else net_change end::decimal(38, 10) as net_change,
-  case when coin.date is null then 0 else unexplained end::decimal(38, 10) as unexplained,
-  case when flowed.date is null then 0 else rewards_claimed end::decimal(38, 10) as rewards_claimed,
-  case when flowed.date is null then 0 else rewards_expired end::decimal(38, 10) as rewards_expired,
+  case when paid.date is null then 0 else columns('^(paid|paid_usd)$') end::decimal(38, 10) as '\1',
+  case when coin.date is null then 0 else columns('^(minted.*|burned.*|fees|net_change|unexplained)$') end::decimal(38, 10)
+    as '\1',
+  case when flowed.date is null then 0 else columns('^(rewards_.*)$') end::decimal(38, 10) as '\1',
   coalesce(traffic_bytes, 0) as traffic_bytes,
   case when bought.date is null then 0 else traffic_paid end::decimal(38, 10) as traffic_paid,
   held_whole(days.date::timestamp at time zone 'UTC', last.time) as whole

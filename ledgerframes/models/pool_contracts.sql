@@ -4,10 +4,7 @@ shares as (
   select *
   from pool_shares
   where wrong is null
-  -- Contracts of the opening began before the events; a create in both is one contract.
-  qualify row_number() over (
-    partition by contract_id
-    order by shown_by = 'assignment', shown_by = 'opening', migration_id, record_time, update_id, node_index) = 1
+  qualify first_shown(contract_id, shown_by, migration_id, record_time, update_id, node_index)
 ),
 ends as (
   select contract_id, min(record_time) as ended_at

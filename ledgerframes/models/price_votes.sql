@@ -4,15 +4,12 @@ contracts as (
   select *
   from price_vote_contracts
   where wrong is null
-  qualify row_number() over (
-    partition by contract_id
-    order by shown_by = 'assignment', shown_by = 'opening', migration_id, record_time, update_id, node_index) = 1
+  qualify first_shown(contract_id, shown_by, migration_id, record_time, update_id, node_index)
 ),
 ends as (
   select contract_id, migration_id, record_time, update_id, node_index
-  from exercises
-  where consuming and template_name = 'Splice.DSO.AmuletPrice:AmuletPriceVote'
-  qualify row_number() over (partition by contract_id order by migration_id, record_time, update_id, node_index) = 1
+  from endings
+  where template_name = 'Splice.DSO.AmuletPrice:AmuletPriceVote'
 ),
 moments as (
   select contract_id, false as over, migration_id, record_time, update_id, node_index

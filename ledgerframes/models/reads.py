@@ -38,6 +38,7 @@ class Read:
         results: the members of the result of an exercise to read.
         templates: the templates, where not all.
         choices: the choices, where not all.
+        among: a relation that lists those of the templates that are asked for.
         json: the column of another read that holds the records.
         each: whether that column is a list whose items are the records; `place` is their number, from 0.
         bare: whether results may also be other than objects, in some release.
@@ -51,6 +52,7 @@ class Read:
     results: tuple[Member, ...] = ()
     templates: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
+    among: str = ""
     json: str = ""
     each: bool = False
     bare: bool = False
@@ -145,6 +147,7 @@ class Read:
             for column, values in (("template_name", self.templates), ("choice", self.choices))
             if values
         ]
+        chosen += [f"template_name in (select template_name from {self.among})"] if self.among else []
         where = f" where {' and '.join(chosen)}" if chosen else ""
         return f"select {', '.join([names, *read])} from {self.rows}{where}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 from ledgerframes.frames import As, Decimals
 from ledgerframes.models.coverage import from_begin
 from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.signatures import of_model
 from ledgerframes.tables.rounds_and_rewards import ISSUANCE, REWARD_FLOWS, REWARDS, ROUND_HISTORY, SV_REWARDS
 
@@ -148,7 +150,18 @@ def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decima
     """
 
 
-@of_model(SV_REWARDS, edges="reward_edges", kind="sv", notes=partial(_without_create, kind="sv"))
+def _of_super_validators(inputs: Inputs, _: Mapping[str, Any]) -> dict[str, str]:
+    """Only their coupons are read, unless other tables of the history share the steps."""
+    return {} if inputs.engine is not None else {"coupons": "sv"}
+
+
+@of_model(
+    SV_REWARDS,
+    settings=_of_super_validators,
+    edges="reward_edges",
+    kind="sv",
+    notes=partial(_without_create, kind="sv"),
+)
 def sv_rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum the rewards of super validators by round, super validator and beneficiary.
 

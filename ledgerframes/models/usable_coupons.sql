@@ -15,6 +15,4 @@ select * from usable anti join repeated using (contract_id) where provider is no
 union all
 -- Most are there once, and are not sorted.
 select * from usable semi join repeated using (contract_id) where provider is not null
-qualify row_number() over (
-  partition by contract_id
-  order by shown_by = 'assignment', shown_by = 'opening', migration_id, record_time, update_id, node_index) = 1
+qualify first_shown(contract_id, shown_by, migration_id, record_time, update_id, node_index)

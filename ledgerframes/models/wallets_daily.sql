@@ -7,16 +7,12 @@ begun as (
   select *
   from preapproval_contracts
   where wrong is null
-  qualify row_number() over (
-    partition by contract_id
-    order by shown_by = 'assignment', shown_by = 'opening', migration_id, record_time, update_id, node_index) = 1
+  qualify first_shown(contract_id, shown_by, migration_id, record_time, update_id, node_index)
 ),
 ends as (
   select contract_id, record_time as ended_at, choice as ending
-  from exercises
-  where consuming
-    and template_name in ('Splice.AmuletRules:TransferPreapproval', 'Splice.AmuletRules:ExternalPartySetupProposal')
-  qualify row_number() over (partition by contract_id order by migration_id, record_time, update_id, node_index) = 1
+  from endings
+  where template_name in ('Splice.AmuletRules:TransferPreapproval', 'Splice.AmuletRules:ExternalPartySetupProposal')
 ),
 renewals as (select event_id from exercises where choice = 'TransferPreapproval_Renew'),
 lives as (
