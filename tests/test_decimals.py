@@ -195,6 +195,7 @@ def kind_of(amounts):
 KINDS = {"float": "float64", "exact": "Decimal", "arrow": "decimal128(38, 10)[pyarrow]", "string": "str"}
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_network_decides_how_amounts_are_held(form):
     with lf.sandbox(updates=300) as world:

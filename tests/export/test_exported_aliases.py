@@ -33,6 +33,7 @@ def test_an_export_that_does_not_ask_for_names_has_the_columns_that_it_always_ha
     assert pq.read_schema(tmp_path / "t.parquet").names == ROWS.column_names
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("options", [{"tables": ["updates"]}, {"model": "star"}], ids=["tables", "star"])
 def test_an_export_of_a_store_asks_for_names_too(tmp_path, options):
     store = lf.open_store(tmp_path / "lake")

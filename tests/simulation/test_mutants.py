@@ -480,6 +480,7 @@ FOUND_BY = {
 }
 
 
+@pytest.mark.long(quick=10)
 @pytest.mark.parametrize("name", FOUND_BY)
 def test_the_simulation_finds(name):
     breaks, script = FOUND_BY[name]

@@ -126,6 +126,7 @@ def test_the_number_of_a_document_names_its_state(store):
         store.load("updates", as_of=number + 1)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("left", ["all but the newest", "none"])
 def test_a_lost_document_takes_nothing_along_that_cannot_be_had_again(store, net, left):
     store.sync(net, derive=["rewards"])
