@@ -13,13 +13,16 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from ledgerframes.arguments import refuse, suggesting, whole_number
-from ledgerframes.errors import visible
+from ledgerframes.errors import InputError, visible
 from ledgerframes.number_format import amount_text, duration_text
 from ledgerframes.session_names import alias_of, all_aliases
 from ledgerframes.short_ids import short_names
 
+#: Whole numbers beside nulls would be floats otherwise.
+_WHOLE: Final = {pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype()}
 _WRAPPED: Final = 20  # characters: texts of columns that are longer are wrapped
 _NARROW: Final = 24  # columns up to this width keep their order
 _KINDS_OF: Final = frozenset({"kind", "event", "event_type", "status", "outcome", "anomaly"})
@@ -122,7 +125,7 @@ def show(frame: Any, *, rows: int = 20) -> Shown:
         An object for notebooks and shells; `.frame` is the frame, `.text(width)` the lines.
 
     Raises:
-        InputError: it is not a frame, or `rows` is not 1 or more.
+        InputError: it is not a frame, two of its columns have one name, or `rows` is not 1 or more.
 
     Example:
         >>> import ledgerframes as lf, pandas as pd
@@ -133,11 +136,15 @@ def show(frame: Any, *, rows: int = 20) -> Shown:
         bob           2
     """
     whole_number(rows, "rows", least=1)
-    if not isinstance(frame, pd.DataFrame) and hasattr(frame, "to_pandas"):
-        frame = frame.to_pandas()
-    if not isinstance(frame, pd.DataFrame):
+    read = frame.to_arrow() if hasattr(frame, "to_arrow") else frame
+    if isinstance(read, pa.Table):
+        read = read.to_pandas(types_mapper=_WHOLE.get)
+    if not isinstance(read, pd.DataFrame):
         refuse("frame", frame, "give a frame, such as lf.load_updates(net)")
-    return Shown(frame, rows)
+    if not read.columns.is_unique:
+        twice = sorted({str(name) for name in read.columns[read.columns.duplicated()]})
+        raise InputError(f"frame has more than one column named {', '.join(twice)}; rename them")
+    return Shown(read, rows)
 
 
 class Reference(pd.DataFrame):  # type: ignore[misc]  # pandas has no types

@@ -5,6 +5,8 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
@@ -191,6 +193,17 @@ def test_a_notebook_keeps_no_whole_frame_as_text():
     assert kept["text/html"] == lf.show(rows)._repr_html_()
     assert max(map(len, kept["text/plain"].splitlines())) <= 120
     assert len(kept["text/plain"].splitlines()) < 30
+
+
+def test_whole_numbers_beside_nulls_keep_their_digits():
+    table = pa.table({"number": pa.array([2**60 + 1, None]), "name": ["one", "two"]})
+    for frame in (table, pl.from_arrow(table)):
+        assert "1,152,921,504,606,846,977" in lf.show(frame).text(80)
+
+
+def test_columns_of_one_name_are_refused():
+    with pytest.raises(lf.errors.InputError, match="more than one column named amount; rename them"):
+        lf.show(pd.DataFrame([[1, 2]], columns=["amount", "amount"]))
 
 
 def test_numbers_of_numpy_in_a_column_of_objects_are_shown():
