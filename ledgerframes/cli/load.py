@@ -149,8 +149,9 @@ def _call(table: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 def _option(name: str) -> str:
     """The option that gives an argument, such as `--party` for `parties`."""
-    declared = _OPTIONS[name].__metadata__[0].param_decls if name in _OPTIONS else ()
-    return declared[0] if declared else option_of(name)
+    # In an Annotated, typer takes the first name for a default.
+    first = _OPTIONS[name].__metadata__[0].default if name in _OPTIONS else None
+    return first if isinstance(first, str) else option_of(name)
 
 
 def _impersonal(tables: dict[str, Any]) -> dict[str, Any]:
