@@ -69,7 +69,10 @@ def root_log():
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     root = logging.getLogger()
-    before, loud = root.level, [logging.getLogger(name) for name in ("httpx", "httpcore", "httpcore.http11")]
+    before, loud = (
+        root.level,
+        [logging.getLogger(name) for name in ("ledgerframes", "httpx", "httpcore", "httpcore.http11")],
+    )
     levels = [logger.level for logger in loud]
     root.addHandler(handler)
     for logger in (root, *loud):
