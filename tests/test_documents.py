@@ -52,6 +52,7 @@ def test_a_page_prints_what_it_says(page, tmp_path, monkeypatch):
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
             exec(compile("\n" * (block.line - 1) + block.code, name_of(page), "exec"), names)
+        plt.close("all")  # as a notebook does after a cell
         assert lines(said.getvalue()) == lines(block.output), f"{name_of(page)}, line {block.line}"
 
 
