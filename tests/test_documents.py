@@ -22,10 +22,7 @@ from ledgerframes.cli import app
 from tests.documents import PAGES, ROOT, commands, lines, python_blocks
 
 #: Pages whose examples take over four seconds.
-LONG = {
-    "docs/cheat-sheet.md", "docs/gallery.md", "docs/howto/analysing.md", "docs/howto/lake.md", "docs/howto/objects.md",
-    "docs/no-row-is-lost.md", "docs/star.md", "docs/tutorial.md",
-}  # fmt: skip
+LONG = {"docs/gallery.md", "docs/howto/analysing.md", "docs/howto/objects.md"}
 #: A call that a table shows, such as `lf.plan(net, last="7d")`.
 _CALL = re.compile(r"`(lf|store)\.(\w+)\(([^`()]*)\)`")
 COMMANDS = sorted({tuple(words) for page in PAGES for words in commands(page) if not words[0].startswith("-")})
@@ -124,17 +121,9 @@ def test_the_site_is_built_without_a_warning(tmp_path):
 
 
 MODULES = sorted(path for path in (ROOT / "ledgerframes").rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
-#: Modules whose examples compute tables for over two seconds.
-COMPUTING = {"coin_flows", "governance", "key_figures", "network_activity", "openings", "rounds_and_rewards"}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, id=name_of(path), marks=[pytest.mark.long] if path.stem in COMPUTING else [])
-        for path in MODULES
-    ],
-)
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_an_example_in_a_docstring_is_true(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))

@@ -12,11 +12,7 @@ SHORT = 12  # lines of a cell
 LARGE = 600_000  # bytes of a notebook, which people load over a network
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-#: Those that take over two seconds.
-LONG = {
-    "04_lake", "05_reassignment_flows", "06_holdings_and_fees", "07_to_bi_tools", "09_from_a_snapshot", "10_economics",
-    "11_governance_and_key_figures",
-}  # fmt: skip
+LONG = {"04_lake", "10_economics", "11_governance_and_key_figures"}  # a third of the time of all
 
 
 def test_there_are_notebooks():

@@ -269,7 +269,7 @@ def test_the_first_screen_compares_a_period_with_the_one_before(filled, tmp_path
     began = whole[whole.unassigned_at.fillna(whole.assigned_at) >= begin]
     assert shown["Reassignments"][0] == f"{len(began)}"
     for status, count in began.status.value_counts().items():
-        assert f"<td>{status}</td><td class=number>{count}</td>" in words
+        assert f">{status}</td><td class=number>{count}</td>" in words
 
 
 def test_a_period_reads_what_was_active_before_it_and_nothing_older(filled, monkeypatch):
@@ -334,9 +334,9 @@ def test_statuses_count_reassignments_and_anomalies_count_legs(filled, tmp_path)
 
     repaired = (flows.status == "repaired").sum()
     assert "Reassignments by status" in words
-    assert f"<td>repaired</td><td class=number>{repaired}</td>" in words
+    assert f"<td class=short>repaired</td><td class=number>{repaired}</td>" in words
     assert "Legs by anomaly" in words
-    assert f"<td>repaired</td><td class=number>{2 * repaired}</td>" in words
+    assert f"<td class=short>repaired</td><td class=number>{2 * repaired}</td>" in words
 
 
 def test_releases_are_the_newest_first_with_shares_in_percent():

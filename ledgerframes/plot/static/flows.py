@@ -72,7 +72,7 @@ def _style(status: str, hue: str, tones: Tones, *, strength: float) -> dict[str,
     if status == "in flight":
         pale = mixed(hue, tones.ground, 0.12)
         return {"facecolor": pale, "edgecolor": strong, "linewidth": 0.9, "linestyle": (0, (3.2, 1.8))}
-    hatch = "/////" if status == "repaired" else "....."
+    hatch = "/////" if status == "repaired" else "..."  # a dot is 160 bytes of SVG
     return {"facecolor": mixed(hue, tones.ground, strength * 0.6), "edgecolor": strong, "linewidth": 0, "hatch": hatch}
 
 
