@@ -1105,6 +1105,26 @@ SCRIPTS = {
             "sync": [1, 1],
         },
     ),
+    # One scan had pruned a migration up to its last update, another that lagged began it earlier. What the first had
+    # proven was taken to hold from where the second begins, and an update between the two was lost.
+    "two-servers-begin-a-migration-apart": Script(
+        items=(
+            Item(1, 2 * U + 1, "A", "f"),
+            Item(1, 3 * U, "C", "k", "exercise"),
+            Item(2, 4 * U, "B", "m", "unassign"),
+            Item(2, 8 * U, "C", "b", "assign"),
+            Item(2, 12 * U, "A", "l", "unassign"),
+        ),
+        servers=2,
+        faults=("late", "lagging", "pruned", "kill"),
+        choices={
+            "kill-before": [*([0] * 8), 1],
+            "moves": [4, 1, 0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 4, 1, 0, 0, 1],
+            "plan": [2],
+            "prune": [*([0] * 15), 1, *([0] * 13), 3],
+            "sync": [0, 1, 0, 1],
+        },
+    ),
 }
 
 

@@ -115,6 +115,9 @@ class Finality:
             if low > max(lo, self._lows.get(key, (lo, None))[0]):
                 self._forget({key}, beyond=lo)
             return
+        if low < self._lows.get(key, (low, None))[0]:
+            # Another server begins the shard earlier: one that had pruned that part has proven nothing there.
+            self._forget({key}, beyond=low)
         record = Begin(migration_id, low, proof) if lo <= BEGINNING and (low > lo or proof) else None
         self._lows[key] = low, record
 
