@@ -14,6 +14,8 @@ ends as (
 lives as (
   select
     contract_id, provider, shown_by, update_id, node_index, created_at as since, parent_event_id,
+    -- What was claimed before the events is not known.
+    case when shown_by <> 'opening' then created_at end as counted_since,
     -- A right that states none weighs 1.
     case when provider is not null then coalesce(activity_weight, 1::decimal(38, 10)) end as activity_weight,
     until, ends.choice as ending, ended_in, ended_at
@@ -37,15 +39,17 @@ own as (
   select
     contract_id, sum_of_all(amount) as earned, sum_of_all(amount_usd) as earned_usd
   from lives
-  join claims on claims.provider = lives.provider and created_at >= since and created_at < coalesce(until, 'infinity')
+  join claims
+    on claims.provider = lives.provider and created_at >= counted_since and created_at < coalesce(until, 'infinity')
   group by contract_id
 ),
 stretches as (
   select
     contract_id, earned_until.claimed - coalesce(earned_since.claimed, 0) as of_all,
     earned_until.unknown - coalesce(earned_since.unknown, 0) as unknown
-  from (select contract_id, since, coalesce(until, 'infinity') as until from lives where since is not null)
-  asof left join running as earned_since on earned_since.created_at < since
+  from (
+    select contract_id, counted_since, coalesce(until, 'infinity') as until from lives where counted_since is not null)
+  asof left join running as earned_since on earned_since.created_at < counted_since
   asof left join running as earned_until on earned_until.created_at < until
 ),
 parents as (
@@ -76,8 +80,8 @@ select
   end as ended,
   vote_closes.request as end_request,
   day_of(coalesce(until, last)) - day_of(since) + 1 as active_days,
-  case when own.contract_id is not null or since is null then earned else 0 end::decimal(38, 10) as earned,
-  case when own.contract_id is not null or since is null then earned_usd else 0 end::decimal(38, 10) as earned_usd,
+  case when own.contract_id is not null or counted_since is null then earned else 0 end::decimal(38, 10) as earned,
+  case when own.contract_id is not null or counted_since is null then earned_usd else 0 end::decimal(38, 10) as earned_usd,
   case when of_all > 0 and unknown = 0
     then (divided(units(coalesce(earned, 0::decimal(38, 10))) * 10000000000, units(of_all::decimal(38, 10)))
       / 10000000000::decimal(38, 10)) end::decimal(38, 10) as share

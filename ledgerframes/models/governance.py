@@ -150,7 +150,8 @@ def featured_app_history(
 
     Governance decides on each. A change of the weight ends a right and begins another one. `earned` counts
     coupons that the app's work made while it had the right, whoever their beneficiary is and whenever they were
-    claimed, as far as the events or `opening` show them; `lf.app_daily` has what each party claimed by day.
+    claimed. It is null for a right from `opening`, since what was claimed before the events is not known;
+    `lf.app_daily` has what each party claimed by day.
 
     A right that is active all through a range has no event in it, so the range has to begin at ledger begin, or
     `opening` has to have the rights that there were.

@@ -38,7 +38,8 @@ standing as (
     count(*) over (partition by lives.contract_id) as voters
   from lives
   join lives as others on others.begins <= lives.begins and coalesce(others.ends > lives.begins, true)
-  where others.price_usd is not null and begun()
+  -- Which others stood when a vote from before the events was cast is not known.
+  where others.price_usd is not null and begun() and lives.record_time is not null
 ),
 -- As the ledger does: the middle one, or half of the two in the middle.
 spreads as (

@@ -144,7 +144,7 @@ SV_WEIGHTS: Final = Table(
                "/payload/svs of DsoRules: joinedAsOfRound/number"),
         Column("participant_id", TEXT, "Its participant, the last one stated.", True,
                source="/payload/svs of DsoRules: participantId"),
-        Column("beneficiaries", TEXTS, "Parties that its coupons were for meanwhile; null if there were none.", True,
+        Column("beneficiaries", TEXTS, "Parties its coupons in the events were for; null if there were none.", True,
                source="/payload/beneficiary of the creates of SvRewardCoupon"),
         Column("since", TIME, "Record time from which it had the weight; null if that lies before the events.", True,
                source="record_time of the create of DsoRules"),

@@ -289,6 +289,7 @@ def test_a_range_has_what_it_shows_and_counts_what_began_before(items, events, c
     pd.testing.assert_frame_equal(weights[4:].reset_index(drop=True), since(lf.sv_weights(events), start, "since"))
     prices, known_before = lf.price_votes(late, opening=opening), lf.price_votes(events)
     pd.testing.assert_frame_equal(prices[4:].reset_index(drop=True), since(known_before, start, "record_time"))
+    assert prices[:4][["voters", "median_usd", "lowest_usd", "highest_usd"]].isna().all(axis=None)
     changes = lf.config_changes(late, opening=opening)
     pd.testing.assert_frame_equal(changes, since(lf.config_changes(events), start, "record_time"))
     rights, ever = lf.featured_app_history(late, opening=opening), lf.featured_app_history(events)
@@ -296,6 +297,9 @@ def test_a_range_has_what_it_shows_and_counts_what_began_before(items, events, c
     same = ["provider", "activity_weight", "until", "ended", "end_request"]  # the opening here states no times
     pd.testing.assert_frame_equal(rights.set_index("contract_id")[same], there.loc[rights.contract_id, same])
     assert len(rights) == len(there)
+    before = rights[rights.began.isna()]
+    assert len(before)
+    assert before[["earned", "earned_usd", "share"]].isna().all(axis=None)  # what was claimed earlier is not known
     for table in (lf.sv_weights, lf.featured_app_history):  # whoever changes nothing in a range has no event in it
         with pytest.raises(lf.errors.PartialResultError, match="opening="):
             table(late)
