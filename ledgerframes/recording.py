@@ -32,7 +32,7 @@ from ledgerframes.write_aside import written_aside
 FORMAT: Final = 1
 ABOUT: Final = "recording.json"
 # Other headers may contain cookies or addresses, and nothing reads them.
-_KEPT: Final = ("content-type", "retry-after", "date")
+_RECORDED: Final = ("content-type", "retry-after", "date")
 _NO_FILES: Final = Failure(
     "a recording contains answers, not objects of hundreds of MB each; use source='pages' with it",
     transient=False,
@@ -113,14 +113,14 @@ class _About(Struct):
     urls: dict[str, list[str]] = {}
 
 
-class _Kept(Struct):
+class _Answer(Struct):
     status: int
     headers: dict[str, str]
     body: dict[str, str]
 
 
 class _Turn(Struct):
-    answer: _Kept
+    answer: _Answer
 
 
 _about: Final = msgspec.json.Decoder(_About)
@@ -177,7 +177,7 @@ class Recorder(httpx.BaseTransport):
             self._turns[digest] += 1
             kept = {
                 "status": answer.status_code,
-                "headers": {name: mask(answer.headers[name]) for name in _KEPT if name in answer.headers},
+                "headers": {name: mask(answer.headers[name]) for name in _RECORDED if name in answer.headers},
                 "body": _written(body, mask),
             }
             asked = {

@@ -23,7 +23,7 @@ def short_names(identifiers: Iterable[str], *, level: int = NORMAL, aliased: boo
     """
     known = sorted(set(identifiers))
     hints = {name: plain_text((aliased and alias_of(name)) or name.partition(_MARK)[0] or name) for name in known}
-    labels = {name: _cut(hint, *LEVELS[level]) for name, hint in hints.items()}
+    labels = {name: _elided(hint, *LEVELS[level]) for name, hint in hints.items()}
     for head, tail in LEVELS[level:]:
         labels |= {name: _with_fingerprint(name, hints[name], head, tail) for name in _confused(labels)}
     labels |= {name: plain_text(name) for name in _confused(labels)}
@@ -37,14 +37,14 @@ def _confused(labels: dict[str, str]) -> list[str]:
     return [name for name, label in labels.items() if often[label] > 1]
 
 
-def _cut(name: str, head: int, tail: int) -> str:
+def _elided(name: str, head: int, tail: int) -> str:
     return name if len(name) <= head + 2 else name[: head - tail // 2] + "…" + name[-(tail // 2) :]
 
 
 def _with_fingerprint(identifier: str, hint: str, head: int, tail: int) -> str:
     _, mark, fingerprint = plain_text(identifier).partition(_MARK)
     cut = fingerprint if len(fingerprint) <= tail + 2 else fingerprint[:tail] + "…"
-    return _cut(hint, head, tail) + mark + cut
+    return _elided(hint, head, tail) + mark + cut
 
 
 def plain_text(text: str) -> str:

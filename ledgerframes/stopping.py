@@ -136,7 +136,7 @@ def end_if_signalled() -> None:
 _RAISING: Final = (signal.default_int_handler, leave)
 #: The functions that ask the nested calls of the main thread to end.
 _STOPS: Final[list[Callable[[], object]]] = []
-_TOLD: Final[list[int]] = []
+_RECEIVED: Final[list[int]] = []
 
 
 @contextmanager
@@ -166,24 +166,24 @@ def held_back(stop: Callable[[], object]) -> Iterator[None]:
         if not _STOPS:  # a signal at the call's end has left this handler behind
             handlers[number](number, frame)
         _set(handlers)
-        _TOLD.append(number)
+        _RECEIVED.append(number)
         for each in _STOPS:
             each()
 
-    _TOLD.clear()
+    _RECEIVED.clear()
     try:
         _STOPS.append(stop)
         _set(dict.fromkeys(handlers, tell))
         yield
     except Exception:
-        if not _TOLD:
+        if not _RECEIVED:
             raise
     finally:
         _STOPS.clear()
         _set(handlers)
-    if _TOLD:
+    if _RECEIVED:
         try:
-            handlers[_TOLD[0]](_TOLD[0], None)
+            handlers[_RECEIVED[0]](_RECEIVED[0], None)
         except BaseException as raised:
             raise raised from None  # the call's own StoppedError adds nothing
 
@@ -192,7 +192,7 @@ def _within(stop: Callable[[], object]) -> Iterator[None]:
     """Run a nested call; the outer one has the handlers."""
     _STOPS.append(stop)
     try:
-        if _TOLD:
+        if _RECEIVED:
             stop()
         yield
     finally:

@@ -231,7 +231,7 @@ def _keep(handle: Any, file: Path) -> None:
 
 
 @contextmanager
-def until_told() -> Iterator[None]:
+def until_signalled() -> Iterator[None]:
     """Until Ctrl-C or SIGTERM, which is how some commands are meant to end, also where a shell ignores the first."""
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
@@ -248,7 +248,7 @@ def _serve(handle: Any, *, needs_token: bool) -> None:
     """Print where the sandbox is, and wait until it is told to end."""
     from ledgerframes.embedded import SANDBOX_USER
 
-    with until_told():
+    with until_signalled():
         for interface in ("scan", "validator", "registry", "ledger"):
             say(f"{interface:<10} {getattr(handle, f'{interface}_url')}")
         if needs_token:

@@ -10,7 +10,7 @@ import typer
 from ledgerframes.arguments import choice
 from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
-from ledgerframes.cli.app import app, until_told
+from ledgerframes.cli.app import app, until_signalled
 from ledgerframes.cli.output import Rows, Written, printed
 from ledgerframes.errors import InputError
 
@@ -83,7 +83,7 @@ def sync(
         if not follow:
             _show(lake.sync(net, **options), as_json=as_json)
             return
-        with until_told():  # a sync under way commits what is whole
+        with until_signalled():  # a sync under way commits what is whole
             for report in lake.follow(net, every=every, **options):
                 _show(report, as_json=as_json)
 

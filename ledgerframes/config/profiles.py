@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ledgerframes.arguments import did_you_mean
 from ledgerframes.config.settings import Settings
-from ledgerframes.config.token_sources import TOKEN_WAYS, token_way
+from ledgerframes.config.token_sources import TOKEN_KINDS, token_from
 from ledgerframes.errors import ConfigurationError
 
 FILE: Final = "config.toml"
@@ -18,7 +18,7 @@ KNOWN: Final = (*(field.name for field in fields(Settings)), "token")
 #: The keys of a profile: every setting, and for a token where to fetch it.
 KEYS: Final = (
     *(name for name in KNOWN if not name.endswith("token")),
-    *(f"{name}_{way}" for name in KNOWN if name.endswith("token") for way in TOKEN_WAYS),
+    *(f"{name}_{kind}" for name in KNOWN if name.endswith("token") for kind in TOKEN_KINDS),
 )
 
 
@@ -106,17 +106,17 @@ def settings_of(own: Mapping[str, Any], place: str, folder: Path, environ: Mappi
     """
     values: dict[str, Any] = {}
     for key, value in own.items():
-        of_token = key.endswith(TOKEN_WAYS) and key not in KNOWN
-        name, _, way = key.rpartition("_") if of_token else (key, "", "")
+        of_token = key.endswith(TOKEN_KINDS) and key not in KNOWN
+        name, _, kind = key.rpartition("_") if of_token else (key, "", "")
         if key in KNOWN and key.endswith("token"):
-            others = ", ".join(f"{key}_{way}" for way in TOKEN_WAYS)
+            others = ", ".join(f"{key}_{kind}" for kind in TOKEN_KINDS)
             raise ConfigurationError(f"{place}: {key!r} would keep a token in the file; use one of {others}")
-        if name not in KNOWN or bool(way) != name.endswith("token") or name in values:
+        if name not in KNOWN or bool(kind) != name.endswith("token") or name in values:
             again = "names a token for the second time" if name in values else "is not a known key"
             raise ConfigurationError(f"{place}: {key!r} {again}{nearest(key, KEYS)}")
         if name == "ca_file" and isinstance(value, str) and value:
             value = str(folder / Path(value).expanduser())  # as the names of token files are  # noqa: PLW2901
-        values[name] = token_way(way, value, f"{place}: {key}", folder, environ) if way else value
+        values[name] = token_from(kind, value, f"{place}: {key}", folder, environ) if kind else value
     return values
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ledgerframes.config.profiles import KNOWN, config_folder, nearest, read_profile
 from ledgerframes.config.settings import PREFIX, Settings
-from ledgerframes.config.token_sources import ClientCredentials, function_token, token_way
+from ledgerframes.config.token_sources import ClientCredentials, function_token, token_from
 from ledgerframes.errors import ConfigurationError
 
 SHARED_TOKEN: Final = ("ledger_token", "validator_token")
@@ -39,7 +39,7 @@ def resolve(
     if oauth is not None:
         if arguments.get("token") is not None:
             raise ConfigurationError("token= and token_oauth= both say where the token comes from; give one of them")
-        arguments["token"] = token_way("oauth", oauth, "token_oauth", Path.cwd(), environ)
+        arguments["token"] = token_from("oauth", oauth, "token_oauth", Path.cwd(), environ)
     for name in arguments:
         if name not in KNOWN:
             raise ConfigurationError(f"{name}= is not a setting{nearest(name, KNOWN)}")
@@ -48,12 +48,12 @@ def resolve(
     layers = [
         read_profile(chosen, Path(config_dir or config_folder(environ)), environ) if chosen else {},
         {name: from_text(name, text, PREFIX + name.upper()) for name, text in variables.items() if text is not None},
-        {name: _kept(name, value) for name, value in arguments.items() if value is not None},
+        {name: _cached(name, value) for name, value in arguments.items() if value is not None},
     ]
     return settled(*layers)
 
 
-def _kept(name: str, value: Any) -> Any:
+def _cached(name: str, value: Any) -> Any:
     """Cache a token that a function returns; anything with its own cache, or without a function, is unchanged."""
     keeps = hasattr(value, "forget") or isinstance(value, ClientCredentials)
     return function_token(value) if name.endswith("token") and callable(value) and not keeps else value

@@ -66,9 +66,9 @@ class ClientCredentials:
         if "client_id" not in own:
             raise ConfigurationError(f"{place}: client_id is missing")
         urls = {name: check_url(own[name], f"{place}: {name}") for name in ("issuer", "token_url") if name in own}
-        way = "env" if "secret_env" in own else "file"
+        kind = "env" if "secret_env" in own else "file"
         return cls(
-            place, urls.get("issuer"), urls.get("token_url"), own["client_id"], secret(way, own[f"secret_{way}"]),
+            place, urls.get("issuer"), urls.get("token_url"), own["client_id"], secret(kind, own[f"secret_{kind}"]),
             own.get("audience"), own.get("scope"),
         )  # fmt: skip
 
@@ -88,7 +88,7 @@ class ClientCredentials:
         raise ConfigurationError(f"{self.place}: a token is fetched by a connection; call connect()")
 
 
-TOKEN_WAYS: Final = ("env", "file", "command", "oauth")
+TOKEN_KINDS: Final = ("env", "file", "command", "oauth")
 
 _LIMIT: Final = 30.0  # seconds for a command
 _MARGIN: Final = 30.0  # seconds before its expiry that a token is renewed, and never more than a tenth of its life
@@ -96,7 +96,7 @@ _MARGIN: Final = 30.0  # seconds before its expiry that a token is renewed, and 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}", re.ASCII)
 
 
-class KeptToken:
+class CachedToken:
     """A token that is fetched when it is needed, and kept until shortly before it expires; called at each request.
 
     Args:
@@ -152,9 +152,9 @@ def expiry(token: str) -> float | None:
         return None
 
 
-def function_token(function: Callable[[], str]) -> KeptToken:
+def function_token(function: Callable[[], str]) -> CachedToken:
     """The token that a caller's function returns, kept as that of a command is."""
-    return KeptToken(lambda: (function(), None))
+    return CachedToken(lambda: (function(), None))
 
 
 def _printed(command: list[str], place: str) -> tuple[str, None]:
@@ -173,11 +173,11 @@ def _printed(command: list[str], place: str) -> tuple[str, None]:
     raise ConfigurationError(f"{place}: {command[0]} gave no token ({reason}); run it by hand")
 
 
-def token_way(way: str, value: object, place: str, folder: Path, environ: Mapping[str, str]) -> Token:
+def token_from(kind: str, value: object, place: str, folder: Path, environ: Mapping[str, str]) -> Token:
     """A function that fetches the token from the profile's source.
 
     Args:
-        way: one of `TOKEN_WAYS`.
+        kind: one of `TOKEN_KINDS`.
         value: the variable's name, the file, the command as text or as a list, or a table of client credentials.
         place: its location, for messages.
         folder: the folder that relative file names refer to.
@@ -186,22 +186,24 @@ def token_way(way: str, value: object, place: str, folder: Path, environ: Mappin
     Raises:
         ConfigurationError: the value cannot be one; it is not shown, for it may be the token itself.
     """
-    if way == "command" and isinstance(value, str | list) and value:
-        return KeptToken(partial(_printed, _words(value, place), place))
-    if way == "oauth":
+    if kind == "command" and isinstance(value, str | list) and value:
+        return CachedToken(partial(_printed, _words(value, place), place))
+    if kind == "oauth":
         return ClientCredentials.of(
-            value, place, lambda way, name: _told(token_way(way, name, f"{place}: secret_{way}", folder, environ))
+            value,
+            place,
+            lambda kind, name: _as_function(token_from(kind, name, f"{place}: secret_{kind}", folder, environ)),
         )
     if not isinstance(value, str) or not value:
         raise ConfigurationError(f"{place} is a {type(value).__name__}, or empty; give text")
-    if way == "file":
+    if kind == "file":
         return lambda: _read_token(folder / Path(value).expanduser(), place)
     if not _VARIABLE.fullmatch(value):
         raise ConfigurationError(f"{place} is not the name of a variable; give the name, never the token itself")
     return lambda: environ.get(value) or _missing(f"{place} names the variable {value}, which is not set")
 
 
-def _told(source: Token) -> Callable[[], str]:
+def _as_function(source: Token) -> Callable[[], str]:
     return source if callable(source) else lambda: source
 
 

@@ -89,22 +89,22 @@ def decode_event_items(
     """
     parts = _Parts(endpoint)
     wanted = range(len(raws)) if rows is None else rows
-    for row, place in zip(wanted, _places([raws[row] for row in wanted], endpoint), strict=True):
+    for row, place in zip(wanted, _positions([raws[row] for row in wanted], endpoint), strict=True):
         parts.add(raws[row], row, place)
     return HistoryBatch({name: batch for name, batch in parts.batches().items() if name in tables})
 
 
-def _places(raws: Sequence[Raw | bytes], endpoint: str) -> list[tuple[Cursor, str]]:
+def _positions(raws: Sequence[Raw | bytes], endpoint: str) -> list[tuple[Cursor, str]]:
     """The cursor and the id of each item.
 
     Raises:
         DecodeError: an item has none, or cannot be read as JSON.
     """
     try:
-        glimpse = peek_events(b'{"events":[' + b",".join(map(bytes, raws)) + b"]}")
+        page_index = peek_events(b'{"events":[' + b",".join(map(bytes, raws)) + b"]}")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Origin(endpoint, "an item", "verdicts").error("verdict", str(error)) from error
-    return list(zip(glimpse.cursors, glimpse.update_ids, strict=True))
+    return list(zip(page_index.cursors, page_index.update_ids, strict=True))
 
 
 @dataclass
@@ -114,16 +114,16 @@ class _Rows:
     table: Table
     items: list[bytes] = field(default_factory=list)
     named: list[str] = field(default_factory=list)
-    given: dict[str, list[Any]] = field(default_factory=dict)
+    supplied: dict[str, list[Any]] = field(default_factory=dict)
 
-    def add(self, item: Mapping[str, Raw] | Raw, name: str, **given: Any) -> None:
+    def add(self, item: Mapping[str, Raw] | Raw, name: str, **supplied: Any) -> None:
         self.items.append(msgspec.json.encode(item))
         self.named.append(name)
-        for column, value in given.items():
-            self.given.setdefault(column, []).append(value)
+        for column, value in supplied.items():
+            self.supplied.setdefault(column, []).append(value)
 
     def batch(self, endpoint: str) -> pa.RecordBatch:
-        return read_records(self.table, self.items, endpoint, given=self.given, named=self.named)
+        return read_records(self.table, self.items, endpoint, supplied=self.supplied, named=self.named)
 
 
 class _Parts:

@@ -118,21 +118,21 @@ def decode_items(
 
 def _columns(taken: _Items, endpoint: str, tables: Collection[str]) -> HistoryBatch:
     batches = {}
-    places = _Places(taken.items)
+    shared = _ItemColumns(taken.items)
     if "updates" in tables:
-        batches["updates"] = col.batch(UPDATES, _updates(taken, places), endpoint)
+        batches["updates"] = col.batch(UPDATES, _updates(taken, shared), endpoint)
     if "events" in tables:
-        batches["events"] = col.batch(EVENTS, _events(taken, places, endpoint), endpoint)
+        batches["events"] = col.batch(EVENTS, _events(taken, shared, endpoint), endpoint)
     if "reassignments" in tables:
         batches["reassignments"] = (
-            col.batch(REASSIGNMENTS, _reassignments(taken, places), endpoint)
-            if places.reassignments
+            col.batch(REASSIGNMENTS, _reassignments(taken, shared), endpoint)
+            if shared.reassignments
             else _NO_REASSIGNMENTS
         )
     return HistoryBatch(batches)
 
 
-class _Places:
+class _ItemColumns:
     """The first columns of every table of the history, and which items are transactions."""
 
     def __init__(self, items: list[Item]) -> None:
@@ -207,34 +207,34 @@ def _kind(item: Item) -> str:
     return "unassignment" if item.event.created_event is UNSET else "assignment"
 
 
-def _given(values: Iterable[Any]) -> list[Any]:
+def _or_null(values: Iterable[Any]) -> list[Any]:
     """The values, with None for members that were not sent."""
     return [None if value is UNSET else value for value in values]
 
 
-def _updates(taken: _Items, places: _Places) -> dict[str, pa.Array]:
+def _updates(taken: _Items, shared: _ItemColumns) -> dict[str, pa.Array]:
     items = taken.items
-    return places.columns | {
+    return shared.columns | {
         "kind": col.text([_kind(item) for item in items]),
-        "synchronizer_id": places.synchronizers,
-        "effective_at": col.canonical_times(_given(item.effective_at for item in items), SIX_DIGITS),
+        "synchronizer_id": shared.synchronizers,
+        "effective_at": col.canonical_times(_or_null(item.effective_at for item in items), SIX_DIGITS),
         # An empty workflow id means that none was set.
-        "workflow_id": col.text([name or None for name in _given(item.workflow_id for item in items)]),
-        "root_event_ids": col.texts(_given(item.root_event_ids for item in items)),
+        "workflow_id": col.text([name or None for name in _or_null(item.workflow_id for item in items)]),
+        "root_event_ids": col.texts(_or_null(item.root_event_ids for item in items)),
         # A reassignment has one event, which is in a table of its own.
         "event_count": pa.array(
             [1 if item.events_by_id is UNSET else len(item.events_by_id) for item in items], pa.int64()
         ),
-        "external_transaction_hash": col.text(_given(item.external_transaction_hash for item in items)),
-        "offset": col.text(_given(item.offset for item in items)),
+        "external_transaction_hash": col.text(_or_null(item.external_transaction_hash for item in items)),
+        "offset": col.text(_or_null(item.offset for item in items)),
         "extra": col.text([taken.extras.get(position) for position in range(len(items))]),
     }
 
 
-def _events(taken: _Items, places: _Places, endpoint: str) -> dict[str, pa.Array]:
+def _events(taken: _Items, shared: _ItemColumns, endpoint: str) -> dict[str, pa.Array]:
     forest = Forest([], [], [])
     counts, notes = [], []
-    for position in places.transactions:
+    for position in shared.transactions:
         item: Any = taken.items[position]
         before = len(forest.events)
         try:
@@ -246,12 +246,12 @@ def _events(taken: _Items, places: _Places, endpoint: str) -> dict[str, pa.Array
         if extra := taken.event_extras.get(position):
             notes += [(row, extra.get(forest.events[row].event_id)) for row in range(before, len(forest.events))]
     sizes = np.asarray(counts, np.int64)
-    owners = np.repeat(np.asarray(places.transactions, np.int64), sizes)
+    owners = np.repeat(np.asarray(shared.transactions, np.int64), sizes)
     extras: list[str | None] = [None] * len(forest.events)
     for row, note in notes:
         extras[row] = note
-    return places.of(owners) | _event_columns(forest) | {
-        "synchronizer_id": places.synchronizers.take(pa.array(owners)),
+    return shared.of(owners) | _event_columns(forest) | {
+        "synchronizer_id": shared.synchronizers.take(pa.array(owners)),
         "node_index": pa.array(_count_up(sizes), pa.int64()),
         "extra": col.text(extras),
     }  # fmt: skip
@@ -294,20 +294,20 @@ def _event_columns(forest: Forest) -> dict[str, pa.Array]:
     }
 
 
-def _reassignments(taken: _Items, places: _Places) -> dict[str, pa.Array]:
-    events: list[Any] = [taken.items[position].event for position in places.reassignments]
-    contracts = _given(event.created_event for event in events)
+def _reassignments(taken: _Items, shared: _ItemColumns) -> dict[str, pa.Array]:
+    events: list[Any] = [taken.items[position].event for position in shared.reassignments]
+    contracts = _or_null(event.created_event for event in events)
 
     def of_contracts(attribute: str, otherwise: Any = None) -> list[Any]:
         return [otherwise if contract is None else getattr(contract, attribute) for contract in contracts]
 
     template_ids, template_names = col.templates(of_contracts("template_id"))
-    return places.of(places.reassignments) | {
-        "kind": col.text([_kind(taken.items[position]) for position in places.reassignments]),
+    return shared.of(shared.reassignments) | {
+        "kind": col.text([_kind(taken.items[position]) for position in shared.reassignments]),
         "submitter": col.text([event.submitter for event in events]),
         "source_synchronizer": col.text([event.source_synchronizer for event in events]),
         "target_synchronizer": col.text([event.target_synchronizer for event in events]),
-        "unassign_id": col.text(_given(event.unassign_id for event in events)),
+        "unassign_id": col.text(_or_null(event.unassign_id for event in events)),
         "reassignment_counter": pa.array([event.reassignment_counter for event in events], pa.int64()),
         "contract_id": col.text([(event.created_event or event).contract_id for event in events]),
         "event_id": col.text(of_contracts("event_id")),
@@ -318,5 +318,5 @@ def _reassignments(taken: _Items, places: _Places) -> dict[str, pa.Array]:
         "signatories": col.texts(of_contracts("signatories")),
         "observers": col.texts(of_contracts("observers")),
         "payload": col.raw_json(of_contracts("payload", NO_JSON)),
-        "extra": col.text([taken.event_extras.get(position, {}).get("") for position in places.reassignments]),
+        "extra": col.text([taken.event_extras.get(position, {}).get("") for position in shared.reassignments]),
     }

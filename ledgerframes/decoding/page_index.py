@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 from ledgerframes.decoding.columns import SIX_DIGITS, Irregular, canonical_times
 from ledgerframes.decoding.structs import Int64
 from ledgerframes.errors import DecodeError
-from ledgerframes.paging.cursor import Cursor, Glimpse
+from ledgerframes.paging.cursor import Cursor, PageIndex
 from ledgerframes.timestamps import parse_timestamp
 
 ENDPOINT: Final = "POST /v2/updates"
@@ -61,7 +61,7 @@ _page: Final = msgspec.json.Decoder(_Page)
 _entries: Final = msgspec.json.Decoder(_Entries)
 
 
-def peek(body: bytes) -> Glimpse:
+def peek(body: bytes) -> PageIndex:
     """Read the cursor and the id of every item of POST /v2/updates.
 
     A reassignment's migration id is inside its event: the target's for an assignment, the source's for an
@@ -75,10 +75,10 @@ def peek(body: bytes) -> Glimpse:
         items = _page.decode(body).transactions
     except msgspec.ValidationError as error:
         raise DecodeError(f"{ENDPOINT}: the answer is not a page of updates: {error}", endpoint=ENDPOINT) from error
-    return _glimpse([_place(item) for item in items], ENDPOINT, "updates")
+    return _index([_place(item) for item in items], ENDPOINT, "updates")
 
 
-def peek_events(body: bytes) -> Glimpse:
+def peek_events(body: bytes) -> PageIndex:
     """Read the cursor and the id of every item of POST /v0/events: those of its verdict, its update, or both.
 
     Raises:
@@ -102,9 +102,9 @@ def peek_events(body: bytes) -> Glimpse:
         if update is not None and verdict is not None:
             _check_same(update, verdict, position)
         places.append(place)
-    glimpse = _glimpse(places, EVENTS_ENDPOINT, "verdicts")
+    page_index = _index(places, EVENTS_ENDPOINT, "verdicts")
     rowless = frozenset(place.update_id for place, entry in zip(places, entries, strict=True) if entry.verdict is None)
-    return Glimpse(glimpse.cursors, glimpse.update_ids, rowless)
+    return PageIndex(page_index.cursors, page_index.update_ids, rowless)
 
 
 def _members(verdict: _Verdict) -> tuple[str, str, int]:
@@ -128,7 +128,7 @@ def _check_same(update: _Place, verdict: _Place, position: int) -> None:
         raise _no_cursor(verdict, position, "update_id", why, EVENTS_ENDPOINT, "verdicts")
 
 
-def _glimpse(places: Sequence[_Place], endpoint: str, table: str) -> Glimpse:
+def _index(places: Sequence[_Place], endpoint: str, table: str) -> PageIndex:
     for position, place in enumerate(places):
         if not place.update_id:
             raise _no_cursor(place, position, "update_id", "the text is empty", endpoint, table)
@@ -142,7 +142,7 @@ def _glimpse(places: Sequence[_Place], endpoint: str, table: str) -> Glimpse:
         if isinstance(place.migration_id, UnsetType):
             raise _no_cursor(place, position, "migration_id", "the member is missing", endpoint, table)
         cursors.append(Cursor(place.migration_id, instant))
-    return Glimpse(cursors, [place.update_id for place in places])
+    return PageIndex(cursors, [place.update_id for place in places])
 
 
 def _micros(place: _Place, position: int, endpoint: str, table: str) -> int:

@@ -10,9 +10,9 @@ from ledgerframes.decoding.events import ALL as ALL_OF_EVENTS
 from ledgerframes.decoding.events import decode_event_items, decode_events_page
 from ledgerframes.decoding.history import HistoryBatch, decode_items
 from ledgerframes.decoding.page_index import ENDPOINT, EVENTS_ENDPOINT, peek_events
-from ledgerframes.decoding.pages import ParsedPage, decode_pages, glimpse_of, joined, parse_page
+from ledgerframes.decoding.pages import ParsedPage, decode_pages, joined, page_index_of, parse_page
 from ledgerframes.decoding.splitting import place_of, place_of_event, raws_of
-from ledgerframes.paging.cursor import Glimpse
+from ledgerframes.paging.cursor import PageIndex
 
 #: Maximum bytes of small pages that are decoded together.
 # A page of 50 items has 245 kB; alone, half of the decoding time goes into 48 columns, however few rows they have.
@@ -42,7 +42,7 @@ class PagedHistory:
     tables: tuple[str, ...]
     member: str
     parse: Callable[[bytes], Content]
-    peek: Callable[..., Glimpse]
+    peek: Callable[..., PageIndex]
     place_of: Callable[[bytes], bytes]
     decode_pages: Callable[..., HistoryBatch]
     decode_items: Callable[..., HistoryBatch]
@@ -68,7 +68,7 @@ def _decode_events_pages(
 
 
 UPDATE_HISTORY: Final = PagedHistory(
-    ENDPOINT, ("events", "reassignments", "updates"), "transactions", parse_page, glimpse_of, place_of,
+    ENDPOINT, ("events", "reassignments", "updates"), "transactions", parse_page, page_index_of, place_of,
     decode_pages, decode_items,
 )  # fmt: skip
 EVENT_HISTORY: Final = PagedHistory(

@@ -21,7 +21,7 @@ from ledgerframes.decoding.history import ALL, HistoryBatch
 from ledgerframes.decoding.page_index import ENDPOINT, peek
 from ledgerframes.decoding.splitting import UNREADABLE
 from ledgerframes.errors import DecodeError
-from ledgerframes.paging.cursor import Cursor, Glimpse
+from ledgerframes.paging.cursor import Cursor, PageIndex
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 
 _TABLES: Final = (UPDATES, EVENTS, REASSIGNMENTS)
@@ -52,7 +52,7 @@ class ParsedPage:
 
 
 def parse_page(body: bytes) -> ParsedPage | bytes:
-    """Parse a page of updates for `glimpse_of` and `decode_page`, so that neither parses it again.
+    """Parse a page of updates for `page_index_of` and `decode_page`, so that neither parses it again.
 
     Returns:
         The page, or its body if there is no compiled decoder or the Python path has to read all of it.
@@ -70,7 +70,7 @@ def parse_page(body: bytes) -> ParsedPage | bytes:
     return ParsedPage(body, cursors, update_ids, raws, module, page)
 
 
-def glimpse_of(page: ParsedPage | bytes) -> Glimpse:
+def page_index_of(page: ParsedPage | bytes) -> PageIndex:
     """The cursor and the id of every item of POST /v2/updates.
 
     Raises:
@@ -89,7 +89,7 @@ def glimpse_of(page: ParsedPage | bytes) -> Glimpse:
         cursors, update_ids = cursors.copy(), update_ids.copy()
         for place, position in enumerate(page.left):
             cursors[position], update_ids[position] = left.cursors[place], left.update_ids[place]
-    return Glimpse(cursors, update_ids)
+    return PageIndex(cursors, update_ids)
 
 
 def decode_page(

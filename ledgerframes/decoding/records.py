@@ -42,7 +42,7 @@ def read_records(
     items: Sequence[bytes | Raw],
     endpoint: str,
     *,
-    given: Mapping[str, Sequence[Any]] | None = None,
+    supplied: Mapping[str, Sequence[Any]] | None = None,
     left_out: Sequence[str] = (),
     named: Sequence[str] | None = None,
 ) -> pa.RecordBatch:
@@ -52,7 +52,7 @@ def read_records(
         table: the declaration; columns whose source is a JSON pointer are read from the items.
         items: one JSON object per row.
         endpoint: method and path, for messages.
-        given: values of the other columns.
+        supplied: values of the other columns.
         left_out: pointers to leave out everywhere, also in `extra` and JSON columns.
         named: the name of each item in messages; its position by default.
 
@@ -68,7 +68,7 @@ def read_records(
         record = _Record(read, tree, item, Origin(endpoint, name, table.name), frozenset(left_out))
         for column_name, value in record.values().items():
             values[column_name].append(value)
-    for column_name, column in (given or {}).items():
+    for column_name, column in (supplied or {}).items():
         values[column_name] = list(column)
     if "template_name" in values:
         values["template_name"] = col.templates(values["template_id"])[1].to_pylist()

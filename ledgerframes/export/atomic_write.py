@@ -18,7 +18,7 @@ from ledgerframes.errors import InputError
 
 _ASIDE: Final = ".ledgerframes-"
 _LOCK: Final = "lock"
-_HELD: Final = (5, 32, 33)  # what Windows says of a file that Excel, say, has open
+_IN_USE: Final = (5, 32, 33)  # what Windows says of a file that Excel, say, has open
 _REMEDY: Final = "name another place or make room"
 _JOURNAL: Final = "moves.json"
 _PARTITION: Final = re.compile(r"[a-z_]+=[0-9-]+|part-\d+\.parquet", re.ASCII)
@@ -35,7 +35,7 @@ def writing(place: str | os.PathLike[str]) -> Iterator[None]:
     except InputError:
         raise
     except (OSError, ValueError) as error:
-        held = getattr(error, "winerror", None) in _HELD
+        held = getattr(error, "winerror", None) in _IN_USE
         remedy = "close the program that has it open, or name another place" if held else _REMEDY
         raise InputError(f"cannot write {os.fspath(place)!r}: {error}; {remedy}") from error
 

@@ -91,14 +91,14 @@ def fit(text: str) -> tuple[str, bool]:
     as it is, as markup of its own; that text is handed over as such markup.
     """
     if len(text) > CELL_UNITS // 2 and (units := _units(text)) > CELL_UNITS:
-        return _cut(text, units), True
+        return _shortened(text, units), True
     if text.startswith("<r>") and text.endswith("</r>"):
         markup = f'<r><t xml:space="preserve">{escape(text, quote=False)}</t></r>'
-        return (markup, False) if _units(markup) <= CELL_UNITS else (_cut(text, _units(text)), True)
+        return (markup, False) if _units(markup) <= CELL_UNITS else (_shortened(text, _units(text)), True)
     return text, False
 
 
-def _cut(text: str, units: int) -> str:
+def _shortened(text: str, units: int) -> str:
     mark = f" […cut here by the export: {units:,} characters; Parquet and CSV have them all]"
     kept = text.encode("utf-16-le")[: 2 * (CELL_UNITS - len(mark))]
     return kept.decode("utf-16-le", errors="ignore") + mark

@@ -95,11 +95,11 @@ class HistorySession:
     def step(self) -> tuple[PageRows, bool]:
         """Fetch one page; returns its rows that count, and whether there is more to read."""
         asked, answer = self._fetch()
-        taken = self._reader.take(answer.value.glimpse, answer.server, asked)
+        taken = self._reader.take(answer.value.page_index, answer.server, asked)
         rows = PageRows(answer.value, taken.rows, answer.server, asked, taken.outcome)
         if taken.outcome is Outcome.BEHIND:
             return (rows, True) if self._leave(answer.server) else (self._flush(answer.server), False)
-        if self._reader.holds_back(answer.value.glimpse):
+        if self._reader.holds_back(answer.value.page_index):
             self._showing = rows
         if taken.rows:
             self._behind = 0
@@ -175,7 +175,7 @@ class HistorySession:
                 f" {self._reader.last}; it lags behind. Try later, or name more scans in scan_url"
             )
         _log.warning("%s showed updates that it no longer returns; the read ends with them", server)
-        return self._with_held(showing)
+        return self._with_held_back(showing)
 
     def check_pruned(self) -> None:
         """Refuse to continue if the server that answered last has pruned items that it showed before.
@@ -185,7 +185,7 @@ class HistorySession:
         """
         mode, server = self._reader.mode, self.last_server
         first = self._source.send_page(Ask(None, 1), server=(server,))
-        begin = next(iter(first.value.glimpse.cursors), None)
+        begin = next(iter(first.value.page_index.cursors), None)
         if isinstance(mode, Reading) and mode.cursor is not None and (begin is None or begin > mode.cursor):
             raise PartialResultError(
                 f"{self._source.history.endpoint}: {server} pruned what follows {self._reader.last or 'its beginning'}"
@@ -195,14 +195,14 @@ class HistorySession:
 
     def end(self) -> PageRows | None:
         """End the read with the rows held back, since the servers have pruned them; None where none are."""
-        return None if self._showing is None else self._with_held(self._showing)
+        return None if self._showing is None else self._with_held_back(self._showing)
 
-    def _with_held(self, showing: PageRows) -> PageRows:
-        glimpse = showing.page.glimpse
+    def _with_held_back(self, showing: PageRows) -> PageRows:
+        page_index = showing.page.page_index
         held = self._reader.held_back
-        self._reader.flush(glimpse.cursors[-1])
+        self._reader.flush(page_index.cursors[-1])
         # A server that contradicts itself may have sent one of them twice.
-        rows = sorted(glimpse.update_ids.index(update_id) for update_id in held & {*glimpse.update_ids})
+        rows = sorted(page_index.update_ids.index(update_id) for update_id in held & {*page_index.update_ids})
         return replace(showing, rows=rows, outcome=Outcome.BEHIND)
 
     def _unconfirmed(self, server: str) -> bool:

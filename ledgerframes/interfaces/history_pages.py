@@ -14,7 +14,7 @@ from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY,
 from ledgerframes.decoding.splitting import UNREADABLE, NotWholeError, members_of, reason_of
 from ledgerframes.errors import DecodeError, InputError, NoAnswerError, RequestError, StatusError
 from ledgerframes.interfaces.answers import event_item, update_item
-from ledgerframes.paging.cursor import Bound, Cursor, Glimpse, bound
+from ledgerframes.paging.cursor import Bound, Cursor, PageIndex, bound
 from ledgerframes.paging.modes import Ask
 from ledgerframes.timestamps import format_timestamp
 from ledgerframes.transport import Answer, Sender, Stop
@@ -38,14 +38,14 @@ class HistoryPage:
     Attributes:
         raw: the page as sent.
         content: the page as parsed by the compiled decoder, or as sent.
-        glimpse: cursor and id of every item, the last of which is where the next page begins.
+        page_index: cursor and id of every item, the last of which is where the next page begins.
         history: which history it belongs to.
         unplaced: items without a cursor, and why, if they were to be skipped.
     """
 
     raw: bytes = field(repr=False)
     content: Content = field(repr=False)
-    glimpse: Glimpse = field(repr=False)
+    page_index: PageIndex = field(repr=False)
     history: PagedHistory = field(default=UPDATE_HISTORY, repr=False)
     unplaced: Unplaced = field(default=(), repr=False)
 
@@ -90,12 +90,12 @@ class HistoryPage:
                 else:
                     placed.append(raw)
                     places.append(place)
-            glimpse = history.peek(page_of(history, places))
+            page_index = history.peek(page_of(history, places))
             # With fewer than two cursors left, paging could not tell whether the page ends inside a tie.
-            if unplaced and len(set(glimpse.cursors)) < 2:
+            if unplaced and len(set(page_index.cursors)) < 2:
                 raise
             body = page_of(history, placed)
-            return cls(body, body, glimpse, history, tuple(unplaced))
+            return cls(body, body, page_index, history, tuple(unplaced))
 
     @cached_property
     def items(self) -> tuple[Any, ...]:
@@ -114,12 +114,12 @@ class HistoryPage:
             raise DecodeError(f"{endpoint}: item {row}: {error}", endpoint=endpoint, item=str(row)) from error
 
     def __repr__(self) -> str:
-        cursors = self.glimpse.cursors
+        cursors = self.page_index.cursors
         span = f", {cursors[0]} to {cursors[-1]}" if cursors else ""
         return f"HistoryPage({len(cursors)} item{'' if len(cursors) == 1 else 's'}{span})"
 
     def __len__(self) -> int:
-        return len(self.glimpse.cursors)
+        return len(self.page_index.cursors)
 
 
 def page_of(history: PagedHistory, raws: Sequence[bytes | msgspec.Raw]) -> bytes:

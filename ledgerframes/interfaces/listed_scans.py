@@ -55,7 +55,7 @@ def listed_scans(
         _warn(f"the list of scans could not be read from {SCANS}: {error}")
         return ()
     usable = _usable(named[:_MOST], settings.scan_url, refusal)
-    if not usable and not _only_given(named, settings.scan_url):
+    if not usable and not _only_known(named, settings.scan_url):
         _warn(f"{SCANS} lists {len(named)} scans, and none of them may be asked; the log says why")
     return usable
 
@@ -81,7 +81,7 @@ def _usable(named: Sequence[str], given: Sequence[str], refusal: Refusal) -> tup
     return tuple(usable)
 
 
-def _only_given(named: Sequence[str], given: Sequence[str]) -> bool:
+def _only_known(named: Sequence[str], given: Sequence[str]) -> bool:
     known = {_key(url) for url in given}
     return all(base is not None and _key(base) in known for base in map(_base, named))
 

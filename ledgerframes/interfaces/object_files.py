@@ -24,7 +24,7 @@ _log = logging.getLogger("ledgerframes.interfaces")
 _DOWNLOADS: Final = 3
 #: Bytes to leave free on the disk for other programs.
 _LEFT_FREE: Final = 64 * 2**20
-_LOOK: Final = 32 * 2**20
+_CHECK_EVERY: Final = 32 * 2**20
 
 
 def download_to(sender: Sender, url: str, digest: str, to: Path) -> Path:
@@ -108,13 +108,13 @@ class _File:
         self._file = file
         self._to = to
         self._name = name
-        self._written = self._looked = 0
+        self._written = self._checked = 0
         self.sha256 = hashlib.sha256()
 
     def begin(self, length: int | None) -> None:
         """Begin again: an attempt before may have written a part."""
         self.sha256 = hashlib.sha256()
-        self._written = self._looked = 0
+        self._written = self._checked = 0
         self._file.seek(0)
         self._file.truncate()
         self._check_room(length or 0)
@@ -123,8 +123,8 @@ class _File:
         """Write the next bytes."""
         self._written += len(piece)
         # If no length was announced, or other programs fill the disk meanwhile.
-        if self._written - self._looked >= _LOOK:
-            self._looked = self._written
+        if self._written - self._checked >= _CHECK_EVERY:
+            self._checked = self._written
             self._check_room(0)
         self._file.write(piece)
         self.sha256.update(piece)

@@ -64,7 +64,7 @@ def read_contracts(
         DecodeError: an item breaks the contract.
     """
     nothing = dict.fromkeys(_ABSENT, [None] * len(items))
-    batch = read_records(ACTIVE_CONTRACTS, items, place, given=nothing, left_out=_LEFT_OUT, named=named)
+    batch = read_records(ACTIVE_CONTRACTS, items, place, supplied=nothing, left_out=_LEFT_OUT, named=named)
     return _plain_ids(batch, ACTIVE_CONTRACTS)
 
 
@@ -205,7 +205,7 @@ def _objects(load: TableLoad, at: Bound | None, asked: dict[str, Any], lines: in
             if load.limit is not None and rows >= load.limit:
                 break
     table = pa.Table.from_batches(batches, schema=load.table.schema)
-    time, held = format_timestamp(snapshot.micros), _held_by(table, load, asked)
+    time, held = format_timestamp(snapshot.micros), _contracts_of(table, load, asked)
     if migration_id is None:
         _log.info("the migration of the snapshot of %s is not known", time)
         return load.frame(table, at=time, **held)
@@ -238,10 +238,10 @@ def _pages(
     if len(parts) > 1:
         table = _joined(table)
     at_place = f"({place.migration_id}, {format_timestamp(place.micros)})"
-    return load.frame(table, cursor=place, at=at_place, **_held_by(table, load, asked))
+    return load.frame(table, cursor=place, at=at_place, **_contracts_of(table, load, asked))
 
 
-def _held_by(table: pa.Table, load: TableLoad, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _contracts_of(table: pa.Table, load: TableLoad, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The provenance of the contracts of a snapshot, by which they can be an opening."""
     said = proof(
         table.slice(0, load.limit),
@@ -272,8 +272,8 @@ def _read_coins(items: Sequence[Raw]) -> pa.RecordBatch:
     parts, order = [], []
     for table, wanted in ((COINS, False), (LOCKED_COINS, True)):
         places = [place for place, index in enumerate(locked) if index is wanted]
-        given = {"locked": [wanted] * len(places)}
-        coins = read_records(table, [items[place] for place in places], endpoint, given=given, left_out=_LEFT_OUT)
+        supplied = {"locked": [wanted] * len(places)}
+        coins = read_records(table, [items[place] for place in places], endpoint, supplied=supplied, left_out=_LEFT_OUT)
         parts.append(_plain_ids(coins, COINS))
         order += places
     whole = pa.Table.from_batches(parts, schema=COINS.schema)

@@ -71,7 +71,7 @@ def beginning_of(pages: PageSource, server: str | None = None) -> Beginning | No
     """Ask for the first items of a history, as one server or the preferred one shows it; None while it has none."""
     named = None if server is None else (server,)
     page = pages.send_page(Ask(None, FEW), server=named).value
-    return Beginning(page.glimpse.cursors[0], proven_by(page, pages.history)) if page.glimpse.cursors else None
+    return Beginning(page.page_index.cursors[0], proven_by(page, pages.history)) if page.page_index.cursors else None
 
 
 def having(pages: ScanPages, window: Window) -> ScanPages:
@@ -82,8 +82,8 @@ def having(pages: ScanPages, window: Window) -> ScanPages:
             page = pages.send_page(Ask(None, 1), server=server).value
         except (RequestError, DecodeError):
             continue
-        if page.glimpse.cursors:
-            begins[server] = page.glimpse.cursors[0]
+        if page.page_index.cursors:
+            begins[server] = page.page_index.cursors[0]
             if window.names_start and len(begins) == 1 and not window.wants_before(begins[server]):
                 return pages  # the preferred one has it
     reach = [server for server, begin in begins.items() if window.names_start and not window.wants_before(begin)]
@@ -100,7 +100,7 @@ def proven_by(page: HistoryPage, history: PagedHistory = UPDATE_HISTORY) -> bool
         except (DecodeError, msgspec.MsgspecError):
             return None  # the caller's own reading reports the error
         events, legs = (decoded.batches[name] for name in _TABLES)
-        proven = from_beginning(events, legs, first=page.glimpse.cursors[0])
+        proven = from_beginning(events, legs, first=page.page_index.cursors[0])
         if proven is not None or count >= len(page):
             break
     return proven

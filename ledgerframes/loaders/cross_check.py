@@ -261,7 +261,7 @@ def compare(
     reached = None if up_to is None else (up_to.migration_id, format_timestamp(up_to.micros))
     found.settle()
     return CrossCheck(
-        names[0], names[1], part, compared, found.count, tuple(found.kept), reached, beyond, pruned=found.pruned
+        names[0], names[1], part, compared, found.count, tuple(found.differences), reached, beyond, pruned=found.pruned
     )
 
 
@@ -275,14 +275,14 @@ class _Found:
     Attributes:
         begins: returns the place from which each side still has everything that it ever had.
         most: the maximum number of differences to keep.
-        kept: the first ones.
+        differences: the first ones.
         count: the number of differences.
         pruned: the number of differences that do not count.
     """
 
     begins: Callable[[], Sequence[Cursor]]
     most: int
-    kept: list[Difference] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
     count: int = 0
     pruned: int = 0
     _waiting: list[tuple[Cursor, Difference]] = field(default_factory=list)
@@ -303,8 +303,8 @@ class _Found:
                 self.pruned += 1
                 continue
             self.count += 1
-            if len(self.kept) < self.most:
-                self.kept.append(difference)
+            if len(self.differences) < self.most:
+                self.differences.append(difference)
 
 
 #: Which side lacks the update of a difference.

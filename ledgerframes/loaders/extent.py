@@ -67,9 +67,9 @@ def extent_of(scan: Scan, pages: ScanPages) -> Extent | None:
         PagingError: the server does not keep to the order of the history, or its migrations do not end.
     """
     page = ask(pages, None, SAMPLE_SIZE).value
-    if not page.glimpse.cursors:
+    if not page.page_index.cursors:
         return None
-    begin = page.glimpse.cursors[0]
+    begin = page.page_index.cursors[0]
     firsts = (begin, *first_cursors(pages, Cursor(begin.migration_id, LATEST)))
     return Extent(pages, Beginning(begin, proven_by(page)), firsts, newest_of(scan, pages, firsts[-1]))
 
@@ -111,7 +111,7 @@ def newest_of(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
 
 def _shown(answer: Any, migration_id: int) -> list[Cursor]:
     """The places of a page that lie in a migration."""
-    return [place for place in answer.value.glimpse.cursors if place.migration_id == migration_id]
+    return [place for place in answer.value.page_index.cursors if place.migration_id == migration_id]
 
 
 def _last_shown(answer: Any, place: Cursor) -> tuple[Cursor, bool]:
@@ -182,7 +182,7 @@ def first_after(pages: ScanPages, place: Cursor | None) -> Cursor | None:
     Raises:
         PagingError: the server does not keep to the order of the history.
     """
-    cursors = ask(pages, place, 1).value.glimpse.cursors
+    cursors = ask(pages, place, 1).value.page_index.cursors
     if cursors and place is not None and cursors[0] <= place:
         raise _unordered(place, cursors[0])
     return cursors[0] if cursors else None

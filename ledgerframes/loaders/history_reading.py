@@ -27,8 +27,8 @@ from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.provenance import provenance
 from ledgerframes.loaders.table_loader import needing
+from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.objects.history import ObjectReader, read_objects
-from ledgerframes.objects.kept_files import KeptFiles
 from ledgerframes.objects.sources import ScanObjects
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
@@ -84,7 +84,7 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
             with served, load.pages() as pages:
                 for page in pages:
                     load.add(page)
-                    last = page.page.glimpse.cursors[page.rows[-1]]
+                    last = page.page.page_index.cursors[page.rows[-1]]
                     share = request.window.share_before(last, now=load.began)
                     progress.advance(len(page.rows), format_timestamp(last.micros)[:19], share)
                 load.decode()
@@ -102,7 +102,7 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
         warn_of(load.beginning, load.place)
     attrs = load.attrs() | ({} if request.only is None else request.only.attrs)
     form = partial(shape, as_=request.as_, decimals=request.decimals, lists=request.lists, attrs=attrs)
-    return {name: form(load.table(name), CATALOGUE[name]) for name in request.kept}
+    return {name: form(load.table(name), CATALOGUE[name]) for name in request.columns_of}
 
 
 #: A server may cap its pages, so that none is full: after this many, the total is estimated, too.
@@ -128,7 +128,7 @@ class _Load:
         self._net = net
         self._request = request
         self._most = most
-        self._batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in request.kept}
+        self._batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in request.columns_of}
         self._servers: dict[str, None] = {}
         self._ids = SeenIds(endpoint)
         self._first_page: PageRows | None = None
@@ -147,7 +147,7 @@ class _Load:
             yield read_pages(self.source, self.reader)
             return
         with tempfile.TemporaryDirectory(prefix="ledgerframes-", ignore_cleanup_errors=True) as folder:
-            objects = ScanObjects(self._net.scan, KeptFiles(Path(folder)))
+            objects = ScanObjects(self._net.scan, FileCache(Path(folder)))
             yield read_objects(objects, self.reader, lines=self._request.page_size)
 
     def add(self, page: PageRows) -> None:
@@ -163,7 +163,7 @@ class _Load:
         if self._first_page is None:
             self._first_page = page
             self.find_beginning()
-        index = page.page.glimpse
+        index = page.page.page_index
         # Before decoding: a repeated id means that the pages do not belong to one history.
         self._ids.check([index.update_ids[row] for row in page.rows], [index.cursors[row] for row in page.rows])
         if sum(len(waiting.page.raw) for waiting in self._waiting) + len(page.page.raw) > TOGETHER:
@@ -196,12 +196,12 @@ class _Load:
     def _keep(self, pages: Sequence[PageRows]) -> None:
         if not pages:
             return
-        kept = self._request.kept
+        columns_of = self._request.columns_of
         chosen = [(page.page.content, page.chosen) for page in pages]
-        for name, batch in self._request.history.decode_pages(chosen, tables=kept.keys()).batches.items():
+        for name, batch in self._request.history.decode_pages(chosen, tables=columns_of.keys()).batches.items():
             only = self._request.only if name == "events" else None
-            self._batches[name].append((batch if only is None else only.selected(batch)).select(list(kept[name])))
-        self._last = pages[-1].page.glimpse.cursors[pages[-1].rows[-1]]
+            self._batches[name].append((batch if only is None else only.selected(batch)).select(list(columns_of[name])))
+        self._last = pages[-1].page.page_index.cursors[pages[-1].rows[-1]]
 
     def _count(self, page: PageRows) -> None:
         self._updates += len(page.rows)
@@ -237,11 +237,11 @@ class _Load:
         first, page = self.reader.first, self._first_page
         # Items shown first before the first page came may have been pruned before that.
         if isinstance(self.reader, HistoryReader) and (page is None or page.asked.after is not None):
-            if page is not None and page.page.glimpse.cursors[0] == window.start:
+            if page is not None and page.page.page_index.cursors[0] == window.start:
                 return
             # A window that begins at a cursor is read from there on, and does not show earlier items.
             answer = self.source.send_page(Ask(None, 1))
-            first = next(iter(answer.value.glimpse.cursors), None)
+            first = next(iter(answer.value.page_index.cursors), None)
         if first is None:
             return  # there is nothing, or not yet
         self._begin_known = True
@@ -297,7 +297,7 @@ class _Load:
     def _proven(self, first: Cursor) -> bool | None:
         """Whether the ledger begins at the first available item."""
         page = None if self._first_page is None else self._first_page.page
-        if page is not None and page.glimpse.cursors[0] == first:
+        if page is not None and page.page_index.cursors[0] == first:
             return proven_by(page, self.source.history)
         if not isinstance(self.reader, HistoryReader):
             return None
@@ -324,8 +324,8 @@ class _Load:
         again = Ask(first.asked.after, min(first.asked.page_size, _REPEATED))
         # Ask the server that sent it; another one may lag or order ties differently.
         answer = self.source.send_page(again, server=(first.server,))
-        page, shown = answer.value, first.page.glimpse
-        if {*page.glimpse.update_ids} & {*shown.update_ids}:
+        page, shown = answer.value, first.page.page_index
+        if {*page.page_index.update_ids} & {*shown.update_ids}:
             return
         begin = beginning_of(self.source, first.server)
         pruned = begin is not None and begin.first > shown.cursors[:_REPEATED][-1]
@@ -340,7 +340,7 @@ class _Load:
     def table(self, name: str) -> pa.Table:
         """A table that was loaded; its batches are released as they are joined."""
         declared = CATALOGUE[name].schema
-        schema = pa.schema([declared.field(column) for column in self._request.kept[name]], declared.metadata)
+        schema = pa.schema([declared.field(column) for column in self._request.columns_of[name]], declared.metadata)
         return pa.Table.from_batches(self._batches.pop(name), schema)
 
     def attrs(self) -> dict[str, Any]:
@@ -351,7 +351,7 @@ class _Load:
         early = self.complete and not (at_limit or reader.beyond) and (window.has_end or self._behind)
         begun = False if self._begin_known or window.names_start else None
         begun = begun if beginning is None else beginning.proven
-        words = window.said("" if beginning is None else str(beginning), self._end(at_limit=at_limit))
+        words = window.in_words("" if beginning is None else str(beginning), self._end(at_limit=at_limit))
         return provenance(
             sources=tuple(self._servers), range=words, cursor=self._last,
             complete=self.complete and not early, from_beginning=begun,

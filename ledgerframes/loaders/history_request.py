@@ -100,7 +100,7 @@ class HistoryRequest:
         bounds: `start`, `end` and `last` as the caller gave them.
         window: the part of the history that they name; `last` counts back from the instant given to `counting_from`.
         counted_from: that instant, in microseconds.
-        kept: the columns to keep of each table to load.
+        columns_of: the columns to keep of each table to load.
     """
 
     history: PagedHistory
@@ -108,7 +108,7 @@ class HistoryRequest:
     bounds: tuple[Bound | None, Bound | None, Duration | None]
     window: Window
     counted_from: int | None = None
-    kept: Mapping[str, tuple[str, ...]]
+    columns_of: Mapping[str, tuple[str, ...]]
     limit: int | None
     page_size: int
     as_: As
@@ -177,7 +177,7 @@ class HistoryRequest:
             only=only,
             bounds=(start, end, last),
             window=wanted_window(start, end, last, now=0),
-            kept=_kept(tables, {tables[0]: columns} if len(tables) == 1 else columns),
+            columns_of=_columns_of(tables, {tables[0]: columns} if len(tables) == 1 else columns),
             limit=None if limit is None else whole_number(limit, "limit", least=1),
             page_size=whole_number(page_size, "page_size", least=1, most=MAXIMUM),
             as_=as_,
@@ -193,7 +193,7 @@ class HistoryRequest:
         return replace(self, window=wanted_window(*self.bounds, now=now), counted_from=now)
 
 
-def _kept(tables: tuple[str, ...], columns: object) -> dict[str, tuple[str, ...]]:
+def _columns_of(tables: tuple[str, ...], columns: object) -> dict[str, tuple[str, ...]]:
     """The columns to keep of each table: those that the caller names, else all.
 
     Raises:

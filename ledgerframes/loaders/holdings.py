@@ -79,7 +79,7 @@ class Parts:
         return self.age != 0 or self._asked["record_time_match"] == "exact"
 
     @property
-    def said(self) -> str:
+    def age_in_words(self) -> str:
         """How old the snapshot is, in words."""
         return (
             f"the newest snapshot up to {format_timestamp(self._wanted)} is from {format_timestamp(self._record_time)},"
@@ -154,14 +154,14 @@ class Parts:
         rows = [party for party in parties if missing != "drop" or party in self._items]
         stated = _AMOUNTS if self._round is not None else _AMOUNTS[:3]
         zeros = stated if missing == "zero" else ()
-        given = {
+        supplied = {
             "record_time": [self._record_time] * len(rows),
             "migration_id": [self._asked["migration_id"]] * len(rows),
             "computed_as_of_round": [self._round] * len(rows),
             "found": [party in self._items if party in self._answered else None for party in rows],
         }
         items = [self._items.get(party) or _nothing(party, zeros if party in self._answered else ()) for party in rows]
-        read = read_records(HOLDINGS_SUMMARY, items, _ENDPOINT, given=given)
+        read = read_records(HOLDINGS_SUMMARY, items, _ENDPOINT, supplied=supplied)
         if fees:
             return read
         columns = [
@@ -252,7 +252,7 @@ def load_holdings_summary(
             for part in thousands(wanted[: load.limit]):
                 answers[-1].ask(part)
     for old in [answer for answer in answers if answer.age > _MONTH]:
-        warnings.warn(f"{old.said}; check record_time= and migration_id=", SnapshotWarning, stacklevel=4)
+        warnings.warn(f"{old.age_in_words}; check record_time= and migration_id=", SnapshotWarning, stacklevel=4)
     if fees_of_now:
         warnings.warn(
             f"the fees of {len(asks)} snapshots are left out: a server computes them for the round that is open now;"
@@ -262,8 +262,8 @@ def load_holdings_summary(
     batch = pa.concat_batches([answer.batch(wanted[: load.limit], missing, fees=not fees_of_now) for answer in answers])
     # Some servers repeat the requested time, others state the snapshot's own.
     stated = all(answer.stated for answer in answers)
-    said = "the snapshot's own" if stated else "as asked; the server does not say how old its snapshot is"
-    return load.frame(batch, snapshot_time=said)
+    age_in_words = "the snapshot's own" if stated else "as asked; the server does not say how old its snapshot is"
+    return load.frame(batch, snapshot_time=age_in_words)
 
 
 def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:

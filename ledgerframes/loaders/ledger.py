@@ -103,17 +103,17 @@ def read_ledger_items(items: Sequence[bytes], endpoint: str) -> tuple[pa.RecordB
     events = [_events_of(item, position, endpoint) for position, item in enumerate(items)]
     counts = [len(of_one) for of_one in events]
     transactions = read_records(
-        LEDGER_TRANSACTIONS, items, endpoint, given={"event_count": counts}, left_out=["/events", "/eventsById"]
+        LEDGER_TRANSACTIONS, items, endpoint, supplied={"event_count": counts}, left_out=["/events", "/eventsById"]
     )
     flat = [event for of_one in events for event in of_one]
     ids = transactions.column("update_id").to_pylist()
-    given = {
+    supplied = {
         "update_id": [update_id for update_id, count in zip(ids, counts, strict=True) for _ in range(count)],
         "kind": [event.kind for event in flat],
         "view_interfaces": [event.views for event in flat],
         "payload": [None if event.payload is None else bytes(event.payload).decode() for event in flat],
     }
-    return transactions, read_records(LEDGER_EVENTS, [event.item for event in flat], endpoint, given=given)
+    return transactions, read_records(LEDGER_EVENTS, [event.item for event in flat], endpoint, supplied=supplied)
 
 
 def _events_of(item: bytes, position: int, endpoint: str) -> list[_Event]:

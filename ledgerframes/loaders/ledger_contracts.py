@@ -149,18 +149,18 @@ def _read_contracts(contracts: Iterable[LedgerContract]) -> pa.RecordBatch:
         DecodeError: an entry breaks the interface's rules.
     """
     items: list[bytes] = []
-    given: dict[str, list[Any]] = {"kind": [], "workflow_id": [], "view_interfaces": [], "payload": []}
+    supplied: dict[str, list[Any]] = {"kind": [], "workflow_id": [], "view_interfaces": [], "payload": []}
     for position, contract in enumerate(contracts):
         with reading(_ENDPOINT, table=LEDGER_CONTRACTS.name, item=f"item {position}"):
             members = _flat(contract)
             payload = members.pop("createArgument", None)
             views = views_of(members)
-        given["kind"].append(contract.kind)
-        given["workflow_id"].append(contract.workflow_id)
-        given["view_interfaces"].append(views)
-        given["payload"].append(None if payload is None else bytes(payload).decode())
+        supplied["kind"].append(contract.kind)
+        supplied["workflow_id"].append(contract.workflow_id)
+        supplied["view_interfaces"].append(views)
+        supplied["payload"].append(None if payload is None else bytes(payload).decode())
         items.append(msgspec.json.encode(members))
-    return read_records(LEDGER_CONTRACTS, items, _ENDPOINT, given=given)
+    return read_records(LEDGER_CONTRACTS, items, _ENDPOINT, supplied=supplied)
 
 
 def _flat(contract: LedgerContract) -> dict[str, Raw]:

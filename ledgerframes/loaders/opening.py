@@ -52,7 +52,7 @@ class Opening:
 
     def __repr__(self) -> str:
         kinds = "every template" if self.templates is None else f"{len(self.templates)} templates"
-        place = "the first event" if self.cursor is None else _said(_after(self))
+        place = "the first event" if self.cursor is None else _as_text(_after(self))
         return f"<Opening: {self.rows:,} contracts of {kinds}, before {place}>"
 
 
@@ -133,7 +133,7 @@ def _check_place(opening: Opening, events: Mapping[str, Any], by: Loader) -> Non
     begin = begin_of(events)
     if begin is None and events.get("from_beginning") is True:
         raise InputError(
-            f"opening= is of {_said(_after(opening))}, and the events begin at ledger begin, before which there was"
+            f"opening= is of {_as_text(_after(opening))}, and the events begin at ledger begin, before which there was"
             f" nothing: leave opening= out, or load the events with start={_start(_after(opening))}"
         )
     if begin is None:
@@ -144,7 +144,7 @@ def _check_place(opening: Opening, events: Mapping[str, Any], by: Loader) -> Non
     if micros == ends and migration_id in {None, opening.cursor.migration_id}:
         return
     raise InputError(
-        f"opening= is of {_said(_after(opening))}, and the events begin at {_said(begin)}: give"
+        f"opening= is of {_as_text(_after(opening))}, and the events begin at {_as_text(begin)}: give"
         f" {line_for(events, by, else_from=_start(_after(opening)))}"
     )
 
@@ -164,7 +164,7 @@ def check_rows(opening: Opening, first: Cursor | None, by: Loader) -> None:
     if first is None or end is None or first > end or (opening.snapshot and first == end):
         return
     raise InputError(
-        f"opening= is of {_said(_after(opening))}, and the first event is of {_said(first)}: give"
+        f"opening= is of {_as_text(_after(opening))}, and the first event is of {_as_text(first)}: give"
         f" {line_for({'start': [first.migration_id, format_timestamp(first.micros)]}, by)}"
     )
 
@@ -241,7 +241,7 @@ def _start(place: tuple[int | None, int]) -> str:
     return time if migration_id is None else f"({migration_id}, {time})"
 
 
-def _said(place: tuple[int | None, int]) -> str:
+def _as_text(place: tuple[int | None, int]) -> str:
     migration_id, micros = place
     return format_timestamp(micros) if migration_id is None else str(Cursor(migration_id, micros))
 

@@ -185,7 +185,7 @@ def _planned(
     late = extent.beginning.late if reaches else None
     newest = f"{format_timestamp(extent.newest.micros)} (the newest update there)"
     return Plan(
-        name or windows[0].said(str(extent.beginning) if reaches else "", newest), count, requests,
+        name or windows[0].in_words(str(extent.beginning) if reaches else "", newest), count, requests,
         again + _requests_of_sync(windows, extent, rows, parts), round(megabytes, 3),
         round(requests * each / 60, 3), None if late is None else format_timestamp(late.micros),
     )  # fmt: skip
@@ -256,7 +256,9 @@ class _Sample:
             self.bytes += answer.size
             self.items += len(answer.value)
             self.seconds += answer.seconds
-            places = [place.micros for place in answer.value.glimpse.cursors if place.migration_id == part.migration_id]
+            places = [
+                place.micros for place in answer.value.page_index.cursors if place.migration_id == part.migration_id
+            ]
             passed = len(places) < len(answer.value) or len(places) < SAMPLE_SIZE  # the end of the migration
             inside = sum(micros < right for micros in places)
             if passed and part.whole_end and step == samples - 1:

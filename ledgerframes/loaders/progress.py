@@ -83,13 +83,13 @@ class _Lines:
     clock: Callable[[], float]
     began: float
     rows: int = 0
-    said: float = 0.0  # seconds after the beginning
+    logged: float = 0.0  # seconds after the beginning
 
     def advance(self, rows: int, note: str, share: float | None = None) -> None:
         self.rows += rows
         passed = self.clock() - self.began
-        if passed - self.said >= _EVERY:
-            self.said = passed
+        if passed - self.logged >= _EVERY:
+            self.logged = passed
             part = "" if not share else f" ({min(share, 1.0):.0%}, {_left(passed, share)})"
             _log.info("%s: %d so far%s, at %s", self.what, self.rows, part, note)
 

@@ -209,13 +209,15 @@ class TableLoad:
         """
         return items_of(self.origin.body(call, *arguments, **options), name, self.endpoint)
 
-    def read(self, items: Sequence[bytes | Raw], *, left_out: Sequence[str] = (), **given: list[Any]) -> pa.RecordBatch:
-        """Decode items into the table's columns; `given` are the columns that are not in them, by name.
+    def read(
+        self, items: Sequence[bytes | Raw], *, left_out: Sequence[str] = (), **supplied: list[Any]
+    ) -> pa.RecordBatch:
+        """Decode items into the table's columns; `supplied` are the columns that are not in them, by name.
 
         Raises:
             DecodeError: an item breaks the contract.
         """
-        return read_records(self.table, items, self.endpoint, given=given, left_out=[*self.unasked, *left_out])
+        return read_records(self.table, items, self.endpoint, supplied=supplied, left_out=[*self.unasked, *left_out])
 
     def frame(
         self, batch: pa.RecordBatch | pa.Table, *, cursor: Cursor | None = None, part: str = "", **said: Any

@@ -97,7 +97,7 @@ def active_of(
         """Attributes that prove that the contracts are the opening of the following history."""
         end = _end(engine, moment, inputs.attrs)
         cursor = {} if end is None else {"cursor": [end.migration_id, format_timestamp(end.micros)]}
-        return {"at": _said(moment), **cursor, **proof(rows, templates=templates, parties=None)}
+        return {"at": _as_attribute(moment), **cursor, **proof(rows, templates=templates, parties=None)}
 
     variables = {"templates": None if templates is None else list(templates)}
     return computed(ACTIVE, inputs, as_=as_, decimals=None, until=moment, variables=variables, notes=notes)
@@ -138,7 +138,7 @@ def _end(engine: Engine, moment: Cursor | int | None, attrs: Mapping[str, Any]) 
     return Cursor(last[0]["migration_id"], moment) if last else None
 
 
-def _said(moment: Cursor | int | None) -> Any:
+def _as_attribute(moment: Cursor | int | None) -> Any:
     if moment is None:
         return None
     return (

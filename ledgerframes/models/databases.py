@@ -27,7 +27,7 @@ _SETTINGS: Final = {
 #: Those that are kept: to make a database and its macros takes longer than a table of a few thousand events.
 _IDLE: Final[list[Database]] = []
 #: How many are: tables that a lake continues need a second one while the first is in use.
-_KEPT: Final = 2
+_MOST_IDLE: Final = 2
 
 
 class Database:
@@ -80,7 +80,7 @@ class Database:
 
         While it is kept, its folder is not there.
         """
-        if self._shared and len(_IDLE) < _KEPT:
+        if self._shared and len(_IDLE) < _MOST_IDLE:
             with suppress(OSError):  # what was spilled is still there, or all of the folder was cleaned away
                 self._spill.rmdir()
                 _IDLE.append(self)

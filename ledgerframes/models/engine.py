@@ -97,14 +97,14 @@ def steps(name: str, given: Collection[str] = INPUTS) -> Iterator[str]:
 @cache
 def settings_of(name: str) -> frozenset[str]:
     """The settings that a model, or one below it, asks for."""
-    return _asked(_bare(name)).union(*(settings_of(lower) for lower in below(name) if lower not in INPUTS))
+    return _settings_in(_bare(name)).union(*(settings_of(lower) for lower in below(name) if lower not in INPUTS))
 
 
-def _asked(sql: str) -> frozenset[str]:
+def _settings_in(sql: str) -> frozenset[str]:
     """The settings that a text asks for, or the macros that it calls."""
     own = frozenset(re.findall(r"getvariable\('(\w+)'\)", sql))
     called = {*re.findall(r"(\w+)\(", sql)} & _macro_texts().keys()
-    return own.union(*(_asked(_macro_texts()[macro]) for macro in called))
+    return own.union(*(_settings_in(_macro_texts()[macro]) for macro in called))
 
 
 @cache

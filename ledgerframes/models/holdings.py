@@ -202,18 +202,18 @@ def _by_party(one: Any, name: str) -> pd.DataFrame:
         raise InputError(f"{name} has several rows for a party; reconcile one record time and round at a time")
     if "computed_as_of_round" not in frame.columns:
         frame = frame.assign(computed_as_of_round=pd.Series([pd.NA] * len(frame), dtype="Int64"))
-    return frame.assign(**{_KNOWN: _held(frame)}).set_index("party_id")
+    return frame.assign(**{_KNOWN: _known(frame)}).set_index("party_id")
 
 
 def _states(frame: pd.DataFrame, name: str) -> bool:
     """Whether a side states an amount; if no party holds anything, fees are stated if their round is."""
     if frame[name].notna().any():
         return True
-    nobody = not _held(frame).any()
+    nobody = not _known(frame).any()
     return nobody and (name not in _OF_A_ROUND or frame["computed_as_of_round"].notna().any() or not len(frame))
 
 
-def _held(frame: pd.DataFrame) -> Any:
+def _known(frame: pd.DataFrame) -> Any:
     """The parties that the side knows; frames of older stores lack this, and leave all amounts of the others null."""
     known = frame[list(AMOUNTS)].notna().any(axis=1)
     return known if "found" not in frame.columns else frame["found"].astype("boolean").fillna(known).astype(bool)

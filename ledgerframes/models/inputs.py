@@ -99,10 +99,10 @@ def inputs_of(
     if is_ledger_frame(columns_of(events)):
         gives[EVENTS.name] = _Frame(scan_events(events, columns_of(events)), EVENTS)
     elif isinstance(events, History | str | Path) or is_store(events) or columns_of(events):
-        gives[EVENTS.name] = _given(events, EVENTS)
+        gives[EVENTS.name] = _reader(events, EVENTS)
     else:
         raise InputError(f"events={shown(events)} is not valid: {_GIVER}")
-    gives |= {table.name: _given(events, table, additional=True) for table in (UPDATES, REASSIGNMENTS)}
+    gives |= {table.name: _reader(events, table, additional=True) for table in (UPDATES, REASSIGNMENTS)}
     if reassignments is not None:
         gives[REASSIGNMENTS.name] = _Frame(reassignments, REASSIGNMENTS)
     proof = _proof(events, EVENTS)
@@ -130,7 +130,7 @@ def inputs_of_verdicts(inputs: Inputs, verdicts: Any) -> Inputs:
         InputError: the path does not exist, or columns are missing.
     """
     given = getattr(verdicts, VERDICTS.name, verdicts)
-    both = {**inputs.gives, VERDICTS.name: _given(given, VERDICTS)}
+    both = {**inputs.gives, VERDICTS.name: _reader(given, VERDICTS)}
     return replace(inputs, gives=both, verdict_attrs=attrs_of(_proof(given, VERDICTS)), engine=None)
 
 
@@ -146,7 +146,7 @@ def inputs_of_table(rows: Any, table: Table) -> Inputs:
         InputError: the path does not exist.
     """
     proof = _proof(rows, table)
-    return Inputs({table.name: _given(rows, table)}, attrs_of(proof), proof, _store(rows))
+    return Inputs({table.name: _reader(rows, table)}, attrs_of(proof), proof, _store(rows))
 
 
 def is_store(given: Any) -> bool:
@@ -158,7 +158,7 @@ def _store(given: Any) -> Any:
     return given if is_store(given) else None
 
 
-def _given(given: Any, table: Table, *, additional: bool = False) -> Give:
+def _reader(given: Any, table: Table, *, additional: bool = False) -> Give:
     """Reads a table of a history, a store, a path or a frame; an additional one that is missing has no rows."""
     if isinstance(given, History) and table.name in History._fields:
         frame = getattr(given, table.name)
@@ -179,7 +179,7 @@ def _proof(given: Any, table: Table) -> Any:
         # No row has this id, so no row is read.
         return given.load(table.name, columns=["update_id"], where={"update_id": "-"}, as_="arrow")
     if isinstance(given, str | Path):
-        files: Any = _given(given, table)
+        files: Any = _reader(given, table)
         return files.schema.empty_table()
     return given
 
@@ -253,7 +253,7 @@ def columns_of(frame: Any) -> list[str]:
 
 
 def _stored(store: Any, table: Table) -> Give:
-    return lambda needed, listed, room: store._given(table.name, needed, listed, room)  # noqa: SLF001 - its only caller
+    return lambda needed, listed, room: store._reader(table.name, needed, listed, room)  # noqa: SLF001 - its only caller
 
 
 @dataclass(frozen=True)

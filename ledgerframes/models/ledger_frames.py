@@ -35,7 +35,7 @@ def scan_events(frame: Any, names: Sequence[str]) -> pa.Table:
     rows = to_arrow(frame, LEDGER_EVENTS, [*dict.fromkeys([*_PLACED_BY, *shared])], name="events")
     created = pc.starts_with(rows["kind"], "Created")
     numbers, lasts = (pc.fill_null(rows[name], -1).to_pylist() for name in ("node_id", "last_descendant_node_id"))
-    columns = {name: rows[name] for name in shared} | places(rows["update_id"].to_pylist(), numbers, lasts)
+    columns = {name: rows[name] for name in shared} | tree_positions(rows["update_id"].to_pylist(), numbers, lasts)
     columns["event_type"] = pc.if_else(created, "created_event", "exercised_event")
     # It has neither migrations nor record times: the position of its update in the frame gives the order.
     updates = pc.unique(rows["update_id"])
@@ -44,7 +44,7 @@ def scan_events(frame: Any, names: Sequence[str]) -> pa.Table:
     return pa.table(missing | columns)
 
 
-def places(updates: Sequence[str], numbers: Sequence[int], lasts: Sequence[int]) -> dict[str, pa.Array]:
+def tree_positions(updates: Sequence[str], numbers: Sequence[int], lasts: Sequence[int]) -> dict[str, pa.Array]:
     """Where each event is in its tree: below the last exercise before it whose descendants reach that far.
 
     Args:

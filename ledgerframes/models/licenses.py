@@ -74,12 +74,12 @@ def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> p
     else:
         inputs, notes = _dated(licenses, rounds)
 
-    def said(engine: Engine, _: pa.Table) -> Mapping[str, Any]:
+    def notes_of(engine: Engine, _: pa.Table) -> Mapping[str, Any]:
         _check_starts(engine.rows("license_starts"))
         return notes
 
     growth: pd.DataFrame = computed(
-        LICENSE_GROWTH, inputs, as_="pandas", decimals=None, variables=variables, notes=said
+        LICENSE_GROWTH, inputs, as_="pandas", decimals=None, variables=variables, notes=notes_of
     )
     return growth
 

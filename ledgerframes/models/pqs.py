@@ -13,7 +13,7 @@ import pyarrow as pa
 from ledgerframes.arguments import flag, suggesting
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, warn
 from ledgerframes.frames import shape, to_pandas
-from ledgerframes.models.ledger_frames import places
+from ledgerframes.models.ledger_frames import tree_positions
 from ledgerframes.tables.history import EVENTS
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.version import __version__
@@ -122,7 +122,7 @@ def _shaped(rows: dict[str, list[Any]], *, trees: bool, begun: bool, unseen: int
     times, count = rows.pop("record_time"), len(rows["update_id"])
     nodes = [node for _, node in rows.pop("place")]
     lasts = [-1 if _absent(last) else int(last) for last in rows.pop("last")]
-    found = {name: cells.to_pylist() for name, cells in places(rows["update_id"], nodes, lasts).items()}
+    found = {name: cells.to_pylist() for name, cells in tree_positions(rows["update_id"], nodes, lasts).items()}
     if not trees:
         found |= dict.fromkeys(("parent_event_id", "depth"), [None] * count)
     columns = rows | found | {

@@ -21,7 +21,7 @@ import pyarrow.fs as pa_fs
 
 from ledgerframes.errors import DecodeError, InputError, StoreError
 from ledgerframes.interfaces.object_files import sha256_of
-from ledgerframes.objects.kept_files import KeptFiles
+from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.objects.lines import read_lines
 from ledgerframes.objects.names import UPDATES, ObjectName, read_name
 from ledgerframes.objects.sources import StoredObject
@@ -43,14 +43,14 @@ class FolderObjects:
         place: the folder or the URL, without anything secret.
         files: the file system, rooted there.
         objects: the existing objects, each name once; locations are paths below the folder.
-        kept: the folder for objects of object storage while they are read; None for a folder of this machine.
+        cache: the folder for objects of object storage while they are read; None for a folder of this machine.
         stop: ends fetching.
     """
 
     place: str
     files: pa_fs.FileSystem
     objects: tuple[StoredObject, ...]
-    kept: KeptFiles | None = None
+    cache: FileCache | None = None
     stop: Stop = field(default_factory=Stop)
     _checked: set[str] = field(default_factory=set)
 
@@ -66,8 +66,8 @@ class FolderObjects:
             DecodeError: it is gone, cannot be read or does not match its digest.
             StoreError: the disk has no room for it.
         """
-        if self.kept is not None:
-            self.kept.fetch(_file(stored), self._copier(stored))
+        if self.cache is not None:
+            self.cache.fetch(_file(stored), self._copier(stored))
         elif stored.digest and stored.location not in self._checked:
             with _readable(stored, self.place):
                 digest = self._copy(stored, lambda _: None)
@@ -76,8 +76,8 @@ class FolderObjects:
 
     def opened(self, stored: StoredObject) -> AbstractContextManager[Any]:
         """The compressed bytes of an object."""
-        if self.kept is not None:
-            return self.kept.opened(_file(stored), self._copier(stored))
+        if self.cache is not None:
+            return self.cache.opened(_file(stored), self._copier(stored))
         self.fetch(stored)
         with _readable(stored, self.place):
             opened: AbstractContextManager[Any] = self.files.open_input_file(stored.location)
@@ -161,7 +161,7 @@ def folder_objects(place: str, options: Mapping[str, str], temporary: Path | Non
             f"{place}: there are no objects of updates here; they have names such as"
             f" 2026-01-01T00:00:00Z~2026-01-02T00:00:00Z/{UPDATES}_compact_json_0.zstd, and links are not followed"
         )
-    return FolderObjects(place, files, objects, None if temporary is None else KeptFiles(temporary, kept=_KEPT))
+    return FolderObjects(place, files, objects, None if temporary is None else FileCache(temporary, capacity=_CACHED))
 
 
 def _two_levels(place: str) -> Iterator[tuple[str, int]]:
@@ -187,7 +187,7 @@ def _portable(path: str, place: str) -> str:
 
 
 #: Objects of object storage that stay on this machine for other readers.
-_KEPT: Final = 4
+_CACHED: Final = 4
 
 
 def _named(sizes: Mapping[str, int], digests: Mapping[str, str], place: str) -> tuple[StoredObject, ...]:

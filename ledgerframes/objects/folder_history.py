@@ -165,7 +165,7 @@ class FolderHistory:
         for place in range(position, len(self.objects)):
             line = self.source.first_line(self.objects[place])
             if line is not None:
-                cursor = self._placed(page_of_lines([line], str(self.objects[place].name)).glimpse.cursors[0], place)
+                cursor = self._placed(page_of_lines([line], str(self.objects[place].name)).page_index.cursors[0], place)
                 break
         with self._change:
             self._firsts[position] = cursor

@@ -19,7 +19,7 @@ from ledgerframes.interfaces.history import PageRows
 from ledgerframes.interfaces.history_pages import HistoryPage, page_of
 from ledgerframes.objects.lines import read_lines
 from ledgerframes.objects.sources import ObjectSource, StoredObject
-from ledgerframes.paging.cursor import Cursor, Glimpse, Window
+from ledgerframes.paging.cursor import Cursor, PageIndex, Window
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.modes import Ask, Outcome
 from ledgerframes.paging.proofs import OVERLAP
@@ -79,18 +79,18 @@ class ObjectReader:
     newest: Cursor | None = None
     _ids: SeenIds = field(default_factory=lambda: SeenIds("objects"))
 
-    def take(self, glimpse: Glimpse, name: str) -> list[int]:
+    def take(self, page_index: PageIndex, name: str) -> list[int]:
         """Decide which rows of a page count.
 
         Raises:
             PagingError: an update lies before one of an earlier object, which lacks it.
         """
-        fresh = self._fresh(glimpse, name)
-        rows = [row for row in fresh if self.window.whole or self._wanted(glimpse.cursors[row])]
+        fresh = self._fresh(page_index, name)
+        rows = [row for row in fresh if self.window.whole or self._wanted(page_index.cursors[row])]
         if self.limit is not None:
             rows = rows[: max(self.limit - self.taken, 0)]
         self.taken += len(rows)
-        self.last = glimpse.cursors[rows[-1]] if rows else self.last
+        self.last = page_index.cursors[rows[-1]] if rows else self.last
         return rows
 
     @property
@@ -104,22 +104,22 @@ class ObjectReader:
         self.beyond = self.beyond or self.window.ends_before(cursor)
         return self.window.nearest(cursor) == cursor
 
-    def _fresh(self, glimpse: Glimpse, name: str) -> Sequence[int]:
+    def _fresh(self, page_index: PageIndex, name: str) -> Sequence[int]:
         """The items that no earlier object had: segments of two lists may overlap."""
-        fresh: Sequence[int] = range(len(glimpse.cursors))
+        fresh: Sequence[int] = range(len(page_index.cursors))
         # Asked only where segments overlap: over all items, two hashes of 64 bits could be equal by chance.
-        if self.newest is not None and min(glimpse.cursors) <= self.newest:
-            repeated = self._ids.has(glimpse.update_ids, glimpse.cursors)
-            fresh = [row for row in fresh if glimpse.cursors[row] > self.newest or not repeated[row]]
+        if self.newest is not None and min(page_index.cursors) <= self.newest:
+            repeated = self._ids.has(page_index.update_ids, page_index.cursors)
+            fresh = [row for row in fresh if page_index.cursors[row] > self.newest or not repeated[row]]
         for row in fresh:
-            cursor = glimpse.cursors[row]
+            cursor = page_index.cursors[row]
             if self.newest is not None and cursor < self.newest:
                 raise PagingError(
-                    f"{name}: update {glimpse.update_ids[row]} at {cursor} comes after {self.newest}; the objects are"
-                    " not in order of migration id and record time, or one of them lacks it. Read by source='pages'"
+                    f"{name}: update {page_index.update_ids[row]} at {cursor} comes after {self.newest}; the objects"
+                    " are not in order of migration id and record time, or one of them lacks it. Read by source='pages'"
                 )
             self.newest = cursor
-        self._ids.check([glimpse.update_ids[row] for row in fresh], [glimpse.cursors[row] for row in fresh])
+        self._ids.check([page_index.update_ids[row] for row in fresh], [page_index.cursors[row] for row in fresh])
         return fresh
 
 
@@ -150,8 +150,8 @@ def read_objects(source: ObjectSource, reader: ObjectReader, *, lines: int = MAX
     whole = bool(stored) and (after <= EARLIEST or stored[0].name.after > after)
     for page in object_pages(source, stored, lines=lines):
         if whole and reader.first is None:
-            reader.first = page.page.glimpse.cursors[0]
-        rows = reader.take(page.page.glimpse, str(page.stored.name))
+            reader.first = page.page.page_index.cursors[0]
+        rows = reader.take(page.page.page_index, str(page.stored.name))
         if rows:
             yield PageRows(page.page, rows, source.place, Ask(None, lines), Outcome.MORE)
         if reader.done:

@@ -296,7 +296,7 @@ class ObjectPages:
         last = Cursor(begin.migration_id, begin.micros - 1)
         page = self._past_a_tie(after, last, size)
         migration_id = after.migration_id + (after.micros >= LATEST)
-        later = [cursor for cursor in (page.glimpse.cursors if page else ()) if cursor.migration_id > migration_id]
+        later = [cursor for cursor in (page.page_index.cursors if page else ()) if cursor.migration_id > migration_id]
         # It ends the migration only if objects have all of that.
         if later and not self._reaches(later[0], migration_id):
             last = Cursor(migration_id, LATEST)
@@ -315,13 +315,13 @@ class ObjectPages:
                 max(size - len(page or ()), 2), self.inner.page_sizes.limits(self.inner.servers[0]).maximum or size
             )
             answer = self._first_left(before(begin), most)
-            if answer.value.glimpse.cursors[:1] == [begin]:
+            if answer.value.page_index.cursors[:1] == [begin]:
                 bodies = [one.raw for one in (page, answer.value) if one is not None]
                 return HistoryPage.read(
                     page_of(UPDATE_HISTORY, [line for body in bodies for line in UPDATE_HISTORY.raws_of(body)])
                 )
-            if answer.value.glimpse.cursors:
-                self.begins[answer.server] = answer.value.glimpse.cursors[0]  # pruned since
+            if answer.value.page_index.cursors:
+                self.begins[answer.server] = answer.value.page_index.cursors[0]  # pruned since
         # Nothing follows one group at the end of the objects; a reader would wait for it.
         several = page is not None and _shows_two_times(page)
         return page if several else None
@@ -374,4 +374,4 @@ class ObjectPages:
 
 def _shows_two_times(page: HistoryPage) -> bool:
     """Whether a page has items of at least two times; otherwise it may be cut inside a tie."""
-    return page.glimpse.cursors[0] != page.glimpse.cursors[-1]
+    return page.page_index.cursors[0] != page.page_index.cursors[-1]

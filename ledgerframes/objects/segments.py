@@ -73,7 +73,7 @@ class SegmentReader:
     at: int = 0
     _lines: Generator[bytes] | None = None
     _line: int = 0  # the number, in its object, of the last line read
-    _kept: list[bytes] = field(default_factory=list)
+    _buffered: list[bytes] = field(default_factory=list)
     _origins: list[tuple[int, int]] = field(default_factory=list)  # their objects' positions and line numbers
     _cursors: list[Cursor] = field(default_factory=list)  # of the kept lines
 
@@ -97,15 +97,15 @@ class SegmentReader:
         # Before anything is dropped: a reader that reaches the end has passed all of it, too.
         self.passed = after
         while not self._cursors or self._cursors[-1] <= after:
-            page = self._advance(len(self._kept), _LOOKED_AT)
+            page = self._advance(len(self._buffered), _LOOKED_AT)
             if page is None:
                 return None
         start = bisect_right(self._cursors, after)
-        if start or len(self._kept) < size:
-            page = self._advance(start, max(size - len(self._kept) + start, 0))
+        if start or len(self._buffered) < size:
+            page = self._advance(start, max(size - len(self._buffered) + start, 0))
         count = min(bisect_right(self._cursors, last), size)
         if page is None or count < len(page):
-            page = self._parsed(self._kept[:count]) if count else None
+            page = self._parsed(self._buffered[:count]) if count else None
         return page
 
     def close(self) -> None:
@@ -117,14 +117,14 @@ class SegmentReader:
         """Drop the first lines and read up to `more` further ones; None if there are none."""
         if self._lines is None:
             self._lines = self._read()
-        kept, origins = self._kept[dropped:], self._origins[dropped:]
+        kept, origins = self._buffered[dropped:], self._origins[dropped:]
         passed = [] if kept else self._cursors[-1:]
         for line in _within(islice(self._lines, more), _LARGEST):
             kept.append(line)
             origins.append((self.at, self._line))
-        self._kept, self._origins = kept, origins
-        page = self._parsed(self._kept) if self._kept else None
-        self._cursors = [] if page is None else page.glimpse.cursors
+        self._buffered, self._origins = kept, origins
+        page = self._parsed(self._buffered) if self._buffered else None
+        self._cursors = [] if page is None else page.page_index.cursors
         for place, (former, latter) in enumerate(pairwise([*passed, *self._cursors]), 1 - len(passed)):
             if latter < former:
                 name, number = self._origin(place)

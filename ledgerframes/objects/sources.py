@@ -13,7 +13,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, StatusError
 from ledgerframes.interfaces.object_files import name_of, sha256_of
 from ledgerframes.interfaces.scan_objects import ObjectRef
-from ledgerframes.objects.kept_files import Get, KeptFiles
+from ledgerframes.objects.file_cache import FileCache, Get
 from ledgerframes.objects.names import UPDATES, ObjectName, read_name
 from ledgerframes.timestamps import format_timestamp
 from ledgerframes.transport import Stop
@@ -76,7 +76,7 @@ class ScanObjects:
     """
 
     scan: Scan
-    files: KeptFiles
+    files: FileCache
 
     @property
     def place(self) -> str:

@@ -1,4 +1,4 @@
-"""Positions in a history: `Cursor`, `Glimpse` (those of a page), `Window` (the wanted part); all readers use them."""
+"""Positions in a history: `Cursor`, `PageIndex` (those of a page), `Window` (the wanted part); all readers use them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Cursor(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Glimpse:
+class PageIndex:
     """The cursors and update ids of a page's items, in the server's order.
 
     Attributes:
@@ -125,7 +125,7 @@ class Window:
             return self.start < cursor or self.start == _BEGIN
         return self.since is None or self.since < cursor.micros
 
-    def said(self, low: str = "", high: str = "") -> str:
+    def in_words(self, low: str = "", high: str = "") -> str:
         """The window in words; `low` and `high` replace its own bounds if they are known better."""
         begins = "" if self.start == _BEGIN else _in_words(self.start, self.since)
         ends = _in_words(self.end, self.until)
@@ -138,7 +138,7 @@ class Window:
         return {name: value for name, value in bounds.items() if value is not None}
 
     def __str__(self) -> str:
-        return self.said("ledger begin" if self.start == _BEGIN else "")
+        return self.in_words("ledger begin" if self.start == _BEGIN else "")
 
 
 def window(start: Bound | None = None, end: Bound | None = None) -> Window:

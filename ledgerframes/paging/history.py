@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ledgerframes.errors import PagingError
-from ledgerframes.paging.cursor import Cursor, Glimpse, Window, before, shown
+from ledgerframes.paging.cursor import Cursor, PageIndex, Window, before, shown
 from ledgerframes.paging.modes import Ask, Confirming, Locating, Mode, Outcome, Page, Probing, Reading, Taken
 
 #: The contract's largest page of updates, until a server names a lower one.
@@ -22,7 +22,7 @@ _STUCK: Final = 40
 
 @dataclass
 class HistoryReader:
-    """Reads one window of the history; takes the glimpse of every page.
+    """Reads one window of the history; takes the index of every page.
 
     Attributes:
         window: the wanted range.
@@ -103,7 +103,7 @@ class HistoryReader:
         """The updates at the end of the last page that are held back."""
         return self.mode.held_back if isinstance(self.mode, Reading) else frozenset()
 
-    def holds_back(self, page: Glimpse) -> bool:
+    def holds_back(self, page: PageIndex) -> bool:
         """Whether the updates held back are the end of this page."""
         held = self.held_back
         return bool(held) and held == frozenset(page.update_ids[-len(held) :])
@@ -128,25 +128,25 @@ class HistoryReader:
         self.mode = Reading(cursor)
         self._recent = frozenset()
 
-    def take(self, glimpse: Glimpse, server: str, asked: Ask) -> Taken:
+    def take(self, page_index: PageIndex, server: str, asked: Ask) -> Taken:
         """Decide which rows of a page count.
 
         Raises:
             PagingError: the page is out of order, or repeats an older one, or more updates share one record time than
                 fit into the server's largest page.
         """
-        page = Page(glimpse, server, asked)
+        page = Page(page_index, server, asked)
         self._check(page)
-        if asked.after is None and glimpse.cursors:
-            self.first = glimpse.cursors[0] if self.first is None else min(self.first, glimpse.cursors[0])
-        self.beyond = self.beyond or any(map(self.window.ends_before, glimpse.cursors))
+        if asked.after is None and page_index.cursors:
+            self.first = page_index.cursors[0] if self.first is None else min(self.first, page_index.cursors[0])
+        self.beyond = self.beyond or any(map(self.window.ends_before, page_index.cursors))
         if not isinstance(self.mode, Probing):
             self.largest[server] = max(len(page), self.largest.get(server, 0))
         return self.mode.take(self, page)
 
     def _check(self, page: Page) -> None:
         previous = after = page.asked.after
-        for cursor, update_id in zip(page.glimpse.cursors, page.glimpse.update_ids, strict=True):
+        for cursor, update_id in zip(page.page_index.cursors, page.page_index.update_ids, strict=True):
             # Equal cursors are in order: record times increase strictly only within one synchronizer.
             if previous is not None and cursor < previous:
                 raise PagingError(
@@ -185,7 +185,7 @@ class HistoryReader:
 
     def _advance(self, page: Page, rows: list[int], stop: int, target: Cursor | None) -> None:
         """Update the state of the read after a page whose first `stop` items were processed."""
-        cursors, update_ids = page.glimpse.cursors, page.glimpse.update_ids
+        cursors, update_ids = page.page_index.cursors, page.page_index.update_ids
         # A window of bare times has gaps between migrations, so the next request starts at the next cursor inside it.
         after = before(target) if target is not None and target != cursors[-1] else cursors[stop - 1]
         if after == self.mode.after:
@@ -206,7 +206,7 @@ class HistoryReader:
         seen = set(self._recent)
         rows = []
         for row in range(stop):
-            cursor, update_id = page.glimpse.cursors[row], page.glimpse.update_ids[row]
+            cursor, update_id = page.page_index.cursors[row], page.page_index.update_ids[row]
             if update_id not in seen and (self.window.whole or self.window.nearest(cursor) == cursor):
                 rows.append(row)
                 seen.add(update_id)

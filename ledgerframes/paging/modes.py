@@ -11,13 +11,13 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, Protocol
 
 from ledgerframes.errors import PagingError
-from ledgerframes.paging.cursor import Cursor, Glimpse, before
+from ledgerframes.paging.cursor import Cursor, PageIndex, before
 
 if TYPE_CHECKING:
     from ledgerframes.paging.history import HistoryReader
 
 # New items may reopen the last group a few times; beyond that, the server cuts its pages inside the group.
-_CUT: Final = 5
+_MOST_REOPENED: Final = 5
 
 
 class Outcome(Enum):
@@ -50,21 +50,21 @@ class Taken:
 class Page:
     """One answer: its cursors and ids, its sender, and the request."""
 
-    glimpse: Glimpse
+    page_index: PageIndex
     server: str
     asked: Ask
 
     def __len__(self) -> int:
-        return len(self.glimpse.cursors)
+        return len(self.page_index.cursors)
 
     def has_row(self, position: int) -> bool:
         """Whether an item counts as a row of the read."""
-        return self.glimpse.update_ids[position] not in self.glimpse.rowless
+        return self.page_index.update_ids[position] not in self.page_index.rowless
 
     @property
     def ids(self) -> frozenset[str]:
         """The ids of its updates."""
-        return frozenset(self.glimpse.update_ids)
+        return frozenset(self.page_index.update_ids)
 
 
 class Mode(Protocol):
@@ -96,7 +96,7 @@ class Locating:
         """Go to the start of the window in that migration."""
         if not page:
             return Taken([], Outcome.END)
-        target = reader.window.nearest(page.glimpse.cursors[0])
+        target = reader.window.nearest(page.page_index.cursors[0])
         if target is None:
             return Taken([], Outcome.PAST)
         reader.mode = Reading(before(target))
@@ -128,11 +128,11 @@ class Reading:
         if not self.held_back <= page.ids:
             if not self._has_more(page):
                 return Taken([], reader.stay(Outcome.BEHIND))
-            pushed_off = self.held_back if page.glimpse.cursors[-1] == self.cursor else pushed_off
-        final = page.glimpse.cursors[-1]
+            pushed_off = self.held_back if page.page_index.cursors[-1] == self.cursor else pushed_off
+        final = page.page_index.cursors[-1]
         target = reader.window.nearest(final)
         # A last item outside of the window needs no holding back: its group is not wanted.
-        stop = page.glimpse.cursors.index(final) if target == final else len(page)
+        stop = page.page_index.cursors.index(final) if target == final else len(page)
         if stop:
             taken = reader.divide(page, stop, target)
             if pushed_off and isinstance(reader.mode, Reading):
@@ -149,18 +149,18 @@ class Reading:
         """Whether a page ended before reaching the held-back group, or inside it, because late updates filled it."""
         if not page or self.cursor is None:
             return False
-        first, last = page.glimpse.cursors[0], page.glimpse.cursors[-1]
+        first, last = page.page_index.cursors[0], page.page_index.cursors[-1]
         return last < self.cursor or first < last == self.cursor
 
     def _has_all(self, reader: HistoryReader, page: Page) -> bool:
         """Whether a page that is one group of equal cursors has all of it; if not, plan a larger request."""
         count = len(page)
-        reader.mode = replace(self, held_back=page.ids, cursor=page.glimpse.cursors[-1])
+        reader.mode = replace(self, held_back=page.ids, cursor=page.page_index.cursors[-1])
         # A full page may end inside the group; only a larger one shows the rest.
         if count >= page.asked.page_size:
             if page.asked.page_size >= reader.maximum:
                 raise PagingError(
-                    f"{reader.endpoint}: {count} updates or more share {page.glimpse.cursors[0]}, and the server's"
+                    f"{reader.endpoint}: {count} updates or more share {page.page_index.cursors[0]}, and the server's"
                     f" largest page is {reader.maximum}; they cannot be read without loss"
                 )
             reader.page_size = min(reader.maximum, max(2 * page.asked.page_size, count + 1))
@@ -198,7 +198,7 @@ class Probing:
         if page.server != self.server:
             return Taken([], reader.stay(Outcome.MORE))
         # The server may have pruned the group since, and then shows what is left.
-        if page and back.cursor is not None and page.glimpse.cursors[0] > back.cursor:
+        if page and back.cursor is not None and page.page_index.cursors[0] > back.cursor:
             return Taken([], reader.stay(Outcome.MORE))
         if len(page) <= self.group and page.ids != back.held_back:  # the group may be the whole history
             raise _capped(reader, self.group)
@@ -228,7 +228,7 @@ class Confirming:
         if not page:
             return Taken([], Outcome.END)
         # Only the server that sent the group can be shown to cut inside it; another one may simply have more.
-        if reader.reopened >= _CUT and page.server == self.server:
+        if reader.reopened >= _MOST_REOPENED and page.server == self.server:
             raise _capped(reader, len(self.back.held_back))
         reader.reopen()
         reader.count_reopened()

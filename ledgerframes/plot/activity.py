@@ -15,7 +15,7 @@ from ledgerframes.plot.bins import DAY, between, bins, moment_text, time_bins
 from ledgerframes.plot.contents import Axis, Content, Flows, Micros, Nothing, Ribbon, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import fixed, ranked
-from ledgerframes.plot.reading import Given, begins, floats, micros, part, texts
+from ledgerframes.plot.reading import ChartInput, begins, floats, micros, part, texts
 
 _KINDS: Final = {"transaction": "transactions", "assignment": "assignments", "unassignment": "unassignments"}
 _PAIRS: Final = 14
@@ -23,7 +23,7 @@ _PAIRS: Final = 14
 
 @chart(part("updates"), giver="lf.load_updates(net, ...)", over_time=True)
 def updates(
-    x: Given, *, by: Literal["kind", "synchronizer_id"] = "kind", every: str | None = None, top: int = 6
+    x: ChartInput, *, by: Literal["kind", "synchronizer_id"] = "kind", every: str | None = None, top: int = 6
 ) -> Content:
     """Draw the number of updates in each interval of record time, stacked.
 
@@ -51,7 +51,7 @@ def updates(
 
 
 @chart(growth_of, giver="lf.license_growth(events) or lf.load_licenses(net)", over_time=True, whole=True)
-def validators(x: Given) -> Content:
+def validators(x: ChartInput) -> Content:
     """Draw the number of validators with a license as steps, over time or over the rounds of their first coupons.
 
     A license contract is made again at every change, so `created_at` is not when a validator began: growth from
@@ -101,7 +101,7 @@ def _first_rounds(frame: pd.DataFrame) -> tuple[Micros, Any, int]:
 
 
 @chart(growth_of, over_time=True, whole=True)
-def license_growth(x: Given) -> Content:
+def license_growth(x: ChartInput) -> Content:
     """Draw the number of validators that received their first license in each period.
 
     Args:
@@ -129,7 +129,7 @@ def license_growth(x: Given) -> Content:
 
 
 @chart(transfers_of)
-def transfers(x: Given, *, top: int | None = None) -> Content:
+def transfers(x: ChartInput, *, top: int | None = None) -> Content:
     """Draw which parties paid (left) and which they paid (right).
 
     The width of a ribbon is the sum of its transfers, its colour that of the sender; parties have the same order on

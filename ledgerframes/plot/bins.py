@@ -102,13 +102,13 @@ def bins(times: Micros, *, every: str | None = None, most: int = 72, begins: boo
     low, high = int(times.min()), int(times.max())
     if every is not None:
         length = _length(every, high - low)
-        return _cut(_fixed(low, high, length, _name(length)), times, begins=begins)
+        return _with_partial_ends(_fixed(low, high, length, _name(length)), times, begins=begins)
     if high - low < _SECOND:
         return _fixed(low - 300 * _SECOND, high + 300 * _SECOND, 60 * _SECOND, "minute")
     for step, name in _STEPS:
         if (high - low) // step < most:
-            return _cut(_fixed(low, high, step, name), times, begins=begins)
-    return _cut(_calendar(low, high, most), times, begins=begins)
+            return _with_partial_ends(_fixed(low, high, step, name), times, begins=begins)
+    return _with_partial_ends(_calendar(low, high, most), times, begins=begins)
 
 
 def grouped(numbers: Floats, whole: pd.Series | None) -> Bins:
@@ -167,7 +167,7 @@ def between(times: Micros) -> str:
     return f"{first} to {last[11:] if first[:10] == last[:10] else last} UTC"
 
 
-def _cut(whole: Bins, times: Micros, *, begins: bool) -> Bins:
+def _with_partial_ends(whole: Bins, times: Micros, *, begins: bool) -> Bins:
     """The bins with those at the ends that the data covers in part only, if much of them is missing and not by chance.
 
     Times say nothing of what was asked for, so the usual distance between them decides: one of three times the mean

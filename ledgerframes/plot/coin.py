@@ -19,7 +19,7 @@ from ledgerframes.plot.contents import Axis, Content, Floats, Nothing, Panels, S
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.palette import hues_of
 from ledgerframes.plot.ranking import fixed, ranked
-from ledgerframes.plot.reading import Given, begins, floats, micros, part, texts
+from ledgerframes.plot.reading import ChartInput, begins, floats, micros, part, texts
 from ledgerframes.short_ids import short_names
 
 _MOST_BINS: Final = 100  # days of a quarter
@@ -43,7 +43,7 @@ def words_of_kind(kind: Any) -> str:
 
 @chart(reward_flows, over_time=True)
 def rewards(
-    x: Given,
+    x: ChartInput,
     *,
     by: Literal["outcome", "kind", "party"] = "outcome",
     event: Literal["claimed", "expired", "withdrawn", "created"] = "claimed",
@@ -118,7 +118,7 @@ def _open(frame: pd.DataFrame, happened: Any) -> list[str]:
 
 
 @chart(mint_burn, over_time=True)
-def burn(x: Given, *, every: str | None = None) -> Content:
+def burn(x: ChartInput, *, every: str | None = None) -> Content:
     """Draw the coin burned in each interval of record time, stacked by cause; the legend has each sum.
 
     Amounts that are null are not drawn; the subtitle counts the updates that have one.
@@ -153,7 +153,7 @@ def burn(x: Given, *, every: str | None = None) -> Content:
 
 
 @chart(supply_per_round)
-def coin_supply(x: Given) -> Content:
+def coin_supply(x: ChartInput) -> Content:
     """Draw the supply of coin after each round, and what each round minted and burned, in panels of their own.
 
     More than 120 rounds are combined, in groups of 2, 5, 10 and so on. The subtitle says what is not known and
@@ -208,7 +208,7 @@ def _total(numbers: Floats, totals: Floats) -> list[Stack | Steps]:
 
 
 @chart(part("instruments"), giver="lf.load_instruments(net)", over_time=True)
-def instrument_supply(x: Given, *, top: int = 6) -> Content:
+def instrument_supply(x: ChartInput, *, top: int = 6) -> Content:
     """Draw the total supply of instruments over snapshots, each in a panel with a scale of its own.
 
     Each instrument counts in its own unit, so supplies are neither added up nor compared.

@@ -12,7 +12,7 @@ from ledgerframes.arguments import enough_memory, whole_number
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.plot.contents import Content
 from ledgerframes.plot.event_lines import with_events
-from ledgerframes.plot.reading import Given, one_of
+from ledgerframes.plot.reading import ChartInput, one_of
 
 Backend = Literal["matplotlib", "plotly"]
 _ARGS: Final = """
@@ -52,7 +52,7 @@ def chart(
 
     def decorated(make: Callable[..., Content]) -> Callable[..., Any]:
         def content(x: Any, ax: Any = None, **options: Any) -> Content:
-            return make(Given(x, make.__name__, giver, compute, ax), **options)
+            return make(ChartInput(x, make.__name__, giver, compute, ax), **options)
 
         return _public(make, content, over_time=over_time, whole=whole)
 

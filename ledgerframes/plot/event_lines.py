@@ -11,7 +11,7 @@ import numpy as np
 from ledgerframes.errors import InputError
 from ledgerframes.number_format import plural
 from ledgerframes.plot.contents import Content, EventLine, Nothing, Panels, Stack, Steps
-from ledgerframes.plot.reading import Given, micros, texts
+from ledgerframes.plot.reading import ChartInput, micros, texts
 
 _GIVER: Final = "lf.votes(events) or lf.config_changes(events)"
 #: When a vote takes effect, else when it was closed, else when it was opened.
@@ -55,7 +55,7 @@ def _read(events: Any) -> tuple[Any, list[str]]:
     Raises:
         InputError: it is not a frame of votes, of changes of configuration, or of `time` and `text`.
     """
-    frame = Given(events, "events=", _GIVER).frame()
+    frame = ChartInput(events, "events=", _GIVER).frame()
     columns = set(frame.columns)
     if {"action", "outcome", *_OF_VOTES} <= columns:
         action = texts(frame, "action").str.replace(TAG, "", regex=True)

@@ -14,7 +14,7 @@ from ledgerframes.plot.bins import between, bins
 from ledgerframes.plot.contents import Axis, Content, Nothing, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import fixed
-from ledgerframes.plot.reading import Given, begins, floats, micros, texts
+from ledgerframes.plot.reading import ChartInput, begins, floats, micros, texts
 
 _OUTCOMES: Final = {
     "accepted": "accepted", "rejected": "rejected", "expired": "expired",
@@ -25,7 +25,7 @@ _SPREAD: Final = ("highest", "median", "lowest")
 
 
 @chart(votes_of, over_time=True)
-def votes(x: Given, *, every: str | None = None) -> Content:
+def votes(x: ChartInput, *, every: str | None = None) -> Content:
     """Draw a timeline of governance: the number of votes opened in each interval, by outcome.
 
     Args:
@@ -52,7 +52,7 @@ def votes(x: Given, *, every: str | None = None) -> Content:
 
 
 @chart(prices_of, over_time=True)
-def price_votes(x: Given) -> Content:
+def price_votes(x: ChartInput) -> Content:
     """Draw the median, the highest and the lowest of the super validators' votes for the coin's price, over time.
 
     Args:

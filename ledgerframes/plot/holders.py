@@ -15,7 +15,7 @@ from ledgerframes.plot.bins import between
 from ledgerframes.plot.contents import Axis, Content, Nothing, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.palette import hues_of
-from ledgerframes.plot.reading import Given, floats, micros, part, texts
+from ledgerframes.plot.reading import ChartInput, floats, micros, part, texts
 from ledgerframes.short_ids import short_names
 
 _MOST: Final = 40
@@ -31,7 +31,7 @@ _STEPS: Final = ("1s", "10s", "1min", "10min", "1h", "6h", "1D", "7D", "28D", "9
 
 @chart(None, giver="lf.balances_over_time(events)", over_time=True, whole=True)
 def balances(
-    x: Given, *, show: Literal["holdings", "unlocked", "locked", "available"] = "holdings", top: int = 7
+    x: ChartInput, *, show: Literal["holdings", "unlocked", "locked", "available"] = "holdings", top: int = 7
 ) -> Content:
     """Draw one line of steps per party: its holdings at each time.
 

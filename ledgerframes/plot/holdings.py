@@ -13,7 +13,7 @@ from ledgerframes.plot.bins import moment_text
 from ledgerframes.plot.contents import Axis, Bars, Content, Nothing, Series
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import ranked
-from ledgerframes.plot.reading import Given, floats, micros, texts
+from ledgerframes.plot.reading import ChartInput, floats, micros, texts
 
 _GIVER: Final = "lf.load_holdings_summary(net, parties)"
 _FEES: Final = ("accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked")
@@ -22,7 +22,7 @@ _PARTS: Final = ("unlocked", "locked")
 
 
 @chart(holdings_from_events, giver=_GIVER, whole=True)
-def holdings(x: Given, *, top: int = 15) -> Content:
+def holdings(x: ChartInput, *, top: int = 15) -> Content:
     """Draw the holdings of each party as one bar, unlocked and locked coin stacked, the largest first.
 
     For a frame with several snapshots the newest is drawn. Notional fees are not deducted: they are charged only when
@@ -41,7 +41,7 @@ def holdings(x: Given, *, top: int = 15) -> Content:
 
 
 @chart(holdings_from_events, giver=_GIVER, whole=True)
-def holding_fees(x: Given, *, top: int = 15) -> Content:
+def holding_fees(x: ChartInput, *, top: int = 15) -> Content:
     """Draw the notional holding fees of each party as one bar, unlocked and locked stacked, the largest first.
 
     Of a frame with several snapshots the newest is drawn. Fees are notional: they are charged only when a contract
@@ -61,7 +61,7 @@ def holding_fees(x: Given, *, top: int = 15) -> Content:
     return _bars(x, _FEES, "Notional holding fees by party", label, top)
 
 
-def _bars(x: Given, columns: tuple[str, str], title: str, label: str, top: int) -> Content:
+def _bars(x: ChartInput, columns: tuple[str, str], title: str, label: str, top: int) -> Content:
     """The newest snapshot's unlocked and locked amounts by party; the later row where party, time and round repeat."""
     frame = x.frame(*dict.fromkeys(("record_time", "computed_as_of_round", "party_id", *_HOLDINGS, *columns)))
     moments, known = micros(frame, "record_time")

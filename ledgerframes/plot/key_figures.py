@@ -14,7 +14,7 @@ from ledgerframes.plot.bins import DAY, between, bins
 from ledgerframes.plot.contents import Axis, Bars, Content, Matrix, Nothing, Series
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import ranked
-from ledgerframes.plot.reading import Given, begins, floats, micros, texts
+from ledgerframes.plot.reading import ChartInput, begins, floats, micros, texts
 
 _MOST_BINS: Final = 100
 _MOST_WEEKS: Final = 20
@@ -27,7 +27,7 @@ _ROUNDS: Final = ("rounds_reported", "rounds_missed")
 
 
 @chart(app_daily, over_time=True)
-def app_shares(x: Given, *, every: str | None = None, top: int = 6) -> Content:
+def app_shares(x: ChartInput, *, every: str | None = None, top: int = 6) -> Content:
     """Draw the concentration of app rewards: the share of each application in what all claimed in each interval.
 
     Args:
@@ -63,7 +63,7 @@ def app_shares(x: Given, *, every: str | None = None, top: int = 6) -> Content:
 
 
 @chart(validator_daily, whole=True)
-def validator_scorecard(x: Given, *, top: int = 15) -> Content:
+def validator_scorecard(x: ChartInput, *, top: int = 15) -> Content:
     """Draw each validator's income and traffic costs as one bar: the largest first, with the remainder.
 
     The remainder, and the share of its rounds that it reported for, follow the bar.
@@ -98,11 +98,11 @@ def validator_scorecard(x: Given, *, top: int = 15) -> Content:
             for hue, (name, word) in enumerate(_PARTS.items())
             if table[name].any()
         ),
-        tuple(_told(row) for _, row in table.iterrows()), rest=ranking.rest is not None,
+        tuple(_remainder(row) for _, row in table.iterrows()), rest=ranking.rest is not None,
     )  # fmt: skip
 
 
-def _told(sums: pd.Series) -> str:
+def _remainder(sums: pd.Series) -> str:
     """The remainder of a validator's rewards, and its share of the rounds."""
     left = amount_text(float(sums[list(_PARTS)].sum()))
     rounds = float(sums[list(_ROUNDS)].sum())
@@ -110,7 +110,7 @@ def _told(sums: pd.Series) -> str:
 
 
 @chart(retention_of, whole=True)
-def retention(x: Given) -> Content:
+def retention(x: ChartInput) -> Content:
     """Draw a heat map of cohorts: of the parties of each week of first activity, how many acted in the weeks after it.
 
     Of more than 20 weeks, only the latest are drawn.

@@ -26,7 +26,7 @@ def part(name: str) -> Callable[[Any], pd.DataFrame]:
 
 
 @dataclass(frozen=True)
-class Given:
+class ChartInput:
     """The input from the caller of a chart, and how its frame is computed from it.
 
     Attributes:

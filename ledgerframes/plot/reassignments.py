@@ -16,7 +16,7 @@ from ledgerframes.plot.bins import between, bins
 from ledgerframes.plot.contents import Axis, Content, Floats, Flows, Matrix, Nothing, Ribbon, Series, Stack
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import ranked
-from ledgerframes.plot.reading import Given, begins, floats, micros, seconds, texts
+from ledgerframes.plot.reading import ChartInput, begins, floats, micros, seconds, texts
 
 _ROUTE: Final = ("source_synchronizer", "target_synchronizer")
 _HEADS: Final = ("unassigned from", "assigned to")
@@ -29,7 +29,7 @@ _MOST: Final = 20
 
 
 @chart(joined_legs, giver=_COUNTS)
-def reassignment_flows(x: Given, *, top: int | None = None) -> Content:
+def reassignment_flows(x: ChartInput, *, top: int | None = None) -> Content:
     """Draw which synchronizers contracts were reassigned from (left) and to (right).
 
     The width of a ribbon is its number of reassignments, its colour that of the source; synchronizers have the same
@@ -64,7 +64,7 @@ def reassignment_flows(x: Given, *, top: int | None = None) -> Content:
 
 
 @chart(joined_legs, giver=_COUNTS)
-def reassignment_matrix(x: Given, *, top: int = _MOST) -> Content:
+def reassignment_matrix(x: ChartInput, *, top: int = _MOST) -> Content:
     """Draw a heat map with a row per source, a column per target and the number of reassignments in each cell.
 
     The colours are logarithmic where the largest count is more than fifty times the smallest. On the diagonal lie
@@ -101,7 +101,7 @@ def reassignment_matrix(x: Given, *, top: int = _MOST) -> Content:
 
 @chart(joined_legs, giver=_GIVER, over_time=True)
 def reassignment_timeline(
-    x: Given, *, by: Literal["source", "target"] = "target", every: str | None = None, top: int = 6
+    x: ChartInput, *, by: Literal["source", "target"] = "target", every: str | None = None, top: int = 6
 ) -> Content:
     """Draw the number of reassignments in each interval of time, stacked by synchronizer.
 
@@ -134,7 +134,7 @@ def reassignment_timeline(
 
 
 @chart(joined_legs, giver=_GIVER)
-def in_flight(x: Given) -> Content:
+def in_flight(x: ChartInput) -> Content:
     """Draw how long reassignments took, on a logarithmic axis, with the median and the 95th percentile marked.
 
     Durations of zero or less (the clocks of two synchronizers differ) are drawn at the left end of the axis; they count
@@ -178,7 +178,7 @@ def _ends(positive: Floats) -> tuple[float, float]:
     return min(low / 1.02, middle / 10**0.5), max(high * 1.02, middle * 10**0.5)
 
 
-def _counted(x: Given) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _counted(x: ChartInput) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The frame, and its counts by source, target and status.
 
     Raises:

@@ -16,7 +16,7 @@ from ledgerframes.plot.bins import DAY, between, grouped, moment_words, rounds_t
 from ledgerframes.plot.contents import Axis, Content, Floats, Nothing, Series, Stack
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.holders import interval_of
-from ledgerframes.plot.reading import Given, floats, micros, part
+from ledgerframes.plot.reading import ChartInput, floats, micros, part
 
 _FATES: Final = {
     "minted": "minted", "open": "may be minted yet", "fund": "development fund",
@@ -47,7 +47,7 @@ _MOST_MARKS: Final = 3
 
 
 @chart(issuance_of)
-def issuance(x: Given) -> Content:
+def issuance(x: ChartInput) -> Content:
     """Draw what the issuance curve allows each round, by outcome: minted, expired, or still open.
 
     The height of a bar is what the schedule of emission (inflation) allows; where more was minted, the bar is higher.
@@ -118,7 +118,7 @@ def _purposes(source: Any) -> pd.DataFrame:
 
 
 @chart(_purposes, giver="lf.supply_by_purpose(events)", over_time=True, whole=True)
-def supply_by_purpose(x: Given, *, show: Literal["supply", "pools"] = "supply") -> Content:
+def supply_by_purpose(x: ChartInput, *, show: Literal["supply", "pools"] = "supply") -> Content:
     """Draw the coin that exists over time, unlocked and locked by purpose; or the pools that may still be minted.
 
     Each bar is the state at its end; the legend has the last sums, the subtitle the circulating supply.

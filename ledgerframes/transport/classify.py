@@ -31,7 +31,7 @@ Masking = Callable[[str], str]
 
 SHORTENED: Final = 500
 PREVIEW: Final = 80
-CUT: Final = 2**13  # longer than any token: a token cut in two could not be masked
+LONGEST_TOKEN: Final = 2**13  # longer than any token: a token cut in two could not be masked
 PAGE_HEAD: Final = 2**10
 CHALLENGE: Final = 2**12
 READABLE: Final = 2**13  # bounds the work that a page crafted to slow the patterns can cause
@@ -280,7 +280,7 @@ def preview(received: Received, mask: Masking) -> str:
 def _readable(body: bytes, mask: Masking) -> str:
     """The beginning of a body as text without tokens, or a part of one at its end."""
     text = body[:ERROR_BODY].decode(errors="replace")
-    return mask(text[:-CUT] if len(body) >= ERROR_BODY else text).strip()
+    return mask(text[:-LONGEST_TOKEN] if len(body) >= ERROR_BODY else text).strip()
 
 
 @dataclass(frozen=True)

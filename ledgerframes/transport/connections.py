@@ -129,7 +129,7 @@ class _TlsPool(HTTPSConnectionPool):
 POOLS: Final = {"http": _Pool, "https": _TlsPool}
 
 
-def bounded(pool: type[HTTPConnectionPool]) -> Any:
+def timed(pool: type[HTTPConnectionPool]) -> Any:
     """A pool of another package, as for SOCKS, with such connections."""
     own = type("TimedSocks", (TimedConnection, pool.ConnectionCls), {})
     return type(pool.__name__, (pool,), {"ConnectionCls": own, "QueueCls": _Resting})

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings, Token, check_url, origin_of
-from ledgerframes.config.token_sources import ClientCredentials, KeptToken
+from ledgerframes.config.token_sources import CachedToken, ClientCredentials
 from ledgerframes.errors import ConfigurationError, NoAnswerError, visible
 from ledgerframes.stopping import Stop
 from ledgerframes.transport.masking import Mask
@@ -57,12 +57,12 @@ _refusal: Final = msgspec.json.Decoder(_Refusal)
 
 def token_sources(settings: Settings, mask: Mask, http: Http) -> dict[Interface, Secret]:
     """Each interface's token; those of one client are fetched once for all interfaces."""
-    kept: dict[int, KeptToken] = {}
+    kept: dict[int, CachedToken] = {}
 
     def source(given: Token) -> Token:
         if not isinstance(given, ClientCredentials):
             return given
-        return kept.setdefault(id(given), KeptToken(TokenServer(given, http, mask).fetch))
+        return kept.setdefault(id(given), CachedToken(TokenServer(given, http, mask).fetch))
 
     secrets = {interface: settings.token(interface) for interface in INTERFACES}
     return {interface: secret.by(source) for interface, secret in secrets.items() if secret is not None}
@@ -174,11 +174,13 @@ class TokenServer:
             raise NoAnswerError(said)
         self.answered = True
         if outcome.status in _PASSING:
-            raise NoAnswerError(f"{place}: the token server {url} answered {outcome.status}{self._said(outcome.body)}")
+            raise NoAnswerError(
+                f"{place}: the token server {url} answered {outcome.status}{self._reason(outcome.body)}"
+            )
         if outcome.status != 200:
             check = "client_id, the secret, audience and scope" if outcome.status in _REFUSED else "issuer or token_url"
             raise ConfigurationError(
-                f"{place}: the token server {url} answered {outcome.status}{self._said(outcome.body)}; check {check}"
+                f"{place}: the token server {url} answered {outcome.status}{self._reason(outcome.body)}; check {check}"
             )
         try:
             return read(outcome.body)
@@ -186,7 +188,7 @@ class TokenServer:
             # not chained: the exception may quote a token
             raise ConfigurationError(f"{place}: {url} did not answer like a token server") from None
 
-    def _said(self, body: bytes) -> str:
+    def _reason(self, body: bytes) -> str:
         try:
             refusal = _refusal.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError):

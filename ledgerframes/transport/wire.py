@@ -32,7 +32,7 @@ from urllib3.exceptions import (
 
 from ledgerframes.config.settings import Settings, is_localhost_name
 from ledgerframes.errors import ConfigurationError
-from ledgerframes.transport.connections import FOREVER, POOLS, RUNNING, TimedTlsConnection, bounded
+from ledgerframes.transport.connections import FOREVER, POOLS, RUNNING, TimedTlsConnection, timed
 from ledgerframes.transport.http import Refused
 from ledgerframes.transport.proxies import Proxy, proxy_for
 from ledgerframes.transport.request import Attempt, Failure
@@ -40,7 +40,7 @@ from ledgerframes.transport.tls import certificate_refused, chain, trusted
 
 PIECE: Final = 2**16
 #: Connections kept per server; the rate limiter counts the requests.
-_KEPT: Final = 64
+_POOL_SIZE: Final = 64
 _TUNNEL: Final = re.compile(r"Tunnel connection failed: (.*)", re.DOTALL)
 
 Origin = tuple[str, str, int | None]
@@ -62,7 +62,7 @@ class HttpTransport(httpx.BaseTransport):
     def _begin(self) -> None:
         self._process = os.getpid()
         self._opening = threading.Lock()
-        self._ways: dict[Origin, _Way] = {}
+        self._opened: dict[Origin, _Connections] = {}
         self._trusted: ssl.SSLContext | None = None
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -74,20 +74,20 @@ class HttpTransport(httpx.BaseTransport):
             httpx.TransportError: there is no answer.
             ConfigurationError: a proxy, or a file of certificates, cannot be used.
         """
-        way = self._way(request.url)
+        connections = self._connections_to(request.url)
         RUNNING.attempt = attempt = request.extensions.get("attempt", FOREVER)
         # In pieces if it is large, since a socket's time-out covers everything that is written at once.
         content: Any = request.content or None
         body = _pieces(content, attempt) if content and len(content) > PIECE else content
         try:
-            answer = way.pool.urlopen(
-                request.method, way.before + request.url.raw_path.decode("ascii"), body=body,
+            answer = connections.pool.urlopen(
+                request.method, connections.before + request.url.raw_path.decode("ascii"), body=body,
                 headers=dict(request.headers.items()), retries=False, redirect=False, assert_same_host=False,
                 preload_content=False, decode_content=False, timeout=self._timeout,
             )  # fmt: skip
         except (HTTPError, ValueError) as error:  # ValueError: of http.client, for characters not valid in a head
-            raise self._refused(error, request, way) or _told(error, opening=True) from error
-        way.answered = True
+            raise self._refused(error, request, connections) or _as_httpx(error, opening=True) from error
+        connections.answered = True
         pieces = "pieces" in request.extensions or not 200 <= answer.status < 300  # of an error, any part is enough
         arriving = _Body(answer, pieces)
         # Servers may send any byte in a head; http.client reads them as Latin-1.
@@ -97,42 +97,42 @@ class HttpTransport(httpx.BaseTransport):
     def close(self) -> None:
         """Close every idle connection; one that is in use is closed when it ends."""
         if self._process == os.getpid():
-            for way in list(self._ways.values()):
-                way.pool.close()
+            for connections in list(self._opened.values()):
+                connections.pool.close()
 
-    def _way(self, url: httpx.URL) -> _Way:
+    def _connections_to(self, url: httpx.URL) -> _Connections:
         if self._process != os.getpid():
             # The connections are the parent's, and its threads may hold locks: kept, and never used again.
-            self._inherited.append((self._ways, self._opening))
+            self._inherited.append((self._opened, self._opening))
             self._begin()
         origin = url.scheme, url.host, url.port
-        way = self._ways.get(origin)
-        if way is None:
+        connections = self._opened.get(origin)
+        if connections is None:
             with self._opening:
-                way = self._ways.get(origin) or _Way(url, proxy_for(str(url)), self._tls)
-                self._ways[origin] = way
-        return way
+                connections = self._opened.get(origin) or _Connections(url, proxy_for(str(url)), self._tls)
+                self._opened[origin] = connections
+        return connections
 
     def _tls(self) -> ssl.SSLContext:
         if self._trusted is None:
             self._trusted = trusted(self._settings.ca_file)
         return self._trusted
 
-    def _refused(self, error: Exception, request: httpx.Request, way: _Way) -> Refused | None:
+    def _refused(self, error: Exception, request: httpx.Request, connections: _Connections) -> Refused | None:
         """The cause of an error, if more is known than its kind: a proxy, or http to a port of TLS."""
         said = next((match[1] for one in chain(error) if (match := _TUNNEL.match(str(one)))), None)
-        if way.proxy is not None:
+        if connections.proxy is not None:
             if said is not None:
-                return Refused(way.proxy.refused(said.strip()))
+                return Refused(connections.proxy.refused(said.strip()))
             if not isinstance(error, ProxyError) or certificate_refused(error):
                 return None
             inner = error.original_error
             if isinstance(inner, ConnectTimeoutError):
                 why = f": {_words(inner)}" if isinstance(inner, NewConnectionError) else " in time"
-                return Refused(way.proxy.unreached(why))
+                return Refused(connections.proxy.unreached(why))
             return None
         broke_off = isinstance(error, ProtocolError)
-        if request.url.scheme == "http" and broke_off and not way.answered and self._speaks_tls(request.url):
+        if request.url.scheme == "http" and broke_off and not connections.answered and self._speaks_tls(request.url):
             said = "it speaks TLS, which http:// does not"
             return Refused(Failure.for_good(said, "write https:// in {interface}_url="))
         return None
@@ -156,7 +156,7 @@ class HttpTransport(httpx.BaseTransport):
         return True
 
 
-class _Way:
+class _Connections:
     """The connections to one server.
 
     Attributes:
@@ -170,7 +170,7 @@ class _Way:
         self.proxy = proxy
         self.answered = False
         secure = url.scheme == "https"
-        options: dict[str, Any] = {"maxsize": _KEPT}
+        options: dict[str, Any] = {"maxsize": _POOL_SIZE}
         if secure or (proxy is not None and proxy.scheme == "https"):
             options["ssl_context"] = tls()
         if secure and is_localhost_name(url.host):
@@ -190,7 +190,7 @@ class _Way:
             )
         known = manager.pool_classes_by_scheme
         socks = proxy is not None and proxy.socks
-        manager.pool_classes_by_scheme = {name: bounded(pool) for name, pool in known.items()} if socks else POOLS
+        manager.pool_classes_by_scheme = {name: timed(pool) for name, pool in known.items()} if socks else POOLS
         host, port = _address(url), url.port or (443 if secure else 80)
         self.pool = manager.connection_from_host(host, port, url.scheme)
         relayed = proxy is not None and not proxy.socks and not secure
@@ -229,14 +229,14 @@ class _Body(httpx.SyncByteStream):
             while piece := answer.read1(PIECE, decode_content=False):
                 yield piece
         except HTTPError as error:
-            raise _told(error, opening=False) from error
+            raise _as_httpx(error, opening=False) from error
 
     def close(self) -> None:
         """Return the connection to the pool, or close it if the body was not read to its end."""
         self.answer.close()
 
 
-def _told(error: Exception, *, opening: bool) -> httpx.TransportError:
+def _as_httpx(error: Exception, *, opening: bool) -> httpx.TransportError:
     """Convert an error of urllib3 to httpx's."""
     words = _words(error)
     if isinstance(error, LocationParseError):

@@ -19,7 +19,7 @@ import orjson
 import pyarrow as pa
 
 from ledgerframes.decoding.paged_histories import TOGETHER
-from ledgerframes.decoding.pages import ParsedPage, decode_page, decode_pages, glimpse_of, parse_page
+from ledgerframes.decoding.pages import ParsedPage, decode_page, decode_pages, page_index_of, parse_page
 from ledgerframes.decoding.splitting import raws_of
 from tests.benchmarks.measuring import Row, side_by_side
 from tests.benchmarks.pages import BenchmarkPage
@@ -91,12 +91,12 @@ def _small(page: BenchmarkPage) -> Row:
         for group in groups:
             pages: list[tuple[ParsedPage | bytes, None]] = [(parse_page(body), None) for body in group]
             for parsed, _ in pages:
-                glimpse_of(parsed)
+                page_index_of(parsed)
             decode_pages(pages)
 
     def whole() -> None:
         parsed = parse_page(page.body)
-        glimpse_of(parsed)
+        page_index_of(parsed)
         decode_page(parsed)
 
     found = side_by_side({"ours": small, WHOLE: whole}, clock=time.process_time)

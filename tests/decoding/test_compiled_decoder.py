@@ -7,7 +7,7 @@ import pytest
 
 from ledgerframes.decoding import history
 from ledgerframes.decoding.page_index import peek
-from ledgerframes.decoding.pages import ParsedPage, decode_page, glimpse_of, parse_page
+from ledgerframes.decoding.pages import ParsedPage, decode_page, page_index_of, parse_page
 from ledgerframes.errors import DecodeError
 from tests.decoding.items import assignment, changed, page_of, transaction, unassignment
 from tests.decoding.test_pages import BROKEN, CASES
@@ -172,7 +172,7 @@ def test_rows_of_part_of_the_items_in_any_order():
 
 def test_the_cursors_come_from_the_same_pass():
     body = page_of(transaction(), CASES["unknown kind"], unassignment(), CASES["other zone"])
-    assert glimpse_of(parse_page(body)) == peek(body)
+    assert page_index_of(parse_page(body)) == peek(body)
 
 
 def test_threads_may_share_a_page():

@@ -4,7 +4,7 @@ import pytest
 
 from ledgerframes.decoding import history
 from ledgerframes.decoding.compiled.choice import VARIABLE
-from ledgerframes.decoding.pages import ParsedPage, batches_of, decode_page, glimpse_of, parse_page
+from ledgerframes.decoding.pages import ParsedPage, batches_of, decode_page, page_index_of, parse_page
 from ledgerframes.decoding.splitting import raws_of
 from tests.decoding.items import created, exercised, page_of, page_of_texts, to_json, transaction
 
@@ -29,7 +29,7 @@ def test_a_page_of_256_megabytes(monkeypatch):
     body = b'{"transactions":[' + b",".join(item.replace(b'"u"', b'"u%d"' % at) for at in range(count)) + b"]}"
     assert len(body) > 255_000_000
     assert check(body)["updates"].num_rows == count
-    assert len(glimpse_of(parse_page(body)).cursors) == count
+    assert len(page_index_of(parse_page(body)).cursors) == count
 
 
 def test_a_transaction_of_a_million_events(monkeypatch):

@@ -28,7 +28,7 @@ INSTRUMENT = {"id": "i", "name": "n", "symbol": "s", "decimals": 10, "supportedA
 
 def rows(table, *items):
     told = {name: [""] * len(items) for name in ("instrument_admin", "source") if name in table.names}  # by the load
-    return read_records(table, [json.dumps(item).encode() for item in items], "GET /x", given=told).to_pylist()
+    return read_records(table, [json.dumps(item).encode() for item in items], "GET /x", supplied=told).to_pylist()
 
 
 def changed(item, **members):

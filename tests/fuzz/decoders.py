@@ -19,7 +19,7 @@ import pyarrow as pa
 from ledgerframes.decoding import history
 from ledgerframes.decoding.history import HistoryBatch
 from ledgerframes.decoding.page_index import peek
-from ledgerframes.decoding.pages import ParsedPage, decode_page, decode_pages, glimpse_of, joined, parse_page
+from ledgerframes.decoding.pages import ParsedPage, decode_page, decode_pages, joined, page_index_of, parse_page
 from ledgerframes.decoding.splitting import UNREADABLE
 from ledgerframes.errors import DecodeError
 from tests.fuzz import members
@@ -106,7 +106,7 @@ def compare(
             continue
         ours, theirs = (outcome(decode, body, tables, rows) for decode in (at_once, one_by_one))
         check_same(ours, theirs, f"rows {rows} of {tables}, of three pages at once")
-    ours, theirs = glimpse(body, compiled=True), glimpse(body, compiled=False)
+    ours, theirs = page_index(body, compiled=True), page_index(body, compiled=False)
     if ours != theirs:
         raise UnequalError(f"cursors and ids: {ours}\nnot {theirs}"[:4000])
 
@@ -152,10 +152,10 @@ def difference(ours: pa.RecordBatch, theirs: pa.RecordBatch) -> str:
     return "schema"
 
 
-def glimpse(body: bytes, *, compiled: bool) -> Any:
+def page_index(body: bytes, *, compiled: bool) -> Any:
     """The cursors and ids, or the error."""
     try:
-        return glimpse_of(parse_page(body)) if compiled else peek(body)
+        return page_index_of(parse_page(body)) if compiled else peek(body)
     except DecodeError as error:
         return type(error), str(error)
     except UNREADABLE:

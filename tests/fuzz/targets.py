@@ -73,11 +73,11 @@ def check_page(body: bytes) -> None:
     for row in rows["events"]:
         events_of[row["update_id"]].append(row)
     ids = [row["update_id"] for row in rows["updates"]]
-    glimpse = peek(body)
-    if glimpse.update_ids != ids or [tuple(one) for one in glimpse.cursors] != [
+    page_index = peek(body)
+    if page_index.update_ids != ids or [tuple(one) for one in page_index.cursors] != [
         (row["migration_id"], row["record_time"]) for row in rows["updates"]
     ]:
-        raise WrongError(f"peek sees {glimpse}, the columns say {ids}")
+        raise WrongError(f"peek sees {page_index}, the columns say {ids}")
     if len(set(ids)) < len(ids):
         return  # the rows of an id that a server sent twice cannot be told apart
     halves = {row["update_id"]: row for row in rows["reassignments"]}

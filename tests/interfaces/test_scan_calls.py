@@ -19,10 +19,10 @@ def body(prepared):
 def test_a_page_is_typed_and_says_where_the_next_one_begins(scan, truth):
     page = scan.updates(page_size=50)
     assert [item.update_id for item in page.items] == [item["update_id"] for item in truth[:50]]
-    last = page.glimpse.cursors[-1]
+    last = page.page_index.cursors[-1]
     assert last.migration_id == page.items[-1].migration_id
     following = scan.updates(after=last, page_size=5)
-    assert following.glimpse.cursors[0] > last
+    assert following.page_index.cursors[0] > last
 
 
 def test_items_tell_what_they_are(scan):

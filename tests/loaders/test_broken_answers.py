@@ -97,7 +97,7 @@ def test_a_page_may_have_members_that_nobody_knows():
     later = transaction(update_id="v", record_time="2026-01-30T08:39:29.000000Z")
     broken = page_of({"update_id": "x"}, transaction(), later)[:-1] + b',"next":"x"}'
     page = HistoryPage.read_leniently(broken)
-    assert (page.glimpse.update_ids, len(page.unplaced)) == (["u", "v"], 1)
+    assert (page.page_index.update_ids, len(page.unplaced)) == (["u", "v"], 1)
 
 
 def test_a_page_without_items_is_refused_where_items_may_be_left_out():

@@ -113,7 +113,7 @@ def test_a_page_from_anywhere_is_that_of_the_scan(ledger, folder):
     with lf.open_objects(folder) as net:
         for update in ledger.sandbox.world.updates[:700:37]:
             after = (update.migration_id, timestamps.exact(update.record_time))
-            mine, theirs = (one.scan.updates(after=after, page_size=5).glimpse.update_ids for one in (net, ledger))
+            mine, theirs = (one.scan.updates(after=after, page_size=5).page_index.update_ids for one in (net, ledger))
             assert mine == theirs
         assert [one.update_id for one in net.scan.updates(after=(9, "2026-01-01")).items] == []
 

@@ -36,7 +36,7 @@ def neighbours(sandbox: Any, alice: str) -> Iterator[Callable[[lf.types.Network]
     yield lambda net: lf.load_votes(net, requests=["nothing"])
     yield lambda net: lf.load_verdicts(net, limit=40, page_size=30)
     yield lambda net: net.scan.events(after=(0, "2025-03-03T09:00:05Z"), page_size=5, value_encoding="protobuf_json")
-    yield lambda net: net.scan.event_by_id(net.scan.events(page_size=9).glimpse.update_ids[8])
+    yield lambda net: net.scan.event_by_id(net.scan.events(page_size=9).page_index.update_ids[8])
     yield lambda net: net.scan.snapshot_time(before="2000-01-01", migration_id=0)
     yield lambda net: net.scan.active_contracts(**snapshot, templates=[COIN], parties=[alice], after=3, page_size=5)
     yield lambda net: net.scan.latest_event_record_time()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledgerframes.errors import PagingError
-from ledgerframes.paging.cursor import Cursor, Glimpse, Window
+from ledgerframes.paging.cursor import Cursor, PageIndex, Window
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Outcome
 
@@ -29,7 +29,7 @@ class Server:
         visible = self.places[: len(self.places) - self.lag]
         first = 0 if after is None else bisect_right(visible, after)
         rows = range(first, min(first + min(page_size, self.cap), len(visible)))
-        return Glimpse([visible[row] for row in rows], [f"u{row}" for row in rows])
+        return PageIndex([visible[row] for row in rows], [f"u{row}" for row in rows])
 
 
 def read(reader, servers, picks=()):
@@ -154,12 +154,12 @@ def test_more_updates_at_one_instant_than_the_largest_page_are_refused():
 def test_pages_out_of_order_are_refused():
     reader = HistoryReader(Window())
     with pytest.raises(PagingError, match="not in order"):
-        reader.take(Glimpse([Cursor(0, 5), Cursor(0, 4)], ["a", "b"]), "a", reader.ask())
+        reader.take(PageIndex([Cursor(0, 5), Cursor(0, 4)], ["a", "b"]), "a", reader.ask())
 
 
 def test_a_server_that_ignores_the_cursor_is_refused():
     reader = HistoryReader(Window(), page_size=3)
-    first = Glimpse([Cursor(0, 1), Cursor(0, 2), Cursor(0, 3)], ["a", "b", "c"])
+    first = PageIndex([Cursor(0, 1), Cursor(0, 2), Cursor(0, 3)], ["a", "b", "c"])
     reader.take(first, "a", reader.ask())
     with pytest.raises(PagingError, match="not in order"):
         reader.take(first, "a", reader.ask())
@@ -167,8 +167,8 @@ def test_a_server_that_ignores_the_cursor_is_refused():
 
 def test_an_empty_page_of_a_server_that_lags_does_not_end_the_read():
     reader = HistoryReader(Window(), page_size=3)
-    reader.take(Glimpse([Cursor(0, 1), Cursor(0, 2)], ["a", "b"]), "a", reader.ask())
-    taken = reader.take(Glimpse([], []), "b", reader.ask())
+    reader.take(PageIndex([Cursor(0, 1), Cursor(0, 2)], ["a", "b"]), "a", reader.ask())
+    taken = reader.take(PageIndex([], []), "b", reader.ask())
     assert taken.outcome is Outcome.BEHIND
 
 

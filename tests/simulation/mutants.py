@@ -148,7 +148,7 @@ def _by_first_id(original: Any) -> Any:
 
         _, answer = agreement.ask(self.servers, self.proofs, None, 1, server)
         name = (self.history.network or "").partition("/")[2]
-        if answer.value.glimpse.update_ids not in ([], [name]):
+        if answer.value.page_index.update_ids not in ([], [name]):
             raise StoreError(f"{server}: another network")
         known: bool = original(self, server, certain=certain)
         return known

@@ -28,7 +28,7 @@ class Counting:
     def __call__(self, pages):
         self.sizes.append(len(pages))
         self.bytes.append(sum(len(page.page.raw) for page in pages))
-        if any(update_id in self._refused for page in pages for update_id in page.page.glimpse.update_ids):
+        if any(update_id in self._refused for page in pages for update_id in page.page.page_index.update_ids):
             raise DecodeError("refused", endpoint="")
         return self._decode(pages)
 
@@ -55,7 +55,7 @@ def ids(fetched):
 
 
 def ids_of(pages):
-    return [page.page.glimpse.update_ids[row] for page in pages for row in page.rows]
+    return [page.page.page_index.update_ids[row] for page in pages for row in page.rows]
 
 
 def until_an_error(generator):
@@ -131,7 +131,7 @@ def test_what_came_before_an_error_is_given_first(pages, error):
 
 
 def test_the_pages_before_a_broken_one_are_given_and_those_of_other_shards(pages):
-    broken = pages[3].page.glimpse.update_ids[5]
+    broken = pages[3].page.page_index.update_ids[5]
     mixed = [*results(pages[:2], key=1), *results(pages[2:5], key=2, ended=True)]
     kept, raised = until_an_error(Gathering(Counting({broken})).decoded(mixed))
     assert str(raised) == "refused"
@@ -143,7 +143,7 @@ def test_a_broken_page_is_reported_before_an_error_that_came_after_it(pages):
         yield from results(pages[:4])
         raise NoAnswerError("lost")
 
-    broken = pages[3].page.glimpse.update_ids[5]
+    broken = pages[3].page.page_index.update_ids[5]
     kept, raised = until_an_error(Gathering(Counting({broken})).decoded(breaking()))
     assert str(raised) == "refused"
     assert ids(kept) == ids_of(pages[:3])

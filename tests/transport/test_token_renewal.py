@@ -15,7 +15,7 @@ import ledgerframes as lf
 from ledgerframes.config.profiles import FILE
 from ledgerframes.config.resolving import resolve
 from ledgerframes.config.settings import INTERFACES, InsecureHttpWarning
-from ledgerframes.config.token_sources import KeptToken
+from ledgerframes.config.token_sources import CachedToken
 from ledgerframes.errors import ConfigurationError, NoAnswerError, NotAuthorizedError
 from tests.clocks import SkippingClock
 from tests.rigs.servers import simulated
@@ -111,7 +111,7 @@ def jwt(**claims):
 )
 def test_a_token_is_kept_until_shortly_before_it_expires(token, seconds, kept):
     now, fetched = [1_000_000.0], []
-    source = KeptToken(lambda: (fetched.append(now[0]) or token, seconds), now=lambda: now[0])
+    source = CachedToken(lambda: (fetched.append(now[0]) or token, seconds), now=lambda: now[0])
     for moment in (0, kept - 0.1, kept):
         now[0] = 1_000_000.0 + moment
         assert source() == token
@@ -132,7 +132,7 @@ def test_a_token_may_end_in_the_middle_of_a_sync(tmp_path):
             with urlopen(Request(url, heard.body or None, {"Content-Type": "application/json"})) as came:
                 return Reply(body=came.read())
 
-        kept = KeptToken(lambda: (valid[0], None))
+        kept = CachedToken(lambda: (valid[0], None))
         with HostileServer(by) as server, lf.connect(f"{server.url}/api/scan", scan_token=kept) as net:
             store = lf.open_store(tmp_path / "lake")
             assert store.sync(net, progress=False, workers=1).complete

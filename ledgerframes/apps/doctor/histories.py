@@ -122,6 +122,6 @@ def _has(net: Network, server: str, newest: Cursor) -> bool:
     pages = net.scan.update_pages.leniently()
     request = Ask(Cursor(newest.migration_id, newest.micros - 1), 1)
     try:
-        return bool(pages.send_page(request, server=server).value.glimpse.cursors)
+        return bool(pages.send_page(request, server=server).value.page_index.cursors)
     except LedgerframesError:
         return False

@@ -31,7 +31,7 @@ SKEW: Final = 2.0  # seconds; the header Date has whole seconds
 SLOW: Final = 2.0
 
 #: The smallest request that only the right kind of server answers so, and the member that its answer has.
-_ASKED: Final[dict[Interface, tuple[Request, str]]] = {
+_PROBES: Final[dict[Interface, tuple[Request, str]]] = {
     "scan": (UPDATES.request(json={"page_size": 1}), "transactions"),
     "validator": (validator.NAME_ENTRIES.request(), "entries"),
     "registry": (registry.INSTRUMENTS.request(query={"pageSize": 1}), "instruments"),
@@ -52,7 +52,7 @@ _ROUTES: Final[dict[Interface, tuple[Request, Request]]] = {
 
 
 #: Messages of the transport about causes with a known remedy, by the check that they belong to.
-_SAID: Final = {
+_CAUSES: Final = {
     "certificate": "its certificate is not trusted",
     "proxy": " the proxy ",
     "TLS": " got no answer: it does not speak TLS",
@@ -68,7 +68,7 @@ def examine_server(net: Network, interface: Interface, server: str) -> Iterator[
         Examine whether it is reachable; if so, what it is, its clock, and which routes it has.
     """
     subject = f"{interface} {server}"
-    request, member = _ASKED[interface]
+    request, member = _PROBES[interface]
     try:
         answer = net.transport.send(request, read=msgspec.json.Decoder(dict[str, msgspec.Raw]).decode, among=(server,))
     except LedgerframesError as error:
@@ -107,7 +107,7 @@ def _unreached(error: NoAnswerError, subject: str, interface: Interface, server:
     """Distinguish a certificate, a proxy, an unknown name and a closed port."""
     host = urlsplit(server).hostname or ""
     text = bare(error)
-    for check, words in _SAID.items():
+    for check, words in _CAUSES.items():
         if words in text:
             return Finding(subject, check, "fail", text, remedy(error))
     advice = f"check {interface}_url= and the network (a VPN? a proxy? an allow-list of addresses?)"

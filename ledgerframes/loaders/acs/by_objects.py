@@ -19,8 +19,8 @@ from ledgerframes.errors import DecodeError, InputError, NotFoundError
 from ledgerframes.interfaces.calls import check_text
 from ledgerframes.loaders.acs.times import at_or_before, snapshot_at
 from ledgerframes.loaders.extent import first_cursors
+from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.objects.history import object_lines
-from ledgerframes.objects.kept_files import KeptFiles
 from ledgerframes.objects.snapshots import SnapshotObjects, newest_snapshot
 from ledgerframes.objects.sources import ScanObjects
 from ledgerframes.paging.cursor import Bound, Cursor, bound
@@ -72,7 +72,7 @@ def contracts_of(
     """
     everything = templates is None and parties is None
     with tempfile.TemporaryDirectory(prefix="ledgerframes-", ignore_cleanup_errors=True) as folder:
-        objects = ScanObjects(scan, KeptFiles(Path(folder)))
+        objects = ScanObjects(scan, FileCache(Path(folder)))
         with closing(object_lines(objects, snapshot.objects, lines=lines)) as batches:
             for stored, first, batch in batches:
                 name = str(stored.name)

@@ -158,11 +158,11 @@ class SnapshotReader:
             place = Cursor(page.migration_id, parse_timestamp(page.record_time)[0])
         if place != self.place:
             raise DecodeError(
-                f"{self.endpoint}: the answer belongs to the snapshot {_said(place)}, not {_said(self.place)}",
+                f"{self.endpoint}: the answer belongs to the snapshot {_as_text(place)}, not {_as_text(self.place)}",
                 endpoint=self.endpoint, table=self.table,
             )  # fmt: skip
         return page
 
 
-def _said(place: Cursor) -> str:
+def _as_text(place: Cursor) -> str:
     return f"({place.migration_id}, {format_timestamp(place.micros)})"

@@ -140,9 +140,9 @@ def _newest_first(scan: Scan, wanted: Window, firsts: list[Cursor]) -> Iterator[
 
 def _before(scan: Scan, migration_id: int, micros: int) -> int | None:
     """The newest snapshot strictly before an instant; releases differ in whether they count one at the instant."""
-    cursor = _asked(scan, migration_id, micros)
+    cursor = _time_before(scan, migration_id, micros)
     if cursor is not None and cursor == micros:
-        cursor = _asked(scan, migration_id, micros - 1)
+        cursor = _time_before(scan, migration_id, micros - 1)
     if cursor is not None and cursor >= micros:
         raise PagingError(
             f"{SNAPSHOT_TIME}: asked for a snapshot before {format_timestamp(micros)}, the server named"
@@ -156,7 +156,7 @@ def at_or_before(scan: Scan, migration_id: int, micros: int) -> int | None:
     return _before(scan, migration_id, min(micros + 1, LATEST))
 
 
-def _asked(scan: Scan, migration_id: int, micros: int) -> int | None:
+def _time_before(scan: Scan, migration_id: int, micros: int) -> int | None:
     answer = scan.snapshot_time(before=EPOCH + micros * MICROSECOND, migration_id=migration_id)
     if answer is None:
         return None

@@ -27,7 +27,7 @@ DURATIONS: Final = (
 )  # fmt: skip
 
 
-def places(axis: Axis, values: Floats | Micros) -> Floats:
+def positions(axis: Axis, values: Floats | Micros) -> Floats:
     """Values as matplotlib places them: times as its dates, kept within the years that it can write."""
     if axis.scale != "time":
         return np.asarray(values, dtype=np.float64)
@@ -47,7 +47,7 @@ def _across(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
     if axis.scale == "time":
-        first, last = places(axis, np.array([-(2**62), 2**62]))  # the years that matplotlib can write
+        first, last = positions(axis, np.array([-(2**62), 2**62]))  # the years that matplotlib can write
         _time(ax, max(low, float(first)), min(high, float(last)), few)
     elif axis.scale == "duration":
         ax.set_xscale("log")

@@ -9,7 +9,7 @@ import numpy as np
 from ledgerframes.plot.contents import Floats, Stack, Steps
 from ledgerframes.plot.palette import inside, mixed
 from ledgerframes.plot.static.layout import Key, measured, plain, settle, shown, spread, text_size
-from ledgerframes.plot.static.scales import places, scaled
+from ledgerframes.plot.static.scales import positions, scaled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ def bar_key(hue: str, words: str) -> Key:
 def stack(ax: Axes, content: Stack, size: float) -> list[Key]:
     """Series in bins, one upon the other, the bins that are covered in part hatched."""
     tones = inside(ax)
-    edges = places(content.x, content.edges)
+    edges = positions(content.x, content.edges)
     up: Floats = np.zeros(len(edges) - 1)
     down: Floats = np.zeros(len(edges) - 1)
     for series in content.series:
@@ -71,9 +71,9 @@ def steps(ax: Axes, content: Steps, size: float, *, named: bool = True) -> list[
     ends = []
     values = np.concatenate([series.values for series in content.series])
     for number, series in reversed(list(enumerate(content.series))):  # the largest is drawn last, on top
-        x, y, hue = places(content.x, series.at), series.values, tones.hue(series.hue)
+        x, y, hue = positions(content.x, series.at), series.values, tones.hue(series.hue)
         if content.end is not None:
-            x, y = np.append(x, places(content.x, np.array([content.end]))), np.append(y, y[-1])
+            x, y = np.append(x, positions(content.x, np.array([content.end]))), np.append(y, y[-1])
         if alone and content.y.limits is None and not content.y.logarithmic:
             ax.fill_between(x, y, step="post", color=hue, alpha=0.16, linewidth=0)
         shape = _SHAPES[number % len(_SHAPES)] if len(content.series) >= _FEW else "o"
@@ -86,7 +86,7 @@ def steps(ax: Axes, content: Steps, size: float, *, named: bool = True) -> list[
         ends.append((float(y[-1]), series.total if alone else series.key, hue, float(x[-1])))
     plain(ax, size)
     low, high = float(values.min()), float(values.max())
-    scaled(ax, content, _places_of(content), _reach(content, low, high), size)
+    scaled(ax, content, _x_range(content), _reach(content, low, high), size)
     _event_lines(ax, content, size)
     return _ends(ax, ends[::-1], size) if named else []
 
@@ -98,9 +98,9 @@ def _reach(content: Steps, low: float, high: float) -> tuple[float, float]:
     return (low - air if low < 0 else 0.0), (high + air if high > 0 or low >= 0 else 0.0)
 
 
-def _places_of(content: Steps) -> tuple[float, float]:
-    at = np.concatenate([places(content.x, series.at) for series in content.series])
-    end = at.max() if content.end is None else places(content.x, np.array([content.end]))[0]
+def _x_range(content: Steps) -> tuple[float, float]:
+    at = np.concatenate([positions(content.x, series.at) for series in content.series])
+    end = at.max() if content.end is None else positions(content.x, np.array([content.end]))[0]
     least = 1 / 24 if content.x.scale == "time" else 1.0
     air = 0.02 * (end - at.min()) or least / 2
     return float(at.min() - air), float(end + (air if content.end is None else 0.0))
@@ -192,7 +192,7 @@ def _event_lines(ax: Axes, content: Stack | Steps, size: float) -> None:
     wide, high = measured(ax) if content.events else (0.0, 0.0)
     points = 0.78 * size
     for line in content.events:
-        at = float(places(content.x, np.array([line.at]))[0])
+        at = float(positions(content.x, np.array([line.at]))[0])
         ax.axvline(at, color=tones.text, linewidth=0.7, linestyle=(0, (3, 2)), path_effects=halo, gid="event line")
         if not line.label or wide < _NARROW or 0.6 * points * len(line.label) > high:
             continue

@@ -96,7 +96,7 @@ def export(
         view, self._lake.url, chosen, (start, end, last), allow_partial=allow_partial,
         personal=flag(personal, "personal"),
     )  # fmt: skip
-    part = lake_window(view, "updates", start, end, last).said("")
+    part = lake_window(view, "updates", start, end, last).in_words("")
     return export_tables(
         sources, path, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
         provenance={"source": self._lake.url, "range": part, "as_of": as_of and str(as_of)}, personal=personal,

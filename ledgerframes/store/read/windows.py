@@ -47,11 +47,11 @@ class LakeWindow:
     begins: str = ""
     counted_from: int | None = None
 
-    def said(self, low: str) -> str:
+    def in_words(self, low: str) -> str:
         """The window in words; an open side is where the stored history begins or ends."""
         low = low or ("" if self.wanted.names_start else self.begins)
         high = "" if self.reach is None else f"{format_timestamp(self.reach.micros)} (the end of what is stored)"
-        return self.wanted.said(low, high)
+        return self.wanted.in_words(low, high)
 
 
 def require(view: View, name: str, url: str) -> None:

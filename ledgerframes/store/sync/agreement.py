@@ -16,7 +16,7 @@ from typing import Final
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError, StoreError
 from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.loaders.beginning import DSO, known_by
-from ledgerframes.paging.cursor import Cursor, Glimpse, before
+from ledgerframes.paging.cursor import Cursor, PageIndex, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
@@ -131,7 +131,7 @@ class Agreement:
         for _ in range(_PAGES):
             sent, size, proof = known or self._ask(after, wanted, server)
             known = None
-            ids, cursors = sent.glimpse.update_ids, sent.glimpse.cursors
+            ids, cursors = sent.page_index.update_ids, sent.page_index.cursors
             page = PageSize(len(cursors), len(sent.raw))
             before_it = 0 if after is None else bisect_right(cursors, after)
             ids, cursors = ids[before_it:], cursors[before_it:]
@@ -157,13 +157,13 @@ class Agreement:
     def _ask(self, after: Cursor | None, page_size: int, server: str) -> SentPage:
         proof = self.proofs.now()
         size, answer = ask(self.servers, self.proofs, after, page_size, server)
-        self._note_rows(answer.value.glimpse)
+        self._note_rows(answer.value.page_index)
         return SentPage(answer.value, size, proof)
 
-    def _note_rows(self, glimpse: Glimpse) -> None:
+    def _note_rows(self, page_index: PageIndex) -> None:
         # By the newest answer: a verdict can appear after its update, and another server may have it already.
-        self.rowless -= {*glimpse.update_ids}
-        self.rowless |= glimpse.rowless
+        self.rowless -= {*page_index.update_ids}
+        self.rowless |= page_index.rowless
 
     def _compare(self, server: str, tail: Tail, here: Mapping[str, int], missing: Mapping[str, int]) -> bool:
         """Refuse a server that contradicts the store; returns whether it is known to belong to the store's network.
@@ -201,7 +201,7 @@ class Agreement:
         """
         proof = self.proofs.now()
         page = self.first_items(server)
-        ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
+        ids, cursors = page.page_index.update_ids, page.page_index.cursors
         if not ids:
             return False
         settled = self.history.coverage.settled  # before rows are compared, as a commit may be under way
@@ -212,14 +212,14 @@ class Agreement:
             # another network.
             raise another_network(server, ids[0], self._name)
         # Updates before the very first item are not missing: the page itself shows that they are gone.
-        pages = [FirstPage(cursors[0]._replace(micros=cursors[0].micros - 1), page.glimpse, proof, whole=False)]
+        pages = [FirstPage(cursors[0]._replace(micros=cursors[0].micros - 1), page.page_index, proof, whole=False)]
         known = known or self._shows_name(server, pages) or self._shows_parties(server, page)
         if certain and not known:
             raise another_network(server, ids[0], self._name)
         # Also if nothing is known: after a fork below its first update, a server shows nothing that is stored.
-        for after, glimpse, proof, whole in pages:
-            last = Cursor(CLOSED, CLOSED) if whole else glimpse.cursors[-1]
-            self._compare_between(server, glimpse.update_ids, after, last, proof.of(server, glimpse.cursors))
+        for after, page_index, proof, whole in pages:
+            last = Cursor(CLOSED, CLOSED) if whole else page_index.cursors[-1]
+            self._compare_between(server, page_index.update_ids, after, last, proof.of(server, page_index.cursors))
         return known
 
     def first_items(self, server: str, *, insist: bool = False, recognised: bool = False) -> HistoryPage:
@@ -235,8 +235,8 @@ class Agreement:
         """
         proof = self.proofs.now()
         page = self.beginnings.ask(server, insist=insist)
-        self._note_rows(page.glimpse)
-        ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
+        self._note_rows(page.page_index)
+        ids, cursors = page.page_index.update_ids, page.page_index.cursors
         for migration_id in dict.fromkeys(cursor.migration_id for cursor in cursors):
             lo = cursors[0].micros - 1 if migration_id == cursors[0].migration_id else BEGINNING
             missing = self._stored_beside(ids, Cursor(migration_id, lo), cursors[-1], proof.of(server, cursors))
@@ -256,7 +256,7 @@ class Agreement:
         ours = self.history.known_by
         theirs = known_by(self.servers.history, page)
         if not ours & theirs and all(any(one.startswith(DSO) for one in found) for found in (ours, theirs)):
-            raise another_network(server, page.glimpse.update_ids[0], self._name)
+            raise another_network(server, page.page_index.update_ids[0], self._name)
         return bool(ours & theirs)
 
     def due(self, server: str, migration_id: int, lacking: Mapping[str, int], *, asked: bool = False) -> dict[str, int]:
@@ -286,10 +286,10 @@ class Agreement:
         end: Cursor | None = None
         for _ in range(_PAGES):
             page, size, proof = self._ask(after, MAXIMUM, server)
-            ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
+            ids, cursors = page.page_index.update_ids, page.page_index.cursors
             sent = PageSize(len(cursors), len(page.raw))
             whole = not cursors or (len(cursors) < size and self.servers.can_send_more(server, sent))
-            pages.append(FirstPage(after, page.glimpse, proof, whole))
+            pages.append(FirstPage(after, page.page_index, proof, whole))
             if not cursors or self._knows(ids):
                 return bool(cursors)
             if not stored and self._shows_parties(server, page):
@@ -329,7 +329,7 @@ class Agreement:
         except (RequestError, PagingError, DecodeError) as error:
             _log.warning("%s could not be asked whether it still belongs to the same network: %s", server, error)
             return False
-        ids, cursors = page.glimpse.update_ids, page.glimpse.cursors
+        ids, cursors = page.page_index.update_ids, page.page_index.cursors
         if self._name in ids or (ids and self.history.holds(ids)):
             return True
         begun = cursors and self.beginnings.known[server].has(*first)

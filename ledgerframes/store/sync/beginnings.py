@@ -79,28 +79,28 @@ class Beginnings:
     def _warn_of_late(self, server: str, page: HistoryPage) -> None:
         """Warn of an item that a server shows only now, though it had already shown much later ones."""
         earlier = self.pages.get(server)
-        if earlier is None or not earlier.page.glimpse.cursors or not page.glimpse.cursors:
+        if earlier is None or not earlier.page.page_index.cursors or not page.page_index.cursors:
             return
-        shown, first = earlier.page.glimpse.cursors, page.glimpse.cursors[0]
+        shown, first = earlier.page.page_index.cursors, page.page_index.cursors[0]
         if first < shown[0] and first.micros <= earlier.proof.of(server, shown):
             _log.warning(
                 "%s shows update %s at %s only now, though it had shown much later ones. Either it shows updates later"
                 " than settle= allows, or several scans that keep different parts share its address; store.verify"
                 " compares the store with it",
                 server,
-                page.glimpse.update_ids[0],
+                page.page_index.update_ids[0],
                 first,
             )
 
     def reaching(self, server: str, after: Cursor) -> SentPage | None:
         """The page of a server's first items, if it shows what follows a cursor of the migration in which it begins."""
         items = self.pages.get(server)
-        cursors = items.page.glimpse.cursors if items is not None else ()
+        cursors = items.page.page_index.cursors if items is not None else ()
         return items if cursors and cursors[-1] > after and cursors[0].migration_id == after.migration_id else None
 
     def note(self, server: str, page: HistoryPage) -> None:
         """Record the first items of a server."""
-        cursors, ids = page.glimpse.cursors, page.glimpse.update_ids
+        cursors, ids = page.page_index.cursors, page.page_index.update_ids
         if not cursors:
             self.known.pop(server, None)
             return

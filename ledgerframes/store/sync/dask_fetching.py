@@ -186,6 +186,6 @@ class ClusterFetcher:
     def _first_of(self, interval: Interval) -> int | None:
         """The record time of the first item of all objects, if it lies in the interval."""
         page = self.objects.first(1)
-        cursor = page.glimpse.cursors[0] if page is not None else None
+        cursor = page.page_index.cursors[0] if page is not None else None
         inside = cursor is not None and cursor.migration_id == interval.migration_id and cursor.micros > interval.lo
         return cursor.micros if cursor is not None and inside else None

@@ -183,7 +183,7 @@ class LocalFetcher:
             if rest is None:  # the page lies after the pruned part
                 return _progress(shard), replace(page, rows=[]), False
             page, more = rest, False
-        cursors = page.page.glimpse.cursors
+        cursors = page.page.page_index.cursors
         # A page without the group held back from the one before, from the same URL, shows less, too.
         if (behind and giver == before_it) or (not cursors and proofs.contradicts(page.server, page.asked.after)):
             proofs.lose(page.server)
@@ -208,7 +208,7 @@ class LocalFetcher:
 
     def _is_pruned(self, shard: Shard, page: PageRows, mode: Mode) -> bool:
         """Whether a server has pruned what was read or held back: its history now begins later."""
-        cursors, after = page.page.glimpse.cursors, page.asked.after
+        cursors, after = page.page.page_index.cursors, page.asked.after
         read_to = mode.cursor if isinstance(mode, Reading) else None
         if page.outcome is not Outcome.BEHIND:
             again = shard.rows and after is not None and after < shard.cursor  # a part is read again, to settle it
@@ -230,7 +230,7 @@ class LocalFetcher:
 
     def _take(self, shard: Shard, page: PageRows, final: int, breaks: int) -> Fetched:
         migration_id = shard.interval.migration_id
-        later = [cursor for cursor in page.page.glimpse.cursors if cursor.migration_id > migration_id]
+        later = [cursor for cursor in page.page.page_index.cursors if cursor.migration_id > migration_id]
         following = min(later, default=None)
         closing = None if following is None else self.prober.proofs.closes(migration_id, following)
         span = shard.cover(page, final, closing)
@@ -247,9 +247,9 @@ class LocalFetcher:
 
     def _share(self, shard: Shard, page: PageRows) -> None:
         """Cut the rest of an interval into parts for all workers, once a full page shows that there is more."""
-        if self.workers == 1 or not page.page.glimpse.cursors:
+        if self.workers == 1 or not page.page.page_index.cursors:
             return
-        last = page.page.glimpse.cursors[-1]
+        last = page.page.page_index.cursors[-1]
         # The page has reached the end of the shard.
         if last.migration_id != shard.interval.migration_id or last.micros >= shard.interval.hi:
             return
@@ -279,7 +279,7 @@ class LocalFetcher:
 
 def _opening(shard: Shard, page: PageRows, giver: str) -> Opening:
     migration_id = shard.interval.migration_id
-    own = [cursor.micros for cursor in page.page.glimpse.cursors if cursor.migration_id == migration_id]
+    own = [cursor.micros for cursor in page.page.page_index.cursors if cursor.migration_id == migration_id]
     after = page.asked.after
     lo = after.micros if after is not None and after.migration_id == migration_id else shard.interval.lo
     return Opening(giver, migration_id, lo, min(own, default=None))

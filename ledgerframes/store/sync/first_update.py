@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoreError
 from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.loaders.beginning import known_by
-from ledgerframes.paging.cursor import Cursor, Glimpse, before
+from ledgerframes.paging.cursor import Cursor, PageIndex, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.sync.beginnings import Beginnings
@@ -58,8 +58,8 @@ def first_update(servers: AgreedServers, beginnings: Beginnings) -> First | None
             continue
         # Late updates and lag move the beginning a little, so one common update among the first 50 is enough.
         first = next(iter(pages), None)
-        if first is not None and not {*page.glimpse.update_ids} & {*pages[first].glimpse.update_ids}:
-            _tell_apart(servers, beginnings.proofs, (first, pages[first].glimpse), (server, page.glimpse))
+        if first is not None and not {*page.page_index.update_ids} & {*pages[first].page_index.update_ids}:
+            _tell_apart(servers, beginnings.proofs, (first, pages[first].page_index), (server, page.page_index))
         if server in servers.servers:
             pages[server] = page
     if failed is not None and not pages and not empty:
@@ -68,22 +68,25 @@ def first_update(servers: AgreedServers, beginnings: Beginnings) -> First | None
         return None
     for server in empty:  # its first updates may be another network's
         servers.leave_out(server, _UNKNOWN)
-    page = min(pages.values(), key=lambda page: page.glimpse.cursors[0])
-    begin = page.glimpse.cursors[0]
+    page = min(pages.values(), key=lambda page: page.page_index.cursors[0])
+    begin = page.page_index.cursors[0]
     # Servers order equal times differently; the smallest id gives the network the same name everywhere.
-    shown = zip(page.glimpse.cursors, page.glimpse.update_ids, strict=True)
+    shown = zip(page.page_index.cursors, page.page_index.update_ids, strict=True)
     ties = [update_id for cursor, update_id in shown if cursor == begin]
     return First(begin, min(ties), known_by(servers.history, page))
 
 
-def _tell_apart(servers: AgreedServers, proofs: Proofs, one: tuple[str, Glimpse], other: tuple[str, Glimpse]) -> None:
+def _tell_apart(
+    servers: AgreedServers, proofs: Proofs, one: tuple[str, PageIndex], other: tuple[str, PageIndex]
+) -> None:
     """Two servers begin differently: one has shown little yet, or has pruned, or they belong to two networks."""
     (first, _), (second, _) = one, other
     # A server that prunes is compared from where it begins.
     begin = max(one[1].cursors[0], other[1].cursors[0])
     try:
         pages = {
-            server: ask(servers, proofs, before(begin), MAXIMUM, server)[1].value.glimpse for server in (first, second)
+            server: ask(servers, proofs, before(begin), MAXIMUM, server)[1].value.page_index
+            for server in (first, second)
         }
     except (RequestError, PagingError, DecodeError) as error:
         servers.leave_out(second, error)  # it has not been compared

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledgerframes.errors import StoreError
-from ledgerframes.objects.kept_files import KeptFiles
+from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.objects.page_source import ObjectIndex
 from ledgerframes.objects.segments import Ahead
 from ledgerframes.objects.sources import ScanObjects
@@ -27,7 +27,7 @@ def objects_of(
     settle: int,
     stop: Stop,
     *,
-    kept: int = 1,
+    cached: int = 1,
     required: bool = False,
     listed: tuple[int, int] = (EARLIEST, LATEST),
     ahead: Ahead = spawn,
@@ -38,7 +38,7 @@ def objects_of(
         scan: the interface.
         settle: how long before its end a segment may lack updates, in microseconds.
         stop: interrupts downloads.
-        kept: how many objects stay for other readers after they were read.
+        cached: how many objects stay for other readers after they were read.
         required: refuse a scan that has no objects.
         listed: the record times, (after, up_to], whose objects are listed.
         ahead: fetches the next object while another is read.
@@ -55,7 +55,7 @@ def objects_of(
             f"cannot create a folder for objects: {error.strerror or error}; set TMPDIR to another folder"
         ) from error
     with folder:
-        source = ScanObjects(scan, KeptFiles(Path(folder.name), kept=kept)).stoppable(ending)
+        source = ScanObjects(scan, FileCache(Path(folder.name), capacity=cached)).stoppable(ending)
         index = ObjectIndex(source, settle, required, listed, ahead)
         try:
             index.prepare()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ledgerframes.errors import StoreError
-from ledgerframes.paging.cursor import Cursor, Glimpse
+from ledgerframes.paging.cursor import Cursor, PageIndex
 from ledgerframes.paging.proofs import Proof
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
@@ -139,13 +139,13 @@ class FirstPage(NamedTuple):
 
     Attributes:
         after: the cursor.
-        glimpse: what the page shows.
+        page_index: what the page shows.
         proof: what was proven before the request.
         whole: whether the server has nothing after it.
     """
 
     after: Cursor
-    glimpse: Glimpse
+    page_index: PageIndex
     proof: Proof
     whole: bool
 

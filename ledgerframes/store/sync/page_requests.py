@@ -48,7 +48,7 @@ def ask(
             raise
         servers.page_sizes.learn(server, maximum)
         return ask(servers, proofs, after, maximum, server, insist=insist)
-    cursors = answer.value.glimpse.cursors
+    cursors = answer.value.page_index.cursors
     if cursors and after is not None and cursors[0] <= after:
         raise ignores_cursor(servers, server, after, cursors[0])
     proofs.saw(server, cursors)

@@ -105,7 +105,7 @@ def first_after(
     # A named server is asked once; the only server gets the usual retries.
     named = server if len(source.servers) > 1 else None
     answer = source.send_page(Ask(after, 1), server=named)
-    cursors = answer.value.glimpse.cursors
+    cursors = answer.value.page_index.cursors
     if not cursors:
         if proofs.contradicts(answer.server, after):
             proofs.lose(answer.server)
@@ -120,7 +120,7 @@ def migrations_after(source: PageSource, after: Cursor | None) -> Iterator[Curso
     """The first cursor of every migration after a cursor; sends one request per migration, and one more."""
     for _ in range(MIGRATIONS):
         answer = source.send_page(Ask(after, 1))
-        cursors = answer.value.glimpse.cursors
+        cursors = answer.value.page_index.cursors
         if not cursors:
             return
         if after is not None and cursors[0] <= after:

@@ -101,8 +101,8 @@ def _read(task: SegmentTask, files: RowFiles) -> SegmentRows:
             return SegmentRows(failed="it is not listed any more")
         with closing(object_pages(index.source, segment.objects, lines=MAXIMUM)) as pages:
             for page in pages:
-                cursors = page.page.glimpse.cursors
-                rows = reader.take(page.page.glimpse, str(page.stored.name))
+                cursors = page.page.page_index.cursors
+                rows = reader.take(page.page.page_index, str(page.stored.name))
                 if rows:
                     first, last = cursors[rows[0]].micros if first is None else first, cursors[rows[-1]].micros
                     files.add(UPDATE_HISTORY.decode_pages([(page.page.content, rows)]).batches)

@@ -77,7 +77,7 @@ class Shard:
 
     def note(self, page: PageRows) -> None:
         """Estimate from a page how many items are left."""
-        cursors = page.page.glimpse.cursors
+        cursors = page.page.page_index.cursors
         if page.rows and self.first is None:
             self.first = cursors[page.rows[0]].micros
         self.rows += len(page.rows)
@@ -119,7 +119,7 @@ class Shard:
         )
 
     def _end(self, page: PageRows) -> int:
-        cursors = page.page.glimpse.cursors
+        cursors = page.page.page_index.cursors
         end = Cursor(self.interval.migration_id, self.interval.hi)
         # The interval ends inside the page, which may continue with a later migration.
         beyond = any(cursor > end and cursor.migration_id == end.migration_id for cursor in cursors)

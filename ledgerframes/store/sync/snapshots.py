@@ -100,7 +100,7 @@ def network_for(net: Network, lake: Lake) -> dict[str, str]:
     beginnings = Beginnings(servers, Proofs(0))
     if known:
         page = beginnings.ask(servers.servers[0])
-        ids, name = page.glimpse.update_ids, known[NETWORK].partition("/")[2]
+        ids, name = page.page_index.update_ids, known[NETWORK].partition("/")[2]
         # A scan that prunes no longer shows this update: any stored one will do, or the participants.
         parties = known_by(servers.history, page) & {*known.get(KNOWN_BY, "").split()}
         if name not in ids and not (ids and lake.holds(ids)) and not (parties and _may_have_pruned(beginnings)):

@@ -132,7 +132,7 @@ class _Run:
             return nullcontext()
         return objects_of(
             self._net.scan, request.settle_micros, stop,
-            kept=request.workers, required=request.source == "objects", ahead=request.drive.ahead,
+            cached=request.workers, required=request.source == "objects", ahead=request.drive.ahead,
         )  # fmt: skip
 
     def _derive(self) -> None:

@@ -1,4 +1,4 @@
-"""`KeptFiles`: a folder for objects while they are read; sources that have to fetch objects keep them there."""
+"""`FileCache`: a folder for objects while they are read; sources that have to fetch objects keep them there."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Get = Callable[[Path], object]
 
 
 @dataclass(frozen=True)
-class KeptFiles:
+class FileCache:
     """Files that are fetched when they are first requested; thread-safe.
 
     Attributes:
         folder: their folder; an existing file is not fetched again.
-        kept: the number of completely read files to keep, for readers that begin in the middle of one.
+        capacity: the number of completely read files to keep, for readers that begin in the middle of one.
     """
 
     folder: Path
-    kept: int = 0
+    capacity: int = 0
     _read: deque[Path] = field(default_factory=deque)
     _ahead: deque[Path] = field(default_factory=deque)
     _locks: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
@@ -39,7 +39,7 @@ class KeptFiles:
         with self._locks[name]:
             _get(target, get)
         self._ahead.append(target)
-        self._remove(self._ahead, self.kept + _AHEAD)
+        self._remove(self._ahead, self.capacity + _AHEAD)
 
     @contextmanager
     def opened(self, name: str, get: Get) -> Iterator[Any]:
@@ -56,7 +56,7 @@ class KeptFiles:
                 yield file
         finally:  # also if a reader stops in the middle
             self._read.append(target)
-            self._remove(self._read, self.kept)
+            self._remove(self._read, self.capacity)
 
     def _remove(self, files: deque[Path], most: int) -> None:
         """Remove all but the last files."""
