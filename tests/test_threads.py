@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 
 from ledgerframes.stopping import Signalled, forget_signals, held_back, leave
-from ledgerframes.store.sync.driving import ThreadDrive
+from ledgerframes.store.sync.scheduling import ThreadScheduler
 from ledgerframes.threads import ahead, ended, result, spawn, to_the_end, together
 
 
@@ -59,7 +59,7 @@ def test_after_a_call_that_fails_no_other_is_begun():
 
 
 def test_workers_end_where_nobody_takes_their_results():
-    drive, closed = ThreadDrive(), []
+    scheduler, closed = ThreadScheduler(), []
 
     def worker():
         try:
@@ -68,20 +68,20 @@ def test_workers_end_where_nobody_takes_their_results():
         finally:
             closed.append(1)
 
-    with closing(drive.run([worker() for _ in range(5)], ending=lambda: None)) as results:
+    with closing(scheduler.run([worker() for _ in range(5)], ending=lambda: None)) as results:
         next(results)
     assert closed == [1] * 5
 
 
 def test_a_program_ends_whatever_it_leaves_open():
     program = """
-from ledgerframes.store.sync.driving import ThreadDrive
+from ledgerframes.store.sync.scheduling import ThreadScheduler
 
 def worker():
     while True:
         yield 1
 
-results = ThreadDrive().run([worker(), worker()], ending=lambda: None)
+results = ThreadScheduler().run([worker(), worker()], ending=lambda: None)
 next(results)
 kept = [results]
 kept.append(kept)  # so that it is closed once the program ends, where threads run no more

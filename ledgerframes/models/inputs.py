@@ -48,7 +48,7 @@ class Inputs:
         proof: a frame with that provenance.
         store: the store that is read, if one is.
         opening: the contracts active before the events, if the caller knows.
-        given: the same as the caller gave it.
+        opening_argument: `opening` as the caller gave it.
         engine: the engine with computed tables of this history, which computes more of them.
         opened_by: what loads the opening that the table needs.
         verdict_attrs: the provenance of verdicts given in addition to the history.
@@ -60,7 +60,7 @@ class Inputs:
     proof: Any = None
     store: Any = None
     opening: Opening | None = None
-    given: Any = None
+    opening_argument: Any = None
     engine: Engine | None = None
     opened_by: Loader = "load_opening"
     verdict_attrs: Mapping[str, Any] = field(default_factory=dict)
@@ -92,7 +92,7 @@ def inputs_of(
         InputError: it is none of them, columns are missing, or the opening does not belong to the events.
     """
     if isinstance(events, Inputs):
-        if opening is not None and opening is not events.given:
+        if opening is not None and opening is not events.opening_argument:
             raise InputError("opening= is another than that of the history that the tables are computed from together")
         return events
     gives: dict[str, Give] = {}

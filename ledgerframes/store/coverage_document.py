@@ -48,7 +48,7 @@ class Begin(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Advance:
+class ShardProgress:
     """How far one shard of a sync has been read.
 
     Attributes:
@@ -100,7 +100,7 @@ class Coverage(msgspec.Struct, frozen=True):
         lo = next((one.lo for one in self.common if one.migration_id == migration_id), None)
         return self.start is not None and lo == self.start.micros - 1
 
-    def advanced(self, advances: Iterable[Advance]) -> Coverage:
+    def advanced(self, advances: Iterable[ShardProgress]) -> Coverage:
         """The coverage after more was read; neither coverage nor settled parts ever shrink."""
         advances = list(advances)
         after = replace(

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ledgerframes.store.coverage import Interval, intersection, merged, rows_of
 from ledgerframes.store.coverage_document import Coverage
 from ledgerframes.store.delta.damage import damage_named
-from ledgerframes.store.delta.new_files import NewFile, Place
+from ledgerframes.store.delta.new_files import Destination, NewFile
 from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.new_rows import Decoded, with_rows
@@ -61,9 +61,9 @@ class HistoryTables:
         return frozenset(self._root.document.network.get(KNOWN_BY, "").split())
 
     @property
-    def places(self) -> dict[str, Place]:
+    def destinations(self) -> dict[str, Destination]:
         """Where rows go, by table, for processes that store them in parallel with this one."""
-        return {name: Place(name, table.url, PARTITIONS, table.strips()) for name, table in self.tables.items()}
+        return {name: Destination(name, table.url, PARTITIONS, table.strips()) for name, table in self.tables.items()}
 
     def prepare(self, network: str, known_by: Collection[str]) -> None:
         """Create the tables that are missing and check the others, before anything is written."""
@@ -89,11 +89,11 @@ class HistoryTables:
             StoreError: the storage refused, or another writer was first; earlier commits stay.
         """
         pages = sorted(pages, key=lambda page: page.span)  # neighbours in time become neighbours in the file
-        places = self.places if any(page.files for page in pages) else {}
-        pages, read = with_rows(pages, places, self.coverage)
+        destinations = self.destinations if any(page.files for page in pages) else {}
+        pages, read = with_rows(pages, destinations, self.coverage)
         files = {name: [file for page in pages for file in page.files.get(name, ())] for name in self.tables}
         fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
-        after = self.coverage.advanced(page.advance for page in pages)
+        after = self.coverage.advanced(page.progress for page in pages)
         written: Counter[str] = Counter()
         # Otherwise the rows just read are already stored.
         if after != self.coverage or any(fresh.values()) or any(files.values()):
@@ -109,7 +109,7 @@ class HistoryTables:
                 self._compact_crowded(self._root.table, fresh[root], files[root])
             self.written += 1
         for name in read:
-            places[name].remove(read[name])
+            destinations[name].remove(read[name])
         return written
 
     def add(self, rows: Mapping[str, pa.RecordBatch]) -> None:
@@ -180,8 +180,8 @@ class HistoryTables:
             batch = page.batches.get(table.name)
             if batch is None or not batch.num_rows:
                 continue
-            if page.span.lo < page.advance.interval.lo:  # a server may have pruned the part before it
-                batch = batch.filter(pc.greater(batch["record_time"].cast(pa.int64()), page.advance.interval.lo))
+            if page.span.lo < page.progress.interval.lo:  # a server may have pruned the part before it
+                batch = batch.filter(pc.greater(batch["record_time"].cast(pa.int64()), page.progress.interval.lo))
             if intersection([page.span], read_again):
                 batch = _without(batch, stored)
             for other in _overlapping(pages[:position], page.span):
@@ -215,8 +215,8 @@ def _partitions(batches: Sequence[pa.RecordBatch]) -> list[dict[str, Any]]:
     for batch in batches:
         ends = [pc.min_max(batch[name]).as_py() for name in PARTITIONS]
         rows = batch.slice(0, 1) if all(statistics["min"] == statistics["max"] for statistics in ends) else batch
-        places = pa.Table.from_batches([rows.select(PARTITIONS)])
-        several = places.group_by(list(PARTITIONS)).aggregate([]) if len(rows) > 1 else places
+        partitions = pa.Table.from_batches([rows.select(PARTITIONS)])
+        several = partitions.group_by(list(PARTITIONS)).aggregate([]) if len(rows) > 1 else partitions
         conditions.update({tuple(place.values()): place for place in several.to_pylist()})
     return list(conditions.values())
 

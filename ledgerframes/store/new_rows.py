@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from ledgerframes.store.coverage import Interval, intersection
-from ledgerframes.store.coverage_document import Advance, Coverage
-from ledgerframes.store.delta.new_files import NewFile, Place
+from ledgerframes.store.coverage_document import Coverage, ShardProgress
+from ledgerframes.store.delta.new_files import Destination, NewFile
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Decoded:
 
     batches: Mapping[str, pa.RecordBatch]
     span: Interval
-    advance: Advance
+    progress: ShardProgress
     files: Mapping[str, Sequence[NewFile]] = field(default_factory=dict)
 
     @property
@@ -34,13 +34,13 @@ class Decoded:
 
 
 def with_rows(
-    pages: Sequence[Decoded], places: Mapping[str, Place], coverage: Coverage
+    pages: Sequence[Decoded], destinations: Mapping[str, Destination], coverage: Coverage
 ) -> tuple[list[Decoded], dict[str, list[NewFile]]]:
     """Read the files whose rows the store or another page may also have; the others can be added unread.
 
     Args:
         pages: about to be committed.
-        places: where the tables are.
+        destinations: where the tables are.
         coverage: the coverage.
 
     Returns:
@@ -49,20 +49,20 @@ def with_rows(
     Raises:
         StoreError: a file cannot be read.
     """
-    read: dict[str, list[NewFile]] = {name: [] for name in places}
+    read: dict[str, list[NewFile]] = {name: [] for name in destinations}
     found = []
     for page in pages:
         if not page.files:
             found.append(page)
             continue
         others = [other.span for other in pages if other is not page]
-        others.append(page.span._replace(hi=page.advance.interval.lo))  # not covered, so not stored
+        others.append(page.span._replace(hi=page.progress.interval.lo))  # not covered, so not stored
         batches, files = dict(page.batches), dict(page.files)
         for name, own in page.files.items():
             doubtful = intersection([page.span], [*coverage.common, *others])
             again = [file for file in own if _overlaps(file, page.span.migration_id, doubtful)]
             if again:
-                rows = [places[name].read(file) for file in again]
+                rows = [destinations[name].read(file) for file in again]
                 batches[name] = pa.concat_batches([*([batches[name]] if name in batches else []), *rows])
                 files[name] = [file for file in own if file not in again]
                 read[name] += again

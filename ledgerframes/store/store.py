@@ -183,7 +183,7 @@ class Store:
         """Rows that computed tables read instead of the history; see `kept_rows`."""
         return kept_rows(self._lake, name)
 
-    def _given(self, name: str, needed: set[str], listed: set[str], room: int) -> Any:
+    def _model_input(self, name: str, needed: set[str], listed: set[str], room: int) -> Any:
         """Input of computed tables from the history; see `Part.give`."""
         return part_of(self._lake, name).give(needed, listed, room)
 

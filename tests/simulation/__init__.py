@@ -17,7 +17,7 @@ Simulated:
                 `object_net` lists and downloads them under the real `Scan`, `spool` is the disk that they lie on.
     storage     Delta tables in memory. Every write may be the last: a kill ends the machine, and all that is called
                 afterwards raises. `mirrored` makes the same writes on real deltalake and compares.
-    scheduling  `SeededDrive`: workers and commits are steps, and the seed says whose turn it is.
+    scheduling  `SeededScheduler`: workers and commits are steps, and the seed says whose turn it is.
     clock       one clock, which may be wrong.
     faults      the table of all that can go wrong: which assumption each fault breaks, which invariants are left.
     rot         what storage can do to a finished lake; `check()` must see it.

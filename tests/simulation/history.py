@@ -42,7 +42,7 @@ from tests.simulation.invariants import Watch, inside, tell
 from tests.simulation.net import Endless, Seen, SimNet, SimScan
 from tests.simulation.objects import Bulk
 from tests.simulation.rot import damage
-from tests.simulation.scheduling import Deadlock, SeededDrive
+from tests.simulation.scheduling import Deadlock, SeededScheduler
 from tests.simulation.script import Outcome, Script
 from tests.simulation.servers import Fleet, Server, largest_group
 from tests.simulation.spool import Spool
@@ -159,7 +159,7 @@ class _History:
             page_size=2 + choices.pick("sync", 3),
             commit_bytes=(1, 3000, 10**9)[choices.pick("sync", 3)],
             on_error="reject" if self.broken else "raise",
-            progress=False, drive=SeededDrive(choices), clock=self.clock,
+            progress=False, scheduler=SeededScheduler(choices), clock=self.clock,
             source=("auto", "objects", "pages", "auto")[choices.pick("source", 4)] if self.script.objects else "pages",
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""`SeededDrive`: workers, probes and commits as steps in an order that the seed chooses, in one thread."""
+"""`SeededScheduler`: workers, probes and commits as steps in an order that the seed chooses, in one thread."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from typing import TypeVar
 
-from ledgerframes.store.sync.driving import Background, Drive, Idle
+from ledgerframes.store.sync.scheduling import Background, Idle, Scheduler
 from tests.simulation.choices import Choices
 
 T = TypeVar("T")
@@ -21,7 +21,7 @@ class Deadlock(BaseException):
     """No worker has anything to do, and none has ended; or they go on for ever."""
 
 
-class SeededDrive(Drive):
+class SeededScheduler(Scheduler):
     """Runs the parts of a sync step by step.
 
     Args:

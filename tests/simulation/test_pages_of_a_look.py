@@ -12,7 +12,7 @@ from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
 from tests.simulation.invariants import Watch
 from tests.simulation.net import SimNet, SimScan
-from tests.simulation.scheduling import SeededDrive
+from tests.simulation.scheduling import SeededScheduler
 from tests.simulation.servers import Fleet, Server
 from tests.simulation.storage import Disk, SimLake
 from tests.simulation.world import BASE, Item, U
@@ -45,7 +45,7 @@ def sync(lake: SimLake, fleet: Fleet, server: Server, settle: int, **options: An
     scan = SimScan(fleet, [server], lake.disk, clock=SimClock(BASE), faults={"catching-up"}, choices=choices)
     request = SyncRequest(
         settle=f"{settle // 1_000_000}s", now=format_timestamp(BASE + 12 * U), progress=False,
-        drive=SeededDrive(choices), clock=SimClock(BASE + 12 * U), **options,
+        scheduler=SeededScheduler(choices), clock=SimClock(BASE + 12 * U), **options,
     )  # fmt: skip
     return run_sync(lake, SimNet(scan), request)
 

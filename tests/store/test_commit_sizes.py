@@ -8,12 +8,12 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.coverage_document import Advance, Document
+from ledgerframes.store.coverage_document import Document, ShardProgress
 from ledgerframes.store.delta.commit_parts import parted
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.new_rows import Decoded
 from ledgerframes.store.sync.committing import FIRST, LARGEST, CommitSize, Committer
-from ledgerframes.store.sync.driving import ThreadDrive
+from ledgerframes.store.sync.scheduling import ThreadScheduler
 
 
 class Noting:
@@ -29,12 +29,12 @@ class Noting:
 
 
 ROWS = pa.record_batch({name: pa.array([0] * 500_000, pa.int64()) for name in ("template_name", "choice")})  # 8 MB
-PAGE = Decoded({"events": ROWS}, Interval(0, 0, 1), Advance(0, Interval(0, 0, 1), 0))
+PAGE = Decoded({"events": ROWS}, Interval(0, 0, 1), ShardProgress(0, Interval(0, 0, 1), 0))
 
 
 def committed(pages, size, clock=lambda: 0.0):
     tables = Noting()
-    committer = Committer(tables, ThreadDrive(), size, clock)
+    committer = Committer(tables, ThreadScheduler(), size, clock)
     for _ in range(pages):
         committer.add(PAGE)
     committer.finish()
@@ -58,7 +58,7 @@ def test_commits_by_the_minute_do_not_grow():
 
 
 def test_rows_are_collected_while_one_commit_runs_and_no_more():
-    jobs = ThreadDrive().background("test")
+    jobs = ThreadScheduler().background("test")
     done = []
     jobs.put(lambda: done.append("first"))
     jobs.put(_fail)
@@ -69,7 +69,7 @@ def test_rows_are_collected_while_one_commit_runs_and_no_more():
         jobs.wait()
 
 
-class Endless(ThreadDrive):
+class Endless(ThreadScheduler):
     """Its jobs end only when they are waited for."""
 
     def background(self, name):
@@ -88,12 +88,12 @@ class Endless(ThreadDrive):
 
 
 def test_beside_a_large_commit_no_more_is_collected_than_a_first_commit_has():
-    drive = Endless()
-    committer = Committer(Noting(), drive, CommitSize(), lambda: 0.0)
+    scheduler = Endless()
+    committer = Committer(Noting(), scheduler, CommitSize(), lambda: 0.0)
     beside = []
     for _ in range(130):
         committer.add(PAGE)
-        beside.append(committer._bytes if drive.job is not None else 0)
+        beside.append(committer._bytes if scheduler.job is not None else 0)
     committer.finish()
     assert FIRST < committer.history.sizes[2] <= LARGEST
     assert FIRST / 2 < max(beside) <= FIRST

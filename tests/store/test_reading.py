@@ -14,7 +14,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
-from ledgerframes.store.coverage_document import Advance
+from ledgerframes.store.coverage_document import ShardProgress
 from ledgerframes.store.history_tables import ORDER, PARTITIONS, HistoryTables
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.new_rows import Decoded
@@ -232,7 +232,7 @@ def test_a_day_out_of_a_year_reads_about_a_day(tmp_path, net):
         at = CLOSED - 365 + number
         for n in range(5):
             rows = {name: _shifted(getattr(day, name), number + n) for name in ORDER}
-            pages.append(Decoded(rows, Interval(0, at, at), Advance(0, Interval(0, BEGINNING, at), at)))
+            pages.append(Decoded(rows, Interval(0, at, at), ShardProgress(0, Interval(0, BEGINNING, at), at)))
         tables.commit(pages[-5:])
     store = lf.open_store(tmp_path / "year")
     store.compact()

@@ -268,7 +268,7 @@ def _take_back(history: HistoryTables, losses: Sequence[Loss]) -> list[Damage]:
     damages = [damage for own in found.values() for damage in own]
     intervals = [_interval_of(damage.file) for damage in damages]
     own = [loss for loss in losses if loss.table in history.tables]
-    if any(loss.gone or not _is_told(loss) for loss in own):
+    if any(loss.gone or not _is_known_elsewhere(loss) for loss in own):
         intervals = [Interval(one.migration_id, BEGINNING, CLOSED) for one in history.coverage.common]
     if intervals:
         _take_out(history, intervals, {name: [one.file for one in some] for name, some in found.items()})
@@ -277,7 +277,7 @@ def _take_back(history: HistoryTables, losses: Sequence[Loss]) -> list[Damage]:
     return damages
 
 
-def _is_told(loss: Loss) -> bool:
+def _is_known_elsewhere(loss: Loss) -> bool:
     """Whether the lost rows of a table are known from elsewhere."""
     return loss.table in _NAMED_BY_OTHERS or (loss.table == HISTORY.index and loss.shorter > 0)
 

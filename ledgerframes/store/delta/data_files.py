@@ -109,16 +109,19 @@ class FileWriter:
         return Written(name, data, json.dumps(self._statistics()))
 
     def _statistics(self) -> dict[str, Any]:
-        kept = [name for name in self._least if len(str(self._greatest[name])) <= _LONGEST_STATISTIC]
-        said = {name: tuple(self._said(name, ends[name]) for ends in (self._least, self._greatest)) for name in kept}
+        short = [name for name in self._least if len(str(self._greatest[name])) <= _LONGEST_STATISTIC]
+        ends_of = {
+            name: tuple(self._as_statistic(name, ends[name]) for ends in (self._least, self._greatest))
+            for name in short
+        }
         return {
             "numRecords": self._rows,
-            "minValues": {name: least for name, (least, _) in said.items()},
-            "maxValues": {name: greatest for name, (_, greatest) in said.items()},
+            "minValues": {name: least for name, (least, _) in ends_of.items()},
+            "maxValues": {name: greatest for name, (_, greatest) in ends_of.items()},
             "nullCount": self._nulls,
         }
 
-    def _said(self, name: str, value: str | int) -> str | int:
+    def _as_statistic(self, name: str, value: str | int) -> str | int:
         is_time = pa.types.is_timestamp(self.schema.field(name).type)
         return format_timestamp(value) if is_time and isinstance(value, int) else value
 

@@ -42,19 +42,19 @@ class NewFile:
     statistics: str
 
     @cached_property
-    def _said(self) -> dict[str, Any]:
-        said: dict[str, Any] = msgspec.json.decode(self.statistics)
-        return said
+    def _statistics(self) -> dict[str, Any]:
+        decoded: dict[str, Any] = msgspec.json.decode(self.statistics)
+        return decoded
 
     @property
     def rows(self) -> int:
         """The number of its rows."""
-        return int(self._said["numRecords"])
+        return int(self._statistics["numRecords"])
 
     @property
     def times(self) -> tuple[int, int]:
         """The first and last record time of its rows, in microseconds."""
-        first, last = (parse_timestamp(self._said[ends]["record_time"])[0] for ends in ("minValues", "maxValues"))
+        first, last = (parse_timestamp(self._statistics[ends]["record_time"])[0] for ends in ("minValues", "maxValues"))
         return first, last
 
     def added(self, *, changes: bool) -> AddAction:
@@ -71,7 +71,7 @@ class NewFile:
 
 
 @dataclass(frozen=True)
-class Place:
+class Destination:
     """Where the rows of a table go, as sent to workers, without secrets.
 
     Attributes:

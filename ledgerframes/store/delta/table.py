@@ -169,7 +169,7 @@ class DeltaStoreTable:
             return self.impersonal
         return self._personal is not None and not self._personal()
 
-    def as_kept(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def as_stored(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows as the table stores them: without personal data, if it was created so."""
         return without_personal_data(self.table, batch) if self.strips() else batch
 
@@ -208,14 +208,14 @@ class DeltaStoreTable:
 
         Args:
             batches: rows.
-            files: files with further rows, as `Place.store` made them.
+            files: files with further rows, as `Destination.store` made them.
             number: the number of the document that the log names from now on; makes another writer's commit a conflict.
 
         Raises:
             StoreError: another writer was first, or the storage refused.
         """
         schema = self.table.schema.remove_metadata()
-        rows = pa.Table.from_batches([self.as_kept(batch).cast(schema) for batch in batches], schema)
+        rows = pa.Table.from_batches([self.as_stored(batch).cast(schema) for batch in batches], schema)
         self.change(rows, (), files=files, number=number)
 
     def change(

@@ -68,7 +68,7 @@ def changed(name: str, inputs: Inputs, opened: Opened) -> Change:
         opened: returns rows of the tables in the state before the chunk.
     """
     rule = RULES[name]
-    opening = {"opening": inputs.given} if "opening" in signature(rule.function).parameters else {}
+    opening = {"opening": inputs.opening_argument} if "opening" in signature(rule.function).parameters else {}
     rows = rule.function(inputs, as_="arrow", **opening)
     plain = rows.cast(pa.schema([pa.field(column.name, column.type) for column in rows.schema]))
     return replace(rule.change(plain, opened), unknown=sum(attrs_of(rows)["not_understood"].values()))

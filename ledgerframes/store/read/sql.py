@@ -93,10 +93,10 @@ def _answer(
         except duckdb.Error as error:
             if not isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
                 raise_damage([table for name in read if (table := tables[name]) is not None], error)
-            raise InputError(f"the query cannot be run: {_said(error, stored)}") from error
+            raise InputError(f"the query cannot be run: {_with_suggestion(error, stored)}") from error
 
 
-def _said(error: Exception, stored: Sequence[str]) -> str:
+def _with_suggestion(error: Exception, stored: Sequence[str]) -> str:
     """An error of DuckDB, suggesting the store's own tables instead of those in DuckDB's catalogue."""
     known = ", ".join(stored) or "none yet; run store.sync(net) first"
     text = " ".join(str(error).split())

@@ -177,7 +177,7 @@ class SnapshotSync:
         added = sum(page.num_rows for page in pages)
         snapshot = replace(self._snapshot, rows=self._snapshot.rows + added, state=state)
         schema = self.table.table.schema.remove_metadata()
-        rows = pa.Table.from_batches([self.table.as_kept(page).cast(schema) for page in pages], schema)
+        rows = pa.Table.from_batches([self.table.as_stored(page).cast(schema) for page in pages], schema)
         gone = []
         if self._given_up is not None:
             gone = files_of(self.table, self._given_up)

@@ -22,8 +22,16 @@ from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.beginnings import Beginnings, SentPage
+from ledgerframes.store.sync.comparisons import (
+    Comparison,
+    DisagreesError,
+    FirstPage,
+    Shown,
+    Tail,
+    lacking_updates,
+    tail_of,
+)
 from ledgerframes.store.sync.first_update import another_network
-from ledgerframes.store.sync.looks import DisagreesError, FirstPage, Look, Shown, Tail, lacking_updates, tail_of
 from ledgerframes.store.sync.page_requests import ask
 from ledgerframes.store.sync.servers import AgreedServers, PageSize
 from ledgerframes.timestamps import LATEST
@@ -62,7 +70,7 @@ class Agreement:
         """The migrations of which something is stored."""
         return tuple(sorted({interval.migration_id for interval in self.history.coverage.common}))
 
-    def look(self, interval: Interval, *, every: bool) -> Look:
+    def compare(self, interval: Interval, *, every: bool) -> Comparison:
         """Compare the start of an interval that is not final, on every server or on one that has the stored part.
 
         Raises:
@@ -70,27 +78,27 @@ class Agreement:
             RequestError: no server answered.
         """
         tail = tail_of(self.history, interval, self.proofs.settle, anchored=every)
-        looks: list[Look] = []
+        comparisons: list[Comparison] = []
         failed: LedgerframesError | None = None
         having = () if every else self.servers.having(tail.after)
         for server in dict.fromkeys([*having, *self.servers.servers]):
-            if looks and not every and looks[-1].whole:
+            if comparisons and not every and comparisons[-1].whole:
                 break
             try:
-                looks.append(self._look_at(server, tail, fresh=every))
+                comparisons.append(self._compare_with(server, tail, fresh=every))
             except (RequestError, PagingError, DecodeError, DisagreesError) as error:
                 failed = error
-                if not self.servers.leave_out(server, error) and looks:  # the others are not recognised yet
+                if not self.servers.leave_out(server, error) and comparisons:  # the others are not recognised yet
                     _log.warning("%s: %s", server, error)
-        if not looks:
+        if not comparisons:
             assert failed is not None
             if isinstance(failed, DisagreesError):
                 raise StoreError(str(failed)) from failed
             raise failed
         # A server that is not recognised yet may belong to another network: its news count only if no other is known.
-        return Look.of([look for look in looks if look.known] or looks)
+        return Comparison.of([one for one in comparisons if one.known] or comparisons)
 
-    def _look_at(self, server: str, tail: Tail, *, fresh: bool) -> Look:
+    def _compare_with(self, server: str, tail: Tail, *, fresh: bool) -> Comparison:
         known = self.beginnings.reaching(server, tail.after) if tail.after and not fresh else None
         shown = self._shown(server, tail, known)
         migration_id, lo = tail.interval.migration_id, tail.interval.lo
@@ -99,7 +107,7 @@ class Agreement:
         due = self.due(server, migration_id, lacking)
         if not self._compare(server, tail, here, {one: at for one, at in due.items() if at <= shown.complete_to}):
             self.servers.leave_out(server, "it does not show yet whether it belongs to the store's network")
-            return Look(news=False, lags=True, known=False)
+            return Comparison(news=False, lags=True, known=False)
         if shown.cursors:
             last = max(shown.cursors.values())
             end = Cursor(migration_id, CLOSED)
@@ -116,7 +124,7 @@ class Agreement:
         unknown = not {one for one, at in here.items() if at <= tail.interval.hi} <= {*tail.covered, *apart}
         news = unknown or settles or closed or tail.long or not shown.whole
         ahead = shown.lacking_after(migration_id, self.history, apart)
-        return Look(news, bool(due), tuple(shown.cursors.values()), whole=not lacking or bool(due), ahead=ahead)
+        return Comparison(news, bool(due), tuple(shown.cursors.values()), whole=not lacking or bool(due), ahead=ahead)
 
     def _shown(self, server: str, tail: Tail, known: SentPage | None) -> Shown:
         """A server's items after the beginning of a tail, page by page, until it shows something unknown.

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.new_rows import Decoded
-from ledgerframes.store.sync.driving import Drive
+from ledgerframes.store.sync.scheduling import Scheduler
 from ledgerframes.tables.history import EVENTS
 
 #: Bytes of rows in memory that trigger the first commit of a sync.
@@ -34,16 +34,16 @@ class CommitSize:
     commits happen every minute and stay small.
 
     Attributes:
-        given: the caller's size.
+        fixed: the caller's size.
     """
 
-    given: int | None = None
+    fixed: int | None = None
     _now: int = FIRST
 
     @property
     def bytes(self) -> int:
         """The bytes that trigger the next commit."""
-        return self._now if self.given is None else self.given
+        return self._now if self.fixed is None else self.fixed
 
     def grow(self) -> None:
         """Allow more for the next commit: this one was full."""
@@ -56,7 +56,7 @@ class Committer:
 
     Attributes:
         history: the tables.
-        drive: runs the commits.
+        scheduler: runs the commits.
         size: how many bytes in memory trigger a commit.
         clock: seconds.
         confirm: checks pages before they are committed; returns them with their final part.
@@ -68,7 +68,7 @@ class Committer:
     """
 
     history: HistoryTables
-    drive: Drive
+    scheduler: Scheduler
     size: CommitSize = field(default_factory=CommitSize)
     clock: Callable[[], float] = time.monotonic
     confirm: Callable[[list[Decoded]], list[Decoded]] = list
@@ -84,7 +84,7 @@ class Committer:
 
     def __post_init__(self) -> None:
         # One committer: with 16 at once, 51 of 320 commits failed on conflicts.
-        self._jobs = self.drive.background("ledgerframes-commit")
+        self._jobs = self.scheduler.background("ledgerframes-commit")
 
     def add(self, page: Decoded) -> None:
         """Add a page, and commit the collected ones if there are enough.

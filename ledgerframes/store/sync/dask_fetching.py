@@ -19,11 +19,11 @@ from ledgerframes.errors import ConfigurationError
 from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.objects.segments import Segment
 from ledgerframes.store.coverage import BEGINNING, Interval, beyond
-from ledgerframes.store.delta.new_files import Place
+from ledgerframes.store.delta.new_files import Destination
 from ledgerframes.store.engines import worker_count
-from ledgerframes.store.sync.driving import ThreadDrive
 from ledgerframes.store.sync.fetched import Fetched, Opening
 from ledgerframes.store.sync.fetching import LocalFetcher
+from ledgerframes.store.sync.scheduling import ThreadScheduler
 from ledgerframes.store.sync.segment_work import SegmentRows, SegmentTask, read_segment
 from ledgerframes.store.sync.shards import find_top
 from ledgerframes.timestamps import DAY
@@ -79,14 +79,14 @@ class ClusterFetcher:
         settings: the workers' connection settings.
         local: reads what objects lack.
         objects: the objects to read.
-        places: where the workers store rows.
+        destinations: where the workers store rows.
     """
 
     engine: Any
     settings: dict[str, Any]
     local: LocalFetcher
     objects: ObjectPages
-    places: tuple[Place, ...]
+    destinations: tuple[Destination, ...]
     _keys: Iterator[int] = field(default_factory=lambda: count(-1, -1))  # those of pages count upwards
 
     @property
@@ -138,7 +138,7 @@ class ClusterFetcher:
                 for _ in range(min(len(waiting), _TASKS_PER_WORKER * workers - len(running))):
                     part = waiting.popleft()
                     segment = (part.segment.after, part.segment.up_to)
-                    task = SegmentTask(settings, segment, part.interval, settle, self.places)
+                    task = SegmentTask(settings, segment, part.interval, settle, self.destinations)
                     # Without `pure=False`, Dask would return the result of an earlier task with the same arguments.
                     future = self.engine.submit(read_segment, task, pure=False)
                     running[future] = part
@@ -165,7 +165,7 @@ class ClusterFetcher:
         first = min((at for at in (first, own) if at is not None), default=None)
         if first is None or first >= interval.hi:
             return []
-        top = find_top(interval._replace(lo=first), probe, workers=4, each=ThreadDrive().each, scale=1_000_000)
+        top = find_top(interval._replace(lo=first), probe, workers=4, each=ThreadScheduler().each, scale=1_000_000)
         parts: list[_Part] = []
         breaks = self.local.prober.proofs.breaks(self.objects.lister)
         low = interval.lo

@@ -19,10 +19,10 @@ from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Mode, Outcome, Reading
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import Interval, window_of
-from ledgerframes.store.sync.driving import IDLE, Drive, Idle
 from ledgerframes.store.sync.fetched import Fetched, Opening
 from ledgerframes.store.sync.gathering import Gathering
 from ledgerframes.store.sync.probing import Prober, first_after
+from ledgerframes.store.sync.scheduling import IDLE, Idle, Scheduler
 from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.store.sync.shards import Shard, even_cuts, find_top
 
@@ -68,7 +68,7 @@ class LocalFetcher:
         gathering: decodes pages, several small ones together.
         workers: the number of concurrent workers.
         page_size: items per request.
-        drive: runs the workers.
+        scheduler: runs the workers.
         ending: called if a read ends early, to interrupt what workers wait for.
         left: see `Fetcher`, like the other two.
         seconds: the same.
@@ -80,7 +80,7 @@ class LocalFetcher:
     gathering: Gathering
     workers: int
     page_size: int
-    drive: Drive
+    scheduler: Scheduler
     ending: Callable[[], None]
     left: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -99,7 +99,7 @@ class LocalFetcher:
         for interval in intervals:
             self._put(self._shard(interval, uncut=self.workers > 1))
         workers = [self._work() for _ in range(self.workers)]
-        with closing(self.drive.run(workers, ending=self.ending)) as results:
+        with closing(self.scheduler.run(workers, ending=self.ending)) as results:
             # In one thread, as Python's lock lets only one decode: one behind 16 fetchers did 140 MB/s, 16 did 75.
             yield from self.gathering.decoded(results)
 
@@ -256,14 +256,14 @@ class LocalFetcher:
         # Only a full page shows that there is more; probing costs more than a short interval does.
         if shard.uncut and len(page.page) >= min(self.page_size, shard.reader.maximum):
             shard.uncut = False
-            self._cut(shard, last.micros)
+            self._divide(shard, last.micros)
             return
 
-    def _cut(self, shard: Shard, seen: int) -> None:
+    def _divide(self, shard: Shard, seen: int) -> None:
         """Cut a long shard evenly, after probing for its last item."""
         scale = seen - shard.first if shard.first is not None else 1
         rest = shard.interval._replace(lo=seen)
-        top = find_top(rest, self.prober.time_after, workers=self.workers, each=self.drive.each, scale=scale)
+        top = find_top(rest, self.prober.time_after, workers=self.workers, each=self.scheduler.each, scale=scale)
         shard.top = top
         pages = shard.rest() / self.page_size
         shards = min(_SHARDS_PER_WORKER * self.workers, int(pages / _LEAST_PAGES))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import BEGINNING, CLOSED
-from ledgerframes.store.coverage_document import Advance, Begin
+from ledgerframes.store.coverage_document import Begin, ShardProgress
 from ledgerframes.store.new_rows import Decoded
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.fetched import Fetched, Opening
@@ -35,7 +35,7 @@ class Finality:
     _lows: dict[int, tuple[int, Begin | None]] = field(default_factory=dict)  # after which a shard is complete
     _senders: dict[str, int] = field(default_factory=dict)  # senders of uncommitted pages, with their breaks then
 
-    def advance(self, fetched: Fetched) -> Advance | None:
+    def progress(self, fetched: Fetched) -> ShardProgress | None:
         """The progress of a shard; None if it changes nothing in the store.
 
         Raises:
@@ -63,7 +63,7 @@ class Finality:
             settled, missing = before, {}
         self.agreement.refuse(fetched.server, migration_id, self.agreement.due(fetched.server, migration_id, missing))
         self._final[fetched.key] = settled
-        return Advance(fetched.key, fetched.read, settled, fetched.exhausted)
+        return ShardProgress(fetched.key, fetched.read, settled, fetched.exhausted)
 
     def confirm(self, pages: list[Decoded]) -> list[Decoded]:
         """The pages to commit, after their senders have shown again which network they belong to.
@@ -79,14 +79,14 @@ class Finality:
         sure = [self.agreement.confirm(server, self.first) for server, _ in senders]
         sure += [self.agreement.proofs.breaks(server) <= breaks for server, breaks in senders]
         if not all(sure):
-            self._forget({page.advance.key for page in pages})
+            self._forget({page.progress.key for page in pages})
         for key, opening in self._openings:
             self._open(key, opening)
         self._openings = []
-        pages = [replace(page, advance=self._from(page.advance)) for page in pages]
-        self._sure.update({page.advance.key: page.advance.settled for page in pages})
+        pages = [replace(page, progress=self._from(page.progress)) for page in pages]
+        self._sure.update({page.progress.key: page.progress.settled for page in pages})
         # Nothing is known of a part that no server has any more; it holds no rows.
-        return [page for page in pages if page.advance.interval.lo < page.advance.interval.hi]
+        return [page for page in pages if page.progress.interval.lo < page.progress.interval.hi]
 
     def _open(self, key: int, opening: Opening) -> None:
         """Decide from where on a page that overlaps none before it in its shard is complete.
@@ -121,12 +121,12 @@ class Finality:
         record = Begin(migration_id, low, proof) if lo <= BEGINNING and (low > lo or proof) else None
         self._lows[key] = low, record
 
-    def _from(self, advance: Advance) -> Advance:
+    def _from(self, progress: ShardProgress) -> ShardProgress:
         """The part of a shard before which nothing was pruned while it was read."""
-        low, begins = self._lows.get(advance.key, (advance.interval.lo, None))
-        lo = max(low, advance.interval.lo)
-        settled = min(self._final.get(advance.key, advance.settled), advance.settled)
-        return replace(advance, interval=advance.interval._replace(lo=lo), settled=max(settled, lo), begins=begins)
+        low, begins = self._lows.get(progress.key, (progress.interval.lo, None))
+        lo = max(low, progress.interval.lo)
+        settled = min(self._final.get(progress.key, progress.settled), progress.settled)
+        return replace(progress, interval=progress.interval._replace(lo=lo), settled=max(settled, lo), begins=begins)
 
     def _forget(self, keys: set[int], *, beyond: int = NOTHING) -> None:
         """Keep the unstored part of some shards beyond a record time from becoming final."""

@@ -34,12 +34,12 @@ from ledgerframes.store.new_rows import Decoded
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.beginnings import FIRST
 from ledgerframes.store.sync.committing import Committer
+from ledgerframes.store.sync.comparisons import Comparison, DisagreesError
 from ledgerframes.store.sync.fetched import Fetched
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.first_update import first_update
 from ledgerframes.store.sync.gathering import PageDecoder
-from ledgerframes.store.sync.looks import DisagreesError, Look
 from ledgerframes.store.sync.probing import MIGRATIONS, Prober, migrations_after
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.timestamps import DAY, EARLIEST, LATEST, format_timestamp
@@ -129,7 +129,7 @@ class HistorySync:
             self._read(intervals)
         # Pages read since may prove that a server does not lag, but lacks stored updates.
         if self._lagging is not None and self.commit.commits:
-            self.agreement.look(self._lagging, every=True)
+            self.agreement.compare(self._lagging, every=True)
         self._check_clock()
         self._check_begin(begun)
 
@@ -160,7 +160,7 @@ class HistorySync:
             self.agreement.beginnings.check_start(self.request.window, self.history.coverage.common)
             begins = [known.first for known in self.agreement.beginnings.known.values()]
             return {cursor.migration_id for cursor in (min(begins), *migrations_after(self.servers, None))}
-        later_ones = self._look(max(stored))
+        later_ones = self._compare_newest(max(stored))
         if not self._recognised:
             return set()
         unstored = takewhile(lambda cursor: cursor.migration_id not in stored, self._where_it_begins())
@@ -170,7 +170,7 @@ class HistorySync:
         begin = self.agreement.beginnings.first
         return found if begin is None or begin.migration_id < min(stored) else found | {begin.migration_id}
 
-    def _look(self, newest: int) -> set[int]:
+    def _compare_newest(self, newest: int) -> set[int]:
         """Look at every server at the end of the newest stored migration; returns the new migrations."""
         intervals = self._missing(newest)
         settled = self.history.coverage.settled
@@ -184,22 +184,22 @@ class HistorySync:
         else:
             self._recognised = True  # nothing is wanted there; servers are compared where something is
             return set()
-        look = self.agreement.look(interval, every=True)
-        self._recognised = look.known
-        self._news[interval] = self._adds(interval, look)
-        if look.lags and not look.news:
+        comparison = self.agreement.compare(interval, every=True)
+        self._recognised = comparison.known
+        self._news[interval] = self._adds(interval, comparison)
+        if comparison.lags and not comparison.news:
             self._left.append(f"{interval}: the servers lag behind the store, or have pruned this part")
             _log.warning("the servers lag behind the store in migration %d, or have pruned its rows", newest)
             self._lagging = interval
-        later = {cursor.migration_id for cursor in look.cursors if cursor.migration_id > newest}
+        later = {cursor.migration_id for cursor in comparison.cursors if cursor.migration_id > newest}
         if interval.lo >= CLOSED and not later:  # the look may have ended before
             later = {cursor.migration_id for cursor in migrations_after(self.servers, Cursor(newest, LATEST))}
         return later
 
-    def _adds(self, interval: Interval, look: Look) -> bool:
+    def _adds(self, interval: Interval, comparison: Comparison) -> bool:
         """Whether reading an interval adds something, even if only that nothing more is there."""
         unread = interval.hi >= CLOSED and interval.migration_id not in self.history.coverage.ended
-        return look.news or (unread and not look.lags)
+        return comparison.news or (unread and not comparison.lags)
 
     def _holes(self, interval: Interval) -> list[Interval]:
         """The gaps that partial syncs left before the stored part of an interval."""
@@ -294,11 +294,13 @@ class HistorySync:
             if self._is_pruned(interval):
                 continue
             if interval not in self._news and stored and (interval.hi >= CLOSED or interval.lo in ends):
-                look = self.agreement.look(interval, every=False)
-                self._news[interval] = self._adds(interval, look)
+                comparison = self.agreement.compare(interval, every=False)
+                self._news[interval] = self._adds(interval, comparison)
                 # A late update of a migration between two known ones shows up here.
-                self._seen |= {cursor.migration_id for cursor in look.cursors if cursor.migration_id > migration_id}
-                self._ahead |= look.ahead
+                self._seen |= {
+                    cursor.migration_id for cursor in comparison.cursors if cursor.migration_id > migration_id
+                }
+                self._ahead |= comparison.ahead
             # A gap is read to its end if it becomes final; a read up to the newest item covers only what it shows.
             holes = (hole for hole in self._holes(interval) if not self._is_pruned(hole) and self._is_proven(hole))
             worth_reading += [interval] if self._news.get(interval, True) else holes
@@ -333,9 +335,9 @@ class HistorySync:
                 for fetched in results:
                     rows = self._show(fetched)
                     reached[fetched.key] = fetched.read
-                    advance = self.finality.advance(fetched)
-                    if advance is not None:
-                        self.commit.add(Decoded(fetched.batches, fetched.span, advance, fetched.files))
+                    progress = self.finality.progress(fetched)
+                    if progress is not None:
+                        self.commit.add(Decoded(fetched.batches, fetched.span, progress, fetched.files))
                     if fetched.has_rows:
                         self.sources[source_of(fetched.server)] = None
                         read_to = format_timestamp(min(fetched.read.hi, LATEST))[:19]
@@ -377,7 +379,7 @@ class HistorySync:
         name, files = self.history.of.index, fetched.files.get(self.history.of.index, ())
         batches = [fetched.batches[name]] if name in fetched.batches else []
         if self.finality.stored.any_in(fetched.span):
-            stored = (self.history.places[name].read(file, ["update_id", "record_time"]) for file in files)
+            stored = (self.history.destinations[name].read(file, ["update_id", "record_time"]) for file in files)
             for batch in chain(batches, stored):
                 times = batch["record_time"].cast(pa.int64()).to_pylist()
                 self.finality.stored.show(fetched.span.migration_id, times, batch["update_id"].to_pylist())

@@ -21,4 +21,6 @@ def check_network(source: PageSource, history: HistoryTables, settle: int) -> No
     newest = max(interval.migration_id for interval in history.coverage.common)
     settled = (interval.hi for interval in history.coverage.settled if interval.migration_id == newest)
     end = max(settled, default=BEGINNING)
-    Agreement(AgreedServers(source), history, Proofs(settle), MAXIMUM).look(Interval(newest, end, CLOSED), every=True)
+    Agreement(AgreedServers(source), history, Proofs(settle), MAXIMUM).compare(
+        Interval(newest, end, CLOSED), every=True
+    )

@@ -56,7 +56,7 @@ class Prober:
         aim = self.now - self.proofs.settle - 2 * _SECOND
         beyond = cursor.micros + self.proofs.settle + 1
         if beyond < aim <= LATEST:
-            shown = self._look(server, Cursor(max(self.newest, cursor.migration_id), aim))
+            shown = self._first_after(server, Cursor(max(self.newest, cursor.migration_id), aim))
             yield
             if shown is not None:
                 return
@@ -64,7 +64,7 @@ class Prober:
         for _ in range(_STEPS):
             if cursor.micros + step > LATEST:
                 break
-            shown = self._look(server, Cursor(cursor.migration_id, cursor.micros + step))
+            shown = self._first_after(server, Cursor(cursor.migration_id, cursor.micros + step))
             yield
             if shown is None:
                 break
@@ -78,7 +78,7 @@ class Prober:
         cursor = first_after(self.source, before(Cursor(migration_id, micros + 1)), self.proofs)
         return cursor.micros if cursor is not None and cursor.migration_id == migration_id else None
 
-    def _look(self, server: str, after: Cursor) -> Cursor | None:
+    def _first_after(self, server: str, after: Cursor) -> Cursor | None:
         try:
             return first_after(self.source, after, self.proofs, server=server)
         except (RequestError, DecodeError) as error:  # a damaged answer to a probe proves as little as a lost one

@@ -75,26 +75,28 @@ class RejectingDecoder:
         if not bad:
             return
         if self._stored is None:
-            self._stored = {_said(row["raw"]) for row in _rows(self.table)}
-        given = pa.RecordBatch.from_pylist(
+            self._stored = {_normalized(row["raw"]) for row in _rows(self.table)}
+        stripped = pa.RecordBatch.from_pylist(
             [_row(raw, error, self.history) for raw, error in bad], self.table.table.schema
         )
         # Compared as stored: a lake without personal data keeps the item without it.
-        rows = self.table.as_kept(given).to_pylist()
+        rows = self.table.as_stored(stripped).to_pylist()
         self.ids.update(_ids_of(rows))
-        new = list({said: row for row in rows if (said := _said(row["raw"])) not in self._stored}.values())
+        new = list(
+            {normalized: row for row in rows if (normalized := _normalized(row["raw"])) not in self._stored}.values()
+        )
         if not new:
             return
         if not self.table.exists:
             self.table.create()
         self.table.append([pa.RecordBatch.from_pylist(new, self.table.table.schema)])
-        self._stored.update(_said(row["raw"]) for row in new)
+        self._stored.update(_normalized(row["raw"]) for row in new)
         self.count += len(new)
         for row in new:
             _log.warning("an item was put into rejects: %s", row["reason"])
 
 
-def _said(raw: str) -> str:
+def _normalized(raw: str) -> str:
     """An item with sorted members: objects order them differently from pages."""
     try:
         read = json.loads(raw, object_pairs_hook=_sorted_pairs, parse_int=_Number, parse_float=_Number)

@@ -20,7 +20,7 @@ from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.store.derive.kept import derivable
 from ledgerframes.store.engines import check_engine
 from ledgerframes.store.stored_tables import declared
-from ledgerframes.store.sync.driving import Drive, ThreadDrive
+from ledgerframes.store.sync.scheduling import Scheduler, ThreadScheduler
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, check_snapshots
 from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
 from ledgerframes.timestamps import format_timestamp, to_micros
@@ -41,7 +41,7 @@ class SyncRequest:
 
     Attributes:
         overlap: how long after the first item of a migration the one before may get more, in microseconds.
-        drive: runs workers and commits.
+        scheduler: runs workers and commits.
         clock: the time of the report and of commits.
         now_micros: the end of the history by the clock, in microseconds, where servers are probed first.
         window: the part of the history that `start`, `end` and `last` name.
@@ -68,7 +68,7 @@ class SyncRequest:
     derive: Iterable[str] | None = None
     source: str = "pages"
     overlap: int = OVERLAP
-    drive: Drive = field(default_factory=ThreadDrive)
+    scheduler: Scheduler = field(default_factory=ThreadScheduler)
     clock: Clock = field(default_factory=SystemClock)
     now_micros: int = field(init=False)
     window: Window = field(init=False)

@@ -21,7 +21,7 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.stopping import Stop
 from ledgerframes.store.coverage import Interval, window_of
-from ledgerframes.store.delta.new_files import NewFile, Place
+from ledgerframes.store.delta.new_files import Destination, NewFile
 from ledgerframes.store.sync.from_objects import objects_of
 
 #: Bytes of rows in memory that trigger writing.
@@ -38,14 +38,14 @@ class SegmentTask:
             short-lived and may contain a signature.
         interval: the part of it to read.
         settle: how long before its end a segment may lack updates, in microseconds.
-        places: where to store the rows.
+        destinations: where to store the rows.
     """
 
     settings: dict[str, Any]
     segment: tuple[int, int]
     interval: Interval
     settle: int
-    places: tuple[Place, ...]
+    destinations: tuple[Destination, ...]
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,9 @@ def read_segment(task: SegmentTask) -> SegmentRows:
     Raises:
         StoreError: the worker does not see the store, or the storage refused.
     """
-    for place in task.places:
+    for place in task.destinations:
         place.check()
-    files = RowFiles(task.places)
+    files = RowFiles(task.destinations)
     try:
         return _read(task, files)
     except (RequestError, DecodeError, PagingError) as error:
@@ -118,11 +118,11 @@ class RowFiles:
     """The rows of one task, as they are written to files; used by one thread.
 
     Attributes:
-        places: where the tables are.
+        destinations: where the tables are.
         files: the stored files, by table.
     """
 
-    places: Sequence[Place]
+    destinations: Sequence[Destination]
     files: dict[str, list[NewFile]] = field(default_factory=dict)
     _waiting: dict[str, list[pa.RecordBatch]] = field(default_factory=dict)
     _bytes: int = 0
@@ -147,11 +147,11 @@ class RowFiles:
             StoreError: the storage refused.
         """
         waiting, self._waiting, self._bytes = self._waiting, {}, 0
-        for place in self.places:
+        for place in self.destinations:
             if place.name in waiting:
                 self.files.setdefault(place.name, []).extend(place.store(waiting[place.name]))
 
     def remove(self) -> None:
         """Remove the stored files: the task failed."""
-        for place in self.places:
+        for place in self.destinations:
             place.remove(self.files.pop(place.name, []))

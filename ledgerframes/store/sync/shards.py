@@ -184,7 +184,7 @@ def find_top(interval: Interval, probe: Probe, *, workers: int, each: Each, scal
     at_once = min(workers, _AT_ONCE)
     outward = [low + max(scale, 1) * _FACTOR**step for step in range(_STEPS)]
 
-    def look(points: list[int]) -> None:
+    def probe_at(points: list[int]) -> None:
         nonlocal low, high
         points = [point for point in points if low < point < high]
         times = each([partial(probe, interval.migration_id, point) for point in points])
@@ -196,13 +196,13 @@ def find_top(interval: Interval, probe: Probe, *, workers: int, each: Each, scal
                 low = max(low, time)
 
     for first in range(0, _STEPS, at_once):
-        look(outward[first : first + at_once])
+        probe_at(outward[first : first + at_once])
         if high < interval.hi:
             break
     for _ in range(_ROUNDS - 1 if at_once > 2 else _ROUNDS):  # two probes at once narrow it down less
         if high - low <= max((low - interval.lo) // _CLOSE_ENOUGH, at_once):
             break
-        look([low + (high - low) * step // (at_once + 1) for step in range(1, at_once + 1)])
+        probe_at([low + (high - low) * step // (at_once + 1) for step in range(1, at_once + 1)])
     return high
 
 

@@ -132,7 +132,7 @@ class _Run:
             return nullcontext()
         return objects_of(
             self._net.scan, request.settle_micros, stop,
-            cached=request.workers, required=request.source == "objects", ahead=request.drive.ahead,
+            cached=request.workers, required=request.source == "objects", ahead=request.scheduler.ahead,
         )  # fmt: skip
 
     def _derive(self) -> None:
@@ -299,15 +299,17 @@ def _history_sync(
     # Only rows are read from objects; servers show the network and its newest items.
     pages = None if objects is None else ObjectPages(servers, objects, servers.left_out, servers.begins)
     read = servers if pages is None else replace(servers, source=pages)
-    local = LocalFetcher(read, prober, gathering, request.workers, request.page_size, request.drive, ending=stop.set)
+    local = LocalFetcher(
+        read, prober, gathering, request.workers, request.page_size, request.scheduler, ending=stop.set
+    )
     fetch: Fetcher = local
     if request.engine is not None and pages is not None:
         from ledgerframes.store.sync.dask_fetching import ClusterFetcher, plain_settings
 
         settings = plain_settings(net.settings, workers=worker_count(request.engine))
-        fetch = ClusterFetcher(request.engine, settings, local, pages, tuple(history.places.values()))
+        fetch = ClusterFetcher(request.engine, settings, local, pages, tuple(history.destinations.values()))
     commit = Committer(
-        history, request.drive, CommitSize(request.commit_bytes), request.clock.monotonic, finality.confirm
+        history, request.scheduler, CommitSize(request.commit_bytes), request.clock.monotonic, finality.confirm
     )
     return HistorySync(
         request, agreement, prober, finality, shown, stop, fetch=fetch, decode=decode, commit=commit, objects=pages

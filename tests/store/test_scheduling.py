@@ -5,12 +5,12 @@ from functools import partial
 
 import pytest
 
-from ledgerframes.store.sync.driving import ThreadDrive
+from ledgerframes.store.sync.scheduling import ThreadScheduler
 
 
 @pytest.fixture
 def commits():
-    return ThreadDrive().background("commit")
+    return ThreadScheduler().background("commit")
 
 
 def test_jobs_run_in_order_and_also_after_a_wait(commits):

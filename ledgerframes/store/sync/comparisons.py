@@ -1,4 +1,4 @@
-"""`Tail`, `Shown` and `Look`: the stored rows to compare and what servers showed; `Agreement` makes them."""
+"""`Tail`, `Shown` and `Comparison`: the stored rows to compare and what servers showed; `Agreement` makes them."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Look:
+class Comparison:
     """The result of comparing servers with the end of the stored history.
 
     Attributes:
@@ -108,12 +108,12 @@ class Look:
     ahead: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, looks: Sequence[Look]) -> Look:
+    def of(cls, comparisons: Sequence[Comparison]) -> Comparison:
         """Combine several looks at one place."""
-        cursors = tuple(cursor for look in looks for cursor in look.cursors)
-        ahead = frozenset[int]().union(*(look.ahead for look in looks))
-        lags = all(look.lags for look in looks)
-        return cls(any(look.news for look in looks), lags, cursors, looks[0].known, ahead=ahead)
+        cursors = tuple(cursor for comparison in comparisons for cursor in comparison.cursors)
+        ahead = frozenset[int]().union(*(comparison.ahead for comparison in comparisons))
+        lags = all(comparison.lags for comparison in comparisons)
+        return cls(any(comparison.news for comparison in comparisons), lags, cursors, comparisons[0].known, ahead=ahead)
 
 
 class DisagreesError(StoreError):

@@ -1,4 +1,4 @@
-"""`Drive`: runs a sync's workers and commits, in threads or in a simulation that decides every step.
+"""`Scheduler`: runs a sync's workers and commits, in threads or in a simulation that decides every step.
 
 Workers and commits are written as steps. A worker is a generator that yields after every request, so that a drive can
 schedule anything between two requests.
@@ -51,7 +51,7 @@ class Background(Protocol):
         """
 
 
-class Drive(Protocol):
+class Scheduler(Protocol):
     """Runs workers, probes and commits."""
 
     def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
@@ -75,7 +75,7 @@ class Drive(Protocol):
         """Start a call whose result is needed later."""
 
 
-class ThreadDrive:
+class ThreadScheduler:
     """Runs everything in threads."""
 
     def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
@@ -105,7 +105,7 @@ class ThreadDrive:
         return spawn(call, name)
 
 
-class OneByOne(ThreadDrive):
+class OneByOne(ThreadScheduler):
     """Runs workers one after the other in the caller's thread."""
 
     def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
