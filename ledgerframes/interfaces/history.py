@@ -10,7 +10,7 @@ from typing import Final
 from ledgerframes.errors import DecodeError, PartialResultError, RequestError, StatusError
 from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, named_maximum, too_much
 from ledgerframes.paging.history import HistoryReader
-from ledgerframes.paging.modes import Ask, Outcome, Probing, Reading
+from ledgerframes.paging.modes import Outcome, PageQuery, Probing, Reading
 from ledgerframes.threads import ahead
 from ledgerframes.transport import Answer, Stop
 
@@ -29,14 +29,14 @@ class PageRows:
         page: the page as sent.
         rows: positions of the updates that belong to the read.
         server: base URL of the scan that sent it.
-        asked: the request's cursor and page size.
+        query: the request's cursor and page size.
         outcome: the meaning of the page for the read.
     """
 
     page: HistoryPage
     rows: list[int]
     server: str
-    asked: Ask
+    query: PageQuery
     outcome: Outcome
 
     @property
@@ -94,9 +94,9 @@ class HistorySession:
 
     def step(self) -> tuple[PageRows, bool]:
         """Fetch one page; returns its rows that count, and whether there is more to read."""
-        asked, answer = self._fetch()
-        taken = self._reader.take(answer.value.page_index, answer.server, asked)
-        rows = PageRows(answer.value, taken.rows, answer.server, asked, taken.outcome)
+        query, answer = self._fetch()
+        taken = self._reader.take(answer.value.page_index, answer.server, query)
+        rows = PageRows(answer.value, taken.rows, answer.server, query, taken.outcome)
         if taken.outcome is Outcome.BEHIND:
             return (rows, True) if self._leave(answer.server) else (self._flush(answer.server), False)
         if self._reader.holds_back(answer.value.page_index):
@@ -108,7 +108,7 @@ class HistorySession:
             return rows, self._unconfirmed(answer.server)
         return rows, taken.outcome is Outcome.MORE
 
-    def _fetch(self, *, anybody: bool = False) -> tuple[Ask, Answer[HistoryPage]]:
+    def _fetch(self, *, anybody: bool = False) -> tuple[PageQuery, Answer[HistoryPage]]:
         server, mode = self._server, self._reader.mode
         # Only the server that sent a group can show how large its pages are.
         if isinstance(mode, Probing) and len(self._source.servers) > 1 and mode.server in self._source.servers:
@@ -119,17 +119,17 @@ class HistorySession:
         if known.maximum is not None and known.maximum < self._reader.maximum:
             self._reader.lower(known.maximum)
         self._reader.keep_to(known.manageable)
-        asked = self._reader.ask()
+        query = self._reader.query()
 
-        def revise(error: RequestError) -> Ask | None:
-            nonlocal asked
+        def revise(error: RequestError) -> PageQuery | None:
+            nonlocal query
             if not self._adapt(error):
                 return None
-            asked = self._reader.ask()
-            return asked
+            query = self._reader.query()
+            return query
 
         try:
-            answer = self._source.send_page(asked, server=server, revise=revise)
+            answer = self._source.send_page(query, server=server, revise=revise)
         except (RequestError, DecodeError):
             # The chosen server failed; without a choice the transport asks all of them in turn.
             if server is None:
@@ -137,11 +137,11 @@ class HistorySession:
             self._server = None
             return self._fetch(anybody=True)
         self.last_server = answer.server
-        return asked, answer
+        return query, answer
 
     def _adapt(self, error: RequestError) -> bool:
         """Adapt the page size to the error; returns whether it changed."""
-        size = self._reader.ask().page_size
+        size = self._reader.query().page_size
         named = named_maximum(error)
         if named is not None:
             if isinstance(error, StatusError):
@@ -149,7 +149,7 @@ class HistorySession:
             self._reader.lower(named)
         elif too_much(error):
             self._reader.shrink()
-        return self._reader.ask().page_size != size
+        return self._reader.query().page_size != size
 
     def _leave(self, server: str) -> bool:
         """Move to the next server, after a wait once all of them lagged; False after enough rounds."""
@@ -184,7 +184,7 @@ class HistorySession:
             PartialResultError: it has.
         """
         mode, server = self._reader.mode, self.last_server
-        first = self._source.send_page(Ask(None, 1), server=(server,))
+        first = self._source.send_page(PageQuery(None, 1), server=(server,))
         begin = next(iter(first.value.page_index.cursors), None)
         if isinstance(mode, Reading) and mode.cursor is not None and (begin is None or begin > mode.cursor):
             raise PartialResultError(

@@ -15,7 +15,7 @@ from ledgerframes.decoding.splitting import UNREADABLE, NotWholeError, members_o
 from ledgerframes.errors import DecodeError, InputError, NoAnswerError, RequestError, StatusError
 from ledgerframes.interfaces.answers import event_item, update_item
 from ledgerframes.paging.cursor import Bound, Cursor, PageIndex, bound
-from ledgerframes.paging.modes import Ask
+from ledgerframes.paging.modes import PageQuery
 from ledgerframes.timestamps import format_timestamp
 from ledgerframes.transport import Answer, Sender, Stop
 from ledgerframes.transport.request import Endpoint, Request
@@ -148,7 +148,7 @@ def _named(raw: bytes) -> str:
 
 
 #: What to ask for after a failure, if that is something else.
-Smaller = Callable[[RequestError], Ask | None]
+Smaller = Callable[[RequestError], PageQuery | None]
 
 
 class PageSource(Protocol):
@@ -163,7 +163,7 @@ class PageSource(Protocol):
         """The scans' base URLs, the preferred one first."""
 
     def send_page(
-        self, asked: Ask, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
+        self, query: PageQuery, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
     ) -> Answer[HistoryPage]:
         """Fetch one page: from one server once, from some of them, or from the preferred one; `revise` shrinks it."""
 
@@ -211,7 +211,7 @@ class ScanPages:
         return (EVENTS if self.history is EVENT_HISTORY else UPDATES).request(json=body)
 
     def send_page(
-        self, asked: Ask, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
+        self, query: PageQuery, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
     ) -> Answer[HistoryPage]:
         """Fetch one page: from a named server once, from some servers only, or from the preferred one."""
         once = isinstance(server, str)  # who names one server chooses the next one, from what is known of their lag
@@ -224,19 +224,19 @@ class ScanPages:
             read = _Lenient(self.history, several=len(servers) > 1)
 
         def revised(_request: Request, error: RequestError) -> Request | None:
-            nonlocal asked
+            nonlocal query
             failed = error.server if isinstance(error, StatusError) else servers[0] if len(servers) == 1 else None
             if too_much(error) and failed is not None:
-                sizes.note(failed, asked.page_size, came=False)
+                sizes.note(failed, query.page_size, came=False)
             smaller = None if revise is None else revise(error)
             if smaller is None:
                 return None
-            asked = smaller
-            return self.page_request(asked.after, asked.page_size)
+            query = smaller
+            return self.page_request(query.after, query.page_size)
 
-        request = self.page_request(asked.after, asked.page_size)
+        request = self.page_request(query.after, query.page_size)
         answer = sender.send(request, read=read, revise=revised, attempts=1 if once else None)
-        sizes.note(answer.server, asked.page_size, came=True)
+        sizes.note(answer.server, query.page_size, came=True)
         return answer
 
     @property

@@ -16,7 +16,7 @@ from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import BeginsLateWarning, DecodeError, RequestError, warn
 from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.paging.cursor import Cursor, Window, before
-from ledgerframes.paging.modes import Ask
+from ledgerframes.paging.modes import PageQuery
 from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Beginning:
 def beginning_of(pages: PageSource, server: str | None = None) -> Beginning | None:
     """Ask for the first items of a history, as one server or the preferred one shows it; None while it has none."""
     named = None if server is None else (server,)
-    page = pages.send_page(Ask(None, FEW), server=named).value
+    page = pages.send_page(PageQuery(None, FEW), server=named).value
     return Beginning(page.page_index.cursors[0], proven_by(page, pages.history)) if page.page_index.cursors else None
 
 
@@ -79,7 +79,7 @@ def having(pages: ScanPages, window: Window) -> ScanPages:
     begins: dict[str, Cursor] = {}
     for server in pages.servers if len(pages.servers) > 1 else ():
         try:
-            page = pages.send_page(Ask(None, 1), server=server).value
+            page = pages.send_page(PageQuery(None, 1), server=server).value
         except (RequestError, DecodeError):
             continue
         if page.page_index.cursors:

@@ -46,7 +46,7 @@ def loader(
     """Declare a loader of a table.
 
     Args:
-        table: the table. The loader takes a keyword for each `asked=` of its columns, such as `blobs`, and has these
+        table: the table. The loader takes a keyword for each `option=` of its columns, such as `blobs`, and has these
             columns only where the caller gives True.
         needs: the routes that are requested, the newest first, if not every server has them.
         instead: the remedy if none of them is served, a sentence without its full stop.
@@ -56,7 +56,7 @@ def loader(
         A decorator that makes the public function. It takes the network in place of the `TableLoad`, then the loader's
         own arguments, then `keywords` and those of the columns; its signature and docstring have all of them.
     """
-    asked = {column.asked for column in table.columns} - {""}
+    asked = {column.option for column in table.columns} - {""}
     refused = "InputError: an argument is not valid" + (", or the scan does not serve the route." if needs else ".")
 
     def declare(load: Callable[..., R]) -> Callable[..., R]:

@@ -11,7 +11,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
 from ledgerframes.loaders.beginning import Beginning, having, proven_by
 from ledgerframes.paging.cursor import Cursor, Window, window
-from ledgerframes.paging.modes import Ask
+from ledgerframes.paging.modes import PageQuery
 from ledgerframes.timestamps import EARLIEST, EPOCH, LATEST, MICROSECOND, parse_timestamp
 
 if TYPE_CHECKING:
@@ -197,4 +197,4 @@ def _unordered(place: Cursor, shown: Cursor) -> PagingError:
 
 def ask(pages: ScanPages, place: Cursor | None, page_size: int) -> Any:
     """The answer with the updates after a place."""
-    return pages.send_page(Ask(place, page_size))
+    return pages.send_page(PageQuery(place, page_size))

@@ -32,7 +32,7 @@ from ledgerframes.objects.history import ObjectReader, read_objects
 from ledgerframes.objects.sources import ScanObjects
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
-from ledgerframes.paging.modes import Ask
+from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.timestamps import format_timestamp
@@ -211,7 +211,7 @@ class _Load:
         if most is None:
             return
         # A page that is not full may be the whole history, so that a small one is loaded without an estimate.
-        full = len(page.page) >= page.asked.page_size or self._pages == _SHORT_PAGES
+        full = len(page.page) >= page.query.page_size or self._pages == _SHORT_PAGES
         if full and self._estimate is None:
             # Without an estimate the running counts below are the bound.
             with suppress(RequestError, DecodeError):
@@ -236,11 +236,11 @@ class _Load:
         request, window = self._request, self._request.window
         first, page = self.reader.first, self._first_page
         # Items shown first before the first page came may have been pruned before that.
-        if isinstance(self.reader, HistoryReader) and (page is None or page.asked.after is not None):
+        if isinstance(self.reader, HistoryReader) and (page is None or page.query.after is not None):
             if page is not None and page.page.page_index.cursors[0] == window.start:
                 return
             # A window that begins at a cursor is read from there on, and does not show earlier items.
-            answer = self.source.send_page(Ask(None, 1))
+            answer = self.source.send_page(PageQuery(None, 1))
             first = next(iter(answer.value.page_index.cursors), None)
         if first is None:
             return  # there is nothing, or not yet
@@ -321,7 +321,7 @@ class _Load:
         # Pages that overlap have shown all along that they belong to one history.
         if first is None or not self.reader.lost_overlap:
             return
-        again = Ask(first.asked.after, min(first.asked.page_size, _REPEATED))
+        again = PageQuery(first.query.after, min(first.query.page_size, _REPEATED))
         # Ask the server that sent it; another one may lag or order ties differently.
         answer = self.source.send_page(again, server=(first.server,))
         page, shown = answer.value, first.page.page_index

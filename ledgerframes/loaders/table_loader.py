@@ -172,7 +172,7 @@ class TableLoad:
         most = None if limit is None else min(whole_number(limit, "limit", least=1), _MOST)
         keeps = net.settings.personal if personal is None else flag(personal, "personal")
         asked = {"personal": keeps, "blobs": flag(blobs, "blobs")}
-        unasked = tuple(column.source for column in table.columns if not asked.get(column.asked, True))
+        unasked = tuple(column.source for column in table.columns if not asked.get(column.option, True))
         table = table.having(*(name for name, wanted in asked.items() if wanted)) if unasked else table
         partial = flag(allow_partial, "allow_partial")
         origin = Origin(personal=keeps)

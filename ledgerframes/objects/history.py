@@ -21,7 +21,7 @@ from ledgerframes.objects.lines import read_lines
 from ledgerframes.objects.sources import ObjectSource, StoredObject
 from ledgerframes.paging.cursor import Cursor, PageIndex, Window
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.modes import Ask, Outcome
+from ledgerframes.paging.modes import Outcome, PageQuery
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.stopping import held_back
@@ -153,7 +153,7 @@ def read_objects(source: ObjectSource, reader: ObjectReader, *, lines: int = MAX
             reader.first = page.page.page_index.cursors[0]
         rows = reader.take(page.page.page_index, str(page.stored.name))
         if rows:
-            yield PageRows(page.page, rows, source.place, Ask(None, lines), Outcome.MORE)
+            yield PageRows(page.page, rows, source.place, PageQuery(None, lines), Outcome.MORE)
         if reader.done:
             return
 

@@ -23,7 +23,7 @@ from ledgerframes.interfaces.history_pages import UPDATES, HistoryPage, PageSour
 from ledgerframes.objects.segments import Ahead, Segment, SegmentReader, segments_of
 from ledgerframes.objects.sources import ObjectSource
 from ledgerframes.paging.cursor import Cursor, before
-from ledgerframes.paging.modes import Ask
+from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.threads import spawn
 from ledgerframes.timestamps import DAY, EARLIEST, LATEST
@@ -254,19 +254,19 @@ class ObjectPages:
         return self.inner.servers
 
     def send_page(
-        self, asked: Ask, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
+        self, query: PageQuery, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
     ) -> Answer[HistoryPage]:
         """Read one page from objects, or request it."""
         # A reader that names a server wants an answer from that server only.
         if self.known and not isinstance(server, str):
             began = time.monotonic()
             page = None
-            if asked.after is not None:  # otherwise a reader probes the server's page size
-                page = self._older(asked.after, asked.page_size) or self.index.page(asked.after, asked.page_size)
+            if query.after is not None:  # otherwise a reader probes the server's page size
+                page = self._older(query.after, query.page_size) or self.index.page(query.after, query.page_size)
             if page is not None:
                 seconds = time.monotonic() - began
                 return Answer(page, 200, self.name, Request(UPDATES, UPDATES.path), len(page.raw), seconds, {})
-        return self.inner.send_page(asked, server=server, revise=revise)
+        return self.inner.send_page(query, server=server, revise=revise)
 
     def first(self, size: int) -> HistoryPage | None:
         """The first items of all objects."""
@@ -344,15 +344,15 @@ class ObjectPages:
     def _first_left(self, place: Cursor | None, size: int) -> Answer[HistoryPage]:
         """The first items that a server has; fewer if it limits pages."""
 
-        def fewer(error: RequestError) -> Ask | None:
+        def fewer(error: RequestError) -> PageQuery | None:
             nonlocal size
             smaller = smaller_page(size, error)
             if smaller == size:
                 return None
             size = smaller
-            return Ask(place, size)
+            return PageQuery(place, size)
 
-        return self.inner.send_page(Ask(place, size), revise=fewer)
+        return self.inner.send_page(PageQuery(place, size), revise=fewer)
 
     def pause(self, seconds: float) -> None:
         """Wait."""

@@ -12,7 +12,7 @@ from typing import Final
 
 from ledgerframes.errors import PagingError
 from ledgerframes.paging.cursor import Cursor, PageIndex, Window, before, shown
-from ledgerframes.paging.modes import Ask, Confirming, Locating, Mode, Outcome, Page, Probing, Reading, Taken
+from ledgerframes.paging.modes import Confirming, Locating, Mode, Outcome, Page, PageQuery, Probing, Reading, Taken
 
 #: The contract's largest page of updates, until a server names a lower one.
 MAXIMUM: Final = 1000
@@ -68,16 +68,16 @@ class HistoryReader:
         """The cursor up to which everything has been taken."""
         return self.mode.back.after if isinstance(self.mode, Probing) else self.mode.after
 
-    def ask(self) -> Ask:
+    def query(self) -> PageQuery:
         """The next request."""
         if self.mode.size is not None:
-            return Ask(self.mode.after, self.mode.size)
+            return PageQuery(self.mode.after, self.mode.size)
         size = self.page_size
         if self.limit is not None:
             # One more than wanted, since the last group of every page is held back.
             size = min(size, max(self.limit - self.taken, 1) + 1)
         # A page with only the updates held back would bring no progress.
-        return Ask(self.mode.after, max(size, min(len(self.held_back) + 1, self.maximum)))
+        return PageQuery(self.mode.after, max(size, min(len(self.held_back) + 1, self.maximum)))
 
     def lower(self, maximum: int) -> None:
         """Lower the page size to a maximum that a server has named."""
@@ -128,16 +128,16 @@ class HistoryReader:
         self.mode = Reading(cursor)
         self._recent = frozenset()
 
-    def take(self, page_index: PageIndex, server: str, asked: Ask) -> Taken:
+    def take(self, page_index: PageIndex, server: str, query: PageQuery) -> Taken:
         """Decide which rows of a page count.
 
         Raises:
             PagingError: the page is out of order, or repeats an older one, or more updates share one record time than
                 fit into the server's largest page.
         """
-        page = Page(page_index, server, asked)
+        page = Page(page_index, server, query)
         self._check(page)
-        if asked.after is None and page_index.cursors:
+        if query.after is None and page_index.cursors:
             self.first = page_index.cursors[0] if self.first is None else min(self.first, page_index.cursors[0])
         self.beyond = self.beyond or any(map(self.window.ends_before, page_index.cursors))
         if not isinstance(self.mode, Probing):
@@ -145,7 +145,7 @@ class HistoryReader:
         return self.mode.take(self, page)
 
     def _check(self, page: Page) -> None:
-        previous = after = page.asked.after
+        previous = after = page.query.after
         for cursor, update_id in zip(page.page_index.cursors, page.page_index.update_ids, strict=True):
             # Equal cursors are in order: record times increase strictly only within one synchronizer.
             if previous is not None and cursor < previous:

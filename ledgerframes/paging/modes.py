@@ -31,7 +31,7 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True)
-class Ask:
+class PageQuery:
     """The next request: items strictly after a cursor, or from the beginning of the ledger."""
 
     after: Cursor | None
@@ -52,7 +52,7 @@ class Page:
 
     page_index: PageIndex
     server: str
-    asked: Ask
+    query: PageQuery
 
     def __len__(self) -> int:
         return len(self.page_index.cursors)
@@ -157,13 +157,13 @@ class Reading:
         count = len(page)
         reader.mode = replace(self, held_back=page.ids, cursor=page.page_index.cursors[-1])
         # A full page may end inside the group; only a larger one shows the rest.
-        if count >= page.asked.page_size:
-            if page.asked.page_size >= reader.maximum:
+        if count >= page.query.page_size:
+            if page.query.page_size >= reader.maximum:
                 raise PagingError(
                     f"{reader.endpoint}: {count} updates or more share {page.page_index.cursors[0]}, and the server's"
                     f" largest page is {reader.maximum}; they cannot be read without loss"
                 )
-            reader.page_size = min(reader.maximum, max(2 * page.asked.page_size, count + 1))
+            reader.page_size = min(reader.maximum, max(2 * page.query.page_size, count + 1))
             return False
         # This server has sent larger pages, so it did not cut this one short.
         if count < reader.largest.get(page.server, 0):

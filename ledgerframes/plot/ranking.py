@@ -22,13 +22,13 @@ class Ranking:
         names: those shown, the largest first; `rest` is the last of them, if there is one.
         rest: the name of the others together, or None.
         words: the name for names that are not ids.
-        places: the colours of such names.
+        colors: the colours of such names.
     """
 
     names: tuple[str, ...]
     rest: str | None = None
     words: Mapping[str, str] = field(default_factory=dict)
-    places: Mapping[str, int] = field(default_factory=dict)
+    colors: Mapping[str, int] = field(default_factory=dict)
 
     def labels(self, *, level: int = NORMAL) -> dict[str, str]:
         """The short label of each name."""
@@ -44,10 +44,10 @@ class Ranking:
     def hues(self) -> dict[str, int | None]:
         """The place of each name among the colours; the rest is grey."""
         named = [name for name in self.names if name != self.rest]
-        if not self.places:
+        if not self.colors:
             return {**hues_of(named), **({self.rest: None} if self.rest else {})}
-        others = iter(range(len(self.places), len(self.places) + len(named)))
-        found = {name: self.places[name] if name in self.places else next(others) for name in named}
+        others = iter(range(len(self.colors), len(self.colors) + len(named)))
+        found = {name: self.colors[name] if name in self.colors else next(others) for name in named}
         return {**found, **({self.rest: None} if self.rest else {})}
 
     def folded(self, column: pd.Series) -> pd.Series:
@@ -85,8 +85,8 @@ def ranked(sizes: pd.Series, top: int, *, others: str = "others") -> Ranking:
     return Ranking((*order[:top], rest), rest)
 
 
-def fixed(found: pd.Series, words: Mapping[str, str], places: Sequence[str] | None = None) -> Ranking:
+def fixed(found: pd.Series, words: Mapping[str, str], colors: Sequence[str] | None = None) -> Ranking:
     """Categories that the ledger names, in one order and in the same colours whichever of them there are."""
     there = set(found)
     order = (*(name for name in words if name in there), *sorted(there - set(words)))
-    return Ranking(order, words=words, places={name: n for n, name in enumerate(places or words)})
+    return Ranking(order, words=words, colors={name: n for n, name in enumerate(colors or words)})

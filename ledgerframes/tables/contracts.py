@@ -33,7 +33,7 @@ def contract_columns(prefix: str = "", *, nullable: bool = False) -> tuple[Colum
             "The created event in the ledger's binary form, base64; only with blobs=True.",
             nullable=True,
             source=f"{prefix}/created_event_blob",
-            asked="blobs",
+            option="blobs",
         ),
         Column("payload", JSON, "The contract's arguments.", nullable, source=f"{prefix}/payload"),
     )
@@ -87,7 +87,7 @@ LICENSES: Final = Table(
             "Contact the validator's operator gave: personal data, only with personal=True.",
             nullable=True,
             source="/payload/metadata/contactPoint",
-            asked="personal",
+            option="personal",
         ),
         EXTRA,
     ),

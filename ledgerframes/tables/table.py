@@ -29,7 +29,7 @@ class Column:
         spelling: how the server writes it where that is not the kind's usual way: "epoch milliseconds", or
             "empty is unset".
         absent: JSON for a member that is missing or null.
-        asked: the keyword argument that must be True for the column to exist.
+        option: the keyword argument that must be True for the column to exist.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Column:
     source: str = ""
     spelling: str = ""
     absent: str = ""
-    asked: str = ""
+    option: str = ""
 
     @property
     def field(self) -> pa.Field:
@@ -81,9 +81,9 @@ class Table:
         """The column names in order."""
         return tuple(column.name for column in self.columns)
 
-    def having(self, *asked: str) -> Table:
+    def having(self, *options: str) -> Table:
         """The table with only those columns that are always loaded, or whose keyword is given."""
-        kept = tuple(column for column in self.columns if not column.asked or column.asked in asked)
+        kept = tuple(column for column in self.columns if not column.option or column.option in options)
         return replace(self, columns=kept)
 
     def pick(self, columns: Iterable[str] | None, argument: str = "columns") -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
-from ledgerframes.paging.modes import Ask
+from ledgerframes.paging.modes import PageQuery
 from tests.clocks import SkippingClock
 from tests.rigs.servers import simulated
 from tests.store.conftest import BEGIN, assert_same
@@ -121,7 +121,7 @@ def test_an_item_that_one_server_spoils_comes_from_the_other():
 
         with HostileServer(spoilt) as liar, connected(liar.url, base.sandbox.scan_url) as net:
             pages = net.scan.update_pages.leniently()
-            page = pages.send_page(Ask(None, 20))
+            page = pages.send_page(PageQuery(None, 20))
             assert page.server == base.sandbox.scan_url
             assert page.value.unplaced == ()
 

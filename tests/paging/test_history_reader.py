@@ -38,7 +38,7 @@ def read(reader, servers, picks=()):
     for _ in range(10_000):
         current = picks.pop(0) if picks else current
         server = servers[current]
-        asked = reader.ask()
+        asked = reader.query()
         if asked.page_size > server.maximum:
             reader.lower(server.maximum)
             continue
@@ -154,21 +154,21 @@ def test_more_updates_at_one_instant_than_the_largest_page_are_refused():
 def test_pages_out_of_order_are_refused():
     reader = HistoryReader(Window())
     with pytest.raises(PagingError, match="not in order"):
-        reader.take(PageIndex([Cursor(0, 5), Cursor(0, 4)], ["a", "b"]), "a", reader.ask())
+        reader.take(PageIndex([Cursor(0, 5), Cursor(0, 4)], ["a", "b"]), "a", reader.query())
 
 
 def test_a_server_that_ignores_the_cursor_is_refused():
     reader = HistoryReader(Window(), page_size=3)
     first = PageIndex([Cursor(0, 1), Cursor(0, 2), Cursor(0, 3)], ["a", "b", "c"])
-    reader.take(first, "a", reader.ask())
+    reader.take(first, "a", reader.query())
     with pytest.raises(PagingError, match="not in order"):
-        reader.take(first, "a", reader.ask())
+        reader.take(first, "a", reader.query())
 
 
 def test_an_empty_page_of_a_server_that_lags_does_not_end_the_read():
     reader = HistoryReader(Window(), page_size=3)
-    reader.take(PageIndex([Cursor(0, 1), Cursor(0, 2)], ["a", "b"]), "a", reader.ask())
-    taken = reader.take(PageIndex([], []), "b", reader.ask())
+    reader.take(PageIndex([Cursor(0, 1), Cursor(0, 2)], ["a", "b"]), "a", reader.query())
+    taken = reader.take(PageIndex([], []), "b", reader.query())
     assert taken.outcome is Outcome.BEHIND
 
 

@@ -216,7 +216,7 @@ def _nothing_restored(original: Any) -> Any:
 
 def _coverage_first(original: Any) -> Any:
     def commit(self: Any, pages: Any) -> Any:
-        self.record(self.coverage.advanced(page.advance for page in pages))
+        self.record(self.coverage.advanced(page.progress for page in pages))
         return original(self, pages)
 
     return commit
@@ -444,7 +444,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
     ),
     "lagging-for-ever": Mutant(
         "servers that seem to be behind are looked at again once more is proven",
-        "store.sync.history_sync:HistorySync._look", _forgets_who_lags,
+        "store.sync.history_sync:HistorySync._compare_newest", _forgets_who_lags,
         ("fork", "catching-up", "migrations", "overlap"),
     ),
     "first-shown-is-the-beginning": Mutant(

@@ -21,7 +21,7 @@ from ledgerframes.interfaces.history_pages import HistoryPage, Smaller
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_objects import ObjectRef, UpdateObjects
 from ledgerframes.paging.cursor import Window
-from ledgerframes.paging.modes import Ask
+from ledgerframes.paging.modes import PageQuery
 from ledgerframes.stopping import Stop
 from ledgerframes.transport import Answer, Stats
 from ledgerframes.transport.server_memory import PageSizes
@@ -184,7 +184,7 @@ class SimScan:
         return self
 
     def send_page(
-        self, asked: Ask, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
+        self, query: PageQuery, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
     ) -> Answer[Any]:
         """Ask as `Exchange` does: a named server once, otherwise one after the other until one answers."""
         self._disk.alive()
@@ -192,17 +192,17 @@ class SimScan:
         order = [server] if isinstance(server, str) else list(server or self._order)
         for attempt in range(1 if isinstance(server, str) else ATTEMPTS):
             url = order[attempt % len(order)]
-            outcome = self._attempt(asked, url, read)
+            outcome = self._attempt(query, url, read)
             if isinstance(outcome, HistoryPage):
                 if attempt:
                     self.prefer(url)
-                return Answer(outcome, 200, url, asked, len(outcome.raw), 0.0, {})
+                return Answer(outcome, 200, url, query, len(outcome.raw), 0.0, {})
             error = outcome
             told = error if isinstance(error, RequestError) else NoAnswerError(str(error))
             revised = revise(told) if revise else None
             refused = isinstance(error, StatusError) and error.status < 429
             if revised is not None:
-                asked = revised
+                query = revised
                 if refused:
                     order.insert(0, url)
             elif refused:
@@ -211,7 +211,7 @@ class SimScan:
             self._clock.sleep(0.1)
         raise error
 
-    def _attempt(self, ask: Ask, url: str, read: Any) -> HistoryPage | LedgerframesError:
+    def _attempt(self, ask: PageQuery, url: str, read: Any) -> HistoryPage | LedgerframesError:
         """Send one request once."""
         self._arrive()
         server = self._servers[url]
@@ -271,7 +271,7 @@ class SimScan:
         if "interrupt" in self.faults and self.choices.chance("interrupt", 5):
             raise KeyboardInterrupt
 
-    def _refusal(self, server: Server, ask: Ask) -> LedgerframesError | None:
+    def _refusal(self, server: Server, ask: PageQuery) -> LedgerframesError | None:
         """What a server says instead of a page."""
         if server.url in self._down:
             return NoAnswerError(f"{server.url} gave no answer")

@@ -14,7 +14,7 @@ from ledgerframes.loaders.beginning import having
 from ledgerframes.loaders.extent import EVERYTHING, Extent, extent_of
 from ledgerframes.network import Network
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.modes import Ask
+from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.sync.beginnings import Beginnings
 from ledgerframes.store.sync.first_update import first_update
@@ -120,7 +120,7 @@ def _agreement(net: Network, scans: Sequence[str], newest: Cursor) -> Iterator[F
 
 def _has(net: Network, server: str, newest: Cursor) -> bool:
     pages = net.scan.update_pages.leniently()
-    request = Ask(Cursor(newest.migration_id, newest.micros - 1), 1)
+    request = PageQuery(Cursor(newest.migration_id, newest.micros - 1), 1)
     try:
         return bool(pages.send_page(request, server=server).value.page_index.cursors)
     except LedgerframesError:

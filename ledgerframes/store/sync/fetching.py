@@ -185,7 +185,7 @@ class LocalFetcher:
             page, more = rest, False
         cursors = page.page.page_index.cursors
         # A page without the group held back from the one before, from the same URL, shows less, too.
-        if (behind and giver == before_it) or (not cursors and proofs.contradicts(page.server, page.asked.after)):
+        if (behind and giver == before_it) or (not cursors and proofs.contradicts(page.server, page.query.after)):
             proofs.lose(page.server)
         # Only after the proof for this page was taken, so that it helps later pages.
         proofs.saw(page.server, cursors)
@@ -194,9 +194,9 @@ class LocalFetcher:
         fetched = self._take(shard, page, final, proof.breaks.get(page.server, 0))
         if isinstance(mode, Reading) and page.outcome is not Outcome.BEHIND:
             # Also a page for the same place: it overlaps one that overlaps none itself.
-            if not holds_back or shard.opened == (page.asked.after,):
+            if not holds_back or shard.opened == (page.query.after,):
                 fetched = replace(fetched, openings=(_opening(shard, page, giver),))
-                shard.opened = (page.asked.after,)
+                shard.opened = (page.query.after,)
             elif mode.cursor is not None and shard.proven < mode.cursor.micros - 1:
                 # The held-back group joins the two, but late items before it may have been pruned meanwhile.
                 opening = _opening(shard, page, giver)
@@ -208,7 +208,7 @@ class LocalFetcher:
 
     def _is_pruned(self, shard: Shard, page: PageRows, mode: Mode) -> bool:
         """Whether a server has pruned what was read or held back: its history now begins later."""
-        cursors, after = page.page.page_index.cursors, page.asked.after
+        cursors, after = page.page.page_index.cursors, page.query.after
         read_to = mode.cursor if isinstance(mode, Reading) else None
         if page.outcome is not Outcome.BEHIND:
             again = shard.rows and after is not None and after < shard.cursor  # a part is read again, to settle it
@@ -280,7 +280,7 @@ class LocalFetcher:
 def _opening(shard: Shard, page: PageRows, giver: str) -> Opening:
     migration_id = shard.interval.migration_id
     own = [cursor.micros for cursor in page.page.page_index.cursors if cursor.migration_id == migration_id]
-    after = page.asked.after
+    after = page.query.after
     lo = after.micros if after is not None and after.migration_id == migration_id else shard.interval.lo
     return Opening(giver, migration_id, lo, min(own, default=None))
 

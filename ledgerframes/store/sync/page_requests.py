@@ -5,7 +5,7 @@ from __future__ import annotations
 from ledgerframes.errors import RequestError, StatusError
 from ledgerframes.interfaces.history_pages import HistoryPage, named_maximum, smaller_page
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.modes import Ask
+from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.sync.probing import ignores_cursor
 from ledgerframes.store.sync.servers import AgreedServers
@@ -27,7 +27,7 @@ def ask(
     """
     size = min([page_size, *filter(None, servers.page_sizes.limits(server))])
 
-    def revise(error: RequestError) -> Ask | None:
+    def revise(error: RequestError) -> PageQuery | None:
         nonlocal size
         named = named_maximum(error)
         if named is not None:  # or every sync would be refused again, and so would every page of this one
@@ -36,12 +36,12 @@ def ask(
         if smaller == size:
             return None
         size = smaller
-        return Ask(after, size)
+        return PageQuery(after, size)
 
     # The only server gets the usual retries; one that was left out meanwhile is asked itself, with no substitute.
     named = None if servers.servers == (server,) else (server,) if insist else server
     try:
-        answer = servers.send_page(Ask(after, size), server=named, revise=revise)
+        answer = servers.send_page(PageQuery(after, size), server=named, revise=revise)
     except StatusError as error:  # a named server is asked once, even if the page was too large for it
         maximum = named_maximum(error)
         if maximum is None or maximum >= page_size:

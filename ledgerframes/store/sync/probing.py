@@ -13,7 +13,7 @@ from typing import Final
 from ledgerframes.errors import DecodeError, PagingError, RequestError
 from ledgerframes.interfaces.history_pages import PageSource
 from ledgerframes.paging.cursor import Cursor, before
-from ledgerframes.paging.modes import Ask
+from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.timestamps import LATEST
 
@@ -104,7 +104,7 @@ def first_after(
     """
     # A named server is asked once; the only server gets the usual retries.
     named = server if len(source.servers) > 1 else None
-    answer = source.send_page(Ask(after, 1), server=named)
+    answer = source.send_page(PageQuery(after, 1), server=named)
     cursors = answer.value.page_index.cursors
     if not cursors:
         if proofs.contradicts(answer.server, after):
@@ -119,7 +119,7 @@ def first_after(
 def migrations_after(source: PageSource, after: Cursor | None) -> Iterator[Cursor]:
     """The first cursor of every migration after a cursor; sends one request per migration, and one more."""
     for _ in range(MIGRATIONS):
-        answer = source.send_page(Ask(after, 1))
+        answer = source.send_page(PageQuery(after, 1))
         cursors = answer.value.page_index.cursors
         if not cursors:
             return

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from ledgerframes.decoding.paged_histories import PagedHistory
 from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, Smaller
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.modes import Ask
+from ledgerframes.paging.modes import PageQuery
 from ledgerframes.stopping import Stop
 from ledgerframes.transport import Answer
 from ledgerframes.transport.server_memory import PageSizes
@@ -104,7 +104,7 @@ class AgreedServers:
         return tuple(server for server in self.source.servers if server not in self.left_out)
 
     def send_page(
-        self, asked: Ask, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
+        self, asked: PageQuery, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
     ) -> Answer[HistoryPage]:
         """Request one page."""
         # Without a choice the transport would return to a server that was left out, or has pruned the items.

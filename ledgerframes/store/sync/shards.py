@@ -82,7 +82,7 @@ class Shard:
             self.first = cursors[page.rows[0]].micros
         self.rows += len(page.rows)
         # A probe of one item is always full and shows nothing.
-        full = len(cursors) >= page.asked.page_size > 1
+        full = len(cursors) >= page.query.page_size > 1
         # A page that continues where a short one ended: the server caps its pages, or is catching up.
         continues = self.newest is not None and bool(cursors) and cursors[-1] > self.newest
         self.backlog = full or continues
@@ -113,7 +113,7 @@ class Shard:
         return self.interval._replace(lo=lo, hi=hi)
 
     def _start(self, page: PageRows) -> int:
-        after = page.asked.after
+        after = page.query.after
         return (
             after.micros if after is not None and after.migration_id == self.interval.migration_id else self.interval.lo
         )
