@@ -253,7 +253,7 @@ def columns_of(frame: Any) -> list[str]:
 
 
 def _stored(store: Any, table: Table) -> Give:
-    return lambda needed, listed, room: store._reader(table.name, needed, listed, room)  # noqa: SLF001 - its only caller
+    return lambda needed, listed, room: store._model_input(table.name, needed, listed, room)  # noqa: SLF001 - its only caller
 
 
 @dataclass(frozen=True)

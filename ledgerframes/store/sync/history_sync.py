@@ -34,7 +34,7 @@ from ledgerframes.store.new_rows import Decoded
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.beginnings import FIRST
 from ledgerframes.store.sync.committing import Committer
-from ledgerframes.store.sync.comparisons import Comparison, DisagreesError
+from ledgerframes.store.sync.compare import Comparison, DisagreesError
 from ledgerframes.store.sync.fetched import Fetched
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
@@ -184,22 +184,22 @@ class HistorySync:
         else:
             self._recognised = True  # nothing is wanted there; servers are compared where something is
             return set()
-        comparison = self.agreement.compare(interval, every=True)
-        self._recognised = comparison.known
-        self._news[interval] = self._adds(interval, comparison)
-        if comparison.lags and not comparison.news:
+        compared = self.agreement.compare(interval, every=True)
+        self._recognised = compared.known
+        self._news[interval] = self._adds(interval, compared)
+        if compared.lags and not compared.news:
             self._left.append(f"{interval}: the servers lag behind the store, or have pruned this part")
             _log.warning("the servers lag behind the store in migration %d, or have pruned its rows", newest)
             self._lagging = interval
-        later = {cursor.migration_id for cursor in comparison.cursors if cursor.migration_id > newest}
+        later = {cursor.migration_id for cursor in compared.cursors if cursor.migration_id > newest}
         if interval.lo >= CLOSED and not later:  # the look may have ended before
             later = {cursor.migration_id for cursor in migrations_after(self.servers, Cursor(newest, LATEST))}
         return later
 
-    def _adds(self, interval: Interval, comparison: Comparison) -> bool:
+    def _adds(self, interval: Interval, compared: Comparison) -> bool:
         """Whether reading an interval adds something, even if only that nothing more is there."""
         unread = interval.hi >= CLOSED and interval.migration_id not in self.history.coverage.ended
-        return comparison.news or (unread and not comparison.lags)
+        return compared.news or (unread and not compared.lags)
 
     def _holes(self, interval: Interval) -> list[Interval]:
         """The gaps that partial syncs left before the stored part of an interval."""
@@ -294,13 +294,11 @@ class HistorySync:
             if self._is_pruned(interval):
                 continue
             if interval not in self._news and stored and (interval.hi >= CLOSED or interval.lo in ends):
-                comparison = self.agreement.compare(interval, every=False)
-                self._news[interval] = self._adds(interval, comparison)
+                compared = self.agreement.compare(interval, every=False)
+                self._news[interval] = self._adds(interval, compared)
                 # A late update of a migration between two known ones shows up here.
-                self._seen |= {
-                    cursor.migration_id for cursor in comparison.cursors if cursor.migration_id > migration_id
-                }
-                self._ahead |= comparison.ahead
+                self._seen |= {cursor.migration_id for cursor in compared.cursors if cursor.migration_id > migration_id}
+                self._ahead |= compared.ahead
             # A gap is read to its end if it becomes final; a read up to the newest item covers only what it shows.
             holes = (hole for hole in self._holes(interval) if not self._is_pruned(hole) and self._is_proven(hole))
             worth_reading += [interval] if self._news.get(interval, True) else holes
