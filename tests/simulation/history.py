@@ -47,7 +47,7 @@ from tests.simulation.script import Outcome, Script
 from tests.simulation.servers import Fleet, Server, largest_group
 from tests.simulation.spool import Spool
 from tests.simulation.storage import Disk, Killed, SimLake
-from tests.simulation.world import BASE, SETTLE, Item, U, network_of
+from tests.simulation.world import BASE, OVERLAP, SETTLE, Item, U, network_of
 
 #: A sync says so of a server that may be of another network.
 _UNKNOWN: Final = "does not show yet whether it belongs to the store's network"
@@ -485,18 +485,31 @@ class _History:
         # Where the newest migration shows nothing that could be stored, each server is recognised by its beginning.
         nameless = not any(self.stored_as.has_row(item) or item.kind == "broken" for item in self._tail(migrations[-1]))
         # A gap that syncs of parts left ends inside a page: one more to where it ends, and the servers confirm it.
-        # What was pruned at the beginning of a later migration costs the question what each server has first.
+        # What was pruned at a beginning that may still be shown costs the question what each server has first.
         due += servers * nameless + gaps * servers + servers * (gaps > 0 or self._begins_late()) + questions
         # What was pruned before it was final may still come from objects that are written later: every time it is read
         # again, and each server is asked what it has first.
         return 2 * due + servers if self.script.objects and self._pruned() else due
 
     def _begins_late(self) -> bool:
-        """Whether a migration behind the first one that is stored is covered from somewhere in it alone."""
+        """Whether a migration behind the first one that is stored is covered from somewhere in it alone.
+
+        Or the first one is, and a server that has pruned it may still show more of it, since the day by which it may
+        overlap the migration in which that server begins is not over.
+        """
         begins: dict[int, int] = {}
         for span in self.watch.covered:
             begins.setdefault(span.migration, span.lo)
-        return any(lo > BEGINNING for migration, lo in begins.items() if migration > min(begins))
+        if any(lo > BEGINNING for migration, lo in begins.items() if migration > min(begins)):
+            return True
+        if begins.get(min(begins, default=0), BEGINNING) == BEGINNING:
+            return False
+        shown = [[item for item in self.script.items if item not in server.pruned] for server in self.fleet.servers]
+        first = min((item for items in shown for item in items), default=None)
+        if first is None or first.migration <= min(begins):
+            return False
+        open_until = first.at + OVERLAP * first.migration
+        return any(max((item.at for item in items), default=0) - SETTLE < open_until for items in shown)
 
     def _tail(self, migration: int) -> list[Item]:
         """What a sync looks at: all that is not settled, from the last stored update on if none of it is stored."""

@@ -1087,6 +1087,39 @@ SCRIPTS = {
         faults=("pruned",),
         choices={"moves": [4, 1, 1, 1, 1], "prune": [*([0] * 10), 1, 0, 1, 0, 1]},
     ),
+    # All of the first migration is pruned within the day by which it may overlap the next one, so that the server may
+    # still show more of it; the invariants gave no price to the question.
+    "a-first-migration-that-is-pruned-at-once": Script(
+        items=(
+            Item(0, 5 * U, "A", "h", "assign"),
+            Item(0, 5 * U, "B", "l"),
+            Item(1, 3 * U, "C", "n", "exercise"),
+            Item(1, 4 * U, "C", "d", "unassign"),
+            Item(1, 11 * U, "B", "e", "unassign"),
+        ),
+        faults=(
+            "ties",
+            "migrations",
+            "overlap",
+            "late",
+            "catching-up",
+            "servers-change",
+            "busy",
+            "genesis",
+            "pruned",
+            "workers",
+        ),
+        choices={
+            "busy": [*([0] * 9), 2],
+            "clock": [3, 3, 2],
+            "commit": [1],
+            "moves": [1, 1, 2, 0, 2, 2, 1, 2, 2, 1, 2, 0, 1, 0, 1, 1, 0, 2, 1, 0, 0, 1, 0, 0, 0, 0, 0, 2],
+            "plan": [2],
+            "prune": [*([0] * 7), 1, 0, 4, *([0] * 9), 1, *([0] * 7), 1, 0, 4],
+            "reader": [0, 0, 0, 1, 0, 1],
+            "sync": [1, 2, 2, 0, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1],
+        },
+    ),
     # One look asked a server up to three times in a row where its history begins, if it had pruned a tail that is not
     # final; one answer, requested after the pages, proves as much.
     "a-tail-that-is-pruned-before-it-is-final": Script(
