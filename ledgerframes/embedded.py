@@ -30,7 +30,7 @@ def sandbox(
     port: int = 0,
     latency: float = 0.0,
     faults: str | Faults | None = None,
-    release: Literal["contract", "0.9", "0.7", "0.6", "0.5"] = "contract",
+    release: Literal["contract", "0.9", "0.7", "0.5"] = "contract",
     prune_before: Any = None,
     prune: str | None = None,
     auth: Literal["token", "none"] = "token",
@@ -57,7 +57,7 @@ def sandbox(
         latency: seconds that every request waits.
         faults: the faults and their frequency: `"429:0.1,reset:0.05,latency:80ms"`, or a `Faults`.
         release: `"contract"` serves everything of Splice 0.9 and the contract's deprecated routes, so that every call
-            answers. `"0.9"` (with a ledger of Canton 3.6), `"0.7"` (3.5), `"0.6"` and `"0.5"` (3.4) serve what these
+            answers. `"0.9"` (with a ledger of Canton 3.6), `"0.7"` (3.5) and `"0.5"` (3.4) serve what these
             releases do.
         prune_before: the scan has nothing recorded before this time (text or datetime), or before this pair of
             migration id and time; its bulk objects do. `net.sandbox.prune` changes it later, and

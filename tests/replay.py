@@ -83,7 +83,7 @@ class Replay:
     """Captures being served; a context manager that stops it.
 
     Attributes:
-        served: the server, with `.faults`, `.arrived` and the rest.
+        served: the server, with `.faults`, `.requests` and the rest.
         seen: the requests so far, in order.
     """
 

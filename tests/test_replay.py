@@ -132,7 +132,7 @@ def test_what_the_client_sent_can_be_looked_at():
 
 
 def test_faults_come_between_as_on_any_server(everything):
-    everything.served.faults = Faults.script(["503"])
+    everything.served.faults = Faults(sequence=("503",))
     statuses = [ask(everything, "GET", f"{LICENSES}?limit=1")[0] for _ in range(2)]
     everything.served.faults = None
     assert statuses == [503, 200]

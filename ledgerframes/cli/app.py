@@ -169,7 +169,7 @@ def sandbox(
         str, typer.Option(help='How apps are rewarded: "markers", "traffic", or "switch": by vote to the second.')
     ] = "markers",
     release: Annotated[
-        str, typer.Option(help="Serve as this release does: 0.9, 0.7, 0.6, 0.5; contract: everything.")
+        str, typer.Option(help="Serve as this release does: 0.9, 0.7, 0.5; contract: everything.")
     ] = "contract",
     live: Annotated[str | None, typer.Option(help='Let the ledger grow: "50/s", "90/min", "10/h".')] = None,
     prune_before: Annotated[

@@ -12,7 +12,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from email.utils import formatdate
 from types import MappingProxyType
@@ -38,9 +38,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "short-body": "fewer bytes than Content-Length says, then the end of the connection",
         "html": "status 200 with an HTML page",
         "content-type": "the right body under text/plain",
-        "drip": "the right body in small pieces with pauses between them",
         "empty": "status 200 with an empty body",
-        "latency": "the right answer, later",
     }
 )
 
@@ -51,12 +49,10 @@ class Drawn:
 
     Attributes:
         kind: a name from `KINDS`, or "ok".
-        delay: seconds to wait before anything else.
         cut: where to cut the body, as a share from 0 to 1.
     """
 
     kind: str
-    delay: float
     cut: float
 
 
@@ -66,12 +62,10 @@ class Faults:
 
     Attributes:
         rates: the probability of each kind (see `KINDS`); together at most 1.
-        sequence: kinds for the first requests in turn ("ok" for none), before the rates apply; see `script`.
+        sequence: kinds for the first requests in turn ("ok" for none), before the rates apply.
         seed: the same seed and the same order of requests result in the same faults.
         paths: a path prefix, or several; requests to other paths get no fault and are not counted.
-        latency: seconds that every request waits; only those drawn, where "latency" is among rates or sequence.
-        retry_after: seconds that 429-seconds and 429-date name.
-        drip: seconds between two pieces of a dripped body.
+        latency: seconds that every request waits.
 
     Raises:
         ValueError: an unknown kind, or probabilities that are not between 0 and 1 in sum.
@@ -83,8 +77,6 @@ class Faults:
     seed: int = 0
     paths: str | tuple[str, ...] = ()
     latency: float = 0.0
-    retry_after: int = 1
-    drip: float = 0.01
 
     def __post_init__(self) -> None:
         unknown = sorted((set(self.rates) - set(KINDS)) | (set(self.sequence) - set(KINDS) - {OK}))
@@ -98,25 +90,17 @@ class Faults:
     def parse(cls, text: str, *, seed: int = 0) -> Self:
         """Read the short form of the command line: `429:0.1,reset:0.05,latency:80ms`.
 
-        A latency with a unit (ms or s) holds for every request; without one it is a probability, as for
-        every other kind.
+        A latency has a unit, ms or s, and holds for every request; every other value is a probability.
         """
         rates: dict[str, float] = {}
         latency = 0.0
         for part in filter(None, (part.strip() for part in text.split(","))):
             kind, _, value = part.partition(":")
-            if kind == "latency" and value.endswith("s"):
+            if kind == "latency":
                 latency = _seconds(value, part=part)
             else:
                 rates[kind] = _number(value, part=part)
         return cls(rates=rates, latency=latency, seed=seed)
-
-    @classmethod
-    def script(
-        cls, kinds: Iterable[str], *, paths: str | tuple[str, ...] = (), latency: float = 0.0, drip: float = 0.01
-    ) -> Self:
-        """Set the faults of the first requests in order ("ok" for none); later requests get none."""
-        return cls(sequence=tuple(kinds), paths=paths, latency=latency, drip=drip)
 
 
 class FaultDraws:
@@ -130,15 +114,11 @@ class FaultDraws:
 
     def draw(self, path: str) -> Drawn:
         """The fault of a request to this path."""
-        faults = self.faults
-        # A latency that is drawn for some requests is not that of all.
-        always = 0.0 if "latency" in faults.rates or "latency" in faults.sequence else faults.latency
-        if faults.paths and not path.startswith(faults.paths):
-            return Drawn(OK, 0.0, 0.0)
+        if self.faults.paths and not path.startswith(self.faults.paths):
+            return Drawn(OK, 0.0)
         with self._lock:
             # Both are drawn for each request, so that one fault does not shift those that follow.
-            kind, cut = self._kind(), self._random.random()
-        return Drawn(kind, faults.latency if kind == "latency" else always, cut)
+            return Drawn(self._kind(), self._random.random())
 
     def _kind(self) -> str:
         # Counted under the lock of `draw`, so threads share one sequence.
@@ -163,7 +143,7 @@ def _number(text: str, *, part: str) -> float:
 def _seconds(text: str, *, part: str) -> float:
     if text.endswith("ms"):
         return _number(text[:-2], part=part) / 1000
-    return _number(text[:-1], part=part)
+    return _number(text[:-1] if text.endswith("s") else "", part=part)
 
 
 Message = MutableMapping[str, Any]
@@ -176,8 +156,8 @@ Headers = tuple[tuple[bytes, bytes], ...]
 JSON = "application/json"
 TEXT = "text/plain; charset=UTF-8"
 HTML = "text/html; charset=UTF-8"
-# Of a dripped body, which bounds the total time.
-_PIECES = 20
+# Seconds that a Retry-After names.
+_LATER = 1
 PAGE = "<html><head><title>{title}</title></head><body><center><h1>{title}</h1></center></body></html>"
 
 
@@ -207,11 +187,9 @@ class InjectedExchange:
     transport: asyncio.Transport | None
 
 
-async def answer(exchange: InjectedExchange, *, drawn: Drawn, faults: Faults) -> None:
+async def answer(exchange: InjectedExchange, drawn: Drawn) -> None:
     """Respond to one request as drawn."""
-    if drawn.delay:
-        await asyncio.sleep(drawn.delay)
-    if drawn.kind in (OK, "latency"):
+    if drawn.kind == OK:
         await exchange.app(exchange.scope, exchange.receive, exchange.send)
         return
     # Also for refusals: otherwise a client that is still sending would see a reset in place of the answer.
@@ -219,10 +197,10 @@ async def answer(exchange: InjectedExchange, *, drawn: Drawn, faults: Faults) ->
     exchange = await _having_read(exchange)
     if drawn.kind == "reset":
         await _reset(exchange)
-    elif (refusal := _refusal(drawn.kind, faults)) is not None:
+    elif (refusal := _refusal(drawn.kind)) is not None:
         await _whole(exchange, refusal)
     else:
-        await _spoil(exchange, await _ask(exchange), drawn=drawn, faults=faults)
+        await _spoil(exchange, await _ask(exchange), drawn)
 
 
 async def _having_read(exchange: InjectedExchange) -> InjectedExchange:
@@ -238,15 +216,15 @@ async def _having_read(exchange: InjectedExchange) -> InjectedExchange:
     return replace(exchange, receive=receive)
 
 
-def _refusal(kind: str, faults: Faults) -> InjectedAnswer | None:
+def _refusal(kind: str) -> InjectedAnswer | None:
     """The response instead of the app's, for the kinds that never call the app."""
-    later = formatdate(time.time() + faults.retry_after, usegmt=True)
+    later = formatdate(time.time() + _LATER, usegmt=True)
     too_many = "The server is currently receiving too many requests."
     behind = json.dumps({"error": "This scan has not yet replicated all data; ask another one."})
     answers = {
         "403": _answer(403, TEXT, "RBAC: access denied"),
         "429": _answer(429, TEXT, too_many),
-        "429-seconds": _answer(429, TEXT, too_many, retry_after=str(faults.retry_after)),
+        "429-seconds": _answer(429, TEXT, too_many, retry_after=str(_LATER)),
         "429-date": _answer(429, TEXT, too_many, retry_after=later),
         "500": _answer(500, JSON, json.dumps({"error": "An internal error occurred."})),
         "502": _answer(502, HTML, PAGE.format(title="502 Bad Gateway")),
@@ -266,7 +244,7 @@ def _answer(status: int, content_type: str, body: str, *, retry_after: str = "")
     return InjectedAnswer(status, tuple(headers), body.encode())
 
 
-async def _spoil(exchange: InjectedExchange, whole: InjectedAnswer, *, drawn: Drawn, faults: Faults) -> None:
+async def _spoil(exchange: InjectedExchange, whole: InjectedAnswer, drawn: Drawn) -> None:
     """Send the app's response, damaged as drawn."""
     part = whole.body[: _cut(len(whole.body), drawn.cut)]
     match drawn.kind:
@@ -280,10 +258,8 @@ async def _spoil(exchange: InjectedExchange, whole: InjectedAnswer, *, drawn: Dr
             await _end(exchange)
         case "truncated":
             await _whole(exchange, replace(whole, body=part))
-        case "content-type":
-            await _whole(exchange, replace(whole, headers=_as_text(whole.headers)))
         case _:
-            await _drip(exchange, whole, faults)
+            await _whole(exchange, replace(whole, headers=_as_text(whole.headers)))
 
 
 def _cut(length: int, at: float) -> int:
@@ -319,16 +295,6 @@ async def _whole(exchange: InjectedExchange, whole: InjectedAnswer) -> None:
 async def _begin(exchange: InjectedExchange, whole: InjectedAnswer, part: bytes) -> None:
     await exchange.send(whole.start())
     await exchange.send({"type": "http.response.body", "body": part, "more_body": True})
-
-
-async def _drip(exchange: InjectedExchange, whole: InjectedAnswer, faults: Faults) -> None:
-    size = max(1, -(-len(whole.body) // _PIECES))
-    await exchange.send(whole.start())
-    for begin in range(0, len(whole.body), size):
-        await asyncio.sleep(faults.drip)
-        piece = whole.body[begin : begin + size]
-        await exchange.send({"type": "http.response.body", "body": piece, "more_body": True})
-    await exchange.send({"type": "http.response.body", "body": b""})
 
 
 async def _reset(exchange: InjectedExchange) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Mapping
-from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.faults import App
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.generator.growth import LedgerGrowth
 from ledgerframes.sandbox.http.ledger_access import Access
-from ledgerframes.sandbox.serving import Served, serve
+from ledgerframes.sandbox.serving import Served
 from ledgerframes.sandbox.start_options import Serving, read_options, read_pruning, read_serving, whole
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.templates import COIN_RULES, TOKEN_RULES
@@ -45,27 +44,23 @@ def _serve(world: World, how: Serving, issuer: Issuer) -> Sandbox:
 
     view = ServerView(world, pruning=how.pruning)
     app = app_of(view, Access(world.accounts, issuer, how.nobody), release=how.release)
-    return Sandbox(view, serve(app, port=how.port, faults=how.faults, latency=how.latency), how, issuer=issuer)
+    return Sandbox(view, app, how, issuer=issuer)
 
 
-class Sandbox:
+class Sandbox(Served):
     """A running sandbox; a context manager that stops it.
 
     Attributes:
         world: the ledger that it serves; `world.items()` is its whole history.
     """
 
-    def __init__(self, view: ServerView, served: Served, how: Serving, *, issuer: Issuer) -> None:
+    def __init__(self, view: ServerView, app: App, how: Serving, *, issuer: Issuer) -> None:
+        super().__init__(app, port=how.port, faults=how.faults, latency=how.latency)
         self.world = view.world
         self._view = view
-        self._served = served
         self._issuer = issuer
+        self.start()
         self._growth = None if how.rate is None else LedgerGrowth(self.world.advance, rate=how.rate)
-
-    @property
-    def url(self) -> str:
-        """The server's root, an address on a port of this machine."""
-        return self._served.url
 
     @property
     def scan_url(self) -> str:
@@ -95,20 +90,6 @@ class Sandbox:
     def ledger_url(self) -> str:
         """The base of the participant ledger interface."""
         return f"{self.url}/api/ledger"
-
-    @property
-    def requests(self) -> Counter[str]:
-        """The number of received requests by "METHOD /path", whatever their outcome."""
-        return self._served.arrived
-
-    @property
-    def faults(self) -> Faults | None:
-        """The faults being injected; set it to another value, or to None for no faults."""
-        return self._served.faults
-
-    @faults.setter
-    def faults(self, faults: Faults | None) -> None:
-        self._served.faults = faults
 
     def prune(self, *, before: Any = None, window: str | None = None) -> None:
         """Throw away what the scan has shown so far, from the next request on; without arguments it has everything.
@@ -167,13 +148,7 @@ class Sandbox:
         """Close every connection, free the port and stop the growth; a second call does nothing."""
         if self._growth is not None:
             self._growth.stop()
-        self._served.stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self.stop()
+        super().stop()
 
     def __repr__(self) -> str:
         return f"<Sandbox {self.url}, {len(self.world.updates)} updates>"

@@ -16,18 +16,7 @@ from email.utils import formatdate
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
-from ledgerframes.sandbox.faults import (
-    OK,
-    App,
-    Drawn,
-    FaultDraws,
-    Faults,
-    InjectedExchange,
-    Receive,
-    Scope,
-    Send,
-    answer,
-)
+from ledgerframes.sandbox.faults import App, FaultDraws, Faults, InjectedExchange, Receive, Scope, Send, answer
 
 if TYPE_CHECKING:
     import uvicorn
@@ -54,7 +43,7 @@ def serve(app: App, *, port: int = 0, faults: Faults | None = None, latency: flo
     Raises:
         OSError: the port is not available.
     """
-    served = Served(app, listener=_listen(port), faults=faults, latency=latency)
+    served = Served(app, port=port, faults=faults, latency=latency)
     served.start()
     return served
 
@@ -67,14 +56,15 @@ class Served:
         latency: seconds that every request waits before the app sees it; can be set at any time.
     """
 
-    def __init__(self, app: App, *, listener: socket.socket, faults: Faults | None, latency: float) -> None:
+    def __init__(self, app: App, *, port: int, faults: Faults | None, latency: float) -> None:
+        listener = _listen(port)
         self.url = f"http://{HOST}:{listener.getsockname()[1]}"
         self.latency = latency
         self._app = app
         self._listener = listener
         self._lock = threading.Lock()
         self._arrived: Counter[str] = Counter()
-        self._draws = None if faults is None else FaultDraws(faults)
+        self._draws = FaultDraws(faults or Faults())
         self._state: ServerState | None = None
         self._ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
         # A daemon, so that a notebook that forgets to stop the sandbox can still end.
@@ -83,15 +73,15 @@ class Served:
     @property
     def faults(self) -> Faults | None:
         """The faults being injected; set it to another value, or to None for no faults."""
-        draws = self._draws
-        return None if draws is None else draws.faults
+        faults = self._draws.faults
+        return None if faults == Faults() else faults
 
     @faults.setter
     def faults(self, faults: Faults | None) -> None:
-        self._draws = None if faults is None else FaultDraws(faults)
+        self._draws = FaultDraws(faults or Faults())
 
     @property
-    def arrived(self) -> Counter[str]:
+    def requests(self) -> Counter[str]:
         """The number of received requests by "METHOD /path", whatever their outcome."""
         with self._lock:
             return Counter(self._arrived)
@@ -164,12 +154,9 @@ class Served:
             self._arrived[name] += 1
             draws = self._draws
         exchange = InjectedExchange(self._ask, scope, receive, send, self._transport(scope))
-        if self.latency:
-            await asyncio.sleep(self.latency)
-        if draws is None:
-            await answer(exchange, drawn=Drawn(OK, 0.0, 0.0), faults=Faults())
-            return
-        await answer(exchange, drawn=draws.draw(scope["path"]), faults=draws.faults)
+        if self.latency or draws.faults.latency:
+            await asyncio.sleep(self.latency + draws.faults.latency)
+        await answer(exchange, draws.draw(scope["path"]))
 
     def _transport(self, scope: Scope) -> asyncio.Transport | None:
         """The open connection that a request came by."""

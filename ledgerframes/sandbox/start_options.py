@@ -103,16 +103,15 @@ def read_serving(
     Raises:
         ValueError: a value is not valid, or goes together with one that it excludes.
     """
-    from ledgerframes.sandbox.http.routes import check_release
+    from ledgerframes.sandbox.http.routes import RELEASES
 
-    check_release(release)
     rate = None if live is None else parse_rate(live)
     port, latency = whole(port, "port", least=0, most=65_535), real(latency, "latency")
     if faults is not None and not isinstance(faults, Faults):
         raise ValueError(f"faults={faults!r} is not valid: give Faults(...), or text such as '429:0.1,reset:0.05'")
     pruning = read_pruning(prune_before, prune)
     nobody = {"token": "", "none": OPERATOR}[_choice(auth, "auth", ("token", "none"))]
-    return Serving(port, latency, faults, release, pruning, nobody, rate)
+    return Serving(port, latency, faults, _choice(release, "release", RELEASES), pruning, nobody, rate)
 
 
 def read_history(

@@ -87,7 +87,7 @@ def test_active_contracts_agree_with_the_sandboxs_own_state(normal):
     found = lf.active_contracts(normal.history.events, normal.history.reassignments)
     world = normal.net.sandbox.world
     with world.lock:
-        coins, total = set(world.coins._living), world.coins.units
+        coins, total = set(world.coins.living), world.coins.units
     of_coins = found.template_name.isin(["Splice.Amulet:Amulet", "Splice.Amulet:LockedAmulet"])
     assert coins == set(found[of_coins].contract_id)
     held = lf.holdings_from_events(normal.history.events, normal.history.reassignments)

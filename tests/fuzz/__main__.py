@@ -31,7 +31,7 @@ RUNS: dict[str, tuple[dict[str, Any], str]] = {
     "release 0.7, who may do everything": ({"release": "0.7"}, EVERYBODY),
     "release 0.9, who may do everything": ({"release": "0.9"}, EVERYBODY),
     "release 0.7, who has a wallet": ({"release": "0.7"}, "alice"),
-    "older scan, who manages": ({"release": "0.6"}, "participant_admin"),
+    "older scan, who manages": ({"release": "0.5"}, "participant_admin"),
     # Such a ledger answers commands with 501, as documented; schemathesis takes any 5xx for a crash.
     "hostile data, who acts for nobody": ({"hostile": True}, "validator_operator"),
 }

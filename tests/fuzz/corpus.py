@@ -148,7 +148,7 @@ def gather(updates: int = 60) -> Corpus:
     """Ask sandboxes for everything, and read the captures where there are any."""
     answers: dict[str, list[bytes]] = defaultdict(list)
     histories, parties = [], ["nobody::12"]
-    for options in ({}, {"hostile": True}, {"release": "0.9"}, {"release": "0.6"}):
+    for options in ({}, {"hostile": True}, {"release": "0.9"}, {"release": "0.5"}):
         with started(updates=updates, **options) as sandbox:
             names = ("scan_url", "validator_url", "registry_url", "ledger_url")
             settings = Settings(

@@ -39,19 +39,19 @@ class HostileEconomy:
             if "events_by_id" in item:
                 break
         item |= {"migration_id": at[0], "record_time": record_time, "synchronizer_id": synchronizer_id}
-        self._keep(item, at)
+        self._keep(item)
         return item
 
-    def _keep(self, item: dict[str, Any], at: Cursor) -> None:
+    def _keep(self, item: dict[str, Any]) -> None:
         """Enter the coins of a transaction into the hostile world."""
         events, coins = item["events_by_id"].values(), self._world.coins
         for event in events:
             entity = event["template_id"].partition(":")[2]
             if "create_arguments" in event and entity in _READ_BACK:
-                coins.create(_contract(event, entity, item["synchronizer_id"]), at)
+                coins.create(_contract(event, entity, item["synchronizer_id"]))
         for event in events:
             if event.get("consuming"):
-                coins.end(event["contract_id"], at)
+                coins.end(event["contract_id"])
 
 
 def _contract(event: dict[str, Any], entity: str, synchronizer_id: str) -> Contract:

@@ -14,7 +14,7 @@ IOU = "#iou-app:Iou:Iou"
 REASSIGN = "/v2/commands/submit-and-wait-for-reassignment"
 ASYNC = "/v2/commands/async/submit-reassignment"
 TREE = "/v2/commands/submit-and-wait-for-transaction-tree"
-RUN = {"reset-after", "reset-in-body", "truncated", "short-body", "content-type", "drip", "latency"}
+RUN = {"reset-after", "reset-in-body", "truncated", "short-body", "content-type"}
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def make_user(own, _operator, command_id):
 def test_a_command_arrives_once_whatever_goes_wrong(own, operator, kind, send, path):
     name, world = f"POST /api/ledger{path}", own.sandbox.world
     before, executed = own.sandbox.requests[name], len(world.asked)
-    own.sandbox.faults = Faults({kind: 1.0}, latency=0.001, drip=0.0001)
+    own.sandbox.faults = Faults({kind: 1.0})
 
     with suppress(lf.LedgerframesError):
         send(own, operator, f"{kind}-{send.__name__}")

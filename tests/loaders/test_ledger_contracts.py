@@ -190,7 +190,7 @@ def test_an_entry_that_breaks_the_interface_is_a_decode_error(entry):
 
 
 def test_an_older_participant_gets_one_error_that_names_the_route_the_release_and_a_way_out():
-    with lf.sandbox(updates=10, release="0.6") as net, pytest.raises(lf.errors.InputError) as caught:
+    with lf.sandbox(updates=10, release="0.5") as net, pytest.raises(lf.errors.InputError) as caught:
         lf.load_ledger_contracts(net, None)
     for part in ("POST /v2/state/active-contracts-page", "since 3.5.10", "ledger_url=", "lf.load_active_contracts"):
         assert part in str(caught.value)

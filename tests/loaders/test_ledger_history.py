@@ -264,7 +264,7 @@ def test_a_page_that_breaks_the_interface_is_a_decode_error(broken, column):
 
 
 def test_an_older_participant_gets_one_error_that_names_the_route_the_release_and_a_way_out():
-    with lf.sandbox(updates=10, release="0.6") as net, pytest.raises(lf.errors.InputError) as caught:
+    with lf.sandbox(updates=10, release="0.5") as net, pytest.raises(lf.errors.InputError) as caught:
         lf.load_ledger_history(net, None)
     for part in ("POST /v2/updates/get-updates-page", "3.5.14", "ledger_url=", "lf.load_ledger_transaction"):
         assert part in str(caught.value)

@@ -18,7 +18,7 @@ RETRYABLE = (
     *("429", "429-seconds", "429-date", "502", "503", "503-not-replicated", "504"),
     *("reset", "reset-in-body", "reset-after", "truncated", "short-body", "html", "empty"),
 )
-HARMLESS = ("content-type", "drip", "latency")
+HARMLESS = ("content-type",)
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +53,14 @@ def loads(world, wanted, faults, times):
 @pytest.mark.long(quick=2)
 @pytest.mark.parametrize("kind", [*RETRYABLE, *HARMLESS])
 def test_a_fault_in_a_fifth_of_the_answers_does_not_stop_a_load(world, wanted, kind):
-    faults = Faults({kind: 0.2}, seed=5, latency=0.001, drip=0.0005)
+    faults = Faults({kind: 0.2}, seed=5)
     assert loads(world, wanted, faults, 15) == 15
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", [*RETRYABLE, *HARMLESS])
 def test_five_hundred_loads_under_each_fault(world, wanted, kind):
-    faults = Faults({kind: 0.2}, seed=5, latency=0.001, drip=0.0005)
+    faults = Faults({kind: 0.2}, seed=5)
     assert loads(world, wanted, faults, 500) >= 495
 
 
@@ -94,7 +94,7 @@ def test_a_fault_that_stays_is_the_right_error_in_bounded_time(world, kind, erro
 
 
 def test_what_was_loaded_before_a_fault_can_be_kept(world, wanted):
-    script = Faults.script(["ok", "ok", "ok", *["500"] * 50])
+    script = Faults(sequence=("ok", "ok", "ok", *["500"] * 50))
     with started(world=world, faults=script) as server, connected(server) as net:
         frame = lf.load_updates(net, limit=300, page_size=50, allow_partial=True, progress=False)
     assert frame.attrs["complete"] is False

@@ -248,5 +248,5 @@ def test_up_to_where_events_reach_is_a_call(net):
 
     assert latest.record_time == f"{max(last, lf.load_updates(net).record_time.max()):%Y-%m-%dT%H:%M:%S.%fZ}"
     wrong = pytest.raises(lf.errors.NotFoundError, match="id latest-record-time not found")
-    with net.sandbox.replica(release="0.6") as server, lf.connect(scan_url=server.scan_url) as older, wrong:
+    with net.sandbox.replica(release="0.5") as server, lf.connect(scan_url=server.scan_url) as older, wrong:
         older.scan.latest_event_record_time()

@@ -127,7 +127,7 @@ def test_a_scan_without_objects_is_named_with_what_to_do(served):
 
 
 def test_an_older_release_has_no_objects():
-    with lf.sandbox(updates=20, release="0.6") as net, pytest.raises(lf.errors.InputError, match="has no objects"):
+    with lf.sandbox(updates=20, release="0.5") as net, pytest.raises(lf.errors.InputError, match="has no objects"):
         lf.load_history(net, source="objects")
 
 
@@ -156,8 +156,8 @@ def test_an_object_that_was_damaged_on_the_way_is_downloaded_again():
     with lf.sandbox(updates=300) as net:
         whole = lf.load_history(net, source="objects").updates
     spoiled = "/api/scan/v0/history/bulk/download/"
-    kinds = ["truncated", "ok", "reset-in-body", "503", "short-body", "truncated", "truncated"]
-    with lf.sandbox(updates=300, faults=Faults.script(kinds, paths=spoiled)) as net:
+    kinds = ("truncated", "ok", "reset-in-body", "503", "short-body", "truncated", "truncated")
+    with lf.sandbox(updates=300, faults=Faults(sequence=kinds, paths=spoiled)) as net:
         assert lf.load_history(net, source="objects").updates.equals(whole)
 
 

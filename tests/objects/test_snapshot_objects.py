@@ -163,7 +163,7 @@ def test_a_scan_without_objects_is_named_with_what_to_do(served):
     served.sandbox.object_faults = ObjectFaults(served=False)
     with pytest.raises(lf.errors.InputError, match="has no objects; give source='pages'"):
         by_objects(served)
-    with lf.sandbox(updates=20, release="0.6") as older, pytest.raises(lf.errors.InputError, match="has no objects"):
+    with lf.sandbox(updates=20, release="0.5") as older, pytest.raises(lf.errors.InputError, match="has no objects"):
         by_objects(older)
 
 

@@ -11,7 +11,7 @@ def turns():
     """What goes over the wire with the releases that the sandbox has."""
     with start(seed=7, updates=200) as sandbox:
         found = conversation(sandbox)
-        for options in ({"release": "0.9"}, {"release": "0.6"}):
+        for options in ({"release": "0.9"}, {"release": "0.5"}):
             with sandbox.replica(**options) as release:
                 found += short_conversation(release)
     return found

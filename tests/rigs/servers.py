@@ -12,9 +12,7 @@ from ledgerframes.sandbox.faults import App, Message, Receive, Scope, Send
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.http.app import app_of
 from ledgerframes.sandbox.http.ledger_access import Access
-from ledgerframes.sandbox.http.routes import Limits
 from ledgerframes.sandbox.server import Sandbox
-from ledgerframes.sandbox.serving import serve
 from ledgerframes.sandbox.start_options import read_options
 from ledgerframes.sandbox.world.tokens import Issuer
 from ledgerframes.sandbox.world.world import World
@@ -76,12 +74,12 @@ def started(
         view,
         Access(world.accounts, issuer, how.nobody),
         release=how.release,
-        limits=Limits(page=page_maximum, holdings=holdings_limit),
+        page_maximum=page_maximum,
+        holdings_maximum=holdings_limit,
         objects=objects,
     )
     app = app if silent_cap is None else _capped(app, silent_cap)
-    served = serve(app, port=how.port, faults=how.faults, latency=how.latency)
-    rigged = Rigged(view, served, how, issuer=issuer)
+    rigged = Rigged(view, app, how, issuer=issuer)
     rigged.objects = objects
     return rigged
 

@@ -411,3 +411,16 @@ def test_every_update_of_a_hostile_ledger_can_be_read():
             expected = [one for one in preorder(item) if one["event_type"] in ("created_event", "exercised_event")]
             assert [one["contractId"] for one in shown] == [one["contract_id"] for one in expected]
             assert [one.get("createArgument") for one in shown] == [one.get("create_arguments") for one in expected]
+
+
+def test_a_view_that_a_contract_cannot_give_says_so_in_its_status():
+    view = {"interfaceId": "#p:Splice.Api.Token.HoldingV1:Holding", "includeInterfaceView": True}
+    wanted = {"cumulative": [{"identifierFilter": {"InterfaceFilter": {"value": view}}}]}
+    with started(hostile=True, updates=500) as sandbox:
+        body = {"eventFormat": {"filtersForAnyParty": wanted}, "maxPageSize": 1_000}
+        entries = call(sandbox, "/v2/state/active-contracts-page", body).json["activeContracts"]
+
+    active = [one["contractEntry"]["JsActiveContract"] for one in entries if "JsActiveContract" in one["contractEntry"]]
+    views = [view for one in active for view in one["createdEvent"]["interfaceViews"]]
+    assert {one["viewStatus"]["code"] for one in views} == {0, 9}
+    assert all(("viewValue" in one) == (one["viewStatus"]["code"] == 0) for one in views)

@@ -136,7 +136,7 @@ def test_the_content_type_counts(sandbox, path, kind, status):
 @pytest.mark.parametrize(
     ("query", "headers", "user", "refusal"),
     [
-        ("", BINARY, "participant_admin", (413, "ARCHIVE_TOO_LARGE")),
+        ("", BINARY, "participant_admin", (413, "REQUEST_TOO_LARGE")),
         ("", {"Content-Type": "text/json"}, "participant_admin", (415, "UNSUPPORTED_MEDIA_TYPE")),
         ("?synchronizerId=sync-z::1220ff", BINARY, "participant_admin", (404, "SYNCHRONIZER_NOT_FOUND")),
         ("", BINARY, "alice", (403, "NA")),
@@ -153,7 +153,7 @@ def test_a_body_above_the_limit_is_refused_while_it_comes(sandbox):
 
     assert code_before_the_end(sandbox, UPLOAD, {"Transfer-Encoding": "chunked"}, body=chunk) == (
         413,
-        "ARCHIVE_TOO_LARGE",
+        "REQUEST_TOO_LARGE",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import urllib.request
 import pytest
 
 from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.http.responses import JSON_MAXIMUM
 from ledgerframes.sandbox.server import start
 from tests.rigs.servers import replica
 from tests.sandbox.asking import ask
@@ -95,3 +97,26 @@ def test_it_answers_under_the_names_of_a_localnet_and_hands_on_addresses_under_t
 
     assert listed
     assert all(one["url"].startswith(f"http://{host}/api/scan/") for one in listed)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/api/scan/v2/updates", "error"),
+        ("/registry/allocation-instruction/v1/allocation-factory", "error"),
+        ("/api/ledger/v2/users", "cause"),
+    ],
+)
+@pytest.mark.parametrize("headers", [{"Content-Length": "10000000000"}, {"Transfer-Encoding": "chunked"}])
+def test_a_body_above_the_limit_is_refused_before_its_end(sandbox, path, said, headers):
+    chunk = b"%x\r\n" % (JSON_MAXIMUM + 1) + bytes(JSON_MAXIMUM + 1) if "Transfer-Encoding" in headers else b"{"
+    connection = http.client.HTTPConnection(sandbox.url.removeprefix("http://"), timeout=30)
+    connection.putrequest("POST", path)
+    for name, value in {**headers, "Authorization": f"Bearer {sandbox.token('participant_admin')}"}.items():
+        connection.putheader(name, value)
+    connection.endheaders(chunk)
+    answer = connection.getresponse()
+
+    assert answer.status == 413
+    assert str(JSON_MAXIMUM) in json.loads(answer.read())[said]
+    connection.close()

@@ -152,12 +152,17 @@ def test_latency_holds_for_every_request_and_can_be_changed(served):
 
 
 def test_counts_what_arrived_whatever_became_of_it(served):
-    served.faults = Faults.script(["503", "ok"])
+    served.faults = Faults(
+        sequence=(
+            "503",
+            "ok",
+        )
+    )
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(f"{served.url}/hello/ada")
     refused.value.close()
     urllib.request.urlopen(f"{served.url}/hello/ada").read()
-    assert served.arrived == {"GET /hello/ada": 2}
+    assert served.requests == {"GET /hello/ada": 2}
 
 
 def test_an_app_that_fails_is_logged_with_its_request(served, caplog):
@@ -182,4 +187,4 @@ def test_many_threads_at_once_are_all_answered(served):
     for thread in threads:
         thread.join()
     assert sorted(answers) == sorted(b'{"hello":"%d"}' % name for name in range(32))
-    assert served.arrived.total() == 32
+    assert served.requests.total() == 32

@@ -34,7 +34,7 @@ from tests.store.killed_tables import FROM_OBJECTS, VERDICTS, KilledTables
 from tests.store.killed_tables import UPDATES as HISTORY
 from tests.store.witness import Witness, lies_in, parts_of
 
-FAULTS: Final = "429:0.01,503:0.02,reset-in-body:0.02,truncated:0.02,502:0.01,latency:0.05"
+FAULTS: Final = "429:0.01,503:0.02,reset-in-body:0.02,truncated:0.02,502:0.01"
 A_STORE: Final = 40
 #: Few enough that most syncs would come to the end of what there is, and that the next ones meet what they left.
 UPDATES: Final = 160

@@ -49,9 +49,9 @@ def write_batch(commands: list[Command], body: SubmitCommands, sim: Simulation, 
     # Rendered before anything is applied: whatever fails up to here leaves the ledger unchanged.
     update = batch.tx.update(migration_id=sim.migration_id, record_time=now, external_hash=None)
     for contract in batch.created.values():
-        sim.world.create(contract, (sim.migration_id, now))
+        sim.world.create(contract)
     for contract in batch.ended.values():
-        sim.world.archive(contract, (sim.migration_id, now))
+        sim.world.archive(contract)
     # A snapshot at once, so that the effect of a command on holdings can be looked up.
     sim.world.after_commands.append(now)
     return [update]

@@ -208,12 +208,7 @@ CHOICES: Final[Mapping[Template, Mapping[str, Choice]]] = MappingProxyType(
             "Iou_Transfer": Choice(NewOwner, _owner, _transfer),
             "Iou_Split": Choice(Part, _owner, _split),
             "Iou_Settle": Choice(Record, _owner, lambda _: None),
-            "Iou_GetBalance": Choice(
-                Viewer,
-                lambda _, wanted: (wanted.viewer,),
-                lambda done: done.contract.payload["amount"],
-                consuming=False,
-            ),
+            "Iou_GetBalance": Choice(Viewer, lambda _, wanted: (wanted.viewer,), _balance, consuming=False),
         },
         COIN_RULES: {
             "AmuletRules_DevNet_Tap": Choice(Tap, lambda _, wanted: (wanted.receiver,), _tap, consuming=False)

@@ -12,6 +12,7 @@ from typing import Final
 UNAVAILABLE: Final = (1, 14, 503)
 CONTENTION: Final = (2, 10, 409)
 INVALID: Final = (8, 3, 400)
+TOO_LARGE: Final = (8, 3, 413)
 STATE: Final = (9, 9, 400)
 EXISTS: Final = (10, 6, 409)
 MISSING: Final = (11, 5, 404)
@@ -53,6 +54,11 @@ class LedgerError(Exception):
 
 class UnreadableError(Exception):
     """A malformed body or query value; the ledger interface answers 400 in plain text (contract: Errors 2)."""
+
+
+def unreadable(cause: object) -> UnreadableError:
+    """A body that is not what the route takes."""
+    return UnreadableError(f"Invalid value for: body ({cause})")
 
 
 def invalid(cause: str) -> LedgerError:

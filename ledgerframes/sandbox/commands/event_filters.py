@@ -9,8 +9,8 @@ from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 from msgspec import Struct
 
-from ledgerframes.sandbox.commands.errors import UnreadableError, invalid
-from ledgerframes.sandbox.world.templates import IMPLEMENTED
+from ledgerframes.sandbox.commands.errors import invalid, unreadable
+from ledgerframes.sandbox.commands.interface_views import IMPLEMENTED
 
 Shape = Literal["TRANSACTION_SHAPE_UNSPECIFIED", "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS"]
 LEDGER_EFFECTS: Final = "TRANSACTION_SHAPE_LEDGER_EFFECTS"
@@ -38,7 +38,7 @@ class Variants(Struct, rename="pascal", forbid_unknown_fields=True):
         given = [value for name in self.__struct_fields__ if (value := getattr(self, name)) is not None]
         if len(given) != 1:
             names = ", ".join(self.__struct_encode_fields__)
-            raise UnreadableError(f"Invalid value for: body (exactly one of {names} is to be given)")
+            raise unreadable(f"exactly one of {names} is to be given")
         return given[0]
 
 
@@ -124,33 +124,6 @@ class Seen(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Matcher:
-    """One entry of a filter, ready to be applied.
-
-    Attributes:
-        template_id: the requested template, as a reference; empty for any.
-        interface: the requested interface, as `Module:Entity`; empty for any.
-        view: the interface whose view is requested, as it was referred to; empty for none.
-        nothing: nothing matches: the variant `Empty`.
-    """
-
-    template_id: str = ""
-    interface: str = ""
-    view: str = ""
-    with_blob: bool = False
-    nothing: bool = False
-
-    def matches(self, subject: Subject) -> bool:
-        """Whether an event is let through."""
-        if self.template_id.startswith("#"):
-            entity = subject.template_id.partition(":")[2]
-            return self.template_id == f"#{subject.package_name}:{entity}"
-        if self.template_id:
-            return self.template_id == subject.template_id
-        return self.interface in subject.interfaces if self.interface else not self.nothing
-
-
-@dataclass(frozen=True, slots=True)
 class Selection:
     """The parties whose events are requested, and which of their events.
 
@@ -159,8 +132,8 @@ class Selection:
         anyone: the requested part of all events, if any.
     """
 
-    by_party: Mapping[str, tuple[Matcher, ...]]
-    anyone: tuple[Matcher, ...] | None = None
+    by_party: Mapping[str, tuple[WildcardFilter, ...]]
+    anyone: tuple[WildcardFilter, ...] | None = None
 
     def parties(self, witnesses: Iterable[str]) -> list[str]:
         """The witnesses that are requesting parties."""
@@ -168,17 +141,18 @@ class Selection:
 
     def look(self, subject: Subject, witnesses: Collection[str]) -> Seen | None:
         """How an event with these witnesses is seen; None if it is not."""
-        asked = [matcher for party in witnesses for matcher in self.by_party.get(party, ())] + list(self.anyone or ())
-        matching = [matcher for matcher in asked if matcher.matches(subject)]
-        views = tuple(dict.fromkeys(matcher.view for matcher in matching if matcher.view))
-        return (
-            Seen(self.parties(witnesses), any(matcher.with_blob for matcher in matching), views) if matching else None
-        )
+        asked = [one for party in witnesses for one in self.by_party.get(party, ())] + list(self.anyone or ())
+        matching = [one for one in asked if _lets_through(one, subject)]
+        if not matching:
+            return None
+        viewed = [one for one in matching if isinstance(one, InterfaceFilter) and one.include_interface_view]
+        with_blob = any(one.include_created_event_blob for one in matching)
+        return Seen(self.parties(witnesses), with_blob, tuple(dict.fromkeys(one.interface_id for one in viewed)))
 
 
 def everything(parties: Iterable[str], *, anyone: bool = False) -> Selection:
     """All events of these parties, or all events."""
-    return Selection({party: (Matcher(),) for party in parties}, (Matcher(),) if anyone else None)
+    return Selection({party: (WildcardFilter(),) for party in parties}, (WildcardFilter(),) if anyone else None)
 
 
 def selection(wanted: EventFormat) -> Selection:
@@ -190,37 +164,38 @@ def selection(wanted: EventFormat) -> Selection:
     """
     if not wanted.filters_by_party and wanted.filters_for_any_party is None:
         raise invalid("filtersByParty and filtersForAnyParty cannot both be empty")
-    anyone = None if wanted.filters_for_any_party is None else _matchers(wanted.filters_for_any_party)
-    return Selection({party: _matchers(filters) for party, filters in wanted.filters_by_party.items()}, anyone)
+    anyone = None if wanted.filters_for_any_party is None else _read(wanted.filters_for_any_party)
+    return Selection({party: _read(filters) for party, filters in wanted.filters_by_party.items()}, anyone)
 
 
 def interfaces_of(template_id: str, through: str | None = None) -> tuple[str, ...]:
     """The interfaces of a template, and the one a choice came through."""
-    implemented = IMPLEMENTED.get(template_id.partition(":")[2], ())
+    implemented = tuple(IMPLEMENTED.get(template_id.partition(":")[2], ()))
     return implemented if through is None else (*implemented, through.partition(":")[2])
 
 
-def _matchers(filters: Filters) -> tuple[Matcher, ...]:
-    # The contract: without filters a single wildcard applies.
-    return tuple(_matcher(event_filter.identifier_filter) for event_filter in filters.cumulative) or (Matcher(),)
+def _lets_through(wanted: WildcardFilter, subject: Subject) -> bool:
+    """Whether a filter lets an event through; a package's name stands for every version, its hash for that one."""
+    match wanted:
+        case TemplateFilter(template_id=name) if name.startswith("#"):
+            return name == f"#{subject.package_name}:{subject.template_id.partition(':')[2]}"
+        case TemplateFilter(template_id=name):
+            return name == subject.template_id
+        case InterfaceFilter(interface_id=name):
+            return name.partition(":")[2] in subject.interfaces
+    return True
 
 
-def _matcher(variants: IdentifierFilter) -> Matcher:
-    match variants.chosen():
-        case Valued(value=TemplateFilter() as wanted):
-            _parts(wanted.template_id, "templateId")
-            return Matcher(template_id=wanted.template_id, with_blob=wanted.include_created_event_blob)
-        case Valued(value=InterfaceFilter() as wanted):
-            view = wanted.interface_id if wanted.include_interface_view else ""
-            interface = _parts(wanted.interface_id, "interfaceId")[3]
-            return Matcher(interface=interface, view=view, with_blob=wanted.include_created_event_blob)
-        case Valued(value=WildcardFilter() as wanted):
-            return Matcher(with_blob=wanted.include_created_event_blob)
-    return Matcher(nothing=True)
-
-
-def _parts(reference: str, name: str) -> re.Match[str]:
-    parts = REFERENCE.fullmatch(reference)
-    if parts is None:
-        raise invalid(f"{name} {reference!r} is not a package reference, module and entity")
-    return parts
+def _read(filters: Filters) -> tuple[WildcardFilter, ...]:
+    """Read the filters of a party; the variant `Empty` lets nothing through."""
+    if not filters.cumulative:
+        # The contract: without filters a single wildcard applies.
+        return (WildcardFilter(),)
+    chosen = [entry.identifier_filter.chosen() for entry in filters.cumulative]
+    read = tuple(one.value for one in chosen if isinstance(one, Valued))
+    for one in read:
+        for name in ("template_id", "interface_id"):
+            reference = getattr(one, name, None)
+            if reference is not None and REFERENCE.fullmatch(reference) is None:
+                raise invalid(f"{name[:-3]}Id {reference!r} is not a package reference, module and entity")
+    return read

@@ -7,6 +7,10 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, Final
 
+import msgspec
+from msgspec import Raw
+
+from ledgerframes.sandbox.commands.errors import STATE
 from ledgerframes.sandbox.world.templates import (
     ALLOCATION_INTERFACE,
     COIN,
@@ -17,28 +21,33 @@ from ledgerframes.sandbox.world.templates import (
 )
 
 Payload = Mapping[str, Any]
+View = Callable[[Payload], dict[str, Any]]
 
 _META: Final[Mapping[str, Any]] = {"values": {}}
 
 
-def interface_views(references: Iterable[str], entity: str, payload: Payload) -> list[dict[str, Any]]:
+def interface_views(references: Iterable[str], entity: str, arguments: Raw) -> list[dict[str, Any]]:
     """The views of one contract.
 
     Args:
         references: the interfaces asked for, as `#package-name:Module:Entity` or with a package's hash; those that the
             template does not implement are left out.
         entity: `Module:Entity` of the contract's template.
-        payload: the contract's own record.
+        arguments: the contract's own record, as JSON.
     """
-    return [
-        {
-            "interfaceId": _with_hash(reference),
-            "viewStatus": {"code": 0, "message": "", "details": []},
-            "viewValue": _VIEWS[interface, entity](payload),
-        }
-        for reference, interface in ((name, name.partition(":")[2]) for name in references)
-        if (interface, entity) in _VIEWS
-    ]
+    known = IMPLEMENTED.get(entity, {})
+    views = ((reference, known.get(reference.partition(":")[2])) for reference in references)
+    return [{"interfaceId": _with_hash(name), **_computed(view, arguments)} for name, view in views if view is not None]
+
+
+def _computed(view: View, arguments: Raw) -> dict[str, Any]:
+    """A view and its status; a contract of another shape has none, and its status says so."""
+    try:
+        value = view(msgspec.json.decode(arguments))
+    except (LookupError, TypeError, msgspec.DecodeError) as error:
+        message = f"The view of this contract cannot be computed: {error!r}"
+        return {"viewStatus": {"code": STATE[1], "message": message, "details": []}}
+    return {"viewStatus": {"code": 0, "message": "", "details": []}, "viewValue": value}
 
 
 def _with_hash(reference: str) -> str:
@@ -67,11 +76,11 @@ def _factory(payload: Payload) -> dict[str, Any]:
     return {"admin": payload["dso"], "meta": _META}
 
 
-_VIEWS: Final[Mapping[tuple[str, str], Callable[[Payload], dict[str, Any]]]] = MappingProxyType(
+#: The interfaces that each template implements, with their views; all by `Module:Entity`.
+IMPLEMENTED: Final[Mapping[str, Mapping[str, View]]] = MappingProxyType(
     {
-        (HOLDING_INTERFACE, COIN.entity): _coin,
-        (HOLDING_INTERFACE, LOCKED_COIN.entity): _locked_coin,
-        (TRANSFER_INTERFACE, TRANSFER_FACTORY.entity): _factory,
-        (ALLOCATION_INTERFACE, TRANSFER_FACTORY.entity): _factory,
+        COIN.entity: {HOLDING_INTERFACE: _coin},
+        LOCKED_COIN.entity: {HOLDING_INTERFACE: _locked_coin},
+        TRANSFER_FACTORY.entity: {TRANSFER_INTERFACE: _factory, ALLOCATION_INTERFACE: _factory},
     }
 )

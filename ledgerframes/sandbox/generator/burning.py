@@ -12,7 +12,7 @@ from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, divided, times, units
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.simulation import Simulation
-from ledgerframes.sandbox.world.templates import COIN_RULES, MEMBER_TRAFFIC, PREAPPROVAL
+from ledgerframes.sandbox.world.templates import MEMBER_TRAFFIC, PREAPPROVAL
 from ledgerframes.sandbox.world.timestamps import DAY
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
@@ -52,15 +52,14 @@ def burn(
     output = Output(sim.parties.dso if to_dso else payer, amount, ratio=UNITS if to_dso else 0)
     payment = Payment(open_round, reason=reason, app_rewards=False)
     done = transfer(tx, sim, inputs, [output], payment, sender=payer, under=under)
-    for coin in done.created:
-        tx.archive(coin, under=under)
+    tx.archive(*done.created, under=under)
     return done
 
 
 def payment_context(sim: Simulation, open_round: Contract) -> dict[str, Any]:
     """The PaymentTransferContext of a choice that pays with coins alone."""
     return {
-        "amuletRules": sim.rules[COIN_RULES.entity].contract_id,
+        "amuletRules": sim.coin_rules.contract_id,
         "context": transfer_context(open_round),
     }
 
@@ -77,7 +76,7 @@ def transfer_context(open_round: Contract) -> dict[str, Any]:
 
 def app_context(sim: Simulation, open_round: Contract) -> dict[str, Any]:
     """The AppTransferContext of a choice of an app that no feature rewards."""
-    rules = sim.rules[COIN_RULES.entity].contract_id
+    rules = sim.coin_rules.contract_id
     return {"amuletRules": rules, "openMiningRound": open_round.contract_id, "featuredAppRight": None}
 
 
@@ -89,7 +88,7 @@ def buy_traffic(tx: Transaction, sim: Simulation) -> None:
     """Buy a multiple of the least amount of traffic for a validator's participant."""
     rng = sim.rng
     provider = sim.parties.validators[int(rng.random() ** 2 * len(sim.parties.validators))]
-    rules, open_round, amount = sim.rules[COIN_RULES.entity], sim.open_round(), _TOPUP * rng.randrange(1, 8)
+    rules, open_round, amount = sim.coin_rules, sim.open_round(), _TOPUP * rng.randrange(1, 8)
     schedule = rules.payload["configSchedule"]["initialValue"]["decentralizedSynchronizer"]["fees"]
     usd = times(amount * UNITS // _MEGABYTE, units(schedule["extraTrafficPrice"]))
     price = coin_for(open_round, usd)
@@ -122,7 +121,6 @@ def buy_traffic(tx: Transaction, sim: Simulation) -> None:
         under=event,
     )
     bought = {
-        "dso": sim.parties.dso,
         "memberId": f"PAR::{provider}",
         "synchronizerId": sim.main,
         "migrationId": str(sim.migration_id),
@@ -166,11 +164,10 @@ def preapprove(tx: Transaction, sim: Simulation, receiver: str) -> bool:
     }
     acting = tuple(dict.fromkeys((receiver, provider)))
     choice = "AmuletRules_CreateTransferPreapproval"
-    event = tx.exercise(sim.rules[COIN_RULES.entity], choice, argument, acting=acting)
+    event = tx.exercise(sim.coin_rules, choice, argument, acting=acting)
     result = _paid(tx, sim, inputs, price, open_round, provider=provider, under=event)
     begin = timestamps.trimmed(sim.now)
     payload = {
-        "dso": sim.parties.dso,
         "receiver": receiver,
         "provider": provider,
         "validFrom": begin,

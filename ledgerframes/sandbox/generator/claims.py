@@ -14,8 +14,6 @@ from ledgerframes.sandbox.world.contracts import Contract, round_of
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
     APP_COUPON,
-    COIN_RULES,
-    DSO_RULES,
     FAUCET_COUPON,
     ISSUING_ROUND,
     LIVENESS_RECORD,
@@ -68,36 +66,34 @@ def expire_coupons(tx: Transaction, sim: Simulation, closed: Contract) -> None:
     lists: dict[str, Any] = {name: None if name.startswith("opt") else [] for name in _LISTS.values()}
     lists[_LISTS[coupons[0].template.entity]] = [coupon.contract_id for coupon in coupons]
     argument = {
-        "amuletRulesCid": sim.rules[COIN_RULES.entity].contract_id,
+        "amuletRulesCid": sim.coin_rules.contract_id,
         "choiceArg": {"closedRoundCid": closed.contract_id, **lists},
         "sv": member,
     }
-    root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_ClaimExpiredRewards", argument, acting=(member,))
+    root = tx.exercise(sim.dso_rules, "DsoRules_ClaimExpiredRewards", argument, acting=(member,))
     worth = 0
     for coupon in coupons:
         name = coupon.template.entity.partition(":")[2]
         argument = {"closedRoundCid": closed.contract_id}
-        expiring = tx.exercise(coupon, f"{name}_DsoExpire", argument, acting=(dso,), consuming=True, under=root)
-        expiring["exercise_result"] = _expired(coupon)
+        choice, result = f"{name}_DsoExpire", _expired(coupon)
+        tx.exercise(coupon, choice, argument, acting=(dso,), consuming=True, under=root, result=result)
         worth += weight_of(coupon) * issuance_for(closed, coupon)
     # Rounded once, so the sum of the rounded coupons can differ in the last digits.
-    payload = {"dso": dso, "amount": decimal(quotient(worth, UNITS))}
-    unclaimed = tx.create(UNCLAIMED_REWARD, payload, under=root)
+    unclaimed = tx.create(UNCLAIMED_REWARD, {"amount": decimal(quotient(worth, UNITS))}, under=root)
     root["exercise_result"] = {"unclaimedReward": unclaimed.contract_id}
 
 
 def merge_unclaimed(tx: Transaction, sim: Simulation) -> None:
     """Merge the unclaimed rewards, once there are many."""
     rewards, member = list(sim.world.contracts.free(UNCLAIMED_REWARD, sim.main).values()), sim.parties.sponsors[0]
-    rules, dso = sim.rules[COIN_RULES.entity], sim.parties.dso
+    rules, dso = sim.coin_rules, sim.parties.dso
     inner = {"unclaimedRewardCids": [reward.contract_id for reward in rewards]}
     argument = {"amuletRulesCid": rules.contract_id, **inner, "sv": member}
-    root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_MergeUnclaimedRewards", argument, acting=(member,))
+    root = tx.exercise(sim.dso_rules, "DsoRules_MergeUnclaimedRewards", argument, acting=(member,))
     step = tx.exercise(rules, "AmuletRules_MergeUnclaimedRewards", inner, acting=(dso,), under=root)
-    for reward in rewards:
-        tx.archive(reward, under=step)
-    payload = {"dso": dso, "amount": decimal(sum(units(reward.payload["amount"]) for reward in rewards))}
-    merged = tx.create(UNCLAIMED_REWARD, payload, under=step)
+    tx.archive(*rewards, under=step)
+    amount = sum(units(reward.payload["amount"]) for reward in rewards)
+    merged = tx.create(UNCLAIMED_REWARD, {"amount": decimal(amount)}, under=step)
     step["exercise_result"] = {"unclaimedRewardCid": merged.contract_id}
     root["exercise_result"] = {"unclaimedReward": merged.contract_id}
 

@@ -20,7 +20,7 @@ from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, spelled, units
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.simulation import Simulation
-from ledgerframes.sandbox.world.templates import COIN_RULES, DSO_RULES, LOCKED_COIN
+from ledgerframes.sandbox.world.templates import LOCKED_COIN
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 # Small enough that holding fees use it up within a few rounds.
@@ -43,7 +43,7 @@ def tap(tx: Transaction, sim: Simulation, owner: str, amount: int, *, choice: st
     open_round = sim.rounds[0]
     argument = {"receiver": owner, "amount": decimal(amount), "openRound": open_round.contract_id}
     acting = (owner,) if choice == "DevNet_Tap" else tuple(sorted((owner, sim.parties.dso)))
-    rules = sim.rules[COIN_RULES.entity]
+    rules = sim.coin_rules
     minting = tx.exercise(rules, f"AmuletRules_{choice}", argument, acting=acting)
     coin = make_coin(tx, owner, amount, open_round, minting)
     minting["exercise_result"] = {"amuletSum": creation(coin.contract_id, open_round)}
@@ -149,6 +149,12 @@ def release(
     return coin
 
 
+def locked_for(sim: Simulation, contract: Contract) -> Contract | None:
+    """The coin that is locked for a payment or an instruction, unless its lock has ended."""
+    locked = sim.world.contracts.active.get(contract.payload["lockedAmulet"])
+    return locked if locked is not None and locked.synchronizer_id == sim.main else None
+
+
 def expire(tx: Transaction, sim: Simulation) -> None:
     """Let a member end a coin that its holding fees have eaten up."""
     expired = next((coin for coin in _expired(sim) if _may_end(sim, coin)), None)
@@ -159,7 +165,7 @@ def expire(tx: Transaction, sim: Simulation) -> None:
     terms, choice = payload["amount"], "LockedAmulet_ExpireAmulet" if locked else "Amulet_Expire"
     argument, member = {"roundCid": open_round.contract_id}, sim.rng.choice(sim.parties.sponsors)
     asked = {"cid": expired.contract_id, "choiceArg": argument, "sv": member}
-    rules = sim.rules[DSO_RULES.entity]
+    rules = sim.dso_rules
     root = tx.exercise(rules, f"DsoRules_{choice}", asked, acting=(member,))
     event = tx.exercise(expired, choice, argument, acting=(sim.parties.dso,), consuming=True, under=root)
     amount, rate = units(terms["initialAmount"]), units(terms["ratePerRound"]["rate"])

@@ -88,7 +88,7 @@ def coin_rules(sim: Simulation) -> Payload:
         "_2": {**config, "transferConfig": transfer_config(charged=False)},
     }
     schedule = {"initialValue": config, "futureValues": [free] if calendar.fees_end > calendar.begin else []}
-    return {"dso": sim.parties.dso, "configSchedule": schedule, "isDevNet": True}
+    return {"configSchedule": schedule, "isDevNet": True}
 
 
 def reward_config(minting: str, *, dry_run: str | None, life: int) -> Payload:
@@ -106,7 +106,6 @@ def dso_rules(sim: Simulation) -> Payload:
     """The payload of the rules of the organization that runs the ledger; the delegate has the highest weight."""
     weights = {party: (4 - place) * 10_000 for place, party in enumerate(sim.parties.sponsors)}
     return {
-        "dso": sim.parties.dso,
         "epoch": "0",
         "svs": [[party, _member(party, weight)] for party, weight in weights.items()],
         "offboardedSvs": [],

@@ -14,7 +14,6 @@ from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
     APP_COUPON,
     COIN,
-    DSO_RULES,
     FAUCET_COUPON,
     FUND_COUPON,
     ISSUING_ROUND,
@@ -40,18 +39,18 @@ def reward_usage(
     under: Event,
 ) -> None:
     """Create the coupons for a transfer's burning: the user's validator's, and the app's, which a feature raises."""
-    dso, number = sim.parties.dso, open_round.payload["round"]
+    number = open_round.payload["round"]
     if burned:
-        payload = {"dso": dso, "user": user, "amount": decimal(burned), "round": number}
+        payload = {"user": user, "amount": decimal(burned), "round": number}
         tx.create(VALIDATOR_COUPON, payload, owner=sim.parties.host(user), under=under)
     extra = coin_for(open_round, UNITS) if featured else 0
     if provider is not None and burned + extra and not uses_traffic(open_round):
-        app_coupon(tx, sim, provider, provider, burned + extra, open_round, under, featured=featured, named=False)
+        app_coupon(tx, provider, provider, burned + extra, open_round, under, featured=featured, named=False)
 
 
 def collect_sv_coupons(tx: Transaction, sim: Simulation) -> None:
     """Give a super validator its coupons of the round that opened last, some of them for others."""
-    sv, dso = sim.collecting.pop(0), sim.parties.dso
+    sv = sim.collecting.pop(0)
     open_round, state = sim.rounds[1], sim.one(SV_REWARD_STATE, sv)
     if state is None:
         return
@@ -62,7 +61,7 @@ def collect_sv_coupons(tx: Transaction, sim: Simulation) -> None:
         "rewardStateCid": state.contract_id,
         "beneficiaries": [{"_1": share, "_2": str(weight)} for share, weight in shares],
     }
-    event = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_ReceiveSvRewardCoupon", argument, acting=(sv,))
+    event = tx.exercise(sim.dso_rules, "DsoRules_ReceiveSvRewardCoupon", argument, acting=(sv,))
     tx.archive(state, under=event)
     former, number = state.payload["state"], round_of(open_round)
     missed = max(0, number - int(former["lastRoundCollected"]["number"]) - 1)
@@ -78,7 +77,6 @@ def collect_sv_coupons(tx: Transaction, sim: Simulation) -> None:
         tx.create(
             SV_COUPON,
             {
-                "dso": dso,
                 "sv": sv,
                 "beneficiary": share,
                 "round": open_round.payload["round"],
@@ -93,10 +91,10 @@ def collect_sv_coupons(tx: Transaction, sim: Simulation) -> None:
 
 def weight_of_member(sim: Simulation, member: str) -> int:
     """A member's reward weight by the DSO's rules."""
-    return int(dict(sim.rules[DSO_RULES.entity].payload["svs"])[member]["svRewardWeight"])
+    return int(dict(sim.dso_rules.payload["svs"])[member]["svRewardWeight"])
 
 
-def first_reward_state(tx: Transaction, sim: Simulation, sv: str, *, under: Event) -> None:
+def first_reward_state(tx: Transaction, sv: str, *, under: Event) -> None:
     """Begin the count of a super validator's rounds."""
     state = {
         "numRoundsMissed": "0",
@@ -104,13 +102,12 @@ def first_reward_state(tx: Transaction, sim: Simulation, sv: str, *, under: Even
         "lastRoundCollected": {"number": "-1"},
         "numCouponsIssued": "0",
     }
-    payload = {"dso": sim.parties.dso, "svName": name_of(sv), "state": state}
+    payload = {"svName": name_of(sv), "state": state}
     tx.create(SV_REWARD_STATE, payload, owner=sv, under=under)
 
 
 def app_coupon(
     tx: Transaction,
-    sim: Simulation,
     provider: str,
     beneficiary: str,
     amount: int,
@@ -122,7 +119,6 @@ def app_coupon(
 ) -> Contract:
     """Create an app's coupon; if it names nobody, the provider may claim it."""
     payload = {
-        "dso": sim.parties.dso,
         "provider": provider,
         "featured": featured,
         "amount": decimal(amount),
@@ -174,15 +170,13 @@ def consume_coupon(tx: Transaction, sim: Simulation, coupon: Contract, sums: Sum
     if coupon.template is SV_COUPON:
         sums.sv += worth
         choice, owner = "SvRewardCoupon_ArchiveAsBeneficiary", (coupon.owner,)
-        ended = tx.exercise(coupon, choice, {}, acting=owner, consuming=True, under=under)
-        ended["exercise_result"] = f"{choice}Result"
+        tx.exercise(coupon, choice, {}, acting=owner, consuming=True, under=under, result=f"{choice}Result")
     elif coupon.template is VALIDATOR_COUPON:
         sums.validator += worth
         right = right_of(sim, coupon.payload["user"])
         argument = {"validator": coupon.owner, "rightCid": right.contract_id if right else None}
         choice, acting = "ValidatorRewardCoupon_ArchiveAsValidator", sorted((coupon.owner, sim.parties.dso))
-        ended = tx.exercise(coupon, choice, argument, acting=acting, consuming=True, under=under)
-        ended["exercise_result"] = f"{choice}Result"
+        tx.exercise(coupon, choice, argument, acting=acting, consuming=True, under=under, result=f"{choice}Result")
     else:
         if coupon.template is APP_COUPON:
             sums.app += worth

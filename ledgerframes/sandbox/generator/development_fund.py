@@ -13,7 +13,7 @@ from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.simulation import Simulation
-from ledgerframes.sandbox.world.templates import COIN_RULES, FUND_COUPON, UNCLAIMED_FUND_COUPON
+from ledgerframes.sandbox.world.templates import FUND_COUPON, UNCLAIMED_FUND_COUPON
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 #: The number of shares of rounds that are allotted together.
@@ -27,9 +27,9 @@ _EXPIRE: Final = "DevelopmentFundCoupon_DsoExpire"
 _ENDS: Final = {**dict.fromkeys("89a", _REJECT), **dict.fromkeys("bcd", _WITHDRAW), **dict.fromkeys("ef", _EXPIRE)}
 
 
-def set_aside(tx: Transaction, sim: Simulation, amount: int, *, under: Event) -> str | None:
+def set_aside(tx: Transaction, amount: int, *, under: Event) -> str | None:
     """Create the fund's share of a round; returns its contract id, None without a share."""
-    return _unclaimed(tx, sim, amount, under=under) if amount else None
+    return _unclaimed(tx, amount, under=under) if amount else None
 
 
 def is_due(sim: Simulation) -> bool:
@@ -48,9 +48,9 @@ def act(tx: Transaction, sim: Simulation) -> None:
     if coupon is None:
         _allot(tx, sim)
     elif timestamps.parse(coupon.payload["expiresAt"]) <= sim.now:
-        _give_back(tx, sim, coupon, _EXPIRE)
+        _give_back(tx, coupon, _EXPIRE)
     elif _end_of(coupon):
-        _give_back(tx, sim, coupon, _end_of(coupon))
+        _give_back(tx, coupon, _end_of(coupon))
     else:
         owner = coupon.owner
         transfer(tx, sim, [*purse(sim, owner, 2), coupon], [], Payment(sim.open_round()), sender=owner)
@@ -71,31 +71,29 @@ def _allot(tx: Transaction, sim: Simulation) -> None:
         "mintAfter": timestamps.trimmed(sim.now + sim.calendar.tick),
     }
     argument = {"unclaimedDevelopmentFundCouponCids": [share.contract_id for share in shares], **terms}
-    rules, choice = sim.rules[COIN_RULES.entity], "AmuletRules_AllocateDevelopmentFundCoupon"
+    rules, choice = sim.coin_rules, "AmuletRules_AllocateDevelopmentFundCoupon"
     root = tx.exercise(rules, choice, argument, acting=(manager,))
-    for share in shares:
-        tx.archive(share, under=root)
-    coupon = tx.create(FUND_COUPON, {"dso": sim.parties.dso, **terms}, under=root)
-    left = _unclaimed(tx, sim, whole - amount, under=root)
+    tx.archive(*shares, under=root)
+    coupon = tx.create(FUND_COUPON, terms, under=root)
+    left = _unclaimed(tx, whole - amount, under=root)
     root["exercise_result"] = {
         "developmentFundCouponCid": coupon.contract_id,
         "optUnclaimedDevelopmentFundCouponCid": left,
     }
 
 
-def _give_back(tx: Transaction, sim: Simulation, coupon: Contract, choice: str) -> None:
+def _give_back(tx: Transaction, coupon: Contract, choice: str) -> None:
     """End a coupon without minting: its amount is the fund's again."""
     payload = coupon.payload
     acting = {_REJECT: payload["beneficiary"], _WITHDRAW: payload["fundManager"]}.get(choice, payload["dso"])
     argument: dict[str, Any] = {} if choice == _EXPIRE else {"reason": "not needed any more"}
     root = tx.exercise(coupon, choice, argument, acting=(acting,), consuming=True)
-    again = _unclaimed(tx, sim, units(payload["amount"]), under=root)
+    again = _unclaimed(tx, units(payload["amount"]), under=root)
     root["exercise_result"] = {"unclaimedDevelopmentFundCouponCid": again}
 
 
-def _unclaimed(tx: Transaction, sim: Simulation, amount: int, *, under: Event) -> str:
-    payload = {"dso": sim.parties.dso, "amount": decimal(amount)}
-    return tx.create(UNCLAIMED_FUND_COUPON, payload, under=under).contract_id
+def _unclaimed(tx: Transaction, amount: int, *, under: Event) -> str:
+    return tx.create(UNCLAIMED_FUND_COUPON, {"amount": decimal(amount)}, under=under).contract_id
 
 
 def _shares(sim: Simulation) -> list[Contract]:

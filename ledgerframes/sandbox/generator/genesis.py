@@ -48,14 +48,14 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
     dso, sponsors, calendar = sim.parties.dso, sim.parties.sponsors, sim.calendar
     governance, terms = dso_rules(sim), coin_rules(sim)
     names = _name_rules()
-    begin = _bootstrap_terms(dso, sponsors[0], governance=governance, coin=terms, names=names)
+    begin = _bootstrap_terms(sponsors[0], governance=governance, coin=terms, names=names)
     start = tx.create(DSO_BOOTSTRAP, begin)
     root = tx.exercise(start, "DsoBootstrap_Bootstrap", {}, acting=(dso,), consuming=True)
     root["exercise_result"] = "DsoBootstrap_BootstrapResult"
     rules = _rule(tx, sim, DSO_RULES, governance, root, contract_id=_rules_id(dso))
     coin = _rule(tx, sim, COIN_RULES, terms, root)
-    _rule(tx, sim, TRANSFER_FACTORY, {"dso": dso}, root)
-    _rule(tx, sim, NAME_RULES, {"dso": dso, "config": names}, root)
+    _rule(tx, sim, TRANSFER_FACTORY, {}, root)
+    _rule(tx, sim, NAME_RULES, {"config": names}, root)
     argument = {
         "amuletPrice": start.payload["amuletPrice"],
         "round0Duration": start.payload["round0Duration"],
@@ -66,10 +66,10 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
         opened = open_round(tx, sim, number, opening, usable=sim.now + max(0, number - 1) * calendar.tick)
         opening["exercise_result"] = {"openMiningRoundCid": opened.contract_id, "initialRound": None}
     for sponsor in sponsors:
-        _report(tx, sim, sponsor, 0, None, under=root)
+        _report(tx, sponsor, 0, None, under=root)
     first_price_votes(tx, sim, FIRST_PRICE, under=root)
     for sponsor in sponsors:
-        first_reward_state(tx, sim, sponsor, under=root)
+        first_reward_state(tx, sponsor, under=root)
     sim.collecting = list(sponsors)
     for validator in sim.parties.validators:
         argument = {"sponsor": sponsors[0], "validator": validator, "version": None, "contactPoint": None}
@@ -80,12 +80,11 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
     sim.founding = True
 
 
-def _bootstrap_terms(dso: str, founder: str, *, governance: Any, coin: Any, names: Any) -> dict[str, Any]:
+def _bootstrap_terms(founder: str, *, governance: Any, coin: Any, names: Any) -> dict[str, Any]:
     """The payload of the contract that begins the ledger, with the members of a real one."""
     (_, member), *_ = governance["svs"]
     configuration = coin["configSchedule"]["initialValue"]
     return {
-        "dso": dso,
         "sv1Party": founder,
         "sv1Name": member["name"],
         "sv1RewardWeight": member["svRewardWeight"],
@@ -121,7 +120,7 @@ def _rights(tx: Transaction, sim: Simulation) -> None:
     """Let the first validators be featured, and each validator claim what its users' burning earns."""
     dso = sim.parties.dso
     for provider, weight in zip(sim.parties.validators, WEIGHTS, strict=False):
-        tx.create(FEATURED_RIGHT, {"dso": dso, "provider": provider, "activityWeight": weight})
+        tx.create(FEATURED_RIGHT, {"provider": provider, "activityWeight": weight})
     for user in (*sim.parties.validators, *sim.parties.sponsors, *sim.parties.people):
         tx.create(VALIDATOR_RIGHT, {"dso": dso, "user": user, "validator": sim.parties.host(user)})
 
@@ -153,18 +152,15 @@ def report_status(tx: Transaction, sim: Simulation) -> None:
     }
     number = int(former.payload["number"]) + 1 if former else 0
     argument = {"sv": sponsor, "previousReportCid": former.contract_id if former else None, "status": status}
-    event = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_SubmitStatusReport", argument, acting=(sponsor,))
+    event = tx.exercise(sim.dso_rules, "DsoRules_SubmitStatusReport", argument, acting=(sponsor,))
     if former is not None:
         tx.archive(former, under=event)
-    report = _report(tx, sim, sponsor, number, status, under=event)
+    report = _report(tx, sponsor, number, status, under=event)
     event["exercise_result"] = {"newReport": report.contract_id}
 
 
-def _report(
-    tx: Transaction, sim: Simulation, sponsor: str, number: int, status: dict[str, Any] | None, *, under: Event
-) -> Contract:
+def _report(tx: Transaction, sponsor: str, number: int, status: dict[str, Any] | None, *, under: Event) -> Contract:
     payload = {
-        "dso": sim.parties.dso,
         "sv": sponsor,
         "svName": name_of(sponsor),
         "number": str(number),

@@ -70,7 +70,7 @@ def vote_for_price(tx: Transaction, sim: Simulation) -> None:
     wandered = units(former.payload["amuletPrice"]) * sim.rng.randrange(98_000, 102_300) // 10**5 // 10**4 * 10**4
     price = min(max(wandered, _LOWEST_PRICE), _HIGHEST_PRICE)
     argument = {"sv": member, "voteCid": former.contract_id, "amuletPrice": decimal(price)}
-    event = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_UpdateAmuletPriceVote", argument, acting=(member,))
+    event = tx.exercise(sim.dso_rules, "DsoRules_UpdateAmuletPriceVote", argument, acting=(member,))
     tx.archive(former, under=event)
     event["exercise_result"] = {"amuletPriceVote": _price_vote(tx, sim, member, price, under=event).contract_id}
     return None
@@ -107,9 +107,8 @@ def _request(tx: Transaction, sim: Simulation, proposal: _Proposal) -> None:
         "voteRequestTimeout": life,
         "targetEffectiveAt": effective,
     }
-    event = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_RequestVote", argument, acting=(requester,))
+    event = tx.exercise(sim.dso_rules, "DsoRules_RequestVote", argument, acting=(requester,))
     payload = {
-        "dso": sim.parties.dso,
         "requester": name_of(requester),
         "action": action,
         "reason": reason,
@@ -129,7 +128,7 @@ def _cast(tx: Transaction, sim: Simulation) -> None:
     accept = not (_is_doubted(sim) and member != sim.parties.sponsors[0])
     vote = _vote(tx, member, accept=accept, body=sim.rng.choice(_REASONS if accept else _DOUBTS))
     argument = {"requestCid": request.contract_id, "vote": vote}
-    event = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_CastVote", argument, acting=(member,))
+    event = tx.exercise(sim.dso_rules, "DsoRules_CastVote", argument, acting=(member,))
     tx.archive(request, under=event)
     payload = {
         **request.payload,
@@ -149,9 +148,9 @@ def _close(tx: Transaction, sim: Simulation) -> None:
     outcome: Payload = {"tag": "VRO_Rejected" if rejected else "VRO_Expired", "value": {}}
     if accepted:
         outcome = {"tag": "VRO_Accepted", "value": {"effectiveAt": request.payload["targetEffectiveAt"]}}
-    rules = sim.rules[COIN_RULES.entity]
+    rules = sim.coin_rules
     argument = {"requestCid": request.contract_id, "amuletRulesCid": rules.contract_id, "sv": member}
-    root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_CloseVoteRequest", argument, acting=(member,))
+    root = tx.exercise(sim.dso_rules, "DsoRules_CloseVoteRequest", argument, acting=(member,))
     tx.archive(request, under=root)
     root["exercise_result"] = {
         "request": request.payload,
@@ -170,13 +169,13 @@ def _carry_out(tx: Transaction, sim: Simulation, action: Payload, root: Event) -
     inner = action["value"]["amuletRulesAction" if action["tag"] == "ARC_AmuletRules" else "dsoAction"]
     dso, tag, argument = sim.parties.dso, inner["tag"], inner["value"]
     if tag == "CRARC_SetConfig":
-        rules = sim.rules[COIN_RULES.entity]
+        rules = sim.coin_rules
         step = tx.exercise(rules, "AmuletRules_SetConfig", argument, acting=(dso,), consuming=True, under=root)
         schedule = {**rules.payload["configSchedule"], "initialValue": argument["newConfig"]}
         renewed = _renew(tx, sim, COIN_RULES, {**rules.payload, "configSchedule": schedule}, step)
         step["exercise_result"] = {"newAmuletRules": renewed.contract_id}
         return
-    rules, name = sim.rules[DSO_RULES.entity], tag.replace("SRARC", "DsoRules")
+    rules, name = sim.dso_rules, tag.replace("SRARC", "DsoRules")
     weighing = tag == "SRARC_UpdateSvRewardWeight"
     step = tx.exercise(rules, name, argument, acting=(dso,), consuming=weighing, under=root)
     if weighing:
@@ -187,7 +186,7 @@ def _carry_out(tx: Transaction, sim: Simulation, action: Payload, root: Event) -
         renewed = _renew(tx, sim, DSO_RULES, {**rules.payload, "svs": members}, step)
         step["exercise_result"] = {"newDsoRules": renewed.contract_id}
     elif tag == "SRARC_GrantFeaturedAppRight":
-        granted = _feature(tx, sim, argument["provider"], None, step)
+        granted = _feature(tx, argument["provider"], None, step)
         step["exercise_result"] = {"featuredAppRight": granted.contract_id}
     else:
         _change_right(tx, sim, tag, argument, step)
@@ -200,12 +199,12 @@ def _change_right(tx: Transaction, sim: Simulation, tag: str, argument: Payload,
         return
     dso, reason = sim.parties.dso, {"reason": "by vote of the members"}
     if tag == "SRARC_RevokeFeaturedAppRight":
-        ended = tx.exercise(right, "FeaturedAppRight_Withdraw", reason, acting=(dso,), consuming=True, under=step)
-        ended["exercise_result"] = "FeaturedAppRight_WithdrawResult"
+        choice = "FeaturedAppRight_Withdraw"
+        tx.exercise(right, choice, reason, acting=(dso,), consuming=True, under=step, result=f"{choice}Result")
         return
     wanted = {**reason, "newActivityWeight": argument["newActivityWeight"]}
     changed = tx.exercise(right, "FeaturedAppRight_Update", wanted, acting=(dso,), consuming=True, under=step)
-    again = _feature(tx, sim, right.payload["provider"], argument["newActivityWeight"], changed)
+    again = _feature(tx, right.payload["provider"], argument["newActivityWeight"], changed)
     changed["exercise_result"] = {"featuredAppRightCid": again.contract_id}
     step["exercise_result"] = {"featuredAppRight": again.contract_id}
 
@@ -288,7 +287,6 @@ def _vote(tx: Transaction, member: str, *, accept: bool, body: str) -> Payload:
 
 def _price_vote(tx: Transaction, sim: Simulation, member: str, price: int, *, under: Event) -> Contract:
     payload = {
-        "dso": sim.parties.dso,
         "sv": member,
         "amuletPrice": decimal(price),
         "lastUpdatedAt": timestamps.trimmed(sim.now),
@@ -296,8 +294,8 @@ def _price_vote(tx: Transaction, sim: Simulation, member: str, price: int, *, un
     return tx.create(PRICE_VOTE, payload, under=under)
 
 
-def _feature(tx: Transaction, sim: Simulation, provider: str, weight: str | None, under: Event) -> Contract:
-    payload = {"dso": sim.parties.dso, "provider": provider, "activityWeight": weight}
+def _feature(tx: Transaction, provider: str, weight: str | None, under: Event) -> Contract:
+    payload = {"provider": provider, "activityWeight": weight}
     return tx.create(FEATURED_RIGHT, payload, under=under)
 
 
@@ -318,9 +316,9 @@ def confirm(tx: Transaction, sim: Simulation, choice: str, argument: dict[str, A
     for member in sim.parties.sponsors:
         action = coin_action(choice, argument)
         confirming = {"confirmer": member, "action": action}
-        event = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_ConfirmAction", confirming, acting=(member,))
+        event = tx.exercise(sim.dso_rules, "DsoRules_ConfirmAction", confirming, acting=(member,))
         expires_at = timestamps.trimmed(sim.now + 3_600 * timestamps.SECOND)
-        payload = {"dso": sim.parties.dso, "confirmer": member, "action": action, "expiresAt": expires_at}
+        payload = {"confirmer": member, "action": action, "expiresAt": expires_at}
         made = tx.create(CONFIRMATION, payload, owner=cid, under=event)
         event["exercise_result"] = {"confirmation": made.contract_id}
 
@@ -328,16 +326,15 @@ def confirm(tx: Transaction, sim: Simulation, choice: str, argument: dict[str, A
 def execute(tx: Transaction, sim: Simulation, choice: str, argument: dict[str, Any]) -> Event:
     """The exercise of the coin's rules under the members' decision; its confirmations end first."""
     cid, member = next(iter(argument.values())), sim.rng.choice(sim.parties.sponsors)
-    given, rules = confirmations(sim, cid), sim.rules[COIN_RULES.entity]
+    given, rules = confirmations(sim, cid), sim.coin_rules
     executing = {
         "action": coin_action(choice, argument),
         "amuletRulesCid": rules.contract_id,
         "confirmationCids": [confirmed.contract_id for confirmed in given],
         "sv": member,
     }
-    root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_ExecuteConfirmedAction", executing, acting=(member,))
-    for confirmed in given:
-        tx.archive(confirmed, under=root)
+    root = tx.exercise(sim.dso_rules, "DsoRules_ExecuteConfirmedAction", executing, acting=(member,))
+    tx.archive(*given, under=root)
     name = choice.replace("CRARC", "AmuletRules")
     root["exercise_result"] = "DsoRules_ExecuteConfirmedActionResult"
     return tx.exercise(rules, name, argument, acting=(sim.parties.dso,), under=root)

@@ -57,8 +57,7 @@ def redeem(tx: Transaction, sim: Simulation) -> None:
     if len(ious) < 3:
         return issue(tx, sim)
     for iou in ious:
-        event = tx.exercise(iou, "Iou_Settle", {}, acting=(iou.payload["owner"],), consuming=True)
-        event["exercise_result"] = None
+        tx.exercise(iou, "Iou_Settle", {}, acting=(iou.payload["owner"],), consuming=True, result=None)
     return None
 
 
@@ -68,8 +67,7 @@ def look(tx: Transaction, sim: Simulation) -> None:
     if iou is None:
         return issue(tx, sim)
     viewer = sim.parties.person(sim.rng)
-    event = tx.exercise(iou, "Iou_GetBalance", {"viewer": viewer}, acting=(viewer,))
-    event["exercise_result"] = iou.payload["amount"]
+    tx.exercise(iou, "Iou_GetBalance", {"viewer": viewer}, acting=(viewer,), result=iou.payload["amount"])
     return None
 
 

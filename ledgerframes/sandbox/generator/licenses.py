@@ -44,7 +44,7 @@ def renew(tx: Transaction, sim: Simulation) -> None:
     changes: dict[str, Any]
     open_round = sim.rounds[1]
     if chance < 0.75 and _last_round(former) < round_of(open_round):
-        return _report_alive(tx, sim, former, open_round)
+        return _report_alive(tx, former, open_round)
     if chance < 0.9 or former.payload["metadata"] is None:
         choice, changes = "ValidatorLicense_ReportActive", {"lastActiveAt": tx.created_at}
     else:
@@ -64,9 +64,9 @@ def _present(sim: Simulation, validator: str) -> Contract | None:
     return next((contract for licenses in at_home for contract in licenses.values()), None)
 
 
-def _report_alive(tx: Transaction, sim: Simulation, former: Contract, open_round: Contract) -> None:
+def _report_alive(tx: Transaction, former: Contract, open_round: Contract) -> None:
     """Record a round for which a validator gets a reward, once at most."""
-    validator, dso = former.owner, sim.parties.dso
+    validator = former.owner
     # The coupon's successor can be expired without the validator's consent, so it is the one in use later.
     old = tx.sim.migration_id == 0
     choice = "ReceiveFaucetCoupon" if old else "RecordValidatorLivenessActivity"
@@ -75,7 +75,7 @@ def _report_alive(tx: Transaction, sim: Simulation, former: Contract, open_round
     renewed = tx.create(LICENSE, {**former.payload, **_one_more_round(former, open_round, tx)}, under=event)
     coupon = tx.create(
         FAUCET_COUPON if old else LIVENESS_RECORD,
-        {"dso": dso, "validator": validator, "round": open_round.payload["round"]},
+        {"validator": validator, "round": open_round.payload["round"]},
         under=event,
     )
     event["exercise_result"] = {"licenseCid": renewed.contract_id, "couponCid": coupon.contract_id}

@@ -8,7 +8,7 @@ from ledgerframes.sandbox.generator.round_terms import uses_traffic
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, times, units
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.simulation import Simulation
-from ledgerframes.sandbox.world.templates import ACTIVITY_MARKER, COIN_RULES, DSO_RULES, FEATURED_RIGHT
+from ledgerframes.sandbox.world.templates import ACTIVITY_MARKER, FEATURED_RIGHT
 from ledgerframes.sandbox.world.transaction import Transaction
 
 
@@ -43,11 +43,10 @@ def _mark(tx: Transaction, sim: Simulation, right: Contract) -> None:
         acting=(provider,),
         interface_id=sim.packages.featured_interface,
     )
-    dso = sim.parties.dso
     markers = [
         tx.create(
             ACTIVITY_MARKER,
-            {"dso": dso, "provider": provider, "beneficiary": share, "weight": decimal(weight)},
+            {"provider": provider, "beneficiary": share, "weight": decimal(weight)},
             under=event,
         )
         for share, weight in shares
@@ -58,7 +57,7 @@ def _mark(tx: Transaction, sim: Simulation, right: Contract) -> None:
 def convert_markers(tx: Transaction, sim: Simulation) -> None:
     """Turn the waiting markers into app coupons, one for each app and beneficiary."""
     markers = list(sim.world.contracts.free(ACTIVITY_MARKER, sim.main).values())[:30]
-    open_round, rules, member = sim.rounds[1], sim.rules[COIN_RULES.entity], sim.rng.choice(sim.parties.sponsors)
+    open_round, rules, member = sim.rounds[1], sim.coin_rules, sim.rng.choice(sim.parties.sponsors)
     inner = {
         "markerCids": [marker.contract_id for marker in markers],
         "openMiningRoundCid": open_round.contract_id,
@@ -66,16 +65,16 @@ def convert_markers(tx: Transaction, sim: Simulation) -> None:
     }
     argument = {"amuletRulesCid": rules.contract_id, "argument": inner, "sv": member}
     name = "AmuletRules_ConvertFeaturedAppActivityMarkers"
-    root = tx.exercise(sim.rules[DSO_RULES.entity], f"DsoRules_{name}", argument, acting=(member,))
+    root = tx.exercise(sim.dso_rules, f"DsoRules_{name}", argument, acting=(member,))
     step = tx.exercise(rules, name, inner, acting=(sim.parties.dso,), under=root)
     weights: dict[tuple[str, str], int] = {}
+    tx.archive(*markers, under=step)
     for marker in markers:
-        tx.archive(marker, under=step)
         key = (marker.payload["provider"], marker.payload["beneficiary"])
         weights[key] = weights.get(key, 0) + units(marker.payload["weight"])
     whole = coin_for(open_round, UNITS)
     coupons = [
-        app_coupon(tx, sim, provider, beneficiary, times(weight, whole), open_round, step, featured=True).contract_id
+        app_coupon(tx, provider, beneficiary, times(weight, whole), open_round, step, featured=True).contract_id
         for (provider, beneficiary), weight in ({} if uses_traffic(open_round) else weights).items()
     ]
     step["exercise_result"] = {"appRewardCouponCids": coupons}

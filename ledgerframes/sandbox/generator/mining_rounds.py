@@ -16,8 +16,6 @@ from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
     APP_COUPON,
     CLOSED_ROUND,
-    COIN_RULES,
-    DSO_RULES,
     ISSUING_ROUND,
     OPEN_ROUND,
     SUMMARIZING_ROUND,
@@ -36,7 +34,6 @@ def open_round(tx: Transaction, sim: Simulation, number: int, under: Event, *, u
     opens_at = sim.now + calendar.tick if usable is None else usable
     later = number * calendar.tick >= calendar.step
     payload = {
-        "dso": sim.parties.dso,
         "round": {"number": str(number)},
         "amuletPrice": decimal(median_price(votes) if votes else FIRST_PRICE),
         "opensAt": timestamps.trimmed(opens_at),
@@ -52,7 +49,6 @@ def open_round(tx: Transaction, sim: Simulation, number: int, under: Event, *, u
         price = config["decentralizedSynchronizer"]["fees"]["extraTrafficPrice"]
         payload |= {"rewardConfig": config["rewardConfig"], "trafficPrice": price}
     opened = tx.create(OPEN_ROUND, payload, under=under)
-    sim.world.coins.earliest_round = round_of(sim.rounds[0])
     sim.round_opened = sim.now
     return opened
 
@@ -65,14 +61,14 @@ def advance_rounds(tx: Transaction, sim: Simulation) -> None:
         "middleRoundCid": sim.rounds[1].contract_id,
         "latestRoundCid": sim.rounds[-1].contract_id,
     }
-    rules, delegate = sim.rules[COIN_RULES.entity], sim.parties.sponsors[0]
+    rules, delegate = sim.coin_rules, sim.parties.sponsors[0]
     argument = {
         "amuletRulesCid": rules.contract_id,
         **rounds,
         "amuletPriceVoteCids": [vote.contract_id for vote in price_votes(sim)],
         "sv": delegate,
     }
-    root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_AdvanceOpenMiningRounds", argument, acting=(delegate,))
+    root = tx.exercise(sim.dso_rules, "DsoRules_AdvanceOpenMiningRounds", argument, acting=(delegate,))
     step = tx.exercise(rules, "AmuletRules_AdvanceOpenMiningRounds", {}, acting=(sim.parties.dso,), under=root)
     tx.archive(closing, under=step)
     terms = ("dso", "round", "amuletPrice", "issuanceConfig", "tickDuration", "rewardConfig", "trafficPrice")
@@ -119,7 +115,6 @@ def start_issuing(tx: Transaction, sim: Simulation) -> None:
     # On a network coupons can be claimed a tick after the round begins to issue.
     opens_at = sim.now + sim.calendar.tick
     issuing = {
-        "dso": sim.parties.dso,
         "round": payload["round"],
         **_per_coupon(issuance),
         "opensAt": timestamps.trimmed(opens_at),
@@ -132,17 +127,17 @@ def start_issuing(tx: Transaction, sim: Simulation) -> None:
         # The apps' share is not left over: coupons of the second version mint it.
         unclaimed -= to_apps(payload["issuanceConfig"], tick=sim.calendar.tick)
     if unclaimed > 0:
-        tx.create(UNCLAIMED_REWARD, {"dso": sim.parties.dso, "amount": decimal(unclaimed)}, under=step)
-    aside = set_aside(tx, sim, issuance.fund, under=step)
+        tx.create(UNCLAIMED_REWARD, {"amount": decimal(unclaimed)}, under=step)
+    aside = set_aside(tx, issuance.fund, under=step)
     step["exercise_result"] = {"issuingRoundCid": begun.contract_id, "unclaimedDevelopmentFundCouponCid": aside}
 
 
 def close_round(tx: Transaction, sim: Simulation) -> None:
     """End a round's issuing; its remaining coupons can be expired from now on."""
     issuing = sim.the(ISSUING_ROUND)
-    rules, member = sim.rules[COIN_RULES.entity], sim.rng.choice(sim.parties.sponsors)
+    rules, member = sim.coin_rules, sim.rng.choice(sim.parties.sponsors)
     argument = {"amuletRulesCid": rules.contract_id, "issuingRoundCid": issuing.contract_id, "sv": member}
-    root = tx.exercise(sim.rules[DSO_RULES.entity], "DsoRules_MiningRound_Close", argument, acting=(member,))
+    root = tx.exercise(sim.dso_rules, "DsoRules_MiningRound_Close", argument, acting=(member,))
     step = tx.exercise(
         rules,
         "AmuletRules_MiningRound_Close",

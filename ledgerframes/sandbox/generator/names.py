@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from ledgerframes.sandbox.generator.burning import app_context
-from ledgerframes.sandbox.generator.coins import mint, release, time_lock
+from ledgerframes.sandbox.generator.coins import locked_for, mint, release, time_lock
 from ledgerframes.sandbox.generator.coupons import coin_for, tagged
 from ledgerframes.sandbox.generator.round_terms import fees_of
 from ledgerframes.sandbox.generator.transfers import Output, Payment, purse, spendable, transfer
@@ -46,8 +46,7 @@ def change_name(tx: Transaction, sim: Simulation) -> None:
     if entry is None:
         return _ask(tx, sim, owner)
     if idle is None or sim.rng.random() < 0.3:
-        event = tx.exercise(entry, "AnsEntry_Expire", {"actor": owner}, acting=(owner,), consuming=True)
-        event["exercise_result"] = None
+        tx.exercise(entry, "AnsEntry_Expire", {"actor": owner}, acting=(owner,), consuming=True, result=None)
         return None
     return _pay_again(tx, sim, owner, idle)
 
@@ -57,7 +56,7 @@ def payment_to_collect(sim: Simulation) -> Contract | None:
     for template in (FIRST_PAYMENT, LATER_PAYMENT):
         for payment in sim.world.contracts.free(template, sim.main).values():
             owner = payment.payload["subscriptionData"]["sender"]
-            if _locked(sim, payment) and sim.one(NAME_CONTEXT, owner) and _entry_fits(sim, payment, owner):
+            if locked_for(sim, payment) and sim.one(NAME_CONTEXT, owner) and _entry_fits(sim, payment, owner):
                 return payment
     return None
 
@@ -211,7 +210,7 @@ def _collect(
     name = payment.template.entity.partition(":")[2]
     argument = {"transferContext": context_of}
     event = tx.exercise(payment, f"{name}_Collect", argument, acting=(dso,), consuming=True, under=under)
-    locked = _locked(sim, payment)
+    locked = locked_for(sim, payment)
     assert locked is not None
     coin = release(tx, sim, locked, under=event)
     # The rest of the lock pays the fees, and is returned to its owner if it is too much.
@@ -236,12 +235,6 @@ def _collect(
     }
     tx.archive(made, under=under)
     return state
-
-
-def _locked(sim: Simulation, payment: Contract) -> Contract | None:
-    """The coin that is locked for a payment, unless its lock has ended."""
-    locked = sim.world.contracts.active.get(payment.payload["lockedAmulet"])
-    return locked if locked is not None and locked.synchronizer_id == sim.main else None
 
 
 def _entry_fits(sim: Simulation, payment: Contract, owner: str) -> bool:

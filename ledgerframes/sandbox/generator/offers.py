@@ -32,9 +32,8 @@ def answer_offer(tx: Transaction, sim: Simulation) -> None:
     if chance < 0.65:
         return _accept(tx, sim, chosen)
     choice, party = ("Reject", "receiver") if chance < 0.85 else ("Withdraw", "sender")
-    acting = (chosen.payload[party],)
-    ended = tx.exercise(chosen, f"TransferOffer_{choice}", {}, acting=acting, consuming=True)
-    ended["exercise_result"] = {"trackingInfo": {"trackingId": chosen.payload["trackingId"]}}
+    acting, result = (chosen.payload[party],), {"trackingInfo": {"trackingId": chosen.payload["trackingId"]}}
+    tx.exercise(chosen, f"TransferOffer_{choice}", {}, acting=acting, consuming=True, result=result)
     return None
 
 

@@ -20,8 +20,6 @@ from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import (
     CALCULATE_REWARDS,
-    COIN_RULES,
-    DSO_RULES,
     FEATURED_RIGHT,
     PROCESS_REWARDS,
     REWARD_COUPON,
@@ -44,7 +42,6 @@ def ask_for_rewards(tx: Transaction, sim: Simulation, closing: Contract, *, unde
     for version, dry_run in ((config["mintingVersion"], False), (config["dryRunVersion"], True)):
         if version == TRAFFIC_REWARDS:
             payload = {
-                "dso": sim.parties.dso,
                 "round": closing.payload["round"],
                 "roundClosedAt": tx.created_at,
                 "rewardCouponTimeToLive": config["rewardCouponTimeToLive"],
@@ -93,14 +90,13 @@ def process(tx: Transaction, sim: Simulation) -> None:
     }
     member, name = sim.rng.choice(sim.parties.sponsors), "ProcessRewardsV2_ProcessBatch"
     argument = {"processRewardsCid": processing.contract_id, "choiceArg": inner, "sv": member}
-    root = tx.exercise(sim.rules[DSO_RULES.entity], f"DsoRules_{name}", argument, acting=(member,))
+    root = tx.exercise(sim.dso_rules, f"DsoRules_{name}", argument, acting=(member,))
     step = tx.exercise(processing, name, inner, acting=(dso,), consuming=True, under=root)
     if processing.payload["dryRun"]:
         return
     life = int(processing.payload["rewardCouponTimeToLive"]["microseconds"])
     for provider, amount in allowances:
         payload = {
-            "dso": dso,
             "provider": provider,
             "round": processing.payload["round"],
             "amount": decimal(amount),
@@ -135,8 +131,7 @@ def share(tx: Transaction, sim: Simulation) -> None:
         consuming=True,
         interface_id=sim.packages.reward_interface,
     )
-    for one in others:
-        tx.archive(one, under=event)
+    tx.archive(*others, under=event)
     made = []
     for party, part in shares:
         coupons = [
@@ -154,14 +149,13 @@ def expire(tx: Transaction, sim: Simulation) -> None:
     coupons, member, dso = _expired(sim)[:_MOST_EXPIRED], sim.rng.choice(sim.parties.sponsors), sim.parties.dso
     observers = sorted({party for coupon in coupons for party in coupon.observers})
     inner = {"rewardCouponCids": [coupon.contract_id for coupon in coupons], "expiryObservers": observers}
-    rules, name = sim.rules[COIN_RULES.entity], "ClaimExpiredRewardsV2"
+    rules, name = sim.coin_rules, "ClaimExpiredRewardsV2"
     argument = {"amuletRulesCid": rules.contract_id, "choiceArg": inner, "sv": member}
-    root = tx.exercise(sim.rules[DSO_RULES.entity], f"DsoRules_{name}", argument, acting=(member,))
+    root = tx.exercise(sim.dso_rules, f"DsoRules_{name}", argument, acting=(member,))
     step = tx.exercise(rules, f"AmuletRules_{name}", inner, acting=(dso,), under=root)
-    for coupon in coupons:
-        tx.archive(coupon, under=step)
-    payload = {"dso": dso, "amount": decimal(sum(units(coupon.payload["amount"]) for coupon in coupons))}
-    tx.create(UNCLAIMED_REWARD, payload, under=step)
+    tx.archive(*coupons, under=step)
+    amount = sum(units(coupon.payload["amount"]) for coupon in coupons)
+    tx.create(UNCLAIMED_REWARD, {"amount": decimal(amount)}, under=step)
 
 
 def claimable(sim: Simulation) -> list[Contract]:

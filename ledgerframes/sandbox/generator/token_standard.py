@@ -10,14 +10,14 @@ from itertools import islice
 from typing import Any, Final
 
 from ledgerframes.sandbox.generator.burning import payment_context
-from ledgerframes.sandbox.generator.coins import mint, release, time_lock
+from ledgerframes.sandbox.generator.coins import locked_for, mint, release, time_lock
 from ledgerframes.sandbox.generator.coupons import tagged
 from ledgerframes.sandbox.generator.summaries import REASON, holding_metadata
 from ledgerframes.sandbox.generator.transfers import Output, Payment, Transferred, purse, spendable, transfer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.instruments import COIN_ID, SECOND
+from ledgerframes.sandbox.world.instruments import COIN_ID, SECOND_ID
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import PREAPPROVAL, TOKEN, TOKEN_RULES, TRANSFER_FACTORY, TRANSFER_INSTRUCTION
 from ledgerframes.sandbox.world.transaction import Event, Transaction
@@ -64,7 +64,7 @@ def send(tx: Transaction, sim: Simulation) -> None:
 
 def answer(tx: Transaction, sim: Simulation) -> None:
     """Let a receiver accept or reject a transfer, or the sender withdraw it; each ends the lock first."""
-    offered = next((offer for offer in _waiting(sim) if _locked(sim, offer)), None)
+    offered = next((offer for offer in _waiting(sim) if locked_for(sim, offer)), None)
     if offered is None:
         return send(tx, sim)
     terms, locked = offered.payload["transfer"], sim.world.contracts.active[offered.payload["lockedAmulet"]]
@@ -184,15 +184,6 @@ def _waiting(sim: Simulation) -> list[Contract]:
     return list(sim.world.contracts.free(TRANSFER_INSTRUCTION, sim.main).values())
 
 
-def _locked(sim: Simulation, instruction: Contract) -> Contract | None:
-    """The coin locked for an instruction, unless its lock has ended or it cannot pay for the second step."""
-    locked = sim.world.contracts.active.get(instruction.payload["lockedAmulet"])
-    return locked if locked is not None and locked.synchronizer_id == sim.main else None
-
-
-SECOND_ID: Final = SECOND.id
-
-
 def found_token(tx: Transaction, sim: Simulation) -> None:
     """Create the instrument's rules, which its admin signs."""
     admin = sim.parties.validators[3]
@@ -245,8 +236,7 @@ def _send(tx: Transaction, sim: Simulation, inputs: list[Contract], sender: str)
         acting=(sender,),
         interface_id=sim.packages.transfer_interface,
     )
-    for coin in inputs:
-        tx.archive(coin, under=event)
+    tx.archive(*inputs, under=event)
     made = _create(tx, receiver, amount, event)
     change = _create(tx, sender, total - amount, event) if total > amount else None
     meta = {"values": holding_metadata("transfer", sender=sender, reason=reason)}
@@ -261,8 +251,7 @@ def _settle(tx: Transaction, sim: Simulation, inputs: list[Contract], sender: st
     leg_id = f"{sim.rng.getrandbits(64):016x}"
     argument = {"sender": sender, "receiver": receiver, "holdingCids": [coin.contract_id for coin in inputs]}
     event = tx.exercise(rules, "Rules_Settle", argument, acting=sorted({admin, sender, receiver}))
-    for coin in inputs:
-        tx.archive(coin, under=event)
+    tx.archive(*inputs, under=event)
     made = _create(tx, receiver, total, event)
     sides: tuple[tuple[str, str, str, list[Contract], list[Contract]], ...]
     sides = ((sender, "SenderSide", receiver, inputs, []), (receiver, "ReceiverSide", sender, [], [made]))

@@ -13,7 +13,7 @@ from ledgerframes.sandbox.generator.summaries import Balances, Sums
 from ledgerframes.sandbox.world.amounts import decimal, spelled, times, units
 from ledgerframes.sandbox.world.contracts import Contract, round_of
 from ledgerframes.sandbox.world.simulation import Simulation
-from ledgerframes.sandbox.world.templates import COIN, COIN_RULES, FEATURED_RIGHT, LOCKED_COIN
+from ledgerframes.sandbox.world.templates import COIN, FEATURED_RIGHT, LOCKED_COIN
 from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 Payload = dict[str, Any]
@@ -128,7 +128,7 @@ def transfer(
     }
     holders = [holder for output in outputs if output.lock for holder in output.lock["holders"]]
     acting = sorted({sender, provider, *(output.receiver for output in outputs), *holders})
-    event = tx.exercise(sim.rules[COIN_RULES.entity], "AmuletRules_Transfer", argument, acting=acting, under=under)
+    event = tx.exercise(sim.coin_rules, "AmuletRules_Transfer", argument, acting=acting, under=under)
     for coin in inputs:
         if coin.template is COIN:
             count_coin(sums, balances, coin, fees, open_round)

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from ledgerframes.sandbox.commands.errors import LedgerError, UnreadableError
+from ledgerframes.sandbox.commands.errors import TOO_LARGE, LedgerError, UnreadableError
 from ledgerframes.sandbox.http import (
     command_routes,
     holdings,
@@ -27,8 +27,16 @@ from ledgerframes.sandbox.http import (
     validator,
 )
 from ledgerframes.sandbox.http.ledger_access import Access, denied, ledger_refused
-from ledgerframes.sandbox.http.responses import RefusalError, json_answer, no_route, refused
-from ledgerframes.sandbox.http.routes import Asked, Limits, Route, Server, has_newest_members
+from ledgerframes.sandbox.http.responses import (
+    JSON_MAXIMUM,
+    RefusalError,
+    TooLargeError,
+    json_answer,
+    no_route,
+    read_within,
+    refused,
+)
+from ledgerframes.sandbox.http.routes import CONTRACT, LEDGER, Asked, Route, Server
 from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.objects import Objects
 from ledgerframes.sandbox.world.templates import TOKEN_RULES
@@ -37,7 +45,6 @@ from ledgerframes.sandbox.world.views import ServerView
 #: Where the registry of another issuer than the coin's is served.
 ISSUER: Final = "/harbor"
 
-_USUAL: Final = Limits()
 _NOBODY: Final = User("")
 _MODULES: Final = (
     scan, scan_objects, scan_snapshots, holdings, scan_now, validator,
@@ -46,7 +53,7 @@ _MODULES: Final = (
 
 
 def app_of(
-    view: ServerView, access: Access, *, release: str, limits: Limits = _USUAL, objects: Objects | None = None
+    view: ServerView, access: Access, *, release: str, objects: Objects | None = None, **maxima: Any
 ) -> Starlette:
     """The app of one server.
 
@@ -54,12 +61,11 @@ def app_of(
         view: the part of the world that its scan shows.
         access: decides who may use validator and ledger.
         release: determines the routes and answers.
-        limits: the maximum sizes of requests; before release 0.8 lists in requests had no limit.
         objects: the history in bulk.
+        maxima: other maxima of requests than a `Server` has.
     """
-    newest = has_newest_members(release)
-    limits = limits if newest else replace(limits, items=None)
-    server = Server(view, access, objects or Objects(view), limits, newest)
+    # Releases 0.8 and 0.9 and Canton 3.6 have new members, and a maximum for lists in requests.
+    server = Server(view, access, objects or Objects(view), release in (CONTRACT, "0.9"), **maxima)
     routes = [route for module in _MODULES for route in module.ROUTES if route.includes(release)]
     issuer = routing.Router(_served(registry.METADATA, replace(server, issuer=TOKEN_RULES.entity)))
     app = Starlette(
@@ -89,6 +95,9 @@ def _endpoint(routes: list[Route], server: Server) -> Callable[[Request], Awaita
         route = by_method["GET" if request.method == "HEAD" else request.method]
         try:
             said = await _said(route, Asked(server, request, _caller(route, server, request)))
+        except TooLargeError as error:
+            large = LedgerError("REQUEST_TOO_LARGE", str(error), kind=TOO_LARGE)
+            return ledger_refused(large) if _is_ledger(route) else refused(RefusalError(413, str(error)))
         except RefusalError as error:
             return refused(error)
         except LedgerError as error:
@@ -106,9 +115,13 @@ async def _said(route: Route, asked: Asked) -> Any:
     if inspect.iscoroutinefunction(route.handler):
         return await route.handler(asked)
     # The body of a GET means nothing, and a client that declares one need not send it.
-    body = await asked.request.body() if route.method == "POST" else b""
+    body = await read_within(asked.request, JSON_MAXIMUM) if route.method == "POST" else b""
     with asked.world.lock:
         return route.handler(replace(asked, body=body))
+
+
+def _is_ledger(route: Route) -> bool:
+    return route.path.startswith(LEDGER)
 
 
 def _caller(route: Route, server: Server, request: Request) -> User:
@@ -118,7 +131,7 @@ def _caller(route: Route, server: Server, request: Request) -> User:
         RefusalError: the validator does not let the caller in.
         LedgerError: the ledger does not.
     """
-    ledger = route.path.startswith("/api/ledger")
+    ledger = _is_ledger(route)
     if not ledger and not route.path.startswith("/api/validator"):
         return _NOBODY
     try:

@@ -15,7 +15,7 @@ from ledgerframes.sandbox.commands.event_filters import everything
 from ledgerframes.sandbox.commands.reassigning import write_reassignment
 from ledgerframes.sandbox.commands.submission import RequestedChange, Write, admit, carry_out
 from ledgerframes.sandbox.http.ledger import Ledger
-from ledgerframes.sandbox.http.ledger_access import allowed, forbidden, read_body
+from ledgerframes.sandbox.http.ledger_access import allowed, forbidden
 from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.world import ChangeId, World
@@ -52,7 +52,7 @@ def wait_for_reassignment(asked: Asked) -> dict[str, Any]:
 @ROUTES.post("/api/ledger/v2/commands/submit-and-wait-for-transaction-tree")
 def wait_for_tree(asked: Asked) -> dict[str, Any]:
     """Creates and exercises; the events that acting and reading parties see are returned."""
-    body = read_body(SubmitCommands, asked.body)
+    body = asked.read(SubmitCommands)
     order, write = _batch(_user_id(asked.user, body.user_id), body, asked.body)
     _check_rights(asked.user, act_as=body.act_as, read_as=body.read_as)
     (update_id,) = carry_out(asked.world, order, write)
@@ -69,7 +69,7 @@ def carry_out_again(world: World, kind: str, user_id: str, sent: str) -> None:
 
 
 def _reassignment(asked: Asked) -> tuple[RequestedChange, Write, SubmitReassignment]:
-    body = read_body(SubmitReassignment, asked.body)
+    body = asked.read(SubmitReassignment)
     commands = body.reassignment_commands
     order, write = _legs(_user_id(asked.user, commands.user_id), body, asked.body)
     _check_rights(asked.user, act_as=[commands.submitter])

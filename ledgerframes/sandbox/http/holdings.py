@@ -8,10 +8,11 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 
-from ledgerframes.sandbox.http.responses import Int64, RefusalError, check_list, read_as, read_time
+from ledgerframes.sandbox.http.responses import Int64, RefusalError, read_time
 from ledgerframes.sandbox.http.routes import Asked, Routes
+from ledgerframes.sandbox.world.active_set import Coin
 from ledgerframes.sandbox.world.amounts import UNITS, decimal
-from ledgerframes.sandbox.world.coin_history import Coin
+from ledgerframes.sandbox.world.contracts import round_of
 from ledgerframes.sandbox.world.timestamps import Cursor
 
 ROUTES: Final = Routes()
@@ -36,11 +37,13 @@ def with_fees(asked: Asked) -> dict[str, Any]:
 
     Real servers do so (a snapshot of 06:00 asked at 08:39 came with the round that was open at 08:39).
     """
-    wanted = read_as(SummaryRequest, asked.body)
+    wanted = asked.read(SummaryRequest)
     held = _held(asked, wanted)
-    as_of_round = asked.world.coins.earliest_round if wanted.as_of_round is None else wanted.as_of_round
+    as_of_round = wanted.as_of_round
     if as_of_round is None:
-        raise RefusalError(404, "No open mining round found")
+        if not asked.world.rounds:
+            raise RefusalError(404, "No open mining round found")
+        as_of_round = round_of(asked.world.rounds[0])
     summaries = [summary(party, coins, as_of_round=as_of_round) for party, coins in held.items()]
     return {**_echo(wanted), "computed_as_of_round": as_of_round, "summaries": summaries}
 
@@ -49,7 +52,7 @@ def with_fees(asked: Asked) -> dict[str, Any]:
 @ROUTES.post("/api/validator/v1/scan-proxy/holdings/summary", since="0.7")
 def without_fees(asked: Asked) -> dict[str, Any]:
     """Holdings: no fees, no round, no available amount."""
-    wanted = read_as(SummaryRequest, asked.body)
+    wanted = asked.read(SummaryRequest)
     held = _held(asked, wanted).items()
     summaries = [summary(party, coins, as_of_round=None) for party, coins in held]
     return {**_echo(wanted), "summaries": summaries}
@@ -57,15 +60,18 @@ def without_fees(asked: Asked) -> dict[str, Any]:
 
 def _held(asked: Asked, wanted: SummaryRequest) -> dict[str, list[Coin]]:
     """The holdings of each party with holdings at the snapshot, in an order of the server's own."""
-    limits = asked.server.limits
-    check_list("owner_party_ids", wanted.owner_party_ids, maximum=limits.items)
+    asked.check_list("owner_party_ids", wanted.owner_party_ids)
     at = snapshot_of(asked, wanted.migration_id, wanted.record_time, wanted.record_time_match)
     # Real servers answer in an order that differs from the request.
     parties = sorted(set(wanted.owner_party_ids), key=lambda party: party.rpartition("::")[::-1])
-    held = {party: coins for party in parties if (coins := asked.world.coins.held(party, at))}
-    if sum(map(len, held.values())) > limits.holdings:
+    held: dict[str, list[Coin]] = {party: [] for party in parties}
+    for coin in (one.coin() for one in asked.view.active(at)):
+        if coin is not None and coin.owner in held:
+            held[coin.owner].append(coin)
+    held = {party: coins for party, coins in held.items() if coins}
+    if sum(map(len, held.values())) > asked.server.holdings_maximum:
         # Real servers refuse more than 1,000 holdings in all; clients look for "limit" in the text.
-        raise RefusalError(400, f"The number of holdings exceeded the limit of {limits.holdings}")
+        raise RefusalError(400, f"The number of holdings exceeded the limit of {asked.server.holdings_maximum}")
     return held
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-import msgspec
-
 from ledgerframes.sandbox.commands.event_filters import Seen, Selection, Subject, everything, interfaces_of
 from ledgerframes.sandbox.commands.interface_views import interface_views
 from ledgerframes.sandbox.http.routes import Asked
@@ -284,9 +282,7 @@ def created(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
 
 
 def _views(event: ScanEvent, seen: Seen) -> list[dict[str, Any]]:
-    if not seen.views:
-        return []
-    return interface_views(seen.views, event.template_id.partition(":")[2], msgspec.json.decode(event.create_arguments))
+    return interface_views(seen.views, event.template_id.partition(":")[2], event.create_arguments)
 
 
 def _assigned(leg: ScanLeg, selection: Selection, offset: int) -> dict[str, Any] | None:

@@ -6,19 +6,16 @@ import logging
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
-import msgspec
 from msgspec import Struct
 from starlette.responses import Response
 
-from ledgerframes.sandbox.commands.errors import LedgerError, UnreadableError
+from ledgerframes.sandbox.commands.errors import LedgerError
 from ledgerframes.sandbox.commands.event_filters import EventFormat, Selection, TransactionFormat, everything, selection
-from ledgerframes.sandbox.http.responses import UNREADABLE, RefusalError, encode
+from ledgerframes.sandbox.http.responses import RefusalError, encode
 from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.tokens import Issuer, TokenError
-
-T = TypeVar("T")
 
 
 class UpdateFormat(Struct, rename="camel"):
@@ -26,18 +23,6 @@ class UpdateFormat(Struct, rename="camel"):
 
     include_transactions: TransactionFormat | None = None
     include_reassignments: EventFormat | None = None
-
-
-def read_body(kind: type[T], body: bytes) -> T:
-    """A request's body.
-
-    Raises:
-        UnreadableError: it is not JSON of that shape.
-    """
-    try:
-        return msgspec.json.decode(body, type=kind)
-    except UNREADABLE as error:
-        raise UnreadableError(f"Invalid value for: body ({error})") from error
 
 
 def check_manager(user: User) -> None:

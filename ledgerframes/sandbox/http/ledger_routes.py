@@ -17,7 +17,7 @@ from ledgerframes.sandbox.commands.event_filters import (
     everything,
 )
 from ledgerframes.sandbox.http.ledger import Ledger, transaction_hash
-from ledgerframes.sandbox.http.ledger_access import UpdateFormat, allowed, read_body
+from ledgerframes.sandbox.http.ledger_access import UpdateFormat, allowed
 from ledgerframes.sandbox.http.ledger_active import active_entries
 from ledgerframes.sandbox.http.responses import Int32, Int64
 from ledgerframes.sandbox.http.routes import Asked, Routes
@@ -52,14 +52,14 @@ class UpdateByHash(Struct, rename="camel"):
 @ROUTES.post("/api/ledger/v2/updates/update-by-id")
 def update_by_id(asked: Asked) -> dict[str, Any]:
     """An update by its id; topology events are never found."""
-    body = read_body(UpdateById, asked.body)
+    body = asked.read(UpdateById)
     return _update(asked, body.update_id, body.update_format, wanted=body.update_id)
 
 
 @ROUTES.post("/api/ledger/v2/updates/update-by-hash", since="0.9")
 def update_by_hash(asked: Asked) -> dict[str, Any]:
     """A transaction by its `transactionHash`; reassignments have none."""
-    body = read_body(UpdateByHash, asked.body)
+    body = asked.read(UpdateByHash)
     wanted = body.transaction_hash
     found = next((one.update_id for one in asked.world.ledger_updates if transaction_hash(one) == wanted), "")
     transactions = UpdateFormat(include_transactions=body.update_format.include_transactions)
@@ -73,7 +73,7 @@ def update_by_hash(asked: Asked) -> dict[str, Any]:
 )
 def transaction_by_id(asked: Asked) -> dict[str, Any]:
     """A transaction by its id."""
-    body = read_body(TransactionById, asked.body)
+    body = asked.read(TransactionById)
     if body.requesting_parties and body.transaction_format:
         raise invalid("Both requestingParties and transactionFormat are set; use transactionFormat only")
     if not body.requesting_parties and not body.transaction_format:
@@ -139,7 +139,7 @@ def end(asked: Asked) -> dict[str, Any]:
 @ROUTES.post("/api/ledger/v2/updates/get-updates-page", since="0.7")
 def updates(asked: Asked) -> dict[str, Any]:
     """A page of updates."""
-    body = read_body(UpdatesPage, asked.body)
+    body = asked.read(UpdatesPage)
     size, newest = _size(body.max_page_size), asked.world.last_offset
     begin = _offset(body.begin_offset_exclusive, "beginOffsetExclusive", newest) or 0
     asked_end = _offset(body.end_offset_inclusive, "endOffsetInclusive", newest)
@@ -160,7 +160,7 @@ def updates(asked: Asked) -> dict[str, Any]:
 @ROUTES.post("/api/ledger/v2/state/active-contracts-page", since="0.7")
 def contracts(asked: Asked) -> dict[str, Any]:
     """A page of the contracts that were active at an offset."""
-    body = read_body(ContractsPage, asked.body)
+    body = asked.read(ContractsPage)
     size, newest = _size(body.max_page_size), asked.world.last_offset
     chosen = allowed(asked.user, body.event_format)
     at = _offset(body.active_at_offset, "activeAtOffset", newest)

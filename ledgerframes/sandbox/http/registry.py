@@ -9,7 +9,7 @@ from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, units
 from ledgerframes.sandbox.world.contracts import Contract, blob
-from ledgerframes.sandbox.world.instruments import COIN_ID, SECOND, SUPPORTED_APIS, Instrument
+from ledgerframes.sandbox.world.instruments import COIN_ID, SECOND_ID, SUPPORTED_APIS, instrument_record
 from ledgerframes.sandbox.world.templates import COIN_RULES, TOKEN, TRANSFER_FACTORY
 from ledgerframes.sandbox.world.world import World
 
@@ -41,15 +41,15 @@ def instruments(asked: Asked) -> dict[str, Any]:
     except ValueError as error:
         raise RefusalError(400, "The query parameter 'pageToken' was malformed") from error
     # By id and not by number, so that a token stays valid while the list grows.
-    left = [one for one in _listed(asked) if one.id > after]
-    token = page_token(left[size - 1].id) if len(left) > size else None
-    return {"instruments": [_record(asked.world, one) for one in left[:size]], "nextPageToken": token}
+    left = [record for name, record in _listed(asked).items() if name > after]
+    token = page_token(left[size - 1]["id"]) if len(left) > size else None
+    return {"instruments": left[:size], "nextPageToken": token}
 
 
 @METADATA.get("/registry/metadata/v1/instruments/{instrumentId:path}")
 def instrument(asked: Asked) -> dict[str, Any]:
     """An instrument."""
-    return _record(asked.world, _instrument(asked, asked.part("instrumentId")))
+    return _instrument(asked, asked.part("instrumentId"))
 
 
 ROUTES: Final = Routes(METADATA)
@@ -63,28 +63,25 @@ def allocation_factory(asked: Asked) -> dict[str, Any]:
     if not isinstance(without_debug, bool):
         raise malformed("excludeDebugFields must be a boolean")
     wanted = _instrument(asked, _instrument_id(body))
-    if wanted.pause is not None:
-        raise RefusalError(409, f"Instrument {wanted.id} is paused: {wanted.pause[0]}")
+    if wanted.get("paused"):
+        raise RefusalError(409, f"Instrument {wanted['id']} is paused: {wanted['pauseInfo']['reason']}")
     return _factory(asked.world, with_debug=not without_debug)
 
 
-def _record(world: World, one: Instrument) -> dict[str, Any]:
-    """An instrument; the coin's supply is what all its contracts are worth now, locked ones included."""
-    # The coin's contracts are in this ledger, so its supply is counted and cannot disagree with the history.
-    if one.id == COIN_ID:
-        return one.record(supply=decimal(world.coins.units), as_of=timestamps.exact(world.now))
-    if one == SECOND:
-        held = sum(units(holding.payload["amount"]) for holding in world.contracts.of(TOKEN))
-        return one.record(supply=decimal(held), as_of=timestamps.exact(world.now))
-    return one.record(supply=one.supply, as_of=one.counted())
+def _listed(asked: Asked) -> dict[str, dict[str, Any]]:
+    """The registry's instruments by id; their supply is what all contracts are worth now, locked ones included."""
+    # The contracts are in this ledger, so the supply is counted and cannot disagree with the history.
+    world = asked.world
+    now = timestamps.exact(world.now)
+    if asked.server.issuer != COIN_RULES.entity:
+        held = decimal(sum(units(holding.payload["amount"]) for holding in world.contracts.of(TOKEN)))
+        return {SECOND_ID: instrument_record(SECOND_ID, "Harbor silver", "HS", 2, supply=held, as_of=now)}
+    coin = instrument_record(COIN_ID, COIN_ID, "CC", 10, supply=decimal(world.coins.units), as_of=now)
+    return dict(sorted({**world.instruments, COIN_ID: coin}.items()))
 
 
-def _listed(asked: Asked) -> tuple[Instrument, ...]:
-    return asked.world.instruments if asked.server.issuer == COIN_RULES.entity else (SECOND,)
-
-
-def _instrument(asked: Asked, instrument_id: str) -> Instrument:
-    found = next((listed for listed in _listed(asked) if listed.id == instrument_id), None)
+def _instrument(asked: Asked, instrument_id: str) -> dict[str, Any]:
+    found = _listed(asked).get(instrument_id)
     if found is None:
         raise RefusalError(404, f"Instrument {instrument_id} not found")
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sized
+from collections.abc import Callable
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
@@ -18,6 +18,8 @@ from ledgerframes.sandbox.world.contracts import Contract, blob
 
 T = TypeVar("T")
 
+#: The most bytes of a body that is JSON.
+JSON_MAXIMUM: Final = 8 * 1024 * 1024
 INT32: Final = 2**31
 INT64: Final = 2**63
 Int32 = Annotated[int, Meta(ge=-INT32, le=INT32 - 1)]
@@ -26,10 +28,11 @@ UNKNOWN: Final = "The requested resource could not be found."
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
 
-# The errors of msgspec for a body that it cannot read; RecursionError is for one nested too deep.
-UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-
 encode: Final = msgspec.json.Encoder().encode
+
+
+class TooLargeError(Exception):
+    """A request with a larger body than its route takes; every interface answers 413 in its own form."""
 
 
 class RefusalError(Exception):
@@ -64,21 +67,42 @@ def json_answer(said: Any) -> Response:
     return Response(said if isinstance(said, bytes) else encode(said), media_type="application/json")
 
 
-def read_as(kind: type[T], body: bytes) -> T:
+async def read_within(request: Request, maximum: int) -> bytes:
+    """A request's body of so many bytes at most.
+
+    Raises:
+        TooLargeError: it has more; it is refused as soon as that is known.
+    """
+    pieces, size = [], int(request.headers.get("Content-Length", "0"))
+    if size <= maximum:
+        size = 0
+        # Counted as well: a body that comes in chunks does not declare its length.
+        async for piece in request.stream():
+            pieces.append(piece)
+            size += len(piece)
+            if size > maximum:
+                break
+    if size > maximum:
+        raise TooLargeError(f"A request may have {maximum} bytes at most here")
+    return b"".join(pieces)
+
+
+def read_as(kind: type[T], body: bytes, *, refuse: Callable[[object], Exception] | None = None) -> T:
     """A request's body.
+
+    Args:
+        kind: what it is to be.
+        body: its bytes.
+        refuse: makes the error, `malformed` by default.
 
     Raises:
         RefusalError: 400, it is not JSON of that shape.
     """
     try:
         return msgspec.json.decode(body, type=kind)
-    except UNREADABLE as error:
-        raise malformed(error) from error
-
-
-def read_object(body: bytes) -> dict[str, Any]:
-    """A request's body, a JSON object."""
-    return read_as(dict[str, Any], body)
+    # msgspec's errors for a body that it cannot read; RecursionError is for one nested too deep.
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise (refuse or malformed)(error) from error
 
 
 def read_time(text: str) -> int:
@@ -108,29 +132,6 @@ def check_size(name: str, size: int | None, maximum: int) -> None:
         raise RefusalError(400, f"{name} must be positive, not {size}")
     if size > maximum:
         raise RefusalError(400, f"Exceeded limit maximum ({size} > {maximum}).")
-
-
-def check_list(name: str, given: Sized, *, maximum: int | None) -> None:
-    """Refuse a request with a list of more items; newer releases have a maximum.
-
-    Raises:
-        RefusalError: 400, in the words of real servers.
-    """
-    if maximum is not None and len(given) > maximum:
-        raise RefusalError(400, f"Expected '{name}' to contain at most {maximum} items, but contained {len(given)}.")
-
-
-def read_list(body: dict[str, Any], name: str, *, maximum: int | None) -> list[Any]:
-    """A list of ids that a body must have, of `maximum` items at most.
-
-    Raises:
-        RefusalError: 400, it is missing, something else, or longer.
-    """
-    ids = body.get(name)
-    if not isinstance(ids, list):
-        raise malformed(f"{name} must be an array")
-    check_list(name, ids, maximum=maximum)
-    return ids
 
 
 def read_integer(text: str) -> int:

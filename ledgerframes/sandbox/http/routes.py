@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from starlette.requests import Request
 
+from ledgerframes.sandbox.commands.errors import unreadable
 from ledgerframes.sandbox.http.ledger_access import Access
-from ledgerframes.sandbox.http.responses import RefusalError, read_integer, read_object
+from ledgerframes.sandbox.http.responses import RefusalError, malformed, read_as, read_integer
 from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.objects import Objects
 from ledgerframes.sandbox.world.templates import COIN_RULES
 from ledgerframes.sandbox.world.views import ServerView
 from ledgerframes.sandbox.world.world import World
 
+T = TypeVar("T")
+
+LIST_MAXIMUM: Final = 1_000
+#: Where the ledger interface begins.
+LEDGER: Final = "/api/ledger"
 #: The release whose routes are all of the newest one's and the contract's older ones.
 CONTRACT: Final = "contract"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The maximum sizes of requests to a server.
-
-    Attributes:
-        page: items of a page; the refusal names this number.
-        holdings: coin contracts of a holdings summary.
-        items: of each list in a request; None for no such rule.
-    """
-
-    page: int = 1_000
-    holdings: int = 1_000
-    items: int | None = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +35,9 @@ class Server:
         view: the part of the world that its scan shows.
         access: who is let in to validator and ledger.
         objects: the history in bulk.
-        limits: the maximum sizes of requests.
-        newest: whether answers have the members of release 0.9 and Canton 3.6.
+        newest: whether answers have the members of release 0.9 and Canton 3.6, and lists in requests a maximum.
+        page_maximum: items of a page; the refusal names this number.
+        holdings_maximum: coin contracts of a holdings summary.
         issuer: the entity of the rules whose signatory is the registry's admin: the coin's, or another issuer's.
         participant: distinguishes the participant's page tokens from those of others.
     """
@@ -53,8 +45,9 @@ class Server:
     view: ServerView
     access: Access
     objects: Objects
-    limits: Limits
     newest: bool = True
+    page_maximum: int = 1_000
+    holdings_maximum: int = 1_000
     issuer: str = COIN_RULES.entity
     participant: str = field(default_factory=lambda: secrets.token_hex(8))
 
@@ -120,13 +113,41 @@ class Asked:
             raise RefusalError(400, f"The query parameter '{name}' was malformed: {text!r} is out of range")
         return value
 
-    def object(self) -> dict[str, Any]:
-        """The body, a JSON object.
+    def read(self, kind: type[T]) -> T:
+        """The body.
 
         Raises:
-            RefusalError: 400, it is something else.
+            RefusalError: 400, it is not JSON of that shape.
+            UnreadableError: the same on the ledger interface.
         """
-        return read_object(self.body)
+        on_ledger = self.request.url.path.startswith(LEDGER)
+        return read_as(kind, self.body, refuse=unreadable if on_ledger else malformed)
+
+    def object(self) -> dict[str, Any]:
+        """The body, a JSON object."""
+        return self.read(dict[str, Any])
+
+    def ids(self, name: str) -> list[Any]:
+        """A list of ids that the body must have.
+
+        Raises:
+            RefusalError: 400, it is missing, something else, or too long.
+        """
+        ids = self.object().get(name)
+        if not isinstance(ids, list):
+            raise malformed(f"{name} must be an array")
+        self.check_list(name, ids)
+        return ids
+
+    def check_list(self, name: str, given: Sized) -> None:
+        """Refuse a list of more items than newer releases take.
+
+        Raises:
+            RefusalError: 400, in the words of real servers.
+        """
+        if self.server.newest and len(given) > LIST_MAXIMUM:
+            said = f"Expected '{name}' to contain at most {LIST_MAXIMUM} items, but contained {len(given)}."
+            raise RefusalError(400, said)
 
 
 #: Answers with a Response, with JSON text as bytes, or with what becomes JSON. It runs in the server's event loop while
@@ -138,7 +159,7 @@ Handler = Callable[[Asked], Any]
 class Route:
     """A declared route; releases are Splice's, each with the ledger of its time.
 
-    0.5 and 0.6 have a ledger of Canton 3.4, 0.7 of 3.5, 0.9 of 3.6.
+    0.5 has a ledger of Canton 3.4, 0.7 of 3.5, 0.9 of 3.6.
 
     Attributes:
         path: the whole path, parameters in braces.
@@ -180,19 +201,4 @@ class Routes(list[Route]):
         return declare
 
 
-RELEASES: Final = (CONTRACT, "0.9", "0.7", "0.6", "0.5")
-
-
-def check_release(release: str) -> None:
-    """Refuse a release that the sandbox does not have.
-
-    Raises:
-        ValueError: it is not one of `RELEASES`.
-    """
-    if not isinstance(release, str) or release not in RELEASES:
-        raise ValueError(f"release={release!r} is unknown; the sandbox serves as one of {', '.join(RELEASES)}")
-
-
-def has_newest_members(release: str) -> bool:
-    """Whether a release has the changes of 0.8, 0.9 and Canton 3.6: new members, and shorter lists in requests."""
-    return release in (CONTRACT, "0.9")
+RELEASES: Final = (CONTRACT, "0.9", "0.7", "0.5")

@@ -15,7 +15,6 @@ from ledgerframes.sandbox.http.responses import (
     RefusalError,
     check_size,
     contract_record,
-    read_as,
     read_time,
 )
 from ledgerframes.sandbox.http.routes import Asked, Routes
@@ -42,7 +41,7 @@ def updates(asked: Asked) -> bytes:
 
 
 # Before the look-up by id, whose path would match it too.
-@ROUTES.get("/api/scan/v2/updates/hash/{hash:path}", since="0.6")
+@ROUTES.get("/api/scan/v2/updates/hash/{hash:path}", since="0.7")
 def update_by_hash(asked: Asked) -> bytes:
     """An update by the hash of its prepared transaction, which it carries, so the page's form is the right one."""
     wanted = asked.part("hash")
@@ -97,7 +96,6 @@ def licenses(asked: Asked) -> dict[str, Any]:
 
 
 @ROUTES.get("/api/scan/v0/internal/reward-accounting-process/rounds/earliest-available", since="0.7")
-@ROUTES.get("/api/scan/v0/reward-accounting-process/rounds/earliest-available", since="0.6", removed_in="0.7")
 def earliest_round(asked: Asked) -> dict[str, Any]:
     """The earliest round with complete records of rewards."""
     earliest = asked.world.earliest_round
@@ -142,8 +140,8 @@ def page_request(asked: Asked) -> tuple[int, Cursor | None, bool]:
     Raises:
         RefusalError: 400, one of them is not valid.
     """
-    wanted = read_as(PageRequest, asked.body)
-    check_size("page_size", wanted.page_size, asked.server.limits.page)
+    wanted = asked.read(PageRequest)
+    check_size("page_size", wanted.page_size, asked.server.page_maximum)
     return wanted.page_size, wanted.cursor(), carries_types(wanted.daml_value_encoding)
 
 

@@ -19,7 +19,6 @@ from ledgerframes.sandbox.http.responses import (
     contract_record,
     encode,
     malformed,
-    read_list,
     with_state,
 )
 from ledgerframes.sandbox.http.routes import Asked, Routes
@@ -46,10 +45,8 @@ _LIVING: Final = 600 * timestamps.SECOND
 @ROUTES.post("/api/scan/v0/open-and-issuing-mining-rounds")
 def rounds(asked: Asked) -> dict[str, Any]:
     """The rounds that are open or issuing; contracts the caller has are left out of the answer."""
-    body, world, most = asked.object(), asked.world, asked.server.limits.items
-    known = [
-        read_list(body, f"cached_{name}_contract_ids", maximum=most) for name in ("open_mining_round", "issuing_round")
-    ]
+    world = asked.world
+    known = [asked.ids(f"cached_{name}_contract_ids") for name in ("open_mining_round", "issuing_round")]
     return {
         "time_to_live_in_microseconds": _LIVING,
         "open_mining_rounds": _by_id(world.rounds, known[0]),
@@ -89,7 +86,7 @@ def traffic(asked: Asked) -> dict[str, Any]:
 def names(asked: Asked) -> dict[str, Any]:
     """Names, the oldest first, and no next page."""
     prefix, size = asked.query("name_prefix"), asked.integer("page_size", bound=INT32)
-    check_size("page_size", size, asked.server.limits.page)
+    check_size("page_size", size, asked.server.page_maximum)
     return {"entries": [entry for entry in _entries(asked.world) if entry["name"].startswith(prefix)][:size]}
 
 
@@ -268,7 +265,7 @@ def requests(asked: Asked) -> Any:
 @ROUTES.post("/api/scan/v0/voterequest")
 def requests_by_id(asked: Asked) -> Any:
     """Of the open requests, those whose first contract is named."""
-    ids = read_list(asked.object(), "vote_request_contract_ids", maximum=asked.server.limits.items)
+    ids = asked.ids("vote_request_contract_ids")
     return _listed("vote_requests", (one for one in _open(asked) if _first(one) in ids))
 
 

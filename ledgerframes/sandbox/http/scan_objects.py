@@ -11,7 +11,7 @@ from urllib.parse import quote
 from msgspec import Struct
 from starlette.responses import Response
 
-from ledgerframes.sandbox.http.responses import RefusalError, read_as, read_time
+from ledgerframes.sandbox.http.responses import JSON_MAXIMUM, RefusalError, read_as, read_time, read_within
 from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.objects import Object, Objects, Segment
@@ -33,7 +33,7 @@ class ObjectsRequest(Struct):
 @ROUTES.post("/api/scan/v0/history/bulk/updates", since="0.7")
 async def updates(asked: Asked) -> dict[str, Any]:
     """Whole segments, as many as fit into a page."""
-    wanted = read_as(ObjectsRequest, await asked.request.body())
+    wanted = read_as(ObjectsRequest, await read_within(asked.request, JSON_MAXIMUM))
     with asked.world.lock:
         objects, following = _page(asked.server.objects, wanted)
     return {"object_refs": await _refs(asked, objects), **following}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-import msgspec
 from msgspec import Meta, Struct
 
 from ledgerframes.sandbox.http.holdings import snapshot_of
@@ -13,23 +12,18 @@ from ledgerframes.sandbox.http.responses import (
     Int32,
     Int64,
     RefusalError,
-    check_list,
     check_size,
     malformed,
     page_token,
-    read_as,
     read_page_token,
     read_time,
 )
 from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.active_set import Active
-from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
 from ledgerframes.sandbox.world.timestamps import Cursor
 
 ROUTES: Final = Routes()
-
-_COINS: Final = frozenset(f"{template.package_name}:{template.entity}" for template in (COIN, LOCKED_COIN))
 
 _Body = TypeVar("_Body", bound="_Wanted")
 
@@ -95,7 +89,7 @@ def coins(asked: Asked) -> dict[str, Any]:
     """A page of the coins of some owners."""
     wanted = _read(asked, CoinsRequest)
     owners, at = set(wanted.owner_party_ids), _snapshot(asked, wanted)
-    kept = [one for one in asked.view.active(at) if one.template in _COINS and _owner(one) in owners]
+    kept = [one for one in asked.view.active(at) if (coin := one.coin()) is not None and coin.owner in owners]
     return _page(asked, wanted, at, kept)
 
 
@@ -106,17 +100,17 @@ def _version(asked: Asked) -> str:
 
 def _read(asked: Asked, kind: type[_Body]) -> _Body:
     """The request, unless it has a token of another version or too long a list."""
-    wanted, opaque = read_as(kind, asked.body), _version(asked) == "v2"
+    wanted, opaque = asked.read(kind), _version(asked) == "v2"
     if wanted.after is not None and isinstance(wanted.after, str) != opaque:
         known = "string" if opaque else "long"
         raise malformed(f"after: {wanted.after!r} is not a {known}")
     for name in ("party_ids", "templates", "owner_party_ids"):
-        check_list(name, getattr(wanted, name, None) or (), maximum=asked.server.limits.items)
+        asked.check_list(name, getattr(wanted, name, None) or ())
     return wanted
 
 
 def _snapshot(asked: Asked, wanted: _Wanted) -> Cursor:
-    check_size("page_size", wanted.page_size, asked.server.limits.page)
+    check_size("page_size", wanted.page_size, asked.server.page_maximum)
     return snapshot_of(asked, wanted.migration_id, wanted.record_time, wanted.record_time_match)
 
 
@@ -132,12 +126,6 @@ def _page(asked: Asked, wanted: _Wanted, at: Cursor, kept: list[Active]) -> dict
     if len(left) > len(page):
         answer["next_page_token"] = page_token(str(page[-1].row)) if version == "v2" else page[-1].row
     return answer
-
-
-def _owner(one: Active) -> str:
-    """The owner of a coin, locked or not."""
-    arguments = msgspec.json.decode(one.event.create_arguments)
-    return str(arguments.get("amulet", arguments)["owner"])
 
 
 def _row(token: str | int | None) -> int | None:

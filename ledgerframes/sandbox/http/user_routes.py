@@ -12,9 +12,17 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from ledgerframes.sandbox.commands.bodies import Party, UserId
-from ledgerframes.sandbox.commands.errors import EXISTS, MISSING, STATE, LedgerError, UnreadableError, not_found
-from ledgerframes.sandbox.http.ledger_access import check_manager, read_body
-from ledgerframes.sandbox.http.responses import INT32, page_token, read_integer, read_page_token
+from ledgerframes.sandbox.commands.errors import (
+    EXISTS,
+    MISSING,
+    STATE,
+    LedgerError,
+    UnreadableError,
+    not_found,
+    unreadable,
+)
+from ledgerframes.sandbox.http.ledger_access import check_manager
+from ledgerframes.sandbox.http.responses import INT32, page_token, read_integer, read_page_token, read_within
 from ledgerframes.sandbox.http.routes import Asked, Routes
 from ledgerframes.sandbox.world.accounts import Right, User
 
@@ -91,7 +99,7 @@ def users(asked: Asked) -> dict[str, Any]:
 def create_user(asked: Asked) -> dict[str, Any]:
     """A new user; the server sets the resource version."""
     check_manager(asked.user)
-    user, accounts = new_user(read_body(CreateUser, asked.body)), asked.world.accounts
+    user, accounts = new_user(asked.read(CreateUser)), asked.world.accounts
     if user.id in accounts:
         cause, about = f"User {user.id!r} exists already", ("USER", user.id)
         raise LedgerError("USER_ALREADY_EXISTS", cause, kind=EXISTS, resource=about)
@@ -119,7 +127,7 @@ def new_user(wanted: CreateUser) -> User:
     """
     user, metadata = wanted.user, wanted.user.metadata or NewMeta()
     if metadata.resource_version:
-        raise _unreadable("user.metadata.resourceVersion must be empty: the server sets it")
+        raise unreadable("user.metadata.resourceVersion must be empty: the server sets it")
     if user.primary_party:
         _convert(user.primary_party, Party, "user.primaryParty")
     # This participant has only the default identity provider, which is named by leaving the field out.
@@ -143,7 +151,7 @@ def _right(kind: dict[str, Any]) -> Right:
     name = next(iter(kind), "")
     body = kind.get(name)
     if len(kind) != 1 or name not in _OF_PARTY | _PLAIN or not isinstance(body, dict):
-        raise _unreadable(f"a right's kind is one of {sorted(_OF_PARTY | _PLAIN)} with its value, not {sorted(kind)}")
+        raise unreadable(f"a right's kind is one of {sorted(_OF_PARTY | _PLAIN)} with its value, not {sorted(kind)}")
     if name in _PLAIN:
         return Right(name)
     return Right(name, _convert(body.get("value"), _OfParty, f"rights {name}").party)
@@ -153,28 +161,24 @@ def _check_annotations(annotations: Mapping[str, str]) -> None:
     for key, value in annotations.items():
         prefix, slash, name = key.rpartition("/")
         if slash and not (len(prefix) <= PREFIX_MAXIMUM and _SUBDOMAIN.fullmatch(prefix)):
-            raise _unreadable(
+            raise unreadable(
                 f"the prefix of annotation key {key[:80]!r} is not a DNS subdomain of up to 253 characters"
             )
         if not _NAME.fullmatch(name):
-            raise _unreadable(
+            raise unreadable(
                 f"the name of annotation key {key[:80]!r} is not 1 to 63 of letters, digits, '.', '-', '_'"
             )
         if not value:
-            raise _unreadable(f"annotation {key!r} has an empty value, which only an update may give")
+            raise unreadable(f"annotation {key!r} has an empty value, which only an update may give")
     if sum(len(text.encode()) for pair in annotations.items() for text in pair) > ANNOTATIONS_MAXIMUM:
-        raise _unreadable(f"the annotations take more than {ANNOTATIONS_MAXIMUM} bytes in UTF-8")
+        raise unreadable(f"the annotations take more than {ANNOTATIONS_MAXIMUM} bytes in UTF-8")
 
 
 def _convert(value: Any, kind: Any, place: str) -> Any:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise _unreadable(f"{place}: {error}") from error
-
-
-def _unreadable(cause: str) -> UnreadableError:
-    return UnreadableError(f"Invalid value for: body ({cause})")
+        raise unreadable(f"{place}: {error}") from error
 
 
 ARCHIVE_MAXIMUM: Final = 64 * 1024 * 1024
@@ -183,7 +187,6 @@ BINARY: Final = "application/octet-stream"
 _BOOLEANS: Final = {"true": True, "false": False}
 _SYNCHRONIZER: Final = re.compile(r"[A-Za-z0-9:\-_ ]+::[A-Za-z0-9]+")
 # Error category, gRPC code and HTTP status.
-_TOO_LARGE: Final = (8, 3, 413)
 _WRONG_TYPE: Final = (8, 3, 415)
 
 
@@ -245,20 +248,9 @@ async def _archive(asked: Asked) -> list[Package]:
     kind = headers.get("Content-Type", BINARY).partition(";")[0].strip().lower()
     if kind != BINARY:
         raise LedgerError("UNSUPPORTED_MEDIA_TYPE", f"A DAR is sent as {BINARY}, not {kind}", kind=_WRONG_TYPE)
-    _check_size(int(headers.get("Content-Length", "0")))
-    pieces, size = [], 0
-    async for piece in asked.request.stream():
-        pieces.append(piece)
-        size += len(piece)
-        # Counted as well: a body that comes in chunks does not declare its length.
-        _check_size(size)
+    content = await read_within(asked.request, ARCHIVE_MAXIMUM)
     try:
         # Unpacking 256 MB in the event loop would keep everybody else waiting.
-        return await asyncio.to_thread(read_dar, b"".join(pieces))
+        return await asyncio.to_thread(read_dar, content)
     except ArchiveError as error:
-        raise UnreadableError(f"Invalid value for: body ({error})") from error
-
-
-def _check_size(size: int) -> None:
-    if size > ARCHIVE_MAXIMUM:
-        raise LedgerError("ARCHIVE_TOO_LARGE", f"An archive may have {ARCHIVE_MAXIMUM} bytes at most", kind=_TOO_LARGE)
+        raise unreadable(error) from error

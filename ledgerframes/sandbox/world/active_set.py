@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+import msgspec
+
+from ledgerframes.sandbox.world.amounts import units
 from ledgerframes.sandbox.world.items import ScanEvent, read_item
+from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.world import World
 
 _MEMBERS: Final = (
     "contract_id", "template_id", "package_name", "create_arguments", "created_at", "signatories", "observers",
 )  # fmt: skip
+_COINS: Final = frozenset(f"{template.package_name}:{template.entity}" for template in (COIN, LOCKED_COIN))
+
+
+class Coin(NamedTuple):
+    """The terms of a coin contract, locked or not.
+
+    Attributes:
+        units: its initial amount in ten-billionths.
+        round_number: the round of its creation.
+        rate: holding fee a round, as decimal text.
+    """
+
+    owner: str
+    units: int
+    round_number: int
+    rate: str
+    locked: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +57,16 @@ class Active:
     def template(self) -> str:
         """`package-name:Module:Entity`."""
         return f"{self.event.package_name}:{self.event.template_id.partition(':')[2]}"
+
+    def coin(self) -> Coin | None:
+        """Its terms as a coin; None if it is none."""
+        if self.template not in _COINS:
+            return None
+        arguments = msgspec.json.decode(self.event.create_arguments)
+        payload = arguments.get("amulet", arguments)
+        terms = payload["amount"]
+        amount, number = units(terms["initialAmount"]), int(terms["createdAt"]["number"])
+        return Coin(payload["owner"], amount, number, terms["ratePerRound"]["rate"], "amulet" in arguments)
 
     def record(self, migration_id: int) -> dict[str, Any]:
         """It as scan sends it, with its update's id if it was created in that migration, the snapshot's."""

@@ -10,8 +10,7 @@ from typing import Final
 from ledgerframes.sandbox.world.calendar import Calendar
 from ledgerframes.sandbox.world.contracts import Contract, Template
 from ledgerframes.sandbox.world.parties import LedgerParties
-from ledgerframes.sandbox.world.templates import Packages
-from ledgerframes.sandbox.world.timestamps import Cursor
+from ledgerframes.sandbox.world.templates import COIN_RULES, DSO_RULES, Packages
 from ledgerframes.sandbox.world.world import World
 
 FIRST_ROW: Final = 170_000_000
@@ -55,14 +54,19 @@ class Simulation:
         return self.world.rules
 
     @property
+    def coin_rules(self) -> Contract:
+        """The coin's rules."""
+        return self.world.rules[COIN_RULES.entity]
+
+    @property
+    def dso_rules(self) -> Contract:
+        """The rules of the organization that runs the ledger."""
+        return self.world.rules[DSO_RULES.entity]
+
+    @property
     def rounds(self) -> list[Contract]:
         """The open mining rounds, the earliest first."""
         return self.world.rounds
-
-    @property
-    def cursor(self) -> Cursor:
-        """The cursor of the update being written: its migration id and record time."""
-        return self.migration_id, self.now
 
     @property
     def main(self) -> str:
@@ -72,14 +76,6 @@ class Simulation:
     def elsewhere(self, parties: Iterable[str]) -> list[str]:
         """Those of the parties that do not submit here: the organization that runs the ledger and its members."""
         return [party for party in parties if party == self.parties.dso or party in self.parties.sponsors]
-
-    def create(self, contract: Contract) -> None:
-        """Add a new contract to the world."""
-        self.world.create(contract, self.cursor)
-
-    def archive(self, contract: Contract) -> None:
-        """Archive a contract of the world."""
-        self.world.archive(contract, self.cursor)
 
     def contract_id(self) -> str:
         """A new contract id."""

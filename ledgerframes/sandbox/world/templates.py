@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from random import Random
-from types import MappingProxyType
 from typing import Any, Final
 
 from ledgerframes.sandbox.world.contracts import Template
@@ -124,15 +123,6 @@ EVENT_LOG_INTERFACE: Final = "Splice.Api.Token.TransferEventsV2:EventLog"
 REWARD_INTERFACE: Final = "Splice.Api.RewardAssignmentV1:RewardCoupon"
 FEATURED_INTERFACE: Final = "Splice.Api.FeaturedAppRightV1:FeaturedAppRight"
 ALLOCATION_INTERFACE: Final = "Splice.Api.Token.AllocationInstructionV1:AllocationFactory"
-
-# The interfaces that each template implements, both as `Module:Entity`.
-IMPLEMENTED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        COIN.entity: (HOLDING_INTERFACE,),
-        LOCKED_COIN.entity: (HOLDING_INTERFACE,),
-        TRANSFER_FACTORY.entity: (TRANSFER_INTERFACE, ALLOCATION_INTERFACE),
-    }
-)
 
 
 class Packages:

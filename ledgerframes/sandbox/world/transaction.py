@@ -16,6 +16,7 @@ from ledgerframes.sandbox.world.world import Update
 Event = dict[str, Any]
 
 _LEAF_LIMIT: Final = 10
+_EMPTY: Final[dict[str, Any]] = {}
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -34,7 +35,7 @@ class Transaction:
         self, sim: Simulation, *, update_id: str, synchronizer_id: str, effective: int, effects: Effects | None = None
     ) -> None:
         self.sim = sim
-        self._effects = effects or sim
+        self._effects = effects or sim.world
         self.update_id = update_id
         self.synchronizer_id = synchronizer_id
         self.effective = effective
@@ -60,8 +61,11 @@ class Transaction:
         """Create a contract, as a root or under an exercise.
 
         Its template says who signs, observes and owns it, unless it is said here. Without a template id it belongs to
-        its package's newest version; without an id it gets a random one.
+        its package's newest version; without an id it gets a random one. A payload without the organization that signs
+        it begins with that.
         """
+        if "dso" not in payload and not callable(template.signatories) and "dso" in template.signatories:
+            payload = {"dso": self.sim.parties.dso, **payload}
         signatories = parties_of(template.signatories, payload)
         if observers is None:
             observers = parties_of(template.observers, payload)
@@ -94,8 +98,9 @@ class Transaction:
         consuming: bool = False,
         interface_id: str | None = None,
         under: Event | None = None,
+        result: Any = _EMPTY,
     ) -> Event:
-        """Exercise a choice; the caller sets `exercise_result` if it is not the empty record."""
+        """Exercise a choice; where its consequences are the result, the caller sets `exercise_result` after them."""
         if consuming:
             self._effects.archive(contract)
         informed = (*contract.signatories, *acting, *(contract.observers if consuming else ()))
@@ -109,7 +114,7 @@ class Transaction:
             "choice": choice,
             "choice_argument": argument,
             "child_event_ids": [],
-            "exercise_result": {},
+            "exercise_result": result,
             "consuming": consuming,
             "acting_parties": acting,
             "interface_id": interface_id,
@@ -117,9 +122,10 @@ class Transaction:
         self._events.append((event_id, event))
         return event
 
-    def archive(self, contract: Contract, *, under: Event | None = None) -> None:
-        """End a contract by its signatories' Archive choice."""
-        self.exercise(contract, "Archive", {}, acting=contract.signatories, consuming=True, under=under)
+    def archive(self, *contracts: Contract, under: Event | None = None) -> None:
+        """End contracts by their signatories' Archive choice."""
+        for contract in contracts:
+            self.exercise(contract, "Archive", {}, acting=contract.signatories, consuming=True, under=under)
 
     def update(self, *, migration_id: int, record_time: int, external_hash: str | None) -> Update:
         """The update that the history gets."""

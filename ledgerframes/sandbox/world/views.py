@@ -7,7 +7,6 @@ the last record time of every migration; chosen when the ledger is made, so that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -71,9 +70,8 @@ class ServerView:
         """
         updates = self.world.ledger_updates if private else self.world.updates
         start = self.world.position(after, private=private)
-        if self.pruning is None:
-            return updates[start : start + page_size]
-        return list(islice(self._kept(updates, start, private=private), page_size))
+        kept = (updates[at] for at in range(start, len(updates)) if self.knows(updates[at]))
+        return updates[start : start + page_size] if self.pruning is None else list(islice(kept, page_size))
 
     def knows(self, update: Update) -> bool:
         """Whether this server has that update."""
@@ -102,18 +100,6 @@ class ServerView:
     def instants(self, migration_id: int) -> list[int]:
         """The snapshot instants of a migration that this server has not pruned, the oldest first."""
         return [one for one in instants(self.world, migration_id) if not self.is_pruned((migration_id, one))]
-
-    def _kept(self, updates: list[Update], at: int, *, private: bool) -> Iterator[Update]:
-        """The updates from one position on, without those that are pruned."""
-        while at < len(updates):
-            migration_id, record_time = updates[at][:2]
-            if self.is_pruned((migration_id, record_time)):
-                assert self.pruning is not None
-                first, time = self.pruning.begin(migration_id, newest=self.world.now)
-                at = self.world.position((first, time - 1), private=private)
-            else:
-                yield updates[at]
-                at += 1
 
 
 LEAST: Final = 8

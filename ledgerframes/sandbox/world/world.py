@@ -11,9 +11,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ledgerframes.sandbox.world.accounts import User
-from ledgerframes.sandbox.world.coin_history import CoinHistory
+from ledgerframes.sandbox.world.coin_supply import CoinSupply
 from ledgerframes.sandbox.world.contracts import Contract, Contracts
-from ledgerframes.sandbox.world.instruments import COIN, Instrument
 from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentState, render_leg
 from ledgerframes.sandbox.world.templates import LICENSE, OPEN_ROUND
 from ledgerframes.sandbox.world.timestamps import Cursor
@@ -82,10 +81,10 @@ class World:
         scan_party: the scan shows what this party is a stakeholder of or takes part in; empty: it shows everything.
         contracts: the active ones.
         license_rows: stored validator licenses as (row number, contract id), ascending; ended ones stay.
-        coins: the life of every coin.
+        coins: how much coin there is.
         rules: the contracts that exist only once, by template entity.
         accounts: the users of the participant, by id.
-        instruments: the instruments in the coin's registry, ordered by id.
+        instruments: those in the coin's registry besides the coin, by id, as it sends them.
         packages: the packages that were uploaded, by id, oldest first.
         snapshot_period: microseconds between two snapshots of the contracts.
         earliest_round: the first round with complete reward records, if there is one yet.
@@ -103,10 +102,10 @@ class World:
         self.updates: list[Update] = []
         self.ledger_updates: list[Update] = [] if scan_party else self.updates
         self.contracts = Contracts()
-        self.coins = CoinHistory()
+        self.coins = CoinSupply()
         self.rules: dict[str, Contract] = {}
         self.accounts: dict[str, User] = {}
-        self.instruments: tuple[Instrument, ...] = (COIN,)
+        self.instruments: dict[str, dict[str, Any]] = {}
         self.packages: dict[str, Package] = {}
         self.snapshot_period = SNAPSHOT_PERIOD
         self.license_rows: list[tuple[int, str]] = []
@@ -135,18 +134,18 @@ class World:
         """The open mining rounds, the earliest first."""
         return self.contracts.of(OPEN_ROUND)
 
-    def create(self, contract: Contract, at: Cursor) -> None:
-        """Take in a new contract, as of that migration id and record time."""
+    def create(self, contract: Contract) -> None:
+        """Take in a new contract."""
         self.contracts.create(contract)
-        self.coins.create(contract, at)
+        self.coins.create(contract)
         if contract.template is LICENSE:
             # Not quite in the order of creation: "newest first" of real servers is not by `created_at` either.
             insort(self.license_rows, (contract.row, contract.contract_id))
 
-    def archive(self, contract: Contract, at: Cursor) -> None:
-        """End a contract, as of that migration id and record time."""
+    def archive(self, contract: Contract) -> None:
+        """End a contract."""
         self.contracts.archive(contract)
-        self.coins.end(contract.contract_id, at)
+        self.coins.end(contract.contract_id)
 
     def leg(self, leg: Leg, *, update_id: str, migration_id: int, record_time: int) -> Update:
         """The update of a leg of a reassignment; the scan's party sees it for its own contracts."""
