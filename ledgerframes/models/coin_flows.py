@@ -125,10 +125,10 @@ def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
     """
 
 
-def _of_party(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _of_party(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The requested party's entries, and whether the earlier state is known."""
-    party = asked["party"]
-    return begun(inputs, asked) | ({} if party is None else {"parties": list(names([party], "party"))})
+    party = arguments["party"]
+    return begun(inputs, arguments) | ({} if party is None else {"parties": list(names([party], "party"))})
 
 
 @of_model(MOVEMENTS, settings=_of_party, unknown=MOVERS, edges="coin_edges")

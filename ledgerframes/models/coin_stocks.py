@@ -37,21 +37,21 @@ def _without_create(engine: Engine, _: pa.Table) -> dict[str, dict[str, int]]:
     return {"without_create": {row["template_name"]: row["rows"] for row in rows}}
 
 
-def _check_times(engine: Engine, asked: Mapping[str, Any]) -> dict[str, int]:
+def _check_times(engine: Engine, arguments: Mapping[str, Any]) -> dict[str, int]:
     """Refuse too many times before anything is computed; returns the number of times and of owners."""
     size: dict[str, int]
     (size,) = engine.rows("balance_size").to_pylist()
     if size["times"] > _MOST_TIMES:
-        every = f"every={shown(asked['every'])} is not valid"
+        every = f"every={shown(arguments['every'])} is not valid"
         raise InputError(f"{every}: give a longer interval, for {_MOST_TIMES:,} times at most")
     return size
 
 
-def _check_size(engine: Engine, asked: Mapping[str, Any]) -> None:
+def _check_size(engine: Engine, arguments: Mapping[str, Any]) -> None:
     """Refuse balances of too many owners at too many times, too."""
-    size = _check_times(engine, asked)
+    size = _check_times(engine, arguments)
     if size["times"] * size["owners"] > _MOST_ROWS:
-        every = f"every={shown(asked['every'])} is not valid"
+        every = f"every={shown(arguments['every'])} is not valid"
         raise InputError(
             f"{every}: {size['times']:,} times of {size['owners']:,} parties are too many rows; give a longer interval,"
             " or parties="

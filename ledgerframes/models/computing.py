@@ -76,9 +76,9 @@ def computed(
         InputError: an argument is not valid, columns are missing, or a sum has more digits than an amount can have.
     """
     # Kept rows cover everything that a lake has, from ledger begin if that matters.
-    kept = _kept(inputs, table) if until is None and dict(variables or {}) in ({}, {"begun": True}) else None
-    if kept is not None:
-        return _shaped(*kept, table, inputs, as_=as_, decimals=decimals)
+    stored = _stored(inputs, table) if until is None and dict(variables or {}) in ({}, {"begun": True}) else None
+    if stored is not None:
+        return _shaped(*stored, table, inputs, as_=as_, decimals=decimals)
     with _engine(inputs, until) as engine:
 
         def compute() -> tuple[pa.Table, dict[str, Any]]:
@@ -88,22 +88,22 @@ def computed(
             if check:
                 check(engine)
             rows = engine.rows(table.name)
-            said: dict[str, Any] = {"not_understood": engine.not_understood(table.name, *unknown)}
-            said |= {"edges": _edges(engine, edges, kind)} if edges and not inputs.rows_only else {}
+            own_attrs: dict[str, Any] = {"not_understood": engine.not_understood(table.name, *unknown)}
+            own_attrs |= {"edges": _edges(engine, edges, kind)} if edges and not inputs.rows_only else {}
             for name in {*unknown} & {*_MOVERS}:
                 strange.update("/".join(filter(None, row)) for row in _named(engine.rows(name)))
-            return rows, said | (dict(notes(engine, rows)) if notes and not inputs.rows_only else {})
+            return rows, own_attrs | (dict(notes(engine, rows)) if notes and not inputs.rows_only else {})
 
         strange: set[str] = set()
-        rows, said = _computed(engine, inputs, table, compute)
-    _warn(table.name, said.get("edges"), strange, inputs)
-    return _shaped(rows, said, table, inputs, as_=as_, decimals=decimals)
+        rows, own_attrs = _computed(engine, inputs, table, compute)
+    _warn(table.name, own_attrs.get("edges"), strange, inputs)
+    return _shaped(rows, own_attrs, table, inputs, as_=as_, decimals=decimals)
 
 
-def _kept(inputs: Inputs, table: Table) -> tuple[pa.Table, dict[str, Any]] | None:
+def _stored(inputs: Inputs, table: Table) -> tuple[pa.Table, dict[str, Any]] | None:
     """The rows of a table that a store keeps, if they match its current history, with the known facts about them."""
-    ask = getattr(inputs.store, "_kept_rows", None)
-    found = None if ask is None or inputs.opening is not None else ask(table.name)
+    stored_rows = getattr(inputs.store, "_kept_rows", None)
+    found = None if stored_rows is None or inputs.opening is not None else stored_rows(table.name)
     if found is None:
         return None
     rows, unknown = found
@@ -111,10 +111,10 @@ def _kept(inputs: Inputs, table: Table) -> tuple[pa.Table, dict[str, Any]] | Non
 
 
 def _shaped(
-    rows: pa.Table, said: Mapping[str, Any], table: Table, inputs: Inputs, *, as_: As, decimals: Decimals | None
+    rows: pa.Table, own_attrs: Mapping[str, Any], table: Table, inputs: Inputs, *, as_: As, decimals: Decimals | None
 ) -> Any:
     """Rows in the declared columns and the caller's form, with the provenance of the history and further facts."""
-    attrs, schema = inputs.attrs | {"table": table.name, **said}, table.schema
+    attrs, schema = inputs.attrs | {"table": table.name, **own_attrs}, table.schema
     declared = pa.table([rows[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
     return shape(declared, table, as_=as_, decimals=decimals, attrs=attrs)
 

@@ -84,14 +84,14 @@ def active_of(
     # A snapshot has every template; contracts loaded for other tables have only theirs, at any cursor.
     opened_by: Loader = "load_opening" if templates and {*templates} <= {*OPENED} else "load_active_contracts"
     inputs = whole_history(events, reassignments, opening=opening, until=moment, opened_by=opened_by)
-    given, line = inputs.opening, line_for(inputs.attrs, opened_by)
-    if given is not None and (templates or given.templates is not None or given.parties is not None):
-        if templates is None and given.templates is not None:
+    opened, line = inputs.opening, line_for(inputs.attrs, opened_by)
+    if opened is not None and (templates or opened.templates is not None or opened.parties is not None):
+        if templates is None and opened.templates is not None:
             raise InputError(
-                f"opening= has the contracts of {len(given.templates)} templates alone, and active_contracts needs"
+                f"opening= has the contracts of {len(opened.templates)} templates alone, and active_contracts needs"
                 f" those of every template; give template=, or {line}"
             )
-        check_contents(given, templates or (), ACTIVE.name, line)
+        check_contents(opened, templates or (), ACTIVE.name, line)
 
     def notes(engine: Engine, rows: pa.Table) -> dict[str, Any]:
         """Attributes that prove that the contracts are the opening of the following history."""

@@ -89,22 +89,22 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
     )
 
 
-def nothing_before(inputs: Inputs, asked: Mapping[str, Any]) -> bool:
+def nothing_before(inputs: Inputs, arguments: Mapping[str, Any]) -> bool:
     """Whether nothing existed before the events, by their provenance or the caller's statement."""
-    return inputs.attrs.get("from_beginning") is True or isinstance(asked.get("opening"), str)
+    return inputs.attrs.get("from_beginning") is True or isinstance(arguments.get("opening"), str)
 
 
-def from_begin(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, bool]:
+def from_begin(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, bool]:
     """Whether sums from ledger begin are known; then nothing of the history may be missing."""
-    begun = nothing_before(inputs, asked)
+    begun = nothing_before(inputs, arguments)
     if begun:
-        check_whole(inputs.proof, name="events", opening=asked["opening"])
+        check_whole(inputs.proof, name="events", opening=arguments["opening"])
     return {"begun": begun}
 
 
-def begun(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, bool]:
+def begun(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, bool]:
     """Whether the earlier state is known; then nothing of the history may be missing."""
-    begun = asked["opening"] is not None or inputs.attrs.get("from_beginning", False) is not False
+    begun = arguments["opening"] is not None or inputs.attrs.get("from_beginning", False) is not False
     if begun:
-        check_whole(inputs.proof, name="events", opening=asked["opening"])
+        check_whole(inputs.proof, name="events", opening=arguments["opening"])
     return {"begun": begun}

@@ -72,19 +72,19 @@ def _words(name: str) -> set[str]:
     return set(re.findall(r"\w+", _bare(name)))
 
 
-def _needed(name: str, given: Collection[str]) -> set[str]:
+def _needed(name: str, inputs: Collection[str]) -> set[str]:
     """Possible columns of the inputs that a relation needs; one that reads only other models needs none."""
     if name in READS:
         return READS[name].needed
-    return _words(name) if {*below(name)} & {*given, *_VIEWS} else set()
+    return _words(name) if {*below(name)} & {*inputs, *_VIEWS} else set()
 
 
-def steps(name: str, given: Collection[str] = INPUTS) -> Iterator[str]:
+def steps(name: str, inputs: Collection[str] = INPUTS) -> Iterator[str]:
     """A model and everything below it, except the inputs; a relation comes before those that read it."""
     seen: set[str] = set()
 
     def visit(step: str) -> Iterator[str]:
-        if step in seen or step in given:
+        if step in seen or step in inputs:
             return
         seen.add(step)
         for lower in below(step):
@@ -139,11 +139,11 @@ class Engine:
     def __init__(self, inputs: Mapping[str, Give], *, until: Cursor | int | None = None) -> None:
         self._inputs = inputs
         self._until = _until(until)
-        self._given: dict[str, tuple[set[str], set[str]]] = {}
+        self._columns: dict[str, tuple[set[str], set[str]]] = {}
         self._built: dict[str, str] = {}
         self._rows: dict[str, pa.Table] = {}
         self._settings: dict[str, Any] = {}
-        self._held: dict[str, int | None] = {}
+        self._sizes: dict[str, int | None] = {}
         self._database, self._connection, self._room = _opened(inputs.values())
 
     def __enter__(self) -> Self:
@@ -283,7 +283,7 @@ class Engine:
         needed = {name for step in order if step not in _VIEWS for name in _needed(step, self._inputs)}
         listed = {name for step in order if step in _VIEWS for name in _words(step)}
         for name, give in self._inputs.items():
-            wanted, optional = self._given.setdefault(name, ({*_PLACE}, set()))
+            wanted, optional = self._columns.setdefault(name, ({*_PLACE}, set()))
             if name in needed | listed and not (needed <= wanted and listed <= wanted | optional):
                 wanted |= needed
                 optional |= listed
@@ -297,11 +297,11 @@ class Engine:
             self._connection.execute(f"create or replace temp view given_{name} as {rows}")
         else:
             self._connection.register(f"given_{name}", rows)
-        self._held[name] = getattr(give, "size", rows.nbytes) if isinstance(rows, pa.Table) else None
+        self._sizes[name] = getattr(give, "size", rows.nbytes) if isinstance(rows, pa.Table) else None
         if VARIABLE not in os.environ:
-            sizes = [size for size in self._held.values() if size is not None]
+            sizes = [size for size in self._sizes.values() if size is not None]
             of_frames = f"{max(sum(sizes) // 2 - _ADDED_BY_MODELS, _LEAST)}B"
-            self._database.limit(of_frames if len(sizes) == len(self._held) else HALF)
+            self._database.limit(of_frames if len(sizes) == len(self._sizes) else HALF)
 
 
 def _opened(inputs: Iterable[Give]) -> tuple[Database, duckdb.DuckDBPyConnection, int]:

@@ -76,7 +76,7 @@ def holdings_from_events(
         >>> holdings.party_id.is_unique, holdings.total_coin_holdings.dtype.name
         (True, 'float64')
     """
-    asked_round = (
+    requested_round = (
         None if as_of_round is None else whole_number(as_of_round, "as_of_round", least=-(2**63), most=2**63 - 1)
     )
     check_shape("pandas", decimals)
@@ -84,7 +84,7 @@ def holdings_from_events(
     moment = bound(at, "at")
     inputs = whole_history(events, reassignments, opening=opening, until=moment)
     variables = {
-        "as_of_round": asked_round,
+        "as_of_round": requested_round,
         "parties": wanted,
         "at_micros": moment.micros if isinstance(moment, Cursor) else moment,
         "at_migration": moment.migration_id if isinstance(moment, Cursor) else None,
@@ -100,7 +100,7 @@ def holdings_from_events(
             )
         # Without coins no fee depends on the round.
         rounds = engine.rows("open_round_numbers")["round"]
-        if asked_round is None and rounds.null_count == len(rounds) and engine.rows("held_coin_terms").num_rows:
+        if requested_round is None and rounds.null_count == len(rounds) and engine.rows("held_coin_terms").num_rows:
             raise InputError("pass as_of_round=: no mining round is open at that time")
 
     holdings: pd.DataFrame = computed_table(

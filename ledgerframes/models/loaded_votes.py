@@ -60,16 +60,16 @@ def load_votes(load: TableLoad, *, requests: Iterable[str] | None = None, page_s
         True
     """
     ids = None if requests is None else list(names(requests, "requests"))
-    size, asked = whole_number(page_size, "page_size", least=1), load.net.scan.raw
+    size, scan = whole_number(page_size, "page_size", least=1), load.net.scan.raw
     made: list[Raw] = []
     with load.asking():
         if ids is None:
-            made = load.items("dso_rules_vote_requests", asked.vote_requests)
+            made = load.items("dso_rules_vote_requests", scan.vote_requests)
         else:
             for place in range(0, len(ids), _IDS):
-                made += load.items("vote_requests", asked.vote_requests_by_id, ids[place : place + _IDS])
+                made += load.items("vote_requests", scan.vote_requests_by_id, ids[place : place + _IDS])
     closed = (load if ids is None else replace(load, limit=None)).paged(
-        partial(asked.vote_results, limit=size),
+        partial(scan.vote_results, limit=size),
         items="dso_rules_vote_results",
         following="next_page_token",
         argument="page_token",

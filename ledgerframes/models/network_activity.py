@@ -29,49 +29,49 @@ from ledgerframes.tables.network_activity import (
 from ledgerframes.timestamps import DAY
 
 
-def _range(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _range(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Where the events begin and end, for models that mark complete intervals."""
     begin, end = begin_of(inputs.attrs), end_of(inputs.attrs)
     return {
-        "range_known": begin is not None or nothing_before(inputs, asked),
+        "range_known": begin is not None or nothing_before(inputs, arguments),
         "range_low": None if begin is None else begin[1],
         "range_high": None if end is None else end.micros + 1,
     }
 
 
-def _seen(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _seen(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The same, and which parties are not new."""
-    seen = None if asked["seen"] is None else list(names(asked["seen"], "seen"))
-    new_known = seen is not None or nothing_before(inputs, asked)
-    return _range(inputs, asked) | {"seen": seen, "new_known": new_known}
+    seen = None if arguments["seen"] is None else list(names(arguments["seen"], "seen"))
+    new_known = seen is not None or nothing_before(inputs, arguments)
+    return _range(inputs, arguments) | {"seen": seen, "new_known": new_known}
 
 
-def _days(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _days(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The same of days, and whether parties that act first in the events are new."""
-    return _range(inputs, asked) | {"every_us": DAY, "new_known": nothing_before(inputs, asked)}
+    return _range(inputs, arguments) | {"every_us": DAY, "new_known": nothing_before(inputs, arguments)}
 
 
-def _with_verdicts(inputs: Inputs, asked: Mapping[str, Any]) -> Inputs:
+def _with_verdicts(inputs: Inputs, arguments: Mapping[str, Any]) -> Inputs:
     """The same history together with the verdicts."""
-    return inputs if asked["verdicts"] is None else inputs_of_verdicts(inputs, asked["verdicts"])
+    return inputs if arguments["verdicts"] is None else inputs_of_verdicts(inputs, arguments["verdicts"])
 
 
-def _verdict_days(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _verdict_days(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of days, and where the verdicts begin and end; up to the newest they are as new as the events."""
     begin, end = begin_of(inputs.verdict_attrs), end_of(inputs.verdict_attrs)
     newest = inputs.verdict_attrs.get("end") is None
     low = {"verdicts_low": None if begin is None else begin[1]}
-    return _days(inputs, asked) | low | {"verdicts_high": None if end is None or newest else end.micros + 1}
+    return _days(inputs, arguments) | low | {"verdicts_high": None if end is None or newest else end.micros + 1}
 
 
-def _weeks(inputs: Inputs, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _weeks(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The same for weeks; active contracts do not show who had acted before."""
-    if not nothing_before(inputs, asked):
+    if not nothing_before(inputs, arguments):
         raise PartialResultError(
             "retention needs the events from ledger begin, since a party may have acted before them: load them with"
             ' start="begin", or give opening="nothing" if you know that there was nothing before'
         )
-    return _range(inputs, asked) | {"every_us": 7 * DAY}
+    return _range(inputs, arguments) | {"every_us": 7 * DAY}
 
 
 @of_model(ACTIVE_PARTIES, settings=_seen)

@@ -78,19 +78,19 @@ class Read:
 
     def sql(self) -> str:
         """The SELECT that creates the columns; `wrong` lists the invalid members."""
-        kept = [*self.names, *(["place"] if self.each else [])]
+        keys = [*self.names, *(["place"] if self.each else [])]
         members = list(self._found())
         found = [f"{json} as m{number}" for number, (_, json) in enumerate(members)]
         typed = [
             f"m{number} as {member.column}" if member.kind == "json" else f"{member.kind}(m{number}) as {member.column}"
             for number, (member, _) in enumerate(members)
         ]
-        columns = [*kept, *(member.column for member, _ in members)]
+        columns = [*keys, *(member.column for member, _ in members)]
         more = [*(["names"] if self.closed else []), *(["is_record"] if self._records_only else [])]
         return (
             f"select\n  {_lines([*columns, f'{self._wrong()} as wrong'])}\n"
             f"from (select *, {', '.join(typed)}\n"
-            f"from (select {', '.join([*kept, *more, *found])}\n"
+            f"from (select {', '.join([*keys, *more, *found])}\n"
             f"from ({self._records()})))"
         )
 
@@ -118,11 +118,11 @@ class Read:
         for members, values in ((self.members, "p"), (self.results, "r")):
             paths = _paths(members)
             for member in members:
-                places = [f"{values}[{paths.index(path) + 1}]" for path in member.paths]
+                expressions = [f"{values}[{paths.index(path) + 1}]" for path in member.paths]
                 # A member that is null is as good as none.
-                if len(places) > 1 or member.kind == "json":
-                    places = [f"nullif({place}, 'null')" for place in places]
-                yield member, places[0] if len(places) == 1 else f"coalesce({', '.join(places)})"
+                if len(expressions) > 1 or member.kind == "json":
+                    expressions = [f"nullif({place}, 'null')" for place in expressions]
+                yield member, expressions[0] if len(expressions) == 1 else f"coalesce({', '.join(expressions)})"
 
     def _records(self) -> str:
         """The rows with the JSON of all members, read at once."""

@@ -96,24 +96,24 @@ def of_model(
 
         @wraps(function)
         def of_history(*args: P.args, **kwargs: P.kwargs) -> R:
-            given = signature.bind(*args, **kwargs)
-            given.apply_defaults()
-            asked = given.arguments
-            opening, until = asked.get("opening"), bound(asked.get("at"), "at")
-            inputs = inputs_of(asked["events"], opening=opening)
-            inputs = inputs if with_more is None else with_more(inputs, asked)
-            own = {} if settings is None else settings(inputs, asked)
+            bound_arguments = signature.bind(*args, **kwargs)
+            bound_arguments.apply_defaults()
+            arguments = bound_arguments.arguments
+            opening, until = arguments.get("opening"), bound(arguments.get("at"), "at")
+            inputs = inputs_of(arguments["events"], opening=opening)
+            inputs = inputs if with_more is None else with_more(inputs, arguments)
+            own = {} if settings is None else settings(inputs, arguments)
             if whole:
                 check_whole(inputs.proof, name="events", opening=opening)
             found: R = computed(
                 table,
                 inputs,
-                as_=asked["as_"],
-                decimals=asked["decimals"],
+                as_=arguments["as_"],
+                decimals=arguments["decimals"],
                 until=until,
-                variables=_settings(asked, until) | dict(own),
+                variables=_settings(arguments, until) | dict(own),
                 unknown=unknown,
-                check=None if check is None else lambda engine: check(engine, asked),
+                check=None if check is None else lambda engine: check(engine, arguments),
                 edges=edges,
                 kind=kind,
                 notes=notes,
@@ -126,13 +126,13 @@ def of_model(
     return declared
 
 
-def _settings(asked: Mapping[str, Any], until: Cursor | int | None) -> dict[str, Any]:
+def _settings(arguments: Mapping[str, Any], until: Cursor | int | None) -> dict[str, Any]:
     """The variables of models for the arguments that tables share."""
     settings: dict[str, Any] = {}
-    if "every" in asked:
-        settings["every_us"] = duration(asked["every"], "every")
-    if asked.get("parties") is not None:
-        settings["parties"] = list(names(asked["parties"], "parties"))
+    if "every" in arguments:
+        settings["every_us"] = duration(arguments["every"], "every")
+    if arguments.get("parties") is not None:
+        settings["parties"] = list(names(arguments["parties"], "parties"))
     if until is not None:
         settings["at_micros"] = until.micros if isinstance(until, Cursor) else until
     return settings
@@ -142,10 +142,10 @@ def _documented(docstring: str, parameters: Iterable[str], arguments: Mapping[st
     """The docstring of a table's function with the arguments and errors that it shares with others."""
     before, _, after = inspect.cleandoc(docstring).partition("Returns:\n")
     meaning, _, own = before.partition("Args:\n")
-    said = {
+    common = {
         item.partition(":")[0]: " ".join(item.split()) for item in re.split(r"\n(?=\S)", inspect.cleandoc(own)) if item
     }
-    items = [said.get(name) or f"{name}: {arguments[name]}" for name in parameters]
+    items = [common.get(name) or f"{name}: {arguments[name]}" for name in parameters]
     listed = "\n".join(fill(item, 112, initial_indent=" " * 4, subsequent_indent=" " * 8) for item in items)
     shared = "" if "Raises:\n" in after else f"{raises}\n"
     return f"{meaning}Args:\n{listed}\n\nReturns:\n{after.replace('Example:', f'{shared}Example:', 1)}"

@@ -25,12 +25,11 @@ def _of_leg(path: str, *others: str) -> tuple[str, ...]:
     return (f"transfer.{path}", f"allocation.transferLeg.{path}", *others)
 
 
-def sayings(*places: str, prefix: str = "") -> tuple[Member, ...]:
+def sayings(*paths: str, prefix: str = "") -> tuple[Member, ...]:
     """The contents of metadata, by the first of the places that states it."""
     keys = {"tx_kind": "tx-kind", "reason": "reason", "said_sender": "sender"}
     return tuple(
-        Member(f"{prefix}{name}", "json", tuple(f'{place}"{META}{key}"' for place in places))
-        for name, key in keys.items()
+        Member(f"{prefix}{name}", "json", tuple(f'{path}"{META}{key}"' for path in paths)) for name, key in keys.items()
     )
 
 

@@ -44,10 +44,12 @@ def updates(
         return Nothing("Updates over time", "no updates in this range")
     times, categories = times[known], texts(frame, by)[known]
     ranking = fixed(categories, _KINDS) if by == "kind" else ranked(categories.value_counts(), top)
-    cut = bins(times, every=every, begins=begins(frame))
-    table = cut.sums(times, ranking.codes(categories), len(ranking.names))
-    told = f"{plural(len(times), 'update')}, {between(times)}{cut.note()}"
-    return cut.stack("Updates over time", told, ranking.series(table, counts=True), "updates", "count", "updates")
+    binned = bins(times, every=every, begins=begins(frame))
+    table = binned.sums(times, ranking.codes(categories), len(ranking.names))
+    subtitle = f"{plural(len(times), 'update')}, {between(times)}{binned.note()}"
+    return binned.stack(
+        "Updates over time", subtitle, ranking.series(table, counts=True), "updates", "count", "updates"
+    )
 
 
 @chart(growth_of, giver="lf.license_growth(events) or lf.load_licenses(net)", over_time=True, whole=True)
@@ -69,14 +71,14 @@ def validators(x: ChartInput) -> Content:
     """
     frame = x.frame()
     name, timed = "Validators with a license", {"time", "validators"} <= set(frame.columns)
-    places, counts, silent = _over_time(frame) if timed else _first_rounds(x.frame("validator", "first_round"))
+    positions, counts, silent = _over_time(frame) if timed else _first_rounds(x.frame("validator", "first_round"))
     left_out = f"; {plural(silent, 'other')} never received a coupon" if silent else ""
-    if not len(places):
+    if not len(positions):
         return Nothing(name, f"no licenses in this range{left_out}")
-    low, high = int(places[0]), int(places[-1])
+    low, high = int(positions[0]), int(positions[-1])
     began = f"the first at {moment_text(low)} UTC" if timed else f"the first in round {low}"
     basis = ", some times interpolated between known rounds" if timed and frame.attrs.get("interpolated") else ""
-    line = Series("validators", "validators", counts, 0, places, count_text(int(counts[-1])))
+    line = Series("validators", "validators", counts, 0, positions, count_text(int(counts[-1])))
     room = max((high - low) // 16, (DAY // 2 if low == high else 1) if timed else 1)
     return Steps(
         name, f"{plural(int(counts[-1]), 'validator')}, {began}{basis}{left_out}",
@@ -122,10 +124,10 @@ def license_growth(x: ChartInput) -> Content:
     starts, new = times[known][order], np.nan_to_num(floats(frame, "new")[known][order])
     length = int(np.median(np.diff(starts))) if len(starts) > 1 else DAY
     period = {DAY: "day", 7 * DAY: "week", DAY // 24: "hour"}.get(length, "month" if length > 27 * DAY else "period")
-    told = f"{plural(int(new.sum()), 'validator')}, {between(starts)}"
+    subtitle = f"{plural(int(new.sum()), 'validator')}, {between(starts)}"
     series = (Series("new", "new validators", new, 0),)
-    cut = time_bins(np.append(starts, starts[-1] + length), period)
-    return cut.stack(name, told, series, "new validators", "count", "validators", along="time (UTC)")
+    binned = time_bins(np.append(starts, starts[-1] + length), period)
+    return binned.stack(name, subtitle, series, "new validators", "count", "validators", along="time (UTC)")
 
 
 @chart(transfers_of)

@@ -60,25 +60,25 @@ class Bins:
         ends = ["last" if place else "first" for place in sorted(self.partial)]
         return f"; the {' and the '.join(ends)} bar {'is' if len(ends) == 1 else 'are'} incomplete"
 
-    def total(self, places: Floats | Micros, values: Floats) -> Floats:
+    def total(self, positions: Floats | Micros, values: Floats) -> Floats:
         """The sum of the values in each bin."""
-        total: Floats = self.sums(places, np.zeros(len(places), np.int64), 1, values)[0]
+        total: Floats = self.sums(positions, np.zeros(len(positions), np.int64), 1, values)[0]
         return total
 
-    def sums(self, places: Floats | Micros, codes: Micros, count: int, values: Floats | None = None) -> Floats:
+    def sums(self, positions: Floats | Micros, codes: Micros, count: int, values: Floats | None = None) -> Floats:
         """How many of each series fall into each bin, or the sum of their values: one row per series."""
         wide = len(self.spans)
-        place = np.searchsorted(self.edges, places, side="right") - 1 + codes * wide
+        place = np.searchsorted(self.edges, positions, side="right") - 1 + codes * wide
         weights = None if values is None else np.nan_to_num(values)
         return np.bincount(place, weights, count * wide).reshape(count, wide).astype(np.float64)
 
     def stack(
-        self, title: str, told: str, series: tuple[Series, ...], of: str, scale: Scale, unit: str = "",
+        self, title: str, subtitle: str, series: tuple[Series, ...], of: str, scale: Scale, unit: str = "",
         *, along: str = "record time (UTC)",
     ) -> Stack:  # fmt: skip
         """A chart of series in these bins; `of` is the unit of their values per bin, such as CC per day."""
         x, y = Axis(along, "round" if along == "round" else "time"), Axis(f"{of} per {self.name}", scale, unit)
-        return Stack(title, told, x, y, self.edges, self.spans, series, self.partial)
+        return Stack(title, subtitle, x, y, self.edges, self.spans, series, self.partial)
 
 
 def time_bins(edges: Micros, name: str) -> Bins:
@@ -125,13 +125,13 @@ def grouped(numbers: Floats, whole: pd.Series | None) -> Bins:
     size = next(size for size in sizes if high // size - low // size < _MOST_ROUNDS)
     first = np.arange(low // size * size, high + 1, size)
     place, last = np.searchsorted(first, numbers, side="right") - 1, first + size - 1
-    cut = ({0} if low > first[0] else set()) | ({len(first) - 1} if high < last[-1] else set())
+    partial = ({0} if low > first[0] else set()) | ({len(first) - 1} if high < last[-1] else set())
     if whole is not None:
-        cut |= {*place[whole.fillna(1).to_numpy(int) != 1].tolist()}
+        partial |= {*place[whole.fillna(1).to_numpy(int) != 1].tolist()}
     spans = (f"round {a:.0f}" if a == b else f"rounds {a:.0f} to {b:.0f}" for a, b in zip(first, last, strict=True))
     edges = np.clip(np.append(first, last[-1] + 1) - 0.5, low - 0.5, high + 0.5)
     name = "round" if size == 1 else f"{count_text(size)} rounds"
-    return Bins(edges, name, tuple(spans), frozenset(cut))
+    return Bins(edges, name, tuple(spans), frozenset(partial))
 
 
 def rounds_text(numbers: Floats) -> str:
@@ -181,8 +181,8 @@ def _with_partial_ends(whole: Bins, times: Micros, *, begins: bool) -> Bins:
         if begins
         else {0: low - int(whole.edges[0]), last: int(whole.edges[-1]) - high}
     )
-    cut = {place for place, gap in missing.items() if gap > max(3 * usual, widths[place] / 10)}
-    return replace(whole, partial=frozenset(cut)) if high > low else whole
+    partial = {place for place, gap in missing.items() if gap > max(3 * usual, widths[place] / 10)}
+    return replace(whole, partial=frozenset(partial)) if high > low else whole
 
 
 def _calendar(low: int, high: int, most: int) -> Bins:

@@ -77,9 +77,9 @@ def rewards(
     wanted = timed & ((happened != "created") if by == "outcome" else (happened == event))
     unknown = int((wanted & np.isnan(values)).sum())
     left_out = f"; {plural(unknown, 'row')} of unknown worth" if unknown else ""
-    told = [f"{amount_text(sums['claimed'])} CC claimed", f"{amount_text(sums['expired'])} expired"]
-    told += [f"{amount_text(sums['withdrawn'])} withdrawn"] if sums["withdrawn"] else []
-    told += [f"{amount_text(sums['created'])} created", *_open(frame, happened)]
+    parts = [f"{amount_text(sums['claimed'])} CC claimed", f"{amount_text(sums['expired'])} expired"]
+    parts += [f"{amount_text(sums['withdrawn'])} withdrawn"] if sums["withdrawn"] else []
+    parts += [f"{amount_text(sums['created'])} created", *_open(frame, happened)]
     known = wanted & ~np.isnan(values)
     if not known.any():
         none = f"no rewards were {'claimed, expired or withdrawn' if by == 'outcome' else event} in this range"
@@ -90,10 +90,10 @@ def rewards(
         ranking = ranked(pd.Series(values).groupby(categories.to_numpy()).sum(), top)
     else:
         ranking = fixed(categories, _EVENTS if by == "outcome" else _KINDS)
-    cut = bins(times, every=every, most=_MOST_BINS, begins=begins(frame))
-    table = cut.sums(times, ranking.codes(categories), len(ranking.names), values)
-    told_all = f"{', '.join(told)}; {between(times)}{left_out}{cut.note()}"
-    return cut.stack(title, told_all, ranking.series(table), "CC", "amount", "CC")
+    binned = bins(times, every=every, most=_MOST_BINS, begins=begins(frame))
+    table = binned.sums(times, ranking.codes(categories), len(ranking.names), values)
+    subtitle = f"{', '.join(parts)}; {between(times)}{left_out}{binned.note()}"
+    return binned.stack(title, subtitle, ranking.series(table), "CC", "amount", "CC")
 
 
 def _flows_of(x: Any) -> Any:
@@ -143,13 +143,13 @@ def burn(x: ChartInput, *, every: str | None = None) -> Content:
     burning = (np.nan_to_num(values) != 0).any(axis=0)
     if not burning.any():
         return Nothing(title, f"no coin was burned in this range{left_out}")
-    times, cut = times[known], bins(times[known], every=every, most=_MOST_BINS, begins=begins(frame))
-    rows = {cause: cut.total(times, row) for cause, row in zip(_CAUSES, values, strict=True)}
+    times, binned = times[known], bins(times[known], every=every, most=_MOST_BINS, begins=begins(frame))
+    rows = {cause: binned.total(times, row) for cause, row in zip(_CAUSES, values, strict=True)}
     ranking = fixed(pd.Series([cause for cause, row in rows.items() if row.any()]), _CAUSES)
     table = np.array([rows[cause] for cause in ranking.names])
     total = f"{amount_text(float(table.sum()))} CC burned by {plural(int(burning.sum()), 'update')}"
-    told = f"{total}, {between(times)}{left_out}{cut.note()}"
-    return cut.stack(title, told, ranking.series(table), "CC burned", "amount", "CC")
+    subtitle = f"{total}, {between(times)}{left_out}{binned.note()}"
+    return binned.stack(title, subtitle, ranking.series(table), "CC burned", "amount", "CC")
 
 
 @chart(supply_per_round)

@@ -42,11 +42,11 @@ def with_events(content: Content, events: Any) -> Content:
     low, high = (int(of(panel.ends[end] for panel in panels)) for end, of in ((0, min), (1, max)))
     inside = (times >= low) & (times <= high)
     drawn = _lines(times[inside], [word for word, there in zip(words, inside, strict=True) if there], high - low)
-    told = f"; {plural(len(drawn), 'line')} for {int(inside.sum()):,} of {plural(len(times), 'event')}"
+    note = f"; {plural(len(drawn), 'line')} for {int(inside.sum()):,} of {plural(len(times), 'event')}"
     if isinstance(content, Panels):
         made = tuple(replace(panel, events=drawn) for panel in content.panels)
-        return replace(content, panels=made, subtitle=content.subtitle + told)
-    return replace(content, events=drawn, subtitle=content.subtitle + told)
+        return replace(content, panels=made, subtitle=content.subtitle + note)
+    return replace(content, events=drawn, subtitle=content.subtitle + note)
 
 
 def _read(events: Any) -> tuple[Any, list[str]]:

@@ -44,11 +44,11 @@ def votes(x: ChartInput, *, every: str | None = None) -> Content:
     if not known.any():
         return Nothing(title, f"no votes were opened in this range{left_out}")
     times, outcomes = times[known], texts(frame, "outcome")[known]
-    ranking, cut = fixed(outcomes, _OUTCOMES), bins(times, every=every, most=_MOST_BINS, begins=begins(frame))
-    table = cut.sums(times, ranking.codes(outcomes), len(ranking.names))
-    told, series = f"{plural(len(times), 'vote')}, {between(times)}{left_out}", ranking.series(table, counts=True)
+    ranking, binned = fixed(outcomes, _OUTCOMES), bins(times, every=every, most=_MOST_BINS, begins=begins(frame))
+    table = binned.sums(times, ranking.codes(outcomes), len(ranking.names))
+    subtitle, series = f"{plural(len(times), 'vote')}, {between(times)}{left_out}", ranking.series(table, counts=True)
     along = "time of the request (UTC)"
-    return cut.stack(title, told + cut.note(), series, "votes opened", "count", "votes", along=along)
+    return binned.stack(title, subtitle + binned.note(), series, "votes opened", "count", "votes", along=along)
 
 
 @chart(prices_of, over_time=True)
@@ -73,13 +73,13 @@ def price_votes(x: ChartInput) -> Content:
         return Nothing(title, why)
     # Of several votes at one time the last counts.
     steps = rows.drop_duplicates("time", keep="last").sort_values("time", kind="stable")
-    places, low, high = steps["time"].to_numpy(), float(steps["lowest"].min()), float(steps["highest"].max())
+    moments, low, high = steps["time"].to_numpy(), float(steps["lowest"].min()), float(steps["highest"].max())
     series = tuple(
-        Series(word, word, steps[word].to_numpy(np.float64), hue, places, amount_text(float(steps[word].iloc[-1])))
+        Series(word, word, steps[word].to_numpy(np.float64), hue, moments, amount_text(float(steps[word].iloc[-1])))
         for hue, word in enumerate(_SPREAD)
     )
     room = (high - low) / 10 or high / 10 or 1.0
     return Steps(
-        title, f"{plural(len(rows), 'vote')}, {between(places)}", Axis("record time (UTC)", "time"),
+        title, f"{plural(len(rows), 'vote')}, {between(moments)}", Axis("record time (UTC)", "time"),
         Axis("USD per coin", "amount", "USD", limits=(max(low - room, 0.0), high + room)), series,
     )  # fmt: skip

@@ -90,9 +90,9 @@ def interval_of(times: pd.Series) -> str:
 
 def largest_balances(source: Any, times: pd.Series, top: int, *, opening: Any = None) -> pd.DataFrame:
     """The holdings of a history's largest holders over its times; `attrs["holders"]` counts all holders."""
-    held = coin_history(source, opening=opening, decimals="float")
-    held = held[held["ended_at"].isna()]
-    sums = held.groupby("owner")["amount"].sum().sort_values(ascending=False, kind="stable")
+    coins = coin_history(source, opening=opening, decimals="float")
+    coins = coins[coins["ended_at"].isna()]
+    sums = coins.groupby("owner")["amount"].sum().sort_values(ascending=False, kind="stable")
     known: pd.DataFrame = balances_over_time(
         source, every=interval_of(times), parties=list(sums.index[:top]), opening=opening, decimals="float"
     )

@@ -50,16 +50,16 @@ def app_shares(x: ChartInput, *, every: str | None = None, top: int = 6) -> Cont
     sums = pd.Series(claimed).groupby(apps.to_numpy()).sum()
     # Rows are per day, so no interval is shorter.
     of_days = "1D" if np.ptp(times) < _MOST_BINS * DAY else None
-    ranking, cut = ranked(sums, top), bins(times, every=every or of_days, most=_MOST_BINS, begins=begins(frame))
-    table = cut.sums(times, ranking.codes(apps), len(ranking.names), claimed)
+    ranking, binned = ranked(sums, top), bins(times, every=every or of_days, most=_MOST_BINS, begins=begins(frame))
+    table = binned.sums(times, ranking.codes(apps), len(ranking.names), claimed)
     whole, labels, hues = table.sum(axis=0), ranking.labels(), ranking.hues()
     shares = np.divide(table, whole, out=np.zeros_like(table), where=whole > 0)
     series = tuple(
         Series(name, labels[name], row, hues[name], total=f"{part:.1%}")
         for name, row, part in zip(ranking.names, shares, table.sum(axis=1) / whole.sum(), strict=True)
     )
-    told = f"{plural(len(sums), 'application')}, {amount_text(float(whole.sum()))} CC claimed, {between(times)}"
-    return cut.stack(title, told + left_out + cut.note(), series, "share of app rewards claimed", "percent")
+    subtitle = f"{plural(len(sums), 'application')}, {amount_text(float(whole.sum()))} CC claimed, {between(times)}"
+    return binned.stack(title, subtitle + left_out + binned.note(), series, "share of app rewards claimed", "percent")
 
 
 @chart(validator_daily, whole=True)
@@ -142,12 +142,12 @@ def retention(x: ChartInput) -> Content:
     names = tuple(str(np.datetime64(int(week), "us").astype("datetime64[D]")) for week in weeks)
     labels = {name: f"{name} ({int(size)})" for name, size in zip(names, sizes, strict=True)}
     columns = tuple(str(number + 1) for number in range(last))
-    there, cut = grid[grid > 0], later["cohort"].nunique() > len(weeks)
+    there, truncated = grid[grid > 0], later["cohort"].nunique() > len(weeks)
     first = rows.drop_duplicates("cohort")
     parties = plural(int(first["cohort_parties"].sum()), "party", "parties")
     return Matrix(
         title, f"{parties} of {plural(len(first), 'week')}, in % of those of the week"
-        f"{f'; the latest {len(weeks)} weeks' if cut else ''}",
+        f"{f'; the latest {len(weeks)} weeks' if truncated else ''}",
         ("week of first activity (parties)", "weeks after the first"), "% of the parties", names, labels, grid,
         float(there.min(initial=100.0)), float(there.max(initial=1.0)), logarithmic=False, columns=columns,
     )  # fmt: skip

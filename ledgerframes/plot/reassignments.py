@@ -125,12 +125,12 @@ def reassignment_timeline(
     if not known.any():
         return Nothing(name, _NONE)
     where, status, times = texts(frame, f"{by}_synchronizer")[known], texts(frame, "status")[known], times[known]
-    ranking, cut = ranked(where.value_counts(), top), bins(times, every=every, begins=begins(frame))
+    ranking, binned = ranked(where.value_counts(), top), bins(times, every=every, begins=begins(frame))
     odd = [f"{count_text(n)} {word}" for word, n in status.value_counts().items() if word != _COMPLETED]
     second = ", ".join([plural(len(times), "reassignment"), between(times), *map(str, odd)])
-    table = cut.sums(times, ranking.codes(where), len(ranking.names))
+    table = binned.sums(times, ranking.codes(where), len(ranking.names))
     series = ranking.series(table, counts=True)
-    return cut.stack(name, second + cut.note(), series, "reassignments", "count", "reassignments")
+    return binned.stack(name, second + binned.note(), series, "reassignments", "count", "reassignments")
 
 
 @chart(joined_legs, giver=_GIVER)

@@ -77,9 +77,9 @@ def issuance(x: ChartInput) -> Content:
     groups = grouped(numbers, whole)
     shown = {name: groups.total(numbers, values) for name, values in fates.items() if values.any()}
     allowed, minted = float(known["allowed"].sum()), float(known["minted"].sum())
-    told = [rounds_text(numbers), f"{amount_text(allowed)} CC allowed, {amount_text(minted)} minted"]
-    told += [f"not known of {plural(len(rows) - len(known), 'other')}"] if len(rows) > len(known) else []
-    told += [f"{plural(len(groups.partial), 'bar')} incomplete"] if groups.partial else []
+    parts = [rounds_text(numbers), f"{amount_text(allowed)} CC allowed, {amount_text(minted)} minted"]
+    parts += [f"not known of {plural(len(rows) - len(known), 'other')}"] if len(rows) > len(known) else []
+    parts += [f"{plural(len(groups.partial), 'bar')} incomplete"] if groups.partial else []
     hues = list(_FATES)
     series = tuple(
         Series(name, words, shown[name], hues.index(name) if name != "pending" else None,
@@ -87,7 +87,7 @@ def issuance(x: ChartInput) -> Content:
         for name, words in _FATES.items() if name in shown
     )  # fmt: skip
     series = series or (Series("minted", "minted", groups.total(numbers, fates["minted"]), 0),)
-    made = groups.stack(title, "; ".join(told), series, "CC", "amount", "CC", along="round")
+    made = groups.stack(title, "; ".join(parts), series, "CC", "amount", "CC", along="round")
     return replace(made, marks=_steps(numbers, known["amulet_to_issue_per_year"].to_numpy(np.float64)))
 
 
@@ -148,17 +148,17 @@ def supply_by_purpose(x: ChartInput, *, show: Literal["supply", "pools"] = "supp
     ends = rows["time"].to_numpy(np.int64)
     edges = np.append(ends[0] - (ends[1] - ends[0] if len(ends) > 1 else DAY), ends)
     sums = rows[list(words)].sum(axis=1)
-    told = [f"{amount_text(float(sums.iloc[-1]))} CC at the end"]
+    parts = [f"{amount_text(float(sums.iloc[-1]))} CC at the end"]
     if show == "supply" and "circulating" in frame:
         circulating = float(floats(frame, "circulating")[rows.index[-1]])
-        told[0] += f", {amount_text(circulating)} circulating"
-    told += [between(ends)] + ([f"not known at {plural(unknown, 'other time')}"] if unknown else [])
+        parts[0] += f", {amount_text(circulating)} circulating"
+    parts += [between(ends)] + ([f"not known at {plural(unknown, 'other time')}"] if unknown else [])
     series = tuple(
         Series(name, label, rows[name].to_numpy(np.float64), hue, total=amount_text(float(rows[name].iloc[-1])))
         for hue, (name, label) in enumerate(words.items())
         if rows[name].any() or name == next(iter(words))
     )
     return Stack(
-        title, "; ".join(told), Axis("time (UTC)", "time"), Axis("CC", "amount", "CC"), edges,
+        title, "; ".join(parts), Axis("time (UTC)", "time"), Axis("CC", "amount", "CC"), edges,
         tuple(f"at {moment_words(end)} UTC" for end in ends.tolist()), series,
     )  # fmt: skip

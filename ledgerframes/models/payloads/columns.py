@@ -157,18 +157,18 @@ def _members(
     found: Leaves, cells: pa.Array, filled: pa.Array, path: str, wanted: Sequence[str] | None
 ) -> Iterator[tuple[str, pa.Array]]:
     """The values of each member, one per row."""
-    asked = None if wanted is None else _below(path, wanted)
-    names = asked if asked is not None else found.members.get(path) or _first_names(cells, filled)
-    columns: Iterable[pa.Array] | None = members_of(cells, names, closed=asked is None)
+    requested = None if wanted is None else _below(path, wanted)
+    names = requested if requested is not None else found.members.get(path) or _first_names(cells, filled)
+    columns: Iterable[pa.Array] | None = members_of(cells, names, closed=requested is None)
     if columns is None:
         objects = _by_dictionary(cells.filter(filled))
-        names = list(dict.fromkeys(name for members in objects for name in members)) if asked is None else asked
+        names = list(dict.fromkeys(name for members in objects for name in members)) if requested is None else requested
         rows = np.flatnonzero(filled.to_numpy(zero_copy_only=False))
         columns = (_column([members.get(name, _ABSENT) for members in objects], rows, len(cells)) for name in names)
-    if asked is None:
+    if requested is None:
         found.members[path] = list(dict.fromkeys([*found.members.get(path, ()), *names]))
     for name, column in zip(names, columns, strict=True):
-        if asked is not None or column.null_count < len(column):
+        if requested is not None or column.null_count < len(column):
             yield name, column
 
 

@@ -55,8 +55,8 @@ def _unquoted(cells: pa.ChunkedArray) -> pa.ChunkedArray:
         return pc.binary_slice(cells.cast(pa.binary()), 1, -1).cast(pa.string())
     there = cells.drop_null()
     values = _strings.decode("[" + ",".join(there.to_pylist()) + "]")
-    places = pc.subtract(pc.cumulative_sum(pc.is_valid(cells).cast(pa.int64())), 1)
-    chosen = pc.if_else(pc.is_valid(cells), places, pa.scalar(None, pa.int64()))
+    positions = pc.subtract(pc.cumulative_sum(pc.is_valid(cells).cast(pa.int64())), 1)
+    chosen = pc.if_else(pc.is_valid(cells), positions, pa.scalar(None, pa.int64()))
     return pa.chunked_array([pa.array(values, pa.string()).take(chosen.combine_chunks())])
 
 

@@ -49,5 +49,5 @@ class LocalFigure(Figure):  # type: ignore[misc]  # plotly has no types
             super()._ipython_display_()
 
 
-def _with_ours(given: dict[str, Any] | None) -> dict[str, Any]:
-    return config() | (given or {})
+def _with_ours(own: dict[str, Any] | None) -> dict[str, Any]:
+    return config() | (own or {})

@@ -66,11 +66,11 @@ def _si(value: float) -> str:
     return f"{value / unit:.12g}{prefix}".replace("-", "\N{MINUS SIGN}")
 
 
-def colour(given: str | RGB, alpha: float = 1.0) -> str:
+def colour(value: str | RGB, alpha: float = 1.0) -> str:
     """A colour as plotly writes it."""
     from matplotlib.colors import to_rgb
 
-    red, green, blue = (round(255 * part) for part in to_rgb(given))
+    red, green, blue = (round(255 * part) for part in to_rgb(value))
     return f"rgba({red},{green},{blue},{alpha:g})"
 
 

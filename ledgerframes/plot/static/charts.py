@@ -135,9 +135,9 @@ def _bars(ax: Axes, content: Bars, size: float) -> list[Key]:
     for row, total in enumerate(content.totals):
         left = content.leftward[row]
         end_at = max(down[row], low) if left else min(up[row], high)
-        cut = "// " if up[row] > high or down[row] < low else ""
+        mark = "// " if up[row] > high or down[row] < low else ""
         ax.annotate(
-            cut + total, (end_at, row), xytext=(-4 if left else 4, 0), textcoords="offset points",
+            mark + total, (end_at, row), xytext=(-4 if left else 4, 0), textcoords="offset points",
             ha="right" if left else "left", va="center_baseline", color=tones.text, fontsize=0.85 * size, gid="total",
             annotation_clip=False, bbox={"facecolor": tones.ground, "edgecolor": "none", "pad": 0.6} if room else None,
         )  # fmt: skip

@@ -264,8 +264,8 @@ def _fill(line: Text, words: str, width: float, most: int) -> None:
     """The text in as many lines as there is room for, with dots if it is cut."""
     lines = _wrap(line, words, width) if words else []
     if len(lines) > most:
-        kept = [*lines[: most - 1], lines[most - 1].rstrip(" ,;") + " …"] if most > 0 else []
-        line.set_text("\n".join(map(shown, kept)))
+        shortened = [*lines[: most - 1], lines[most - 1].rstrip(" ,;") + " …"] if most > 0 else []
+        line.set_text("\n".join(map(shown, shortened)))
 
 
 def _extent(artist: Text | Legend) -> tuple[float, float]:
