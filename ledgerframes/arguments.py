@@ -202,8 +202,8 @@ def names(value: Any, name: str) -> tuple[str, ...]:
         InputError: it is a single text, a mapping, not iterable, or contains something other than texts.
     """
     if isinstance(value, str):
-        cut = value if len(value) <= _LONGEST_SHOWN else f"{value[: _LONGEST_SHOWN - 1]}…"
-        raise InputError(f'{name}="{cut}": give a list, for example ["{cut}"]')
+        shortened = value if len(value) <= _LONGEST_SHOWN else f"{value[: _LONGEST_SHOWN - 1]}…"
+        raise InputError(f'{name}="{shortened}": give a list, for example ["{shortened}"]')
     values = _listed(value)
     if values is None:
         refuse(name, value, "give a list of texts")

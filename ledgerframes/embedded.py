@@ -96,10 +96,10 @@ def _connected(*, faults: str | Faults | None, seed: int, auth: str, **options: 
     from ledgerframes.sandbox.server import start
 
     try:
-        told = Faults.parse(faults, seed=seed) if isinstance(faults, str) else faults
+        parsed = Faults.parse(faults, seed=seed) if isinstance(faults, str) else faults
     except ValueError as error:
         raise InputError(f"faults={faults!r} is not valid: {error}") from error
-    handle = start(seed=seed, faults=told, auth=auth, **options)
+    handle = start(seed=seed, faults=parsed, auth=auth, **options)
     settings = resolve(
         environ={},
         scan_url=handle.scan_url,

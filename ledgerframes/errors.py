@@ -54,10 +54,10 @@ def _outside(trace: TracebackType | None) -> TracebackType | None:
     while trace is not None and not trace.tb_frame.f_globals.get("__name__", "").startswith("ledgerframes."):
         frames.append(trace)
         trace = trace.tb_next
-    kept: TracebackType | None = None
+    outside: TracebackType | None = None
     for frame in reversed(frames):
-        kept = TracebackType(kept, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
-    return kept
+        outside = TracebackType(outside, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    return outside
 
 
 class ConfigurationError(LedgerframesError):
@@ -196,8 +196,8 @@ def visible(text: str, *, lines: bool = False) -> str:
     """
     if text.isprintable():
         return text
-    kept = "\n\t" if lines else ""
-    return "".join(sign if sign.isprintable() or sign in kept else _code(sign) for sign in text)
+    allowed = "\n\t" if lines else ""
+    return "".join(sign if sign.isprintable() or sign in allowed else _code(sign) for sign in text)
 
 
 def _code(sign: str) -> str:

@@ -68,17 +68,17 @@ def shape(
         return data if attrs is None else described(data, attrs)
     if as_ == "polars":
         return _polars().from_arrow(data)
-    held = decimals or decimals_of(attrs or {})
+    form = decimals or decimals_of(attrs or {})
     never_null = set() if table is None else {column.name for column in table.columns if not column.nullable}
     # By position: a query may give several columns of one name.
     columns = {
-        position: _series(column, nullable=name not in never_null, decimals=held, lists=lists)
+        position: _series(column, nullable=name not in never_null, decimals=form, lists=lists)
         for position, (name, column) in enumerate(zip(data.column_names, data.columns, strict=True))
     }
     frame = pd.DataFrame(columns, index=pd.RangeIndex(data.num_rows))
     frame.columns = pd.Index(data.column_names)
     if attrs or any(pa.types.is_decimal(column.type) for column in data.columns):
-        frame.attrs.update({**(attrs or {}), "decimals": held})
+        frame.attrs.update({**(attrs or {}), "decimals": form})
     return frame
 
 
@@ -176,19 +176,19 @@ def nearest_double(column: pa.Array | pa.ChunkedArray) -> Any:
 
 def decimals_of(attrs: Mapping[str, Any]) -> Decimals:
     """How pandas holds amounts computed from a frame with this provenance: like that frame."""
-    held: Decimals = attrs.get("decimals") or "float"
-    return held
+    form: Decimals = attrs.get("decimals") or "float"
+    return form
 
 
 def hold_amounts(frame: pd.DataFrame, columns: Sequence[str], decimals: Decimals | None) -> pd.DataFrame:
     """A frame whose columns of exact amounts have the requested form, or that of its provenance."""
-    held = decimals or decimals_of(frame.attrs)
-    if held != "exact":
+    form = decimals or decimals_of(frame.attrs)
+    if form != "exact":
         for name in columns:
             exactly = pa.chunked_array([pa.array(frame[name], pa.decimal128(38, 10), from_pandas=True)])
-            frame[name] = _amounts(exactly, held).set_axis(frame.index)
+            frame[name] = _amounts(exactly, form).set_axis(frame.index)
     if frame.attrs:
-        frame.attrs["decimals"] = held
+        frame.attrs["decimals"] = form
     return frame
 
 
@@ -275,8 +275,8 @@ def _fill(cells: np.ndarray, lists: pa.ListArray) -> None:
     codes = np.arange(len(texts)) if coded is None else coded.indices.to_numpy()
     for length in np.unique(lengths[lengths > 0]).tolist():
         rows = np.flatnonzero(lengths == length)
-        places = (ends[rows] - length)[:, None] + np.arange(length)
-        cells[rows] = (_shared if recurring and len(items) ** length < _INT64 else _own)(items, codes[places])
+        positions = (ends[rows] - length)[:, None] + np.arange(length)
+        cells[rows] = (_shared if recurring and len(items) ** length < _INT64 else _own)(items, codes[positions])
 
 
 def _own(items: np.ndarray, codes: np.ndarray) -> np.ndarray:

@@ -241,14 +241,14 @@ def connect(
     Example:
         >>> net = connect("https://scan.example.com/api/scan")
     """
-    given = dict(locals())
+    arguments = dict(locals())
     if network is not None:
-        given["profile"], given["scan_url"] = _named(network, profile, scan_url)
+        arguments["profile"], arguments["scan_url"] = _named(network, profile, scan_url)
     if personal is not None:
-        given["personal"] = flag(personal, "personal")
+        arguments["personal"] = flag(personal, "personal")
     if decimals is not None:
         choice(decimals, "decimals", DECIMALS)
-    settings = resolve(**{name: value for name, value in given.items() if name not in {"network", "transport"}})
+    settings = resolve(**{name: value for name, value in arguments.items() if name not in {"network", "transport"}})
     if urls := [url for _, url in settings.unencrypted()]:
         warnings.warn(
             f"insecure_http=True: a token goes to {', '.join(urls)} unencrypted, and anyone on the path can use it",

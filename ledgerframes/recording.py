@@ -100,11 +100,11 @@ def replay(folder: str | os.PathLike[str]) -> Network:
     if set(urls) != {f"{interface}_url" for interface in INTERFACES}:
         raise InputError(f"{str(place)!r} is not a recording: it does not name the four interfaces; record again")
     # A token is required before anything is sent; none is sent here.
-    given: dict[str, Any] = {name: tuple(own) for name, own in urls.items()}
+    values: dict[str, Any] = {name: tuple(own) for name, own in urls.items()}
     for interface in ("ledger", "validator"):
         if all(url.startswith("https") or is_loopback(url) for url in urls[f"{interface}_url"]):
-            given[f"{interface}_token"] = "replayed"
-    settings = Settings(**given, rate=float(_ENDLESS))
+            values[f"{interface}_token"] = "replayed"
+    settings = Settings(**values, rate=float(_ENDLESS))
     return Network(settings, transport=Replayer(place))
 
 
@@ -175,18 +175,18 @@ class Recorder(httpx.BaseTransport):
             while (target := self._folder / f"{digest}-{self._turns[digest]:04}.json").exists():
                 self._turns[digest] += 1
             self._turns[digest] += 1
-            kept = {
+            recorded_answer = {
                 "status": answer.status_code,
                 "headers": {name: mask(answer.headers[name]) for name in _RECORDED if name in answer.headers},
                 "body": _written(body, mask),
             }
-            asked = {
+            recorded_request = {
                 "method": request.method,
                 "url": mask(str(request.url)),
                 "body": _written(request.content, mask),
             }
             try:
-                _write_json(target, {"request": asked, "answer": kept})
+                _write_json(target, {"request": recorded_request, "answer": recorded_answer})
             except OSError as error:
                 raise InputError(f"{str(target)!r} cannot be written: {error}; record elsewhere") from error
 
@@ -263,8 +263,10 @@ class Replayer(httpx.BaseTransport):
             reason = f"this request was not recorded in {self._folder}, on no route that it may have"
             raise Refused(Failure(reason, transient=False, elsewhere=False, unknown_route=True))
         try:
-            kept = _decoder.decode(target.read_bytes()).answer
-            return httpx.Response(kept.status, headers=kept.headers, stream=httpx.ByteStream(_read(kept.body)))
+            recorded = _decoder.decode(target.read_bytes()).answer
+            return httpx.Response(
+                recorded.status, headers=recorded.headers, stream=httpx.ByteStream(_read(recorded.body))
+            )
         except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"{str(target)!r} is not a recorded answer: {error}; record again") from error
 

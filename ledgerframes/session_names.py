@@ -27,10 +27,10 @@ class Aliases:
 
     def __enter__(self) -> Self:
         """Set the names, regardless of later calls."""
-        held = dict(_session)
+        current = dict(_session)
         # `with lf.aliases(…):` has set them already; its block restores those from before the call.
-        just_called = self._before is not None and held == self.names
-        self._restored.append(self._before or {} if just_called else held)
+        just_called = self._before is not None and current == self.names
+        self._restored.append(self._before or {} if just_called else current)
         self._before = None
         _set(self.names)
         return self
@@ -111,8 +111,8 @@ def _read(source: Any) -> dict[str, str]:
 
 def _rows(source: Any) -> Iterable[tuple[Any, Any]]:
     """The pairs of a frame of pandas, Arrow or polars."""
-    given: Iterable[Any] = getattr(source, "column_names" if hasattr(source, "column_names") else "columns", ())
-    columns = [str(name) for name in given]
+    members: Iterable[Any] = getattr(source, "column_names" if hasattr(source, "column_names") else "columns", ())
+    columns = [str(name) for name in members]
     for identifier, alias in _COLUMNS:
         if identifier in columns and alias in columns:
             return zip(_cells(source[identifier]), _cells(source[alias]), strict=True)

@@ -43,8 +43,8 @@ def _elided(name: str, head: int, tail: int) -> str:
 
 def _with_fingerprint(identifier: str, hint: str, head: int, tail: int) -> str:
     _, mark, fingerprint = plain_text(identifier).partition(_MARK)
-    cut = fingerprint if len(fingerprint) <= tail + 2 else fingerprint[:tail] + "…"
-    return _elided(hint, head, tail) + mark + cut
+    shortened = fingerprint if len(fingerprint) <= tail + 2 else fingerprint[:tail] + "…"
+    return _elided(hint, head, tail) + mark + shortened
 
 
 def plain_text(text: str) -> str:

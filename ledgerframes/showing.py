@@ -173,19 +173,19 @@ def wrapped(columns: Sequence[tuple[str, Sequence[str]]], width: int) -> str:
     sizes = {name: max(map(len, (name, *cells)), default=0) for name, cells in columns}
     left_out: list[str] = []
     while True:
-        kept = {name: size for name, size in sizes.items() if name not in left_out}
-        long = [name for name, size in kept.items() if size > _WRAPPED]
-        room = width - sum(size for name, size in kept.items() if name not in long) - 2 * (len(kept) - 1)
+        widths = {name: size for name, size in sizes.items() if name not in left_out}
+        long = [name for name, size in widths.items() if size > _WRAPPED]
+        room = width - sum(size for name, size in widths.items() if name not in long) - 2 * (len(widths) - 1)
         if len(long) < 2 or room >= 1.5 * _WRAPPED * len(long):
             break
         left_out.append(long[-1])
-    kept |= dict.fromkeys(long, max(room // max(len(long), 1), _WRAPPED))
+    widths |= dict.fromkeys(long, max(room // max(len(long), 1), _WRAPPED))
     lines = []
-    shown = [(name, cells) for name, cells in columns if name in kept]
+    shown = [(name, cells) for name, cells in columns if name in widths]
     for row in [tuple(name for name, _ in shown), *zip(*(cells for _, cells in shown), strict=True)]:
-        parts = [textwrap.wrap(text, kept[name]) or [""] for text, (name, _) in zip(row, shown, strict=True)]
+        parts = [textwrap.wrap(text, widths[name]) or [""] for text, (name, _) in zip(row, shown, strict=True)]
         for line in zip_longest(*parts, fillvalue=""):
-            padded = [text.ljust(kept[name]) for text, (name, _) in zip(line, shown, strict=True)]
+            padded = [text.ljust(widths[name]) for text, (name, _) in zip(line, shown, strict=True)]
             lines.append("  ".join(padded).rstrip())
     return "\n".join([*lines, *([f"no room for: {', '.join(left_out)}"] if left_out else [])])
 

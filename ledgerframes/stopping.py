@@ -66,16 +66,16 @@ class Stop:
 
     def __init__(self, *above: Stop) -> None:
         self._above = above
-        self._told = False
+        self._flag = False
 
     def set(self) -> None:
         """End the operation: its waits and reads raise a StoppedError in less than a second."""
-        self._told = True
+        self._flag = True
 
     def is_set(self) -> bool:
         """Whether the operation is to end."""
         # Looked up rather than passed down, so that a long-lived parent keeps no list of its operations.
-        return self._told or any(stop.is_set() for stop in self._above)
+        return self._flag or any(stop.is_set() for stop in self._above)
 
     def check(self) -> None:
         """Raise if the operation was stopped.

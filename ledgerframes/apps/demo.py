@@ -32,7 +32,7 @@ def demonstrate(folder: Path, say: Callable[[str], None], *, seed: int = 7, upda
     Returns:
         The paths of the results: "tables" (Parquet), "lake", "bi" (Parquet for BI tools), "report", charts by name.
     """
-    places = {name: folder / name for name in ("tables", "lake", "bi")}
+    paths = {name: folder / name for name in ("tables", "lake", "bi")}
     with sandbox(seed=seed, updates=updates) as net:
         say(f"A simulated ledger answers at {net.sandbox.scan_url}\n")
         say("Its migrations:")
@@ -40,24 +40,24 @@ def demonstrate(folder: Path, say: Callable[[str], None], *, seed: int = 7, upda
         say(f"What loading it takes: {plan(net)}\n")
         history = load_history(net, limit=updates, as_="arrow", progress=False)
         _tell(History(*(shape(data, table_named(name)) for name, data in history._asdict().items())), say)
-        store = open_store(places["lake"])
+        store = open_store(paths["lake"])
         say(f"\nThe same into a lake, with snapshots:\n{store.sync(net, tables=_SYNCED, progress=False)}\n")
         say(f"And once more, for what is new: {store.sync(net, progress=False).requests} requests\n")
-    _export(store, places, say)
-    places |= _draw(store, folder / "charts", say)
-    places["report"] = report(store, folder / "report.html", title="A simulated ledger", overwrite=True)
+    _export(store, paths, say)
+    paths |= _draw(store, folder / "charts", say)
+    paths["report"] = report(store, folder / "report.html", title="A simulated ledger", overwrite=True)
     say("\nNext: `make lab` opens the notebooks; `ledgerframes sync lake --scan-url …` keeps a lake of a real ledger.")
-    say(f"Open this file: {places['report'].absolute()}")
-    return places
+    say(f"Open this file: {paths['report'].absolute()}")
+    return paths
 
 
 _WIDE: Final = 120  # characters of a line
 _SYNCED: Final = ("updates", "events", "reassignments", "licenses", "instruments")
 
 
-def _export(store: Store, places: dict[str, Path], say: Callable[[str], None]) -> None:
-    plain = store.export(places["tables"], overwrite=True)
-    flat = store.export(places["bi"], profile="bi", overwrite=True)
+def _export(store: Store, paths: dict[str, Path], say: Callable[[str], None]) -> None:
+    plain = store.export(paths["tables"], overwrite=True)
+    flat = store.export(paths["bi"], profile="bi", overwrite=True)
     say("The tables as Parquet, with a text for every column; and without nested columns, for BI tools:")
     for table in (*plain.tables, *flat.tables):
         say(f"  {table.files[0]}  {table.rows:,} rows, {(table.bytes or 0) / 1e6:.2f} MB")

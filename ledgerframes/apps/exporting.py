@@ -104,8 +104,8 @@ def export(
     """
     wanted = None if tables is None else list(names(tables, "tables"))
     personal = None if personal is None else flag(personal, "personal")
-    kept = set(data.tables()["table"]) if isinstance(data, Store) else set()
-    if isinstance(data, Store) and provenance is None and kept.issuperset(wanted or ()):
+    stored = set(data.tables()["table"]) if isinstance(data, Store) else set()
+    if isinstance(data, Store) and provenance is None and stored.issuperset(wanted or ()):
         return data.export(
             path, tables=wanted, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
             personal=personal is True, aliases=aliases,

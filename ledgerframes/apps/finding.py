@@ -66,10 +66,10 @@ def _rank(entry: Entry, words: list[str]) -> int | None:
     first = 1 + (entry.kind == "column")  # of a column most want the table
     if [_stem(word) for word in own.split("_")] == words:
         return first - 1
-    said = ""
-    for rank, told in enumerate((f"{own} {own.replace('_', ' ')}", f"{entry.meaning} {entry.kind}", entry.more), first):
-        said += f" {told.lower()}"
-        if all(word in said for word in words):
+    searched = ""
+    for rank, part in enumerate((f"{own} {own.replace('_', ' ')}", f"{entry.meaning} {entry.kind}", entry.more), first):
+        searched += f" {part.lower()}"
+        if all(word in searched for word in words):
             return rank
     return None
 
@@ -83,8 +83,8 @@ def _entries() -> Iterator[Entry]:
         if inspect.isfunction(function):
             doc = inspect.getdoc(function) or ""
             kind = "chart" if "backend" in inspect.signature(function).parameters else "function"
-            meaning, told = doc.partition("\n\n")[0], doc.partition("\nRaises:")[0]
-            yield Entry(name, kind, meaning.replace("\n", " "), told)
+            meaning, more = doc.partition("\n\n")[0], doc.partition("\nRaises:")[0]
+            yield Entry(name, kind, meaning.replace("\n", " "), more)
     tables = (*CATALOGUE.values(), *DERIVED.values())
     for table in tables:
         yield Entry(table.name, "table", table.meaning)

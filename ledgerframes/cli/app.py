@@ -104,8 +104,8 @@ class _Visible(logging.Formatter):
         return visible(super().format(record))
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         say(f"ledgerframes {__version__}")
         raise typer.Exit
 
@@ -191,20 +191,20 @@ def sandbox(
     from ledgerframes.embedded import sandbox as start
 
     if load is not None:
-        kept = "the kept ledger has its own"
+        reason = "the kept ledger has its own"
         own = ("seed", "updates", "days", "rounds_per_day", "reward_version")
-        _refuse_beside(context, "load", own, because=kept)
+        _refuse_beside(context, "load", own, because=reason)
     if days is not None:
         _refuse_beside(context, "days", ("updates",), because="the days make a history of their own")
     if save is not None:
         opt.check_folder(save.parent)
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "seed": seed, "updates": updates, "days": days, "rounds_per_day": rounds_per_day, "release": release,
         "reward_version": reward_version, "live": live, "prune_before": opt.bound(prune_before), "prune": prune,
         "auth": auth, "load": load, "faults": faults,
     }  # fmt: skip
     try:
-        net = start(port=port, **asked)
+        net = start(port=port, **options)
     except OSError as error:
         raise InputError(str(error)) from error
     with net:

@@ -96,16 +96,16 @@ def load(
         raise InputError(f"{table!r} is not a table that can be loaded{hint}")
     check_output(output, tables=table, several=table in _SEVERAL)
     bound: Any = _offset if table in _BY_OFFSET else _bound
-    given = opt.chosen(options)
-    given |= {name: bound(given[name], name) for name in ("start", "end", "at") if name in given}
-    given |= {"columns": given["columns"].split(",")} if "columns" in given else {}
-    given |= {"personal": True} if personal and table == "licenses" else {}
-    loader, arguments = _call(table, given)
+    chosen = opt.chosen(options)
+    chosen |= {name: bound(chosen[name], name) for name in ("start", "end", "at") if name in chosen}
+    chosen |= {"columns": chosen["columns"].split(",")} if "columns" in chosen else {}
+    chosen |= {"personal": True} if personal and table == "licenses" else {}
+    loader, arguments = _call(table, chosen)
     with network() as net:
         loaded = loader(net, as_="arrow", **arguments)
         personal = personal or net.settings.personal
     tables = {table: loaded} if not isinstance(loaded, tuple) else loaded._asdict()  # type: ignore[attr-defined]
-    opt.say_range(next(iter(tables.values())), given.get("last"), warned=True)
+    opt.say_range(next(iter(tables.values())), chosen.get("last"), warned=True)
     write_tables(tables if personal else _impersonal(tables), output)
 
 
@@ -124,7 +124,7 @@ def _offset(text: str, name: str) -> int:
     return int(text)
 
 
-def _call(table: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _call(table: str, chosen: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The table's loader and its arguments, checked by the loader's own signature.
 
     Raises:
@@ -139,12 +139,12 @@ def _call(table: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         known.add(name)
         if parameter.default is parameter.empty:
             needed.add(name)
-    for name in given:
+    for name in chosen:
         if name not in known or (name == "columns" and table in _SEVERAL):
             raise InputError(f"{_option(name)} does not apply to {table}; see: ledgerframes load --help")
-    for name in sorted(needed - set(given)):
+    for name in sorted(needed - set(chosen)):
         raise InputError(f"{table} needs {_option(name)}")
-    return loader, given
+    return loader, chosen
 
 
 def _option(name: str) -> str:

@@ -98,9 +98,9 @@ def networked(*interfaces: str) -> Callable[[Command], Command]:
 
     def decorated(command: Command) -> Command:
         @wraps(command)
-        def run(**given: Any) -> Any:
-            own = {name: given.pop(name) for name in options}
-            return command(network=partial(connected, own), **given)
+        def run(**arguments: Any) -> Any:
+            own = {name: arguments.pop(name) for name in options}
+            return command(network=partial(connected, own), **arguments)
 
         return with_options(run, command, options, without="network")
 
@@ -111,8 +111,8 @@ def ranged(command: Command) -> Command:
     """The options of a part of the history for a command, whose parameter `part` has them."""
 
     @wraps(command)
-    def run(*, start: str | None, end: str | None, last: str | None, **given: Any) -> Any:
-        return command(part={"start": bound(start), "end": bound(end), "last": last}, **given)
+    def run(*, start: str | None, end: str | None, last: str | None, **arguments: Any) -> Any:
+        return command(part={"start": bound(start), "end": bound(end), "last": last}, **arguments)
 
     return with_options(run, command, {"start": Start, "end": End, "last": Last}, without="part")
 
@@ -125,9 +125,9 @@ def connected(own: dict[str, Any], named: str | None = None) -> Network:
     """
     own = chosen(own)
     if named is not None:
-        said, option = ("a scan's URL", "scan_url") if "://" in named else ("a profile", "profile")
+        meaning, option = ("a scan's URL", "scan_url") if "://" in named else ("a profile", "profile")
         if option in own:
-            raise InputError(f"{named} and --{option.replace('_', '-')} both name {said}; leave one out")
+            raise InputError(f"{named} and --{option.replace('_', '-')} both name {meaning}; leave one out")
         own[option] = named
     return connect(**own)
 
@@ -172,9 +172,9 @@ def other_network(named: str, rate: float | None, ca_file: str | None) -> Networ
     from ledgerframes.config.resolving import resolve
 
     own = {"scan_url": named} if "://" in named else read_profile(named, config_folder(os.environ), os.environ)
-    given = own | {name: value for name, value in {"rate": rate, "ca_file": ca_file}.items() if value is not None}
+    settings = own | {name: value for name, value in {"rate": rate, "ca_file": ca_file}.items() if value is not None}
     network = {name for name in os.environ if name.endswith(("_URL", "_TOKEN", "_PROFILE"))}
-    return Network(resolve(environ={name: os.environ[name] for name in os.environ.keys() - network}, **given))
+    return Network(resolve(environ={name: os.environ[name] for name in os.environ.keys() - network}, **settings))
 
 
 def check_folder(folder: Path) -> None:

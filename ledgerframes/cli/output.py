@@ -53,16 +53,16 @@ def printed(command: Command) -> Command:
     rows = returned in {"Rows", "Written"}
 
     @wraps(command)
-    def run(*, as_json: bool, as_csv: bool = False, output: Path | None = None, **given: Any) -> None:
+    def run(*, as_json: bool, as_csv: bool = False, output: Path | None = None, **arguments: Any) -> None:
         if as_json and as_csv:
             raise InputError("--json and --csv are two forms of one output; leave one out")
         if output is not None:
             if as_json or as_csv:
                 raise InputError("--output takes its form from the file's ending; leave out --json or --csv")
             check_output(output, tables="the answer", several=False)
-        result = command(**given)
+        result = command(**arguments)
         if output is not None:
-            write_tables({given.get("table", "rows"): result}, output)
+            write_tables({arguments.get("table", "rows"): result}, output)
         elif isinstance(result, str):
             say(result)
         elif hasattr(result, "columns"):

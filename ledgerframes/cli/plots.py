@@ -60,8 +60,8 @@ def plot(
         raise InputError(f"{chart!r} is not a chart{hint}")
     target = Path(f"{chart}.png") if output is None else output
     _check(target, overwrite=overwrite)
-    given: dict[str, Any] = {"top": top, "every": every, "events": events}
-    options = {name: value for name, value in given.items() if value is not None}
+    choices: dict[str, Any] = {"top": top, "every": every, "events": events}
+    options = {name: value for name, value in choices.items() if value is not None}
     for name in options:
         if name not in _CHARTS[chart]:
             raise InputError(f"--{name} does not apply to {chart}; leave it out")

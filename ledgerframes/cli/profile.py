@@ -55,13 +55,13 @@ def add(
 
     Example: ledgerframes profile add mainnet --scan-url https://HOST/api/scan --token-env MAINNET_TOKEN
     """
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "scan_url": scan_url, "validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url,
         "token_env": token_env, "token_file": token_file, "token_command": token_command, "rate": rate,
         "failover": failover, "insecure_http": insecure_http or None,
         "ca_file": ca_file and str(Path(ca_file).expanduser().absolute()),
     }  # fmt: skip
-    own = {key: _single(value) for key, value in given.items() if value not in (None, [], "")}
+    own = {key: _single(value) for key, value in values.items() if value not in (None, [], "")}
     for key, value in _pairs(also or ()):
         setting, _, member = key.partition(".")
         place = own.setdefault(setting, {}) if member else own
@@ -111,9 +111,9 @@ def _all() -> dict[str, dict[str, Any]]:
     return profiles_of(read_text(path), path)
 
 
-def _pairs(given: Iterable[str]) -> Iterable[tuple[str, object]]:
+def _pairs(settings: Iterable[str]) -> Iterable[tuple[str, object]]:
     """Settings as KEY=VALUE; a value is shown in no message, for it may be a token."""
-    for setting in given:
+    for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or not value:
             raise InputError("--set takes KEY=VALUE, such as read_timeout=30")

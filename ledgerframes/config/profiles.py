@@ -39,8 +39,8 @@ def _base(environ: Mapping[str, str]) -> Path:
         return Path(environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support"
-    given = Path(environ.get("XDG_CONFIG_HOME") or "")
-    return given if given.is_absolute() else Path.home() / ".config"
+    configured = Path(environ.get("XDG_CONFIG_HOME") or "")
+    return configured if configured.is_absolute() else Path.home() / ".config"
 
 
 def profiles_of(text: str, path: Path) -> dict[str, dict[str, Any]]:

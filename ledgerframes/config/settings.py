@@ -189,13 +189,13 @@ class Settings:
         Raises:
             ConfigurationError: there is none.
         """
-        given = cast("tuple[str, ...]", getattr(self, f"{interface}_url"))
-        if not given:
+        base_urls = cast("tuple[str, ...]", getattr(self, f"{interface}_url"))
+        if not base_urls:
             raise ConfigurationError(
                 f"no {interface} server is known; give connect({interface}_url=...), "
                 f"set {PREFIX}{interface.upper()}_URL, or name it in a profile"
             )
-        return given
+        return base_urls
 
     def unencrypted(self) -> Iterator[tuple[str, str]]:
         """Each setting and URL that a token or secret would reach in clear text: over http, not on this machine."""
@@ -303,9 +303,9 @@ def check_ca_file(place: object, name: str) -> str:
         text = path.read_bytes()
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
     except ssl.SSLError as error:
-        held = "no certificate in PEM form" if b"-----BEGIN CERTIFICATE-----" not in text else "a broken certificate"
+        content = "no certificate in PEM form" if b"-----BEGIN CERTIFICATE-----" not in text else "a broken certificate"
         raise ConfigurationError(
-            f"{name}={str(path)!r} holds {held} ({error.reason}): give the authority's certificate as PEM, the text "
+            f"{name}={str(path)!r} holds {content} ({error.reason}): give the authority's certificate as PEM, the text "
             "that begins with -----BEGIN CERTIFICATE-----"
         ) from error
     except (OSError, ValueError, RuntimeError) as error:

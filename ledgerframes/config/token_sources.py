@@ -111,12 +111,12 @@ class CachedToken:
         self._fetch = fetch
         self._now = now
         self._lock = threading.Lock()
-        self._kept: tuple[float, str] | None = None
+        self._cached: tuple[float, str] | None = None
 
     def __call__(self) -> str:
         """Return the token: a new one unless the current one lasts."""
         with self._lock:
-            if self._kept is None or self._now() >= self._kept[0]:
+            if self._cached is None or self._now() >= self._cached[0]:
                 token, seconds = self._fetch()
                 now = self._now()
                 expires = expiry(token) if seconds is None else now + seconds
@@ -124,14 +124,14 @@ class CachedToken:
                 life = self.OPAQUE if expires is None or expires <= now else expires - now
                 if not token:  # whoever asks says that it is empty
                     return token
-                self._kept = (now + life - min(_MARGIN, life / 10), token)
-            return self._kept[1]
+                self._cached = (now + life - min(_MARGIN, life / 10), token)
+            return self._cached[1]
 
     def forget(self, refused: str) -> None:
         """Fetch a new one next time, unless another thread has done so already."""
         with self._lock:
-            if self._kept is not None and self._kept[1] == refused:
-                self._kept = None
+            if self._cached is not None and self._cached[1] == refused:
+                self._cached = None
 
 
 def claims(token: str) -> dict[str, Any]:

@@ -208,11 +208,11 @@ def _by_item(
     return batches
 
 
-def _owners(updates: pa.RecordBatch, table: str, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _owners(updates: pa.RecordBatch, table: str, positions: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The position of the item that each row of a table belongs to."""
     if table == "updates":
-        return places
+        return positions
     transactions: np.ndarray[Any, Any] = np.asarray(updates["kind"].to_pylist(), object) == "transaction"
     counts = np.where(transactions, updates["event_count"].to_numpy(), 0) if table == "events" else ~transactions
-    owners: np.ndarray[Any, Any] = np.repeat(places, counts)
+    owners: np.ndarray[Any, Any] = np.repeat(positions, counts)
     return owners

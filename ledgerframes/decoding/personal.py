@@ -178,13 +178,13 @@ def _walk(raw: Raw, place: str, pointers: list[str]) -> Raw:
             items = [_walk(item, f"{place}/{at}", pointers) for at, item in enumerate(_lists.decode(text))]
             return Raw(msgspec.json.encode(items)) if len(pointers) > before else raw
         members = _objects.decode(text)
-        kept = {name: value for name, value in members.items() if not is_personal(name)}
-        pointers += [pointer_to(place, name) for name in members if name not in kept]
-        if "value" in kept and _is_label(kept.get("label")):
+        remaining = {name: value for name, value in members.items() if not is_personal(name)}
+        pointers += [pointer_to(place, name) for name in members if name not in remaining]
+        if "value" in remaining and _is_label(remaining.get("label")):
             pointers.append(f"{place}/value")
-            del kept["value"]
-        kept = {name: _walk(value, pointer_to(place, name), pointers) for name, value in kept.items()}
-        written = msgspec.json.encode(kept)
+            del remaining["value"]
+        remaining = {name: _walk(value, pointer_to(place, name), pointers) for name, value in remaining.items()}
+        written = msgspec.json.encode(remaining)
         if len(pointers) == before and len(_perhaps.findall(written)) < len(_perhaps.findall(text)):
             pointers.append(place)  # of a repeated member, the one that a parser drops is removed too
         return Raw(written) if len(pointers) > before else raw

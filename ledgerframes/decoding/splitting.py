@@ -77,11 +77,11 @@ def place_of(raw: bytes) -> bytes:
         NotWholeError: it is not an object.
     """
     members = members_of(raw)
-    kept = {name: members[name] for name in _PLACE if name in members}
+    selected = {name: members[name] for name in _PLACE if name in members}
     if members.get(b'"event"', b"")[:1] == b"{":
         event = members_of(members[b'"event"'])
-        kept[b'"event"'] = b"{%b}" % b",".join(b"%b:%b" % member for member in event.items() if member[0] in _PLACE)
-    return b"{%b}" % b",".join(b"%b:%b" % member for member in kept.items())
+        selected[b'"event"'] = b"{%b}" % b",".join(b"%b:%b" % member for member in event.items() if member[0] in _PLACE)
+    return b"{%b}" % b",".join(b"%b:%b" % member for member in selected.items())
 
 
 def place_of_event(raw: bytes) -> bytes:
@@ -91,8 +91,8 @@ def place_of_event(raw: bytes) -> bytes:
         NotWholeError: it is not an object, or one of its two parts is neither an object nor null.
     """
     parts = members_of(raw)
-    kept = {name: parts[name] for name in (b'"update"', b'"verdict"') if parts.get(name, b"null") != b"null"}
-    return b"{%b}" % b",".join(b"%b:%b" % (name, place_of(part)) for name, part in kept.items())
+    selected = {name: parts[name] for name in (b'"update"', b'"verdict"') if parts.get(name, b"null") != b"null"}
+    return b"{%b}" % b",".join(b"%b:%b" % (name, place_of(part)) for name, part in selected.items())
 
 
 def members_of(text: bytes) -> dict[bytes, bytes]:

@@ -35,8 +35,8 @@ def writing(place: str | os.PathLike[str]) -> Iterator[None]:
     except InputError:
         raise
     except (OSError, ValueError) as error:
-        held = getattr(error, "winerror", None) in _IN_USE
-        remedy = "close the program that has it open, or name another place" if held else _REMEDY
+        in_use = getattr(error, "winerror", None) in _IN_USE
+        remedy = "close the program that has it open, or name another place" if in_use else _REMEDY
         raise InputError(f"cannot write {os.fspath(place)!r}: {error}; {remedy}") from error
 
 
@@ -200,28 +200,28 @@ def _sync(path: Path) -> None:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Hold a lock that ends with the process, however it ends; without locks, nothing is ever swept."""
-    with ExitStack() as held:
-        _taken(path, held)
+    with ExitStack() as locks:
+        _taken(path, locks)
         yield
 
 
 def _sweep(folder: Path) -> None:
     """Finish the moves of processes that are gone, and remove their hidden folders."""
     for aside in folder.glob(f"{_ASIDE}*"):
-        with ExitStack() as held:
-            if aside.is_symlink() or not (aside / _LOCK).is_file() or not _taken(aside / _LOCK, held):
+        with ExitStack() as locks:
+            if aside.is_symlink() or not (aside / _LOCK).is_file() or not _taken(aside / _LOCK, locks):
                 continue
             if (aside / _JOURNAL).is_file():
                 _move(aside, folder)
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def _taken(path: Path, held: ExitStack) -> bool:
+def _taken(path: Path, locks: ExitStack) -> bool:
     """Take a lock, until the stack closes, if it is free; a file system may have no locks."""
     from filelock import FileLock
 
     try:
-        held.enter_context(FileLock(path, blocking=False))
+        locks.enter_context(FileLock(path, blocking=False))
     except (OSError, NotImplementedError):  # filelock's Timeout is an OSError
         return False
     return True

@@ -100,8 +100,8 @@ def fit(text: str) -> tuple[str, bool]:
 
 def _shortened(text: str, units: int) -> str:
     mark = f" […cut here by the export: {units:,} characters; Parquet and CSV have them all]"
-    kept = text.encode("utf-16-le")[: 2 * (CELL_UNITS - len(mark))]
-    return kept.decode("utf-16-le", errors="ignore") + mark
+    head = text.encode("utf-16-le")[: 2 * (CELL_UNITS - len(mark))]
+    return head.decode("utf-16-le", errors="ignore") + mark
 
 
 def _units(text: str) -> int:

@@ -143,16 +143,16 @@ def export_tables(
     """
     named = all_aliases() if flag(aliases, "aliases") else {}
     start, format = time.perf_counter(), format_of(target, format, layout)  # noqa: A001
-    asked, origin = _Export(sources, format, profile, layout, times, personal, named), _origin(provenance)
-    folder, name = _place(path(target, "path"), asked)
+    request, origin = _Export(sources, format, profile, layout, times, personal, named), _origin(provenance)
+    folder, name = _place(path(target, "path"), request)
     with Staging(folder, overwrite=flag(overwrite, "overwrite")) as staging:
         beside = {} if companion is None else {name: staging.place(name) for name in companion.names}
-        written = (_workbook if format == "xlsx" else _files)(asked, origin, staging, name)
+        written = (_workbook if format == "xlsx" else _files)(request, origin, staging, name)
         if companion is not None:
             with writing(staging.final(companion.names[0])):
                 companion.write(written, beside)
         staging.commit()
-    report = _report(written, folder / name, asked, time.perf_counter() - start)
+    report = _report(written, folder / name, request, time.perf_counter() - start)
     for table in report.tables:
         if table.cut:
             _log.warning("%s: %d cells are longer than a workbook's can be and were cut short", table.name, table.cut)
@@ -196,30 +196,30 @@ def _origin(provenance: Mapping[str, Any] | None) -> str:
         raise InputError(f"provenance is not JSON: {error}; give texts, numbers, lists and mappings") from error
 
 
-def _place(target: str | os.PathLike[str], asked: _Export) -> tuple[Path, str]:
+def _place(target: str | os.PathLike[str], request: _Export) -> tuple[Path, str]:
     """The folder, and the name in it of the workbook or of the only table's file; else nothing."""
     if "://" in os.fspath(target):
         raise InputError(f"{os.fspath(target)!r} is not a folder of this machine; export to one and copy it from there")
     path = Path(target)
-    if path.suffix.lower() != f".{asked.format}" or asked.layout == "hive" or path.is_dir():
-        return path, WORKBOOK if asked.format == "xlsx" else ""
-    if asked.format != "xlsx" and len(asked.sources) > 1:
+    if path.suffix.lower() != f".{request.format}" or request.layout == "hive" or path.is_dir():
+        return path, WORKBOOK if request.format == "xlsx" else ""
+    if request.format != "xlsx" and len(request.sources) > 1:
         raise InputError(
-            f"{os.fspath(target)!r} is one file, and there are {len(asked.sources)} tables; name a folder, or a"
+            f"{os.fspath(target)!r} is one file, and there are {len(request.sources)} tables; name a folder, or a"
             " workbook (.xlsx)"
         )
     return path.parent, path.name
 
 
-def _files(asked: _Export, origin: str, staging: Staging, only: str) -> list[WrittenTable]:
-    ending = "" if asked.layout == "hive" else f".{asked.format}"
-    files = {name: only or name + ending for name in asked.sources}
+def _files(request: _Export, origin: str, staging: Staging, only: str) -> list[WrittenTable]:
+    ending = "" if request.layout == "hive" else f".{request.format}"
+    files = {name: only or name + ending for name in request.sources}
     paths = {name: staging.place(file) for name, file in files.items()}
     written = []
-    for table, shape in asked.opened():
+    for table, shape in request.opened():
         place = staging.final(files[table.name])
         with writing(place):
-            sink = _sink(asked, table, _schema(table, shape, origin), shape, paths[table.name])
+            sink = _sink(request, table, _schema(table, shape, origin), shape, paths[table.name])
         _pour(table, shape, sink, place)
         written.append(
             WrittenTable(table.name, sink.rows, place, shape.schema, lost=_lost(table), rounded=table.rounded)
@@ -241,10 +241,10 @@ def _pour(table: Opened, shape: Shape, sink: Sink, place: Path) -> None:
         raise
 
 
-def _sink(asked: _Export, table: Opened, schema: pa.Schema, shape: Shape, path: Path) -> Sink:
-    if asked.format == "csv":
+def _sink(request: _Export, table: Opened, schema: pa.Schema, shape: Shape, path: Path) -> Sink:
+    if request.format == "csv":
         return CsvFile(path, schema, foreign=shape.foreign)
-    if asked.layout == "file":
+    if request.layout == "file":
         return ParquetFile(path, schema, table=table.name)
     if partitioned(schema):
         return Partitions(path, schema, table=table.name)
@@ -254,43 +254,43 @@ def _sink(asked: _Export, table: Opened, schema: pa.Schema, shape: Shape, path: 
 
 def _schema(table: Opened, shape: Shape, origin: str) -> pa.Schema:
     """A table's schema with its own provenance, that of the export, and where personal data was left out."""
-    said = json.dumps({**attrs_of(table), **json.loads(origin)}, ensure_ascii=False)
-    return shape.schema.with_metadata({**(table.schema.metadata or {}), b"ledgerframes": said.encode()})
+    attributes = json.dumps({**attrs_of(table), **json.loads(origin)}, ensure_ascii=False)
+    return shape.schema.with_metadata({**(table.schema.metadata or {}), b"ledgerframes": attributes.encode()})
 
 
 def _lost(table: Opened) -> int:
     return table.lost.total() if table.lost is not None else 0
 
 
-def _workbook(asked: _Export, origin: str, staging: Staging, name: str) -> list[WrittenTable]:
+def _workbook(request: _Export, origin: str, staging: Staging, name: str) -> list[WrittenTable]:
     place = staging.final(name)
     book = Workbook(staging.place(name), scratch=staging.scratch)
-    written, shapes, said = [], {}, {"ledgerframes": origin}
+    written, shapes, about = [], {}, {"ledgerframes": origin}
     try:
-        for table, shape in asked.opened():
+        for table, shape in request.opened():
             with writing(place):
                 sheets = Sheets(book, table.name, shape)
             _pour(table, shape, sheets, place)
             shapes[table.name] = shape
             if left_out := attrs_of(table).get("left_out"):
-                said[f"left out of {table.name}"] = ", ".join(left_out)
+                about[f"left out of {table.name}"] = ", ".join(left_out)
             lost, rounded = _lost(table), table.rounded
             written.append(WrittenTable(table.name, sheets.rows, place, shape.schema, sheets.cut, lost, rounded))
         with writing(place):
-            book.about(said, shapes)
+            book.about(about, shapes)
             book.close()
     finally:
         book.give_up()
     return written
 
 
-def _report(written: list[WrittenTable], target: Path, asked: _Export, seconds: float) -> ExportReport:
+def _report(written: list[WrittenTable], target: Path, request: _Export, seconds: float) -> ExportReport:
     tables: list[ExportedTable] = []
     sizes: dict[str, int] = {}
     for file in written:
         files = sorted(file.place.rglob("*.parquet")) if file.place.is_dir() else [file.place]
         own_sizes = {str(path): path.stat().st_size for path in files}
         sizes |= own_sizes
-        own = None if asked.format == "xlsx" else sum(own_sizes.values())
+        own = None if request.format == "xlsx" else sum(own_sizes.values())
         tables.append(ExportedTable(file.name, file.rows, own, tuple(own_sizes), file.cut, file.lost))
-    return ExportReport(str(target), asked.format, tuple(tables), sum(sizes.values()), seconds)
+    return ExportReport(str(target), request.format, tuple(tables), sum(sizes.values()), seconds)

@@ -90,5 +90,5 @@ class ExportReport(Result):
 
 
 def _notes(table: ExportedTable) -> list[str]:
-    cut = [f"{table.cut:,} cells cut short"] if table.cut else []
-    return cut + ([f"contact points left out of {table.left_out:,} rows"] if table.left_out else [])
+    notes = [f"{table.cut:,} cells cut short"] if table.cut else []
+    return notes + ([f"contact points left out of {table.left_out:,} rows"] if table.left_out else [])

@@ -199,16 +199,16 @@ def _time(field: pa.Field, *, flat: bool, times: Times, twice: bool) -> Iterator
     floored = pa.timestamp(unit, zone)
     note = "UTC" if flat and zone else ""
 
-    def cut(column: pa.Array) -> pa.Array:
+    def rounded_down(column: pa.Array) -> pa.Array:
         naive = column.cast(pa.timestamp(field.type.unit))
         if field.type.unit != unit:
             naive = pc.floor_temporal(naive, unit="millisecond")
         return naive.cast(pa.timestamp(unit))
 
-    yield Output(_typed(field, kind, note), field.name, lambda column: cut(column).cast(kind))
+    yield Output(_typed(field, kind, note), field.name, lambda column: rounded_down(column).cast(kind))
     if twice:
         text = _typed(field, pa.string(), "exact").with_name(field.name + TIME_TEXT)
-        yield Output(text, field.name, lambda column: time_text(cut(column).cast(floored)))
+        yield Output(text, field.name, lambda column: time_text(rounded_down(column).cast(floored)))
 
 
 def _amount(field: pa.Field) -> Iterator[Output]:

@@ -55,11 +55,11 @@ def open_source(name: str, source: Source, *, personal: bool | None = True) -> O
     Raises:
         InputError: the source returns no Arrow batches, none at all and no schema, or batches that differ.
     """
-    given = source() if callable(source) and not hasattr(source, "__arrow_c_stream__") else source
-    schema, batches = _read(name, given)
-    rounded = attrs_of(given).get("decimals") == "float" and any(map(pa.types.is_floating, schema.types))
-    kept = attrs_of(given).get("personal") is True if personal is None else personal
-    if kept:
+    opened = source() if callable(source) and not hasattr(source, "__arrow_c_stream__") else source
+    schema, batches = _read(name, opened)
+    rounded = attrs_of(opened).get("decimals") == "float" and any(map(pa.types.is_floating, schema.types))
+    keep_personal = attrs_of(opened).get("personal") is True if personal is None else personal
+    if keep_personal:
         return Opened(name, _described(name, schema), _checked(name, schema, batches), rounded=rounded)
     whole = _described(name, schema)
     if len(set(whole.names)) < len(whole.names):
@@ -95,28 +95,28 @@ def _without(
     """The batches without personal data: in the columns declared as JSON, or in every text of another table."""
     declared = CATALOGUE.get(name)
     for batch in batches:
-        kept = batch.select(columns)
-        texts = [field.name for field in kept.schema if is_text(field.type)]
+        selected = batch.select(columns)
+        texts = [field.name for field in selected.schema if is_text(field.type)]
         known = texts if declared is None else [column for column in json_columns(declared) if column in texts]
-        stripped, count = strip_batch(kept, known)
+        stripped, count = strip_batch(selected, known)
         lost[name] += count
         yield stripped
 
 
-def _read(name: str, given: Batches) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    if isinstance(given, pa.RecordBatch):
-        return given.schema, iter([given])
-    schema = getattr(given, "schema", None)
+def _read(name: str, opened: Batches) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    if isinstance(opened, pa.RecordBatch):
+        return opened.schema, iter([opened])
+    schema = getattr(opened, "schema", None)
     if isinstance(schema, pa.Schema):
-        return schema, iter(given.to_batches() if hasattr(given, "to_batches") else given)
-    if hasattr(given, "__arrow_c_stream__"):
-        reader = pa.RecordBatchReader.from_stream(given)
+        return schema, iter(opened.to_batches() if hasattr(opened, "to_batches") else opened)
+    if hasattr(opened, "__arrow_c_stream__"):
+        reader = pa.RecordBatchReader.from_stream(opened)
         return reader.schema, iter(reader)
-    if not isinstance(given, Iterable):
+    if not isinstance(opened, Iterable):
         raise InputError(
-            f"the source of {name!r} is {type(given).__name__}; give Arrow batches, or a callable for them"
+            f"the source of {name!r} is {type(opened).__name__}; give Arrow batches, or a callable for them"
         )
-    batches = iter(given)
+    batches = iter(opened)
     first = next(batches, None)
     if first is None:
         if name not in CATALOGUE:

@@ -121,7 +121,7 @@ class Read:
                 expressions = [f"{values}[{paths.index(path) + 1}]" for path in member.paths]
                 # A member that is null is as good as none.
                 if len(expressions) > 1 or member.kind == "json":
-                    expressions = [f"nullif({place}, 'null')" for place in expressions]
+                    expressions = [f"nullif({expression}, 'null')" for expression in expressions]
                 yield member, expressions[0] if len(expressions) == 1 else f"coalesce({', '.join(expressions)})"
 
     def _records(self) -> str:

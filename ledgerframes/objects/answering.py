@@ -9,8 +9,8 @@ from typing import Final
 import httpx
 import msgspec
 
-from ledgerframes.objects.asked_page import AskedPage
 from ledgerframes.objects.folder_history import FolderHistory
+from ledgerframes.objects.page_body import PageBody
 
 _ROUTE: Final = ("POST", "/v2/updates")
 _JSON: Final = {"content-type": "application/json"}
@@ -33,10 +33,10 @@ class FolderAnswers(httpx.BaseTransport):
         method, path = _ROUTE
         if request.method != method or not request.url.path.endswith(path):
             return _refusal(501, "objects hold the history of updates and nothing else; connect to a scan for this")
-        asked = AskedPage.read(request.content)
-        if asked.encoding != "compact_json":
-            return _refusal(400, f"objects are compact_json, not {asked.encoding}")
-        return httpx.Response(200, headers=_JSON, content=self._history.page(asked.after, asked.size))
+        body = PageBody.read(request.content)
+        if body.encoding != "compact_json":
+            return _refusal(400, f"objects are compact_json, not {body.encoding}")
+        return httpx.Response(200, headers=_JSON, content=self._history.page(body.after, body.size))
 
     def close(self) -> None:
         """Close every object, and remove copies."""

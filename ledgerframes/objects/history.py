@@ -179,23 +179,23 @@ def object_lines(source: ObjectSource, stored: Sequence[StoredObject], *, lines:
     """
     stop = Stop()
     fetching = source.stoppable(stop)
-    coming: Future[None] | None = None
+    pending: Future[None] | None = None
     try:
         for place, one in enumerate(stored):
-            if coming is not None:
+            if pending is not None:
                 with held_back(stop.set):
-                    result(coming)
-            coming = None
+                    result(pending)
+            pending = None
             following = stored[place + 1 : place + 2]
             fetching.fetch(one)
             if following:
-                coming = spawn(partial(fetching.fetch, following[0]), "ledgerframes-object")
+                pending = spawn(partial(fetching.fetch, following[0]), "ledgerframes-object")
             yield from _lines_of(fetching, one, lines)
     finally:
         # Also if the caller stops early: the download under way must not outlive the read.
         stop.set()
-        if coming is not None:
-            ended(coming, _LEAVING)
+        if pending is not None:
+            ended(pending, _LEAVING)
 
 
 def listed_times(window: Window) -> tuple[int, int]:

@@ -117,12 +117,12 @@ class SegmentReader:
         """Drop the first lines and read up to `more` further ones; None if there are none."""
         if self._lines is None:
             self._lines = self._read()
-        kept, origins = self._buffered[dropped:], self._origins[dropped:]
-        passed = [] if kept else self._cursors[-1:]
+        remaining, origins = self._buffered[dropped:], self._origins[dropped:]
+        passed = [] if remaining else self._cursors[-1:]
         for line in _within(islice(self._lines, more), _LARGEST):
-            kept.append(line)
+            remaining.append(line)
             origins.append((self.at, self._line))
-        self._buffered, self._origins = kept, origins
+        self._buffered, self._origins = remaining, origins
         page = self._parsed(self._buffered) if self._buffered else None
         self._cursors = [] if page is None else page.page_index.cursors
         for place, (former, latter) in enumerate(pairwise([*passed, *self._cursors]), 1 - len(passed)):
@@ -149,13 +149,13 @@ class SegmentReader:
 
     def _read(self) -> Generator[bytes]:
         """The lines of all objects; the next object is fetched while one is read."""
-        coming: Future[None] | None = None
+        pending: Future[None] | None = None
         for place, stored in enumerate(self.segment.objects):
-            if coming is not None:
-                result(coming)
+            if pending is not None:
+                result(pending)
             self.source.fetch(stored)
             following = self.segment.objects[place + 1 : place + 2]
-            coming = self.ahead(partial(self.source.fetch, *following), "ledgerframes-object") if following else None
+            pending = self.ahead(partial(self.source.fetch, *following), "ledgerframes-object") if following else None
             self.at, self._line = place, 0
             with self.source.opened(stored) as file:
                 for batch in read_lines(file, str(stored.name), lines=_LOOKED_AT, most=_BYTES):

@@ -83,8 +83,8 @@ class Table:
 
     def having(self, *options: str) -> Table:
         """The table with only those columns that are always loaded, or whose keyword is given."""
-        kept = tuple(column for column in self.columns if not column.option or column.option in options)
-        return replace(self, columns=kept)
+        selected = tuple(column for column in self.columns if not column.option or column.option in options)
+        return replace(self, columns=selected)
 
     def pick(self, columns: Iterable[str] | None, argument: str = "columns") -> tuple[str, ...]:
         """Check the column names in a caller's argument, and return the names to keep, in the caller's order.
@@ -94,14 +94,14 @@ class Table:
         """
         if columns is None:
             return self.names
-        kept = names(columns, argument)
-        for name in kept:
+        picked = names(columns, argument)
+        for name in picked:
             if name not in self.names:
                 hint = did_you_mean(name, self.names) or f"; it has {', '.join(self.names)}"
                 raise InputError(f"{argument}: table {self.name!r} has no column {name!r}{hint}")
-        if len(set(kept)) != len(kept):
-            raise InputError(f"{argument}={list(kept)!r} names a column twice; name each once")
-        return kept
+        if len(set(picked)) != len(picked):
+            raise InputError(f"{argument}={list(picked)!r} names a column twice; name each once")
+        return picked
 
 
 EXTRA_MEANING = (

@@ -86,19 +86,19 @@ def _configuration(path: Path) -> Iterator[Finding]:
 def examine_settings(net: Network) -> Iterator[Finding]:
     """Examine the configuration: which tables can be loaded, tokens' lifetimes, proxies, the rate."""
     settings = net.settings
-    given = [interface for interface in INTERFACES if getattr(settings, f"{interface}_url")]
-    yield from _tables(set(given))
+    configured = [interface for interface in INTERFACES if getattr(settings, f"{interface}_url")]
+    yield from _tables(set(configured))
     for interface in INTERFACES:
         secret = net.transport.token(interface)
         if secret is not None:
-            yield from _token(f"{interface} token", secret, used=interface in given)
-        elif interface in given and interface in {"ledger", "validator"}:
+            yield from _token(f"{interface} token", secret, used=interface in configured)
+        elif interface in configured and interface in {"ledger", "validator"}:
             yield Finding(HERE, f"{interface} token", "skipped", "none is given, which some servers allow")
     clear = [url for _, url in settings.unencrypted()]
     if clear:
         advice = "use https if the server has it: anyone on the network path can use the token"
         yield Finding(HERE, "clear text", "warn", f"a token goes to {', '.join(clear)} unencrypted", advice)
-    away = [url for interface in given for url in getattr(settings, f"{interface}_url") if not is_loopback(url)]
+    away = [url for interface in configured for url in getattr(settings, f"{interface}_url") if not is_loopback(url)]
     yield from _proxies(away)
     if any(url.startswith("https") for url in away):
         yield _certificates(settings.ca_file)
@@ -134,17 +134,17 @@ def _certificates(ca_file: str | None) -> Finding:
     return Finding(HERE, "certificates", "ok", f"trusted are {usual}{own}")
 
 
-def _tables(given: set[str]) -> Iterator[Finding]:
+def _tables(configured: set[str]) -> Iterator[Finding]:
     """Which tables' endpoints belong to the interfaces that have an address, and which address the others need."""
     from ledgerframes.interfaces.catalogue import CALLS
 
     interface_of = {call.name: call.call.partition(".")[0] for call in CALLS}
     can: list[str] = []
     lacking: dict[str, list[str]] = {}
-    through = _THROUGH_VALIDATOR if given >= {"validator"} and "scan" not in given else ()
+    through = _THROUGH_VALIDATOR if configured >= {"validator"} and "scan" not in configured else ()
     for row in tables().itertuples():
         needed = {interface_of[name] for name in row.endpoints.split(", ") if name in interface_of}
-        if needed & given or row.table in through:
+        if needed & configured or row.table in through:
             can.append(row.table)
         elif needed:
             lacking.setdefault(min(needed), []).append(row.table)
@@ -175,7 +175,7 @@ def _token(check: str, secret: Secret, *, used: bool) -> Iterator[Finding]:
         return
     if not used:
         return
-    said, expires = claims(token), expiry(token)
+    stated, expires = claims(token), expiry(token)
     if expires is None:
         yield Finding(HERE, check, "ok", "there is one; it does not say how long it is valid")
     else:
@@ -186,7 +186,7 @@ def _token(check: str, secret: Secret, *, used: bool) -> Iterator[Finding]:
             well = left > SOON or secret.fetched  # what is fetched is fetched again in time
             advice = "" if well else "fetch a new one before a long load, or give a function or a command"
             yield Finding(HERE, check, "ok" if well else "warn", f"valid for {duration(left)} more", advice)
-    if said and not said.get("aud"):
+    if stated and not stated.get("aud"):
         yield Finding(
             HERE, f"{check}'s audience", "warn", "it names no audience (aud): Canton refuses such tokens from 3.7 on",
             "have the identity provider put the participant's audience into its tokens",

@@ -73,12 +73,12 @@ def _begins(extent: Extent) -> Finding:
 
 def _newest(newest: Cursor) -> Finding:
     behind = datetime.now(UTC).timestamp() - newest.micros / 1e6
-    said = f"the newest update is from {format_timestamp(newest.micros)}, {duration(behind)} ago"
+    message = f"the newest update is from {format_timestamp(newest.micros)}, {duration(behind)} ago"
     if behind < -QUIET:
-        return Finding(SUBJECT, "newest", "warn", f"{said} (in the future)", "set this machine's clock")
+        return Finding(SUBJECT, "newest", "warn", f"{message} (in the future)", "set this machine's clock")
     if behind > QUIET:
-        return Finding(SUBJECT, "newest", "warn", said, "the ledger is quiet, or the scan lags: ask another one")
-    return Finding(SUBJECT, "newest", "ok", said)
+        return Finding(SUBJECT, "newest", "warn", message, "the ledger is quiet, or the scan lags: ask another one")
+    return Finding(SUBJECT, "newest", "ok", message)
 
 
 def _agreement(net: Network, scans: Sequence[str], newest: Cursor) -> Iterator[Finding]:

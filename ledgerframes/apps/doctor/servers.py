@@ -74,9 +74,11 @@ def examine_server(net: Network, interface: Interface, server: str) -> Iterator[
     except LedgerframesError as error:
         yield from _failed(error, subject, interface, server)
         return
-    said = f"answered in {answer.seconds * 1000:.0f} ms"
+    message = f"answered in {answer.seconds * 1000:.0f} ms"
     slow = f"answers take {answer.seconds:.1f} s; another server ({interface}_url=) may be closer"
-    yield Finding(subject, "reached", "warn" if answer.seconds > SLOW else "ok", said, slow * (answer.seconds > SLOW))
+    yield Finding(
+        subject, "reached", "warn" if answer.seconds > SLOW else "ok", message, slow * (answer.seconds > SLOW)
+    )
     if member not in answer.value:
         yield _no_such_server(subject, interface, f"its answer has no member {member!r}")
         return
@@ -127,9 +129,9 @@ def _unreached(error: NoAnswerError, subject: str, interface: Interface, server:
 
 def _refused(error: NotAuthorizedError, subject: str, interface: Interface) -> Finding:
     if error.status == 401 or "admits known addresses" in str(error):
-        said = f"refused ({error.status}): {error.detail}"
+        message = f"refused ({error.status}): {error.detail}"
         check = "token" if error.status == 401 else "admission"
-        return Finding(subject, check, "fail", said, remedy(error))
+        return Finding(subject, check, "fail", message, remedy(error))
     advice = "other calls may work; ask the operator for the right to " + (
         "list users" if interface == "ledger" else "read here"
     )
@@ -161,9 +163,9 @@ def _clock(answer: Answer[dict[str, msgspec.Raw]], subject: str) -> Iterator[Fin
     if abs(apart) <= SKEW:
         yield Finding(subject, "clock", "ok", f"within {SKEW:g} s of this machine's")
         return
-    way = "ahead of" if apart > 0 else "behind"
+    direction = "ahead of" if apart > 0 else "behind"
     yield Finding(
-        subject, "clock", "warn", f"this machine's is {abs(apart):,.0f} s {way} it",
+        subject, "clock", "warn", f"this machine's is {abs(apart):,.0f} s {direction} it",
         "set the clock: a sync looks for the newest updates near this machine's now",
     )  # fmt: skip
 

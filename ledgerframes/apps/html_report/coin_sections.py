@@ -149,14 +149,16 @@ def burned_of_minted(rows: pd.DataFrame) -> str:
 
 def concentration(amounts: pd.Series) -> str:
     """How much the largest holders have, and the Gini coefficient: 0 if all have the same, near 1 if one has all."""
-    held = sorted((float(amount) for amount in amounts.dropna() if amount > 0), reverse=True)
-    if len(held) < _FEW:
+    balances = sorted((float(amount) for amount in amounts.dropna() if amount > 0), reverse=True)
+    if len(balances) < _FEW:
         return ""
-    whole = sum(held)
-    gini = 1 - sum((2 * place + 1) * amount for place, amount in enumerate(held)) / (len(held) * whole)
-    shares = [f"the {count} largest {sum(held[:count]) / whole:.1%}" for count in (10, 100) if count < len(held)]
-    said = ", ".join([f"the largest has {held[0] / whole:.1%}", *shares])
-    return f"Of {len(held):,} holders {said} of all; Gini coefficient {gini:.2f}."
+    whole = sum(balances)
+    gini = 1 - sum((2 * place + 1) * amount for place, amount in enumerate(balances)) / (len(balances) * whole)
+    shares = [
+        f"the {count} largest {sum(balances[:count]) / whole:.1%}" for count in (10, 100) if count < len(balances)
+    ]
+    largest = ", ".join([f"the largest has {balances[0] / whole:.1%}", *shares])
+    return f"Of {len(balances):,} holders {largest} of all; Gini coefficient {gini:.2f}."
 
 
 def largest(rows: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -167,8 +169,8 @@ def largest(rows: pd.DataFrame, name: str) -> pd.DataFrame:
 def unexplained(changes: pd.Series) -> str:
     """The part of the change in supply that minting and burning do not explain."""
     unknown = int(changes.isna().sum())
-    said = f"Minting and burning leave {amount_text(float(total(changes)))} CC of the change in supply unexplained"
-    return said + (f"; in {plural(unknown, 'round')} that is not known." if unknown else ".")
+    sentence = f"Minting and burning leave {amount_text(float(total(changes)))} CC of the change in supply unexplained"
+    return sentence + (f"; in {plural(unknown, 'round')} that is not known." if unknown else ".")
 
 
 def _not_understood(rows: Any) -> list[str]:

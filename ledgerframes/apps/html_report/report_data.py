@@ -41,13 +41,13 @@ class Period:
 
     def of(self, rows: pd.DataFrame, column: str) -> pd.DataFrame:
         """The rows whose time lies in the period."""
-        kept = rows[column].notna()
+        inside = rows[column].notna()
         if self.start is not None:
-            kept &= rows[column] >= self.start
+            inside &= rows[column] >= self.start
         if self.end is not None:
-            kept &= rows[column] < self.end
+            inside &= rows[column] < self.end
         # Provenance stays with the frame; pandas keeps it through a selection.
-        return rows[kept]
+        return rows[inside]
 
     def before(self, last: pd.Timestamp) -> Period | None:
         """The preceding period of the same length, if there is one; `last` stands for an open end."""

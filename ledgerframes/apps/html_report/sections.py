@@ -142,8 +142,8 @@ def licenses(report_data: ReportData) -> list[str] | str:
     drawn = (
         [report_data.chart(plot.validators, rows, f"Validators {words}")] if growth is None or len(growth) > 1 else []
     )
-    said = text(f"From the stored licenses, {as_of(snapshot)}.", quiet=True)
-    return [said, *drawn, table(_releases(snapshot), "Releases they run")]
+    caption = text(f"From the stored licenses, {as_of(snapshot)}.", quiet=True)
+    return [caption, *drawn, table(_releases(snapshot), "Releases they run")]
 
 
 def _releases(licenses: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""`AskedPage`: the content of a request for a page of updates; everything that answers it from objects reads it."""
+"""`PageBody`: the content of a request for a page of updates; everything that answers it from objects reads it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Body(Struct):
 _body: Final = msgspec.json.Decoder(_Body)
 
 
-class AskedPage(Struct, frozen=True):
+class PageBody(Struct, frozen=True):
     """The content of a request.
 
     Attributes:
@@ -39,9 +39,9 @@ class AskedPage(Struct, frozen=True):
     encoding: str
 
     @classmethod
-    def read(cls, content: bytes | None) -> AskedPage:
+    def read(cls, content: bytes | None) -> PageBody:
         """Read the body of a request that this package has made."""
-        asked = _body.decode(content or b"{}")
-        at = asked.after
+        body = _body.decode(content or b"{}")
+        at = body.after
         after = None if at is None else Cursor(at.after_migration_id, parse_timestamp(at.after_record_time)[0])
-        return cls(asked.page_size, after, asked.daml_value_encoding)
+        return cls(body.page_size, after, body.daml_value_encoding)
