@@ -102,7 +102,7 @@ def computed(
 
 def _stored(inputs: Inputs, table: Table) -> tuple[pa.Table, dict[str, Any]] | None:
     """The rows of a table that a store keeps, if they match its current history, with the known facts about them."""
-    stored_rows = getattr(inputs.store, "_kept_rows", None)
+    stored_rows = getattr(inputs.store, "_derived_rows", None)
     found = None if stored_rows is None or inputs.opening is not None else stored_rows(table.name)
     if found is None:
         return None

@@ -108,9 +108,9 @@ def inputs_of(
     proof = _proof(events, EVENTS)
     attrs = attrs_of(proof)
     if only := attrs.get("only"):
-        said = ", ".join(f"{key}={shown(value)}" for key, value in only.items())
+        filters = ", ".join(f"{key}={shown(value)}" for key, value in only.items())
         raise PartialResultError(
-            f"events holds only those of {said}, and a computed table needs all of a range; load them without that"
+            f"events holds only those of {filters}, and a computed table needs all of a range; load them without that"
         )
     opened = opening_of(opening, attrs, opened_by)
     for table in (VERDICTS, *SNAPSHOTS_READ.values()):
@@ -129,9 +129,9 @@ def inputs_of_verdicts(inputs: Inputs, verdicts: Any) -> Inputs:
     Raises:
         InputError: the path does not exist, or columns are missing.
     """
-    given = getattr(verdicts, VERDICTS.name, verdicts)
-    both = {**inputs.gives, VERDICTS.name: _reader(given, VERDICTS)}
-    return replace(inputs, gives=both, verdict_attrs=attrs_of(_proof(given, VERDICTS)), engine=None)
+    data = getattr(verdicts, VERDICTS.name, verdicts)
+    both = {**inputs.gives, VERDICTS.name: _reader(data, VERDICTS)}
+    return replace(inputs, gives=both, verdict_attrs=attrs_of(_proof(data, VERDICTS)), engine=None)
 
 
 def inputs_of_table(rows: Any, table: Table) -> Inputs:
@@ -149,59 +149,59 @@ def inputs_of_table(rows: Any, table: Table) -> Inputs:
     return Inputs({table.name: _reader(rows, table)}, attrs_of(proof), proof, _store(rows))
 
 
-def is_store(given: Any) -> bool:
+def is_store(data: Any) -> bool:
     """Whether a caller passes a store, which is not imported here: it computes tables itself."""
-    return hasattr(given, "load") and hasattr(given, "coverage")
+    return hasattr(data, "load") and hasattr(data, "coverage")
 
 
-def _store(given: Any) -> Any:
-    return given if is_store(given) else None
+def _store(data: Any) -> Any:
+    return data if is_store(data) else None
 
 
-def _reader(given: Any, table: Table, *, additional: bool = False) -> Give:
+def _reader(data: Any, table: Table, *, additional: bool = False) -> Give:
     """Reads a table of a history, a store, a path or a frame; an additional one that is missing has no rows."""
-    if isinstance(given, History) and table.name in History._fields:
-        frame = getattr(given, table.name)
+    if isinstance(data, History) and table.name in History._fields:
+        frame = getattr(data, table.name)
         return _empty(table) if frame is None else _Frame(frame, table)
-    if is_store(given):
-        return _stored(given, table)
-    if isinstance(given, str | Path):
-        saved = Path(given) / f"{table.name}.parquet"  # of History.save, or of an export
-        return _empty(table) if additional and not saved.exists() else _files(saved if saved.exists() else given, table)
-    return _empty(table) if additional else _Frame(given, table)
+    if is_store(data):
+        return _stored(data, table)
+    if isinstance(data, str | Path):
+        saved = Path(data) / f"{table.name}.parquet"  # of History.save, or of an export
+        return _empty(table) if additional and not saved.exists() else _files(saved if saved.exists() else data, table)
+    return _empty(table) if additional else _Frame(data, table)
 
 
-def _proof(given: Any, table: Table) -> Any:
+def _proof(data: Any, table: Table) -> Any:
     """A frame with the provenance of a caller's table."""
-    if isinstance(given, History) and table.name in History._fields:
-        return getattr(given, table.name)
-    if is_store(given):
+    if isinstance(data, History) and table.name in History._fields:
+        return getattr(data, table.name)
+    if is_store(data):
         # No row has this id, so no row is read.
-        return given.load(table.name, columns=["update_id"], where={"update_id": "-"}, as_="arrow")
-    if isinstance(given, str | Path):
-        files: Any = _reader(given, table)
+        return data.load(table.name, columns=["update_id"], where={"update_id": "-"}, as_="arrow")
+    if isinstance(data, str | Path):
+        files: Any = _reader(data, table)
         return files.schema.empty_table()
-    return given
+    return data
 
 
-def inputs_of_snapshot(name: str, given: Any, *needed: str) -> Inputs:
+def inputs_of_snapshot(name: str, data: Any, *needed: str) -> Inputs:
     """Read a loaded or stored table, some of whose columns are needed; others are null if they are missing.
 
     Args:
         name: the table, among `SNAPSHOTS_READ`.
-        given: a frame of it, a `Store` that has it, or a path of Parquet.
+        data: a frame of it, a `Store` that has it, or a path of Parquet.
         needed: its columns.
 
     Raises:
         InputError: it is none of them, columns are missing, or amounts are floats.
     """
-    table, frame = SNAPSHOTS_READ[name], given
-    if is_store(given):
-        frame = given.load(name, as_="arrow")
-    elif isinstance(given, str | Path):
-        if not Path(given).exists():
-            raise InputError(f"{name}={str(given)!r} does not exist: give the result of lf.load_{name}, or a Store")
-        frame = ds.dataset(given, format="parquet").to_table()
+    table, frame = SNAPSHOTS_READ[name], data
+    if is_store(data):
+        frame = data.load(name, as_="arrow")
+    elif isinstance(data, str | Path):
+        if not Path(data).exists():
+            raise InputError(f"{name}={str(data)!r} does not exist: give the result of lf.load_{name}, or a Store")
+        frame = ds.dataset(data, format="parquet").to_table()
     if isinstance(frame, pd.DataFrame):
         exact = [column.name for column in table.columns if column.kind is AMOUNT and column.name in needed]
         to_pandas(frame, needed, name=name, giver=f"lf.load_{name}", exact=exact)

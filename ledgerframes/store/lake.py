@@ -63,7 +63,7 @@ class Lake:
             raise InputError(f"verify={verify!r} is not valid: give 'pages' or 'files'")
         if personal is not None and not isinstance(personal, bool):
             raise InputError(f"personal={personal!r} is not valid: give True or False, or leave it out")
-        self._asked = personal
+        self._personal = personal
         self._file: LakeFile | None = None  # while this process writes, as for the root
         self._root: Root | None = None
         if not isinstance(self.url, str) or not self.url.strip():
@@ -97,7 +97,7 @@ class Lake:
         Raises:
             StoreError: it is damaged, lost, or in another format.
         """
-        return self._read_file() or LakeFile(personal=self._asked is not False)
+        return self._read_file() or LakeFile(personal=self._personal is not False)
 
     def _read_file(self) -> LakeFile | None:
         if self._file is not None:
@@ -166,7 +166,7 @@ class Lake:
         """
         file = self._read_file()
         marks = [] if file is None else [None if file.personal else LEFT_OUT_OF_IT]
-        return not leaves_out(marks, asked=self._asked, url=self.url)
+        return not leaves_out(marks, requested=self._personal, url=self.url)
 
     def root(self) -> Root:
         """The root of the lake: the writer's own, or else the newest state.
@@ -303,5 +303,5 @@ class Lake:
             yield
 
     def _check_personal(self) -> None:
-        if self._asked is not None:
+        if self._personal is not None:
             self.keeps_personal()

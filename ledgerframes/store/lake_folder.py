@@ -37,14 +37,14 @@ def locked(home: Path, url: str) -> Iterator[None]:
         try:
             home.mkdir(parents=True, exist_ok=True)
             lock.acquire()
-            held = (home / _LOCK).exists()  # its last holder may have removed it meanwhile
+            exists = (home / _LOCK).exists()  # its last holder may have removed it meanwhile
         except Timeout:
-            held = False
+            exists = False
         except OSError as error:
             raise StoreError(
                 f"{url} cannot be written: {error}; check the folder's owner and permissions, or open a store elsewhere"
             ) from error
-        if not held:
+        if not exists:
             raise StoreError(
                 f"{url}: another sync is running on this store; wait for it, or stop it. The lock ends with"
                 " its process, even if that is killed"

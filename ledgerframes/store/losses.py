@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.derive.kept import KEPT
+from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.table_sets import set_of
 
 
@@ -55,7 +55,7 @@ class Loss:
 def _again(name: str) -> str:
     if set_of(name) is not None:
         return "and the next sync fills it"
-    if name in KEPT:
+    if name in DERIVED_TABLES:
         return "and the next derive computes it again"
     return "and its lost rows cannot be recovered"
 

@@ -29,8 +29,8 @@ class Decoded:
     def bytes(self) -> int:
         """The memory that the rows take, plus the size of the files."""
         stored = sum(file.size for files in self.files.values() for file in files)
-        held: int = sum(batch.nbytes for batch in self.batches.values())
-        return stored + held
+        decoded: int = sum(batch.nbytes for batch in self.batches.values())
+        return stored + decoded
 
 
 def with_rows(

@@ -19,9 +19,9 @@ from ledgerframes.store.checks.compact import compact
 from ledgerframes.store.checks.repair import RepairReport, repair
 from ledgerframes.store.checks.verify import verify
 from ledgerframes.store.coverage import missing_windows
+from ledgerframes.store.derive.derived_rows import derived_rows
 from ledgerframes.store.derive.deriving import DeriveReport, derive_tables, derived_tables
-from ledgerframes.store.derive.kept import derivable
-from ledgerframes.store.derive.kept_rows import kept_rows
+from ledgerframes.store.derive.tables import derivable
 from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.lake import Lake
@@ -179,9 +179,9 @@ class Store:
             names = derived_tables(self._lake) if wanted is None else wanted
             return derive_tables(self._lake, names)
 
-    def _kept_rows(self, name: str) -> tuple[pa.Table, int] | None:
-        """Rows that computed tables read instead of the history; see `kept_rows`."""
-        return kept_rows(self._lake, name)
+    def _derived_rows(self, name: str) -> tuple[pa.Table, int] | None:
+        """Rows that computed tables read instead of the history; see `derived_rows`."""
+        return derived_rows(self._lake, name)
 
     def _model_input(self, name: str, needed: set[str], listed: set[str], room: int) -> Any:
         """Input of computed tables from the history; see `Part.give`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ledgerframes.errors import InputError
-from ledgerframes.store.derive.kept import KEPT, function_of
+from ledgerframes.store.derive.tables import DERIVED_TABLES, function_of
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, snapshot_table
 from ledgerframes.store.sync.sync_log import SYNCS
 from ledgerframes.store.table_sets import SETS
@@ -15,7 +15,7 @@ from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.tables.table import Table
 
 #: The tables that a store can have.
-STORED: Final = (*(name for of in SETS for name in of.shown), REJECTS.name, *SNAPSHOTS, *KEPT)
+STORED: Final = (*(name for of in SETS for name in of.shown), REJECTS.name, *SNAPSHOTS, *DERIVED_TABLES)
 
 
 def declared(name: str) -> Table:
@@ -27,8 +27,8 @@ def declared(name: str) -> Table:
     if name == SYNCS.name:
         return SYNCS
     known = name if isinstance(name, str) else ""  # anything else is refused with a list of the names
-    if known in KEPT:
-        return KEPT[known]
+    if known in DERIVED_TABLES:
+        return DERIVED_TABLES[known]
     if known in COMPUTED:
         raise InputError(f"a store does not keep {name!r}; compute it with {function_of(name)}(store)")
     table_named(name)

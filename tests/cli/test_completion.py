@@ -6,7 +6,7 @@ import pytest
 
 from ledgerframes.apps.html_report.sections import SECTIONS
 from ledgerframes.cli import completion
-from ledgerframes.store.derive.kept import DERIVABLE
+from ledgerframes.store.derive.tables import DERIVABLE
 
 
 @pytest.fixture

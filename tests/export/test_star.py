@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.store.derive.kept import DERIVABLE
+from ledgerframes.store.derive.tables import DERIVABLE
 from ledgerframes.tables.star import RELATIONS, STAR
 from tests.export.stars import Exported, key_of, repeated, without_row
 from tests.rigs.servers import simulated

@@ -18,7 +18,7 @@ from typing import Final
 import pandas as pd
 
 import ledgerframes as lf
-from ledgerframes.store.derive.kept import DERIVABLE, KEPT
+from ledgerframes.store.derive.tables import DERIVABLE, DERIVED_TABLES
 from tests.store.appearing import Appearing
 from tests.store.conftest import data_files
 from tests.store.killed_outputs import make
@@ -86,7 +86,7 @@ class Outputs:
     def damage(self) -> None:
         """Take a bit of one file, and repair the lake."""
         store = lf.open_store(self.lake)
-        files = data_files(store, "updates", "events", "reassignments", *KEPT)
+        files = data_files(store, "updates", "events", "reassignments", *DERIVED_TABLES)
         if files:
             file = self._rng.choice(files)
             raw = bytearray(file.read_bytes())

@@ -11,7 +11,7 @@ import pyarrow.dataset  # noqa: F401
 
 import ledgerframes as lf
 from ledgerframes.errors import IncompleteFiguresWarning
-from ledgerframes.store.derive.kept import DERIVABLE
+from ledgerframes.store.derive.tables import DERIVABLE
 from tests.store.killing import die_at
 
 

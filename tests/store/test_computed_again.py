@@ -7,7 +7,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.derive import chunks, kept
+from ledgerframes.store.derive import chunks, tables
 from tests.store.conftest import adopt, data_files
 from tests.store.test_derived import NAMES, assert_equal_to_one_go
 from tests.store.test_rejects import BREAKS, spoil
@@ -88,7 +88,7 @@ def test_whatever_changes_in_whatever_order_tables_equal_those_in_one_go(tmp_pat
                     if chance.random() < 0.5:
                         store.sync(net, progress=False, on_error="reject", derive=[])
                 case "damage":
-                    files = data_files(store, *kept.KEPT)
+                    files = data_files(store, *tables.DERIVED_TABLES)
                     if files:
                         flip(chance.choice(files))
                         store.repair()

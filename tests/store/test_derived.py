@@ -12,15 +12,15 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.store.coverage import rows_of
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.derive import chunks, kept
-from ledgerframes.store.derive.from_kept import unissued
+from ledgerframes.store.derive import chunks, tables
+from ledgerframes.store.derive.from_rows import unissued
 from ledgerframes.store.derive.progress import Basis
 from tests.economics.histories import create, frame_of, update
 from tests.rigs.servers import simulated
 from tests.store.conftest import adopt
 from tests.store.test_rejects import BREAKS, spoil
 
-NAMES = kept.DERIVABLE
+NAMES = tables.DERIVABLE
 
 
 def in_one_go(store, name):
@@ -35,7 +35,7 @@ def in_one_go(store, name):
 
 def assert_equal_to_one_go(store, names=NAMES):
     for name in names:
-        order = [(column, "ascending") for column in kept.KEPT[name].key]
+        order = [(column, "ascending") for column in tables.DERIVED_TABLES[name].key]
         found = store.load(name, as_="arrow").sort_by(order).replace_schema_metadata()
         want = in_one_go(store, name).sort_by(order).replace_schema_metadata()
         assert found.cast(want.schema).combine_chunks().equals(want.combine_chunks()), name
@@ -55,7 +55,7 @@ def test_kept_tables_equal_those_computed_in_one_go(store, hostile, size, monkey
 
     assert_equal_to_one_go(store)
     # The hostile history contradicts itself; what is computed from it has no fault of its own.
-    assert not [one for one in store.check(full=True).findings if one.name.partition(":")[0] in kept.KEPT]
+    assert not [one for one in store.check(full=True).findings if one.name.partition(":")[0] in tables.DERIVED_TABLES]
     assert store.load("mint_burn").attrs["settled"]
 
 
@@ -156,7 +156,7 @@ def test_a_damaged_computed_table_is_computed_again(store, net):
 @pytest.mark.long
 def test_a_table_of_older_rules_is_computed_again(store, net, monkeypatch):
     store.sync(net, progress=False, derive=["mint_burn", "transfers"])
-    monkeypatch.setitem(kept.VERSIONS, "transfers", kept.VERSIONS["transfers"] + 1)
+    monkeypatch.setitem(tables.VERSIONS, "transfers", tables.VERSIONS["transfers"] + 1)
 
     assert store.derive().again == {"transfers": "the rules of an older version computed it"}
     assert_equal_to_one_go(store, ["mint_burn", "transfers"])
@@ -177,7 +177,7 @@ def test_no_round_issues_a_coupon_of_the_second_version(kind):
 
 def test_a_table_of_newer_rules_is_refused(store, net, monkeypatch):
     with monkeypatch.context() as newer:
-        newer.setitem(kept.VERSIONS, "transfers", kept.VERSIONS["transfers"] + 1)
+        newer.setitem(tables.VERSIONS, "transfers", tables.VERSIONS["transfers"] + 1)
         store.sync(net, progress=False, derive=["transfers"])
 
     with pytest.raises(lf.errors.StoreError, match="a newer version of ledgerframes computed this table"):
@@ -308,7 +308,7 @@ def test_an_emptied_entry_in_the_middle_of_a_computed_tables_log_is_missed(store
     other = lf.open_store(tmp_path / "other")
     other.sync(net, progress=False, derive=["transfers", "mint_burn"])
     for table in ("transfers", "mint_burn", "open_contracts"):
-        key = kept.KEPT[table].key[0]
+        key = tables.DERIVED_TABLES[table].key[0]
         found, want = (one._lake.table(table).refresh().dataset().to_table() for one in (store, other))
         assert sorted(found[key].to_pylist()) == sorted(want[key].to_pylist())
     assert_equal_to_one_go(store, ["transfers", "mint_burn"])

@@ -8,7 +8,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.derive.kept import DERIVABLE
+from ledgerframes.store.derive.tables import DERIVABLE
 from ledgerframes.store.table_sets import HISTORY, VERDICTS
 from tests.store.conftest import LATE
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import ledgerframes as lf
 from ledgerframes.cli import app
-from ledgerframes.store.derive.kept import DERIVABLE
+from ledgerframes.store.derive.tables import DERIVABLE
 from ledgerframes.store.read.windows import TIMES
 from tests import moving_window
 

@@ -19,7 +19,7 @@ from ledgerframes.store.checks.soundness import REPAIR, Fault, Soundness
 from ledgerframes.store.delta.damage import READ_ERRORS
 from ledgerframes.store.delta.storage_errors import is_panic
 from ledgerframes.store.delta.stored_files import Damage
-from ledgerframes.store.derive.kept import KEPT
+from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.root import Root
@@ -104,11 +104,11 @@ def _checked(view: View) -> tuple[dict[str, int], list[CheckFinding]]:
         if name == ACTIVE_CONTRACTS.name:
             rows[name], own = check_active_contracts(view)
             findings += own
-        elif name in SNAPSHOTS or name in KEPT:
+        elif name in SNAPSHOTS or name in DERIVED_TABLES:
             key = list(declared(name).key)
             data = Part.of(view, name, Window(), allow_partial=True).dataset.to_table(columns=key)
             rows[name] = data.num_rows
-            again = "run store.repair(); the next derive computes it again" if name in KEPT else _NEWER
+            again = "run store.repair(); the next derive computes it again" if name in DERIVED_TABLES else _NEWER
             findings += _repeated(data, key, name, again)
     return rows, findings
 

@@ -57,10 +57,10 @@ def compact(lake: Lake, forget_before: int | None) -> None:
 
 def _forget_documents(documents: Documents, newest: Document, before: int) -> None:
     """Remove the documents of states before a time, and those of killed writers, which are not in the chain."""
-    kept, document = {newest.number}, newest
+    reachable, document = {newest.number}, newest
     while document.number >= before and (earlier := documents.read(document.before)) is not None:
         document = earlier
-        kept.add(document.number)
+        reachable.add(document.number)
     for number in documents.numbers():
-        if number < before and number not in kept:
+        if number < before and number not in reachable:
             documents.remove(number)

@@ -29,7 +29,7 @@ from ledgerframes.store.delta.data_files import has_digest
 from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.stored_files import Damage, StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.derive.kept import KEPT
+from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.losses import Loss
@@ -148,7 +148,7 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
 
 
 def _filled_by(name: str) -> str:
-    if name in KEPT:
+    if name in DERIVED_TABLES:
         return " (the next derive computes it)"
     return "" if set_of(name) is not None else " (its rows cannot be recovered)"
 
@@ -219,14 +219,14 @@ def _with_snapshots_there(lake: Lake, document: Document, gone: Counter[str]) ->
 
 def _with_history_of(older: Document, newest: Document) -> Document:
     """A newer document, with the history as in an older one because `updates` lost its newest entries."""
-    kept, own = dict(newest.histories), dict(newest.tables)
-    kept.pop(HISTORY.name, None)
+    histories, own = dict(newest.histories), dict(newest.tables)
+    histories.pop(HISTORY.name, None)
     for name in HISTORY.order:
         own.pop(name, None)
     own.update({name: state for name, state in older.tables.items() if name in HISTORY.order})
     if HISTORY.name in older.histories:
-        kept[HISTORY.name] = older.histories[HISTORY.name]
-    return replace(newest, histories=kept, tables=own)
+        histories[HISTORY.name] = older.histories[HISTORY.name]
+    return replace(newest, histories=histories, tables=own)
 
 
 def _remade(root: Root, losses: Sequence[Loss], gone: Counter[str]) -> list[str]:
@@ -236,14 +236,14 @@ def _remade(root: Root, losses: Sequence[Loss], gone: Counter[str]) -> list[str]
     names = [*written, *sorted(gone_ones.difference(written))]
     for name in names:
         root.own(name).create()
-        if name in KEPT:
+        if name in DERIVED_TABLES:
             root.document = root.document.unsound(name)
     gone.update({loss.table: loss.named.rows for loss in losses if not _can_be_had_again(loss.table)})
     return names
 
 
 def _can_be_had_again(name: str) -> bool:
-    return name in KEPT or set_of(name) is not None
+    return name in DERIVED_TABLES or set_of(name) is not None
 
 
 def _mend(root: Root, loss: Loss, gone: Counter[str]) -> None:
@@ -254,7 +254,7 @@ def _mend(root: Root, loss: Loss, gone: Counter[str]) -> None:
     if not _can_be_had_again(name):
         left = table.size()["rows"] if loss.rows is None else loss.rows
         gone[name] += max(loss.named.rows - left, 0)
-    if name in KEPT:
+    if name in DERIVED_TABLES:
         root.document = root.document.unsound(name)
 
 
@@ -292,7 +292,7 @@ def _without_damage(root: Root, gone: Counter[str]) -> list[Damage]:
         if own:
             files = [damage.file for damage in own]
             table.change(table.table.schema.remove_metadata().empty_table(), files)
-            if name in KEPT:  # it is computed again, so nothing is lost
+            if name in DERIVED_TABLES:  # it is computed again, so nothing is lost
                 root.document = root.document.unsound(name)
             else:
                 gone[name] += sum(file.rows or 0 for file in files)
@@ -351,12 +351,12 @@ def _rows_beside(table: DeltaStoreTable, files: Sequence[StoredFile], gone: Sequ
     """The rows of some files that lie outside of some intervals."""
     data = table.dataset()
     paths = {file.path for file in files}
-    kept = [
+    remaining = [
         fragment.to_table(schema=data.schema, filter=~_inside(gone))
         for fragment in data.get_fragments()
         if fragment.path in paths
     ]
-    return pa.concat_tables([data.schema.empty_table(), *kept])
+    return pa.concat_tables([data.schema.empty_table(), *remaining])
 
 
 def _inside(intervals: Sequence[Interval]) -> pc.Expression:

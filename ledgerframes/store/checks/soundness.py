@@ -129,13 +129,13 @@ class Soundness:
                     for minute, count in zip(values.tolist(), counts.tolist(), strict=True):
                         minutes[migration_id, minute] += count
         first: tuple[int, int] | None = None
-        last, held = (0, 0), 0
+        last, total = (0, 0), 0
         for minute in sorted(minutes):
-            if first is not None and (held + minutes[minute] > self.most or minute[0] != first[0]):
+            if first is not None and (total + minutes[minute] > self.most or minute[0] != first[0]):
                 yield _interval(first, last)
-                first, held = None, 0
+                first, total = None, 0
             first = minute if first is None else first
-            last, held = minute, held + minutes[minute]
+            last, total = minute, total + minutes[minute]
         if first is not None:
             yield _interval(first, last)
 
@@ -220,9 +220,9 @@ def _of_verdicts(data: Mapping[str, pa.Table]) -> Iterator[Fault]:
 
 def _named_views(verdicts: pa.Table, views: pa.Table) -> Iterator[Fault]:
     """Check that every view that a verdict has as a root, or another view inside it, has a row."""
-    held = set(zip(views["update_id"].to_pylist(), views["view_id"].to_pylist(), strict=True))
+    stored = set(zip(views["update_id"].to_pylist(), views["view_id"].to_pylist(), strict=True))
     named = [*_ids_in(verdicts, "root_views"), *_ids_in(views, "sub_views")]
-    gone = {update_id for update_id, view_id in named if (update_id, view_id) not in held}
+    gone = {update_id for update_id, view_id in named if (update_id, view_id) not in stored}
     wrong = pc.is_in(verdicts["update_id"], pa.array(sorted(gone), verdicts["update_id"].type))
     for row in verdicts.select(list(_KEYS)).filter(wrong).to_pylist():
         yield _fault("views: a view that its verdict or another view names is missing", row)

@@ -97,14 +97,14 @@ def verify(
     stripped = not lake.keeps_personal()
     names = [lake.url, ", ".join(net.scan.servers)]
     for window in windows:
-        kept = most - sum(len(check.differences) for check in checks)
+        remaining = most - sum(len(check.differences) for check in checks)
         ours, theirs = _stored(view, window), served_updates(pages, window)
         if stripped:
             # Both sides are stripped, because the store alone lacks the contact points.
             ours, theirs = map(_impersonal, ours), map(_impersonal, theirs)
         checks.append(
             compare(
-                ours, theirs, names=names, part=str(window), most=max(kept, 0), whole=True,
+                ours, theirs, names=names, part=str(window), most=max(remaining, 0), whole=True,
                 begins=lambda: (WHOLE, begins_now(pages)),
             )
         )  # fmt: skip
@@ -140,8 +140,8 @@ def _impersonal(update: Canonical) -> Canonical:
 def _covered(view: View, part: Window) -> tuple[Interval, ...]:
     """The covered intervals of a window."""
     ids = sorted({interval.migration_id for interval in view.covered})
-    asked = [interval for migration_id in ids if (interval := wanted_in(part, migration_id)) is not None]
-    return intersection(view.covered, asked)
+    requested = [interval for migration_id in ids if (interval := wanted_in(part, migration_id)) is not None]
+    return intersection(view.covered, requested)
 
 
 def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]:

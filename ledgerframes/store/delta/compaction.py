@@ -82,12 +82,12 @@ def joined_rows(
 
 
 def _row_groups(fragments: Iterable[ds.Fragment], schema: pa.Schema) -> Iterator[pa.Table]:
-    held = schema.empty_table()
+    buffered = schema.empty_table()
     for fragment in fragments:
         for batch in fragment.to_batches(schema=schema, batch_size=ROWS_PER_GROUP, batch_readahead=1):
-            held = pa.concat_tables([held, pa.Table.from_batches([batch]).cast(schema)])
-            while held.num_rows >= ROWS_PER_GROUP:
-                yield held.slice(0, ROWS_PER_GROUP)
-                held = held.slice(ROWS_PER_GROUP)
-    if held.num_rows:
-        yield held
+            buffered = pa.concat_tables([buffered, pa.Table.from_batches([batch]).cast(schema)])
+            while buffered.num_rows >= ROWS_PER_GROUP:
+                yield buffered.slice(0, ROWS_PER_GROUP)
+                buffered = buffered.slice(ROWS_PER_GROUP)
+    if buffered.num_rows:
+        yield buffered

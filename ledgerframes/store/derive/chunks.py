@@ -78,13 +78,13 @@ class HistoryReader:
                 filter=rows_of([wanted]),
             )
             times = pa.TableGroupBy(scanner.to_table(), "time").aggregate([("rows", "sum")]).sort_by("time")
-        cuts, held = [], 0
+        cuts, count = [], 0
         for time, rows in zip(times["time"].to_numpy().tolist(), times["rows_sum"].to_numpy().tolist(), strict=True):
-            held += rows
-            if held >= EVENTS_AT_ONCE:
+            count += rows
+            if count >= EVENTS_AT_ONCE:
                 cuts.append(time)
-                held = 0
-        return [*cuts, wanted.hi] if held else cuts
+                count = 0
+        return [*cuts, wanted.hi] if count else cuts
 
     def _rows(self, name: str, interval: Interval, columns: Sequence[str]) -> pa.Table:
         table = self._view.tables[name]

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from ledgerframes.loaders.history import History
 from ledgerframes.models.declared_reads import AMULET, COUPONS, LOCKED_AMULET, PREAPPROVAL, ROUNDS
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.derive.kept import OPEN_CONTRACTS
 from ledgerframes.store.derive.open_rows import open_rows
 from ledgerframes.store.derive.rules import Change
+from ledgerframes.store.derive.tables import OPEN_CONTRACTS
 
 #: The template that shows which round expiring coupons belong to; an expiry states only its contract id.
 _CLOSED_ROUND: Final = ROUNDS[-1]

@@ -26,11 +26,11 @@ from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.chunks import HistoryReader
 from ledgerframes.store.derive.contracts import contracts_changed, opening_of
-from ledgerframes.store.derive.from_kept import supply_rows
-from ledgerframes.store.derive.kept import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED, VERSIONS, function_of
+from ledgerframes.store.derive.from_rows import supply_rows
 from ledgerframes.store.derive.open_rows import files_with, open_rows, rows_beside
 from ledgerframes.store.derive.progress import NEW, Basis, read, why_again, with_interval
 from ledgerframes.store.derive.rules import Change, changed
+from ledgerframes.store.derive.tables import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED, VERSIONS, function_of
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.table_sets import HISTORY
 from ledgerframes.store.view import View
@@ -214,8 +214,8 @@ class _Run:
         progress = replace(progress, done=done, unknown=progress.unknown + change.unknown)
         key = table.table.key[0]
         files = files_with(table, key, change.keys)
-        kept = rows_beside(table, files, key, change.keys)
-        changing = (part for part in (change.open, *kept) if part.num_rows)
+        remaining = rows_beside(table, files, key, change.keys)
+        changing = (part for part in (change.open, *remaining) if part.num_rows)
         table.change(_in_form(change.rows, empty), files, _each_in_form(changing, empty))
         self._progress[name] = progress
         self._written[name] += change.rows.num_rows + change.open.num_rows

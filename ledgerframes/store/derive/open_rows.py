@@ -36,9 +36,9 @@ def rows_beside(table: DeltaStoreTable, files: Sequence[StoredFile], key: str, k
     data, paths = table.dataset(), {file.path for file in files}
     for file, fragment in _open_files(table, data):
         if file.path in paths:
-            kept = fragment.to_table(schema=data.schema, filter=~pc.field(key).isin(keys))
-            if kept.num_rows:
-                yield kept
+            remaining = fragment.to_table(schema=data.schema, filter=~pc.field(key).isin(keys))
+            if remaining.num_rows:
+                yield remaining
 
 
 def _open_files(table: DeltaStoreTable, data: ds.Dataset) -> Iterator[tuple[StoredFile, ds.Fragment]]:

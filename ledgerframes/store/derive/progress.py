@@ -9,7 +9,7 @@ from typing import Final
 from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage import BEGINNING, Interval, beyond, missing
 from ledgerframes.store.coverage_document import Document, Progress
-from ledgerframes.store.derive.kept import VERSIONS
+from ledgerframes.store.derive.tables import VERSIONS
 from ledgerframes.store.view import View
 
 #: The reason for computing a table that did not exist yet.

@@ -19,7 +19,7 @@ from ledgerframes.models.coin_flows import mint_burn, token_transfers, traffic_p
 from ledgerframes.models.coin_stocks import coin_history
 from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.rounds_and_rewards import rewards, round_history
-from ledgerframes.store.derive.from_kept import unissued, with_issuance
+from ledgerframes.store.derive.from_rows import unissued, with_issuance
 
 #: When a phase of a round began.
 _PHASES: Final = ("opened_at", "summarizing_at", "issuing_at", "closed_at")
@@ -77,10 +77,10 @@ def changed(name: str, inputs: Inputs, opened: Opened) -> Change:
 def _rounds(new: pa.Table, opened: Opened) -> Change:
     """Rounds get further phases as long as they are named; there are 50,000 per year, so all of them stay open."""
     old = opened("round_history", pc.field("round").isin(new["round"].combine_chunks()))
-    places = pc.index_in(new["round"], old["round"])
+    positions = pc.index_in(new["round"], old["round"])
     columns = {}
     for name in new.column_names:
-        before = old[name].take(places)
+        before = old[name].take(positions)
         # A phase begins once; everything else is as last stated.
         pair = (before, new[name]) if name in _PHASES else (new[name], before)
         columns[name] = pc.coalesce(*pair)

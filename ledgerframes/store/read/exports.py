@@ -104,13 +104,13 @@ def export(
     )  # fmt: skip
 
 
-def _refuse_with_model(**given: object) -> None:
+def _refuse_with_model(**arguments: object) -> None:
     """Refuse arguments that do not apply to a model.
 
     Raises:
         InputError: one of the arguments is given.
     """
-    for name, value in given.items():
+    for name, value in arguments.items():
         if value is not None:
             raise InputError(
                 f'{name}={shown(value)} is not valid with model="star", which has tables of its own, for the whole'

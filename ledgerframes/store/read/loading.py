@@ -85,14 +85,14 @@ def load(
     """
     check_shape(as_, decimals, lists)
     named = declared(table)
-    kept = named.pick(columns)
+    picked = named.pick(columns)
     condition = conditions(where, named)
     wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
     view = self._lake.existing(as_of, names=[table])
     require(view, table, self._lake.url)
     part = lake_window(view, table, start, end, last)
     read = Part.of(view, table, part.wanted, allow_partial=allow_partial)
-    rows = read.load(kept, condition)
+    rows = read.load(picked, condition)
     attrs = read.attrs(self._lake.url, part) | {"as_of": as_of and str(as_of)}
     attrs |= read.proof(rows, condition)
     return shape(rows, named, as_=as_, decimals=decimals, lists=lists, attrs=attrs)

@@ -18,12 +18,12 @@ PROPERTY: Final = "ledgerframes.personal"
 LEFT_OUT_OF_IT: Final = "left out"
 
 
-def leaves_out(stored: Iterable[str | None], *, asked: bool | None, url: str) -> bool:
+def leaves_out(stored: Iterable[str | None], *, requested: bool | None, url: str) -> bool:
     """Whether a lake leaves personal data out.
 
     Args:
         stored: the property of each of its existing tables.
-        asked: the choice of the caller of `open_store`.
+        requested: the choice of the caller of `open_store`.
         url: the lake, for messages.
 
     Raises:
@@ -31,14 +31,14 @@ def leaves_out(stored: Iterable[str | None], *, asked: bool | None, url: str) ->
     """
     marks = list(stored)
     if not marks:
-        return asked is False
+        return requested is False
     out = LEFT_OUT_OF_IT in marks
-    if asked is False and not out:
+    if requested is False and not out:
         raise StoreError(
             f"{url}: this lake was created with personal data, which stays in it; sync into a new one with"
             " personal=False, or open it without personal="
         )
-    if asked is True and out:
+    if requested is True and out:
         raise StoreError(
             f"{url}: this lake was made without personal data, which cannot be put back; sync into a new one, or open"
             " it without personal="

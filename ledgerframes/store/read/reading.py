@@ -21,8 +21,8 @@ from ledgerframes.store.coverage_document import Coverage, Progress
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.row_order import SLAB, windows
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.derive.kept import KEPT, OPEN_CONTRACTS
 from ledgerframes.store.derive.progress import read as read_progress
+from ledgerframes.store.derive.tables import DERIVED_TABLES, OPEN_CONTRACTS
 from ledgerframes.store.read.windows import (
     LakeWindow,
     begin_of,
@@ -90,8 +90,8 @@ def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: st
             " or pass allow_partial=True to get what there is"
         )
     ids = {interval.migration_id for interval in covered}
-    asked = [interval for migration_id in sorted(ids) if (interval := wanted_in(window, migration_id)) is not None]
-    return intersection(covered, asked), bool(covered) and not (holes or before)
+    requested = [interval for migration_id in sorted(ids) if (interval := wanted_in(window, migration_id)) is not None]
+    return intersection(covered, requested), bool(covered) and not (holes or before)
 
 
 def _holes(coverage: Coverage, window: Window) -> tuple[Interval, ...]:
@@ -106,15 +106,15 @@ def _holes(coverage: Coverage, window: Window) -> tuple[Interval, ...]:
     if named_late and begin is not None and window.start is not None and window.start < (begin.migration_id, EARLIEST):
         holes.append(Interval(begin.migration_id, BEGINNING, begin.lo))
     for migration_id in ids:
-        asked = wanted_in(window, migration_id)
-        if asked is None:
+        requested = wanted_in(window, migration_id)
+        if requested is None:
             continue
         inside = [interval for interval in covered if interval.migration_id == migration_id]
         unknown = begin is not None and begin.proven is None
         first = migration_id == ids[0] or coverage.starts_at_a_time(migration_id)
-        open_start = first and (unknown or (asked.lo == BEGINNING and not window.names_start))
-        lo = max(asked.lo, inside[0].lo) if open_start else asked.lo
-        hi = asked.hi
+        open_start = first and (unknown or (requested.lo == BEGINNING and not window.names_start))
+        lo = max(requested.lo, inside[0].lo) if open_start else requested.lo
+        hi = requested.hi
         if migration_id in ended if migration_id < ids[-1] else hi == CLOSED:
             hi = max(min(hi, inside[-1].hi), lo)  # the store ends here, and need not reach further
         if lo < hi:
@@ -234,17 +234,17 @@ class Part:
         data = table.dataset()
         of = set_of(name)
         reach = None if wanted.whole else reach_of(view, name)
-        first = begin_of(view, name) if name in KEPT else None
+        first = begin_of(view, name) if name in DERIVED_TABLES else None
         late = False
         try:
-            check_reach(name, wanted, reach, first, computed=name in KEPT)
+            check_reach(name, wanted, reach, first, computed=name in DERIVED_TABLES)
         except PartialResultError:
             if not partly:
                 raise
             late = True
         if of is None:
             by_time = rows_by_time(table, wanted)
-            if name in KEPT:
+            if name in DERIVED_TABLES:
                 begin = view.coverage.begin
                 pruned = begin is not None and begin.late is not None and begin.late == first
                 shows = first is not None and pruned and (not wanted.names_start or wanted.wants_before(first))

@@ -12,8 +12,8 @@ from ledgerframes.errors import InputError, PartialResultError, StoreError
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, wanted_window
 from ledgerframes.store.coverage import BEGINNING, CLOSED
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.derive.kept import DERIVABLE, KEPT, OPEN_CONTRACTS
 from ledgerframes.store.derive.progress import read
+from ledgerframes.store.derive.tables import DERIVABLE, DERIVED_TABLES, OPEN_CONTRACTS
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
 from ledgerframes.store.table_sets import HISTORY, set_of
 from ledgerframes.tables.ledger import REJECTS
@@ -67,7 +67,7 @@ def require(view: View, name: str, url: str) -> None:
         )
     if name in view.versions or name in {REJECTS.name, OPEN_CONTRACTS.name} or name not in view.tables:
         return
-    if name in KEPT:
+    if name in DERIVED_TABLES:
         how = f'compute it with store.derive(["{name}"])'
     else:
         of = set_of(name)
@@ -97,7 +97,7 @@ def lake_window(
 
 def _begins(view: View, name: str) -> str:
     """Where a table of the history begins, in words; empty if the servers' history, not a sync, begins there."""
-    of = HISTORY if name in KEPT else set_of(name)
+    of = HISTORY if name in DERIVED_TABLES else set_of(name)
     start = None if of is None else view.coverage_of(of).start
     if of is None or start is None:
         return ""
@@ -120,7 +120,7 @@ def reach_of(view: View, name: str) -> Cursor | None:
     if of is not None:
         ends = [Cursor(one.migration_id, one.hi) for one in view.coverage_of(of).common if one.hi < CLOSED]
         return max(ends, default=None)
-    if name in KEPT:
+    if name in DERIVED_TABLES:
         done = read(view.document, name).done
         return max((Cursor(one.migration_id, one.hi) for one in done if one.hi < CLOSED), default=None)
     if name not in TIMES or name not in view.versions:

@@ -78,7 +78,7 @@ def export_star(
 
     star = Star(view, lake.url, allow_partial=allow_partial, key_bits=key_bits)
 
-    def write(written: Sequence[WrittenTable], places: Mapping[str, Path]) -> None:
+    def write(written: Sequence[WrittenTable], paths: Mapping[str, Path]) -> None:
         model = model_of(
             written,
             source=lake.url,
@@ -88,9 +88,9 @@ def export_star(
             not_understood=star.not_understood,
         )
         text = json.dumps(model, ensure_ascii=False, indent=1) + "\n"
-        places[MODEL].write_text(text, encoding="utf-8", newline="")
-        if TMDL in places:
-            write_semantic_model(places[TMDL], model, Path(target).absolute())
+        paths[MODEL].write_text(text, encoding="utf-8", newline="")
+        if TMDL in paths:
+            write_semantic_model(paths[TMDL], model, Path(target).absolute())
 
     names = (MODEL, TMDL) if format == "parquet" else (MODEL,)
     provenance: dict[str, Any] = {"source": lake.url, "model": "star", "as_of": as_of}

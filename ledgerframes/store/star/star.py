@@ -24,8 +24,8 @@ from ledgerframes.tables.star import STAR
 
 _OF_VERDICTS: Final = ("fact_verdicts", "bridge_verdict_party")
 _OF_BEGIN: Final = ("fact_balances_daily", "fact_supply_daily", "mart_validator_daily")
-#: The kept table that a table of the star is made from.
-_KEPT: Final = {
+#: The derived table that a table of the star is made from.
+_DERIVED: Final = {
     "fact_transfers": "transfers",
     "fact_token_transfers": "token_transfers",
     "fact_rewards": "rewards",
@@ -69,9 +69,9 @@ class Star:
             contracts = Part.of(view, "active_contracts", Window(), allow_partial=True).dataset
             self._gives["opening"] = lambda *_: contracts.filter(pc.field("template_name").isin(_OF_PARTIES))
         basis = Basis.of(view)
-        self._kept = {
+        self._derived = {
             name: view.tables[name]
-            for name in _KEPT.values()
+            for name in _DERIVED.values()
             if view.tables[name].exists and not why_again(read(view.document, name), name, basis)
         }
         self._key_bits = key_bits
@@ -101,8 +101,8 @@ class Star:
 
     def reach(self, name: str) -> tuple[Interval, ...]:
         """The part of the history that a table was made from."""
-        if _KEPT.get(name) in self._kept:
-            return read(self._view.document, _KEPT[name]).done
+        if _DERIVED.get(name) in self._derived:
+            return read(self._view.document, _DERIVED[name]).done
         return merged(self._view.coverage_of(VERDICTS if name in _OF_VERDICTS else HISTORY).common)
 
     def close(self) -> None:
@@ -127,8 +127,8 @@ class Star:
         def keep(data: Any) -> Callable[..., Any]:
             return lambda *_: data
 
-        kept = {name: keep(table.dataset()) for name, table in self._kept.items()}
-        engine = Engine(self._gives | kept)
+        derived = {name: keep(table.dataset()) for name, table in self._derived.items()}
+        engine = Engine(self._gives | derived)
         days = engine.interruptible(lambda: engine.rows("held_days"))["day"].to_pylist()
         whole = days and max(days) - min(days) <= _MOST_DAYS
         engine.set(
@@ -145,7 +145,7 @@ class Star:
 
     def _batches(self, name: str) -> Iterator[pa.RecordBatch]:
         schema, engine = STAR[name].schema, self._engine
-        with damage_named([*self._kept.values(), *(part.table for part in self._parts.values())]):
+        with damage_named([*self._derived.values(), *(part.table for part in self._parts.values())]):
             self._check_keys(name)
             reader = engine.interruptible(lambda: engine.batches(name))
             while (rows := engine.interruptible(partial(_next, reader))) is not None:

@@ -57,7 +57,7 @@ class SnapshotSync:
     rows: int = 0
     sources: dict[str, None] = field(default_factory=dict)
     _snapshot: StoredSnapshot | None = None
-    _given_up: StoredSnapshot | None = None
+    _abandoned: StoredSnapshot | None = None
     _pages: list[pa.RecordBatch] = field(default_factory=list)
     _following: tuple[Route, Token] | None = None
     _since: float = 0.0
@@ -100,11 +100,11 @@ class SnapshotSync:
         first = data.filter(begun.own_rows).head(1, columns=["source"])["source"].to_pylist()
         return next((server for server in servers if [source_of(server)] == first), None)
 
-    def _begin(self, cursor: Cursor, given_up: StoredSnapshot | None) -> None:
+    def _begin(self, cursor: Cursor, abandoned: StoredSnapshot | None) -> None:
         """Begin a snapshot; the first commit removes the rows of an abandoned one from the table."""
         now = int(self.request.clock.now() * 1_000_000)
         loaded_at = max([now, *(known.loaded_at + 1 for known in self.root.document.snapshots)])
-        self._given_up = given_up
+        self._abandoned = abandoned
         self._snapshot = StoredSnapshot(cursor, loaded_at)
         self._pages, self._following = [], None
 
@@ -156,7 +156,7 @@ class SnapshotSync:
         batch = read_contracts(items)
         first = begun.rows + sum(page.num_rows for page in self._pages)
         time = pa.timestamp("us", "UTC")
-        given = {
+        supplied = {
             "snapshot_migration_id": pa.repeat(pa.scalar(begun.cursor.migration_id, pa.int64()), len(items)),
             "snapshot_record_time": pa.repeat(pa.scalar(begun.cursor.micros, pa.int64()), len(items)).cast(time),
             "position": pa.array(range(first, first + len(items)), pa.int64()),
@@ -164,7 +164,7 @@ class SnapshotSync:
             "loaded_at": pa.repeat(pa.scalar(begun.loaded_at, pa.int64()), len(items)).cast(time),
         }
         schema = self.table.table.schema
-        columns = [given[name] if name in given else batch.column(name) for name in schema.names]
+        columns = [supplied[name] if name in supplied else batch.column(name) for name in schema.names]
         self._pages.append(pa.RecordBatch.from_arrays(columns, schema=schema))
         self.sources[source] = None
         self.shown.advance(len(items), format_timestamp(begun.cursor.micros))
@@ -179,11 +179,11 @@ class SnapshotSync:
         schema = self.table.table.schema.remove_metadata()
         rows = pa.Table.from_batches([self.table.as_stored(page).cast(schema) for page in pages], schema)
         gone = []
-        if self._given_up is not None:
-            gone = files_of(self.table, self._given_up)
+        if self._abandoned is not None:
+            gone = files_of(self.table, self._abandoned)
         self.table.change(rows, gone)
-        self._record(self._given_up or snapshot, [snapshot])
-        self._snapshot, self._given_up = snapshot, None
+        self._record(self._abandoned or snapshot, [snapshot])
+        self._snapshot, self._abandoned = snapshot, None
         self.rows += added
 
     def _record(self, instead: StoredSnapshot, now: list[StoredSnapshot]) -> None:

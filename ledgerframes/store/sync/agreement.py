@@ -103,16 +103,16 @@ class Agreement:
         if shown.cursors:
             last = max(shown.cursors.values())
             end = Cursor(migration_id, CLOSED)
-            self._compare_between(server, shown.cursors, end, last, shown.proven, asked=bool(lacking))
+            self._compare_between(server, shown.cursors, end, last, shown.proven, requested=bool(lacking))
         later = [cursor for cursor in shown.cursors.values() if cursor.migration_id > migration_id]
         # Whether a read would settle more: by then it has the proof of what was shown here.
         final = self.proofs.now().of(server, shown.cursors.values())
         # Later migrations close a migration, never a clock, which may be wrong by years.
         closed = bool(later) and final >= self.proofs.closes(migration_id, min(later)) > lo
         apart = {*self.rejected, *self.rowless}
-        kept = [micros for update_id, micros in here.items() if update_id in apart]
+        differing = [micros for update_id, micros in here.items() if update_id in apart]
         stored = [micros for update_id, micros in tail.stored.items() if update_id in due or update_id not in lacking]
-        settles = any(lo < micros <= final for micros in [*stored, *kept])
+        settles = any(lo < micros <= final for micros in [*stored, *differing])
         unknown = not {one for one, at in here.items() if at <= tail.interval.hi} <= {*tail.covered, *apart}
         news = unknown or settles or closed or tail.long or not shown.whole
         ahead = shown.lacking_after(migration_id, self.history, apart)
@@ -259,17 +259,19 @@ class Agreement:
             raise another_network(server, page.page_index.update_ids[0], self._name)
         return bool(ours & theirs)
 
-    def due(self, server: str, migration_id: int, lacking: Mapping[str, int], *, asked: bool = False) -> dict[str, int]:
+    def due(
+        self, server: str, migration_id: int, lacking: Mapping[str, int], *, requested: bool = False
+    ) -> dict[str, int]:
         """The stored updates that a server must show; it may have pruned those before its first item.
 
         Args:
             server: the server.
             migration_id: their migration.
             lacking: the record times, by id, of updates that it did not show.
-            asked: whether its first items were requested since.
+            requested: whether its first items were requested since.
         """
         # Requested only now: an update that it still has, it also had when it did not show it.
-        if lacking and not asked:
+        if lacking and not requested:
             self.first_items(server, insist=True)
         begin = self.beginnings.known.get(server)
         return {one: micros for one, micros in lacking.items() if begin is None or begin.has(migration_id, micros)}
@@ -295,8 +297,8 @@ class Agreement:
             if not stored and self._shows_parties(server, page):
                 return True
             end = end or Cursor(migration_id, cursors[0].micros + self.proofs.settle)
-            asked, after = after, before(cursors[-1]) or after
-            if after == asked or (stored and cursors[-1] > end):
+            requested, after = after, before(cursors[-1]) or after
+            if after == requested or (stored and cursors[-1] > end):
                 return False
         return False
 
@@ -338,7 +340,7 @@ class Agreement:
         return bool(cursors) and not begun and self._shows_parties(server, page)
 
     def _compare_between(
-        self, server: str, shown: Collection[str], after: Cursor, last: Cursor, proven: int, *, asked: bool = False
+        self, server: str, shown: Collection[str], after: Cursor, last: Cursor, proven: int, *, requested: bool = False
     ) -> None:
         """Refuse a server that lacks an update between two cursors.
 
@@ -348,12 +350,12 @@ class Agreement:
             after: the request asked for what follows this cursor.
             last: the last cursor that it shows.
             proven: the record time up to which the server has shown everything.
-            asked: whether its first items were requested since.
+            requested: whether its first items were requested since.
         """
         for migration_id in self.stored_migrations:
             if after.migration_id <= migration_id <= last.migration_id:
                 missing = self._stored_beside(shown, max(after, Cursor(migration_id, BEGINNING)), last, proven)
-                self.refuse(server, migration_id, self.due(server, migration_id, missing, asked=asked))
+                self.refuse(server, migration_id, self.due(server, migration_id, missing, requested=requested))
 
     def _stored_beside(self, shown: Collection[str], after: Cursor, last: Cursor, proven: int) -> dict[str, int]:
         """The stored updates of a migration between two cursors that are not among those shown."""

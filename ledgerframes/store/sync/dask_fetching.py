@@ -48,16 +48,16 @@ def plain_settings(settings: Settings, *, workers: int) -> dict[str, Any]:
             "engine=: the scan has a token, which is not sent to the workers of a cluster; leave engine= out, or name a"
             " scan that asks for none"
         )
-    kept = {option.name: getattr(settings, option.name) for option in fields(settings) if option.name not in _NOT_SENT}
+    sent = {option.name: getattr(settings, option.name) for option in fields(settings) if option.name not in _NOT_SENT}
     for name in ("validator_url", "registry_url", "ledger_url"):
-        kept[name] = ()
+        sent[name] = ()
     # Otherwise each task would ask for the list of scans.
-    kept["failover"] = "given"
+    sent["failover"] = "given"
     # The operator counts the requests of all workers together, often by client address.
-    kept["rate"] = settings.rate / workers
-    kept["burst"] = max(1, settings.burst // workers)
-    kept["parallel"] = max(1, settings.parallel // workers)
-    return kept
+    sent["rate"] = settings.rate / workers
+    sent["burst"] = max(1, settings.burst // workers)
+    sent["parallel"] = max(1, settings.parallel // workers)
+    return sent
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ledgerframes.loaders.extent import newest_time
 from ledgerframes.paging.cursor import Bound, Duration, When, Window, wanted_window
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import OVERLAP
-from ledgerframes.store.derive.kept import derivable
+from ledgerframes.store.derive.tables import derivable
 from ledgerframes.store.engines import check_engine
 from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.sync.scheduling import Scheduler, ThreadScheduler

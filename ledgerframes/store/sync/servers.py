@@ -104,13 +104,13 @@ class AgreedServers:
         return tuple(server for server in self.source.servers if server not in self.left_out)
 
     def send_page(
-        self, asked: PageQuery, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
+        self, query: PageQuery, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
     ) -> Answer[HistoryPage]:
         """Request one page."""
         # Without a choice the transport would return to a server that was left out, or has pruned the items.
         some = server is None and (self.left_out or self.begins or self.lately.begins)
-        chosen = self.having(asked.after) if some else server
-        answer = self.source.send_page(asked, server=chosen, revise=revise)
+        chosen = self.having(query.after) if some else server
+        answer = self.source.send_page(query, server=chosen, revise=revise)
         self.lately.note(answer.server, PageSize(len(answer.value), len(answer.value.raw)))
         return answer
 

@@ -67,8 +67,8 @@ def snapshot_table(name: str) -> Table:
     table = CATALOGUE[name].having()
     # `extra` stays the last column, as in every table.
     own = _OF_SNAPSHOT if name == ACTIVE_CONTRACTS.name else ()
-    kept = [column for column in table.columns[:-1] if column.name != "source"]
-    columns = (*kept, *own, *_ADDED, table.columns[-1])
+    shared = [column for column in table.columns[:-1] if column.name != "source"]
+    columns = (*shared, *own, *_ADDED, table.columns[-1])
     return replace(table, columns=columns, key=tuple(dict.fromkeys((*table.key, "source", "loaded_at"))))
 
 
@@ -125,12 +125,12 @@ def load_snapshot(net: Network, name: str, parties: Sequence[str] | None) -> pa.
     table = snapshot_table(name)
     loaded: pa.Table = _LOADERS[name](net, *arguments, as_="arrow")
     now = pa.scalar(time.time_ns() // 1000, pa.timestamp("us", "UTC"))
-    given = {"loaded_at": now}
+    supplied = {"loaded_at": now}
     # Instruments have their own column for the registry.
     if "source" not in loaded.column_names:
-        given["source"] = pa.scalar(_source_of(loaded), pa.string())
+        supplied["source"] = pa.scalar(_source_of(loaded), pa.string())
     columns = [
-        pa.repeat(given[name], loaded.num_rows) if name in given else loaded[name].combine_chunks()
+        pa.repeat(supplied[name], loaded.num_rows) if name in supplied else loaded[name].combine_chunks()
         for name in table.names
     ]
     return pa.RecordBatch.from_arrays(columns, schema=table.schema)

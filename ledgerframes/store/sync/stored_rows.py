@@ -25,17 +25,17 @@ class StoredRows:
     history: HistoryTables
     _of: dict[int, list[_Part]] = field(default_factory=dict)  # by migration
 
-    def expect(self, intervals: Iterable[Interval], kept: Collection[str]) -> None:
+    def expect(self, intervals: Iterable[Interval], elsewhere: Collection[str]) -> None:
         """Record the stored rows of some intervals that are about to be read.
 
         Args:
             intervals: the intervals.
-            kept: updates that count although a page may show them without a row: they are kept elsewhere.
+            elsewhere: updates that count although a page may show them without a row: they are kept elsewhere.
         """
         for interval in intersection(intervals, self.history.coverage.common):
             rows = self.history.rows_stored(interval).sort_by("record_time")
             if rows.num_rows:
-                known = pc.is_in(rows["update_id"], pa.array(list(kept), pa.string()))
+                known = pc.is_in(rows["update_id"], pa.array(list(elsewhere), pa.string()))
                 times = rows["record_time"].to_numpy()
                 self._of.setdefault(interval.migration_id, []).append(
                     _Part(times, rows["update_id"].combine_chunks(), np.array(known))

@@ -137,8 +137,8 @@ class _Run:
 
     def _derive(self) -> None:
         """Bring the computed tables up to date."""
-        given = self._request.derive
-        wanted = derived_tables(self._lake) if given is None else tuple(given)
+        chosen = self._request.derive
+        wanted = derived_tables(self._lake) if chosen is None else tuple(chosen)
         if wanted:
             self._rows |= derive_tables(self._lake, wanted).rows
 

@@ -96,5 +96,5 @@ def find_document(table: DeltaStoreTable, as_of: AsOf, url: str) -> int:
 def forget_runs(table: DeltaStoreTable, before: int) -> None:
     """Remove the syncs that ended before a time: their states can no longer be read."""
     if table.exists:
-        kept = [row for row in all_runs(table) if row["finished_at"] >= before]
-        table.replace(pa.Table.from_pylist(kept, SYNCS.schema))
+        remaining = [row for row in all_runs(table) if row["finished_at"] >= before]
+        table.replace(pa.Table.from_pylist(remaining, SYNCS.schema))

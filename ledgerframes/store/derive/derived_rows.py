@@ -1,4 +1,4 @@
-"""`kept_rows`: the rows of a kept table, continued over the part that is not final; computed tables call it."""
+"""`derived_rows`: the rows of a derived table, continued over the part that is not final; computed tables call it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ledgerframes.store.coverage import Interval, merged
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.derive.chunks import HistoryReader
 from ledgerframes.store.derive.contracts import opening_of
-from ledgerframes.store.derive.from_kept import supply_rows
-from ledgerframes.store.derive.kept import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED
+from ledgerframes.store.derive.from_rows import supply_rows
 from ledgerframes.store.derive.open_rows import open_rows
 from ledgerframes.store.derive.progress import Basis, read, why_again
 from ledgerframes.store.derive.rules import Change, changed
+from ledgerframes.store.derive.tables import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.table_sets import HISTORY
 from ledgerframes.store.view import View
@@ -27,7 +27,7 @@ _CARRIED: Final = OPEN_CONTRACTS.name
 _ORDERS: Final = {"round_history": "round", "rewards": "created_at", "coin_history": "created_round"}
 
 
-def kept_rows(lake: Lake, name: str) -> tuple[pa.Table, int] | None:
+def derived_rows(lake: Lake, name: str) -> tuple[pa.Table, int] | None:
     """The rows of a table for everything that a store covers, and how many items were not understood.
 
     Args:

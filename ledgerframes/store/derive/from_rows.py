@@ -34,25 +34,25 @@ def with_issuance(rows: pa.Table, known: pa.Table) -> pa.Table:
         known: rows of `round_history`.
     """
     without = pc.or_(unissued(rows), pc.and_(pc.is_null(rows["amount_usd"]), pc.is_valid(rows["amount"])))
-    places = pc.and_(without, pc.is_in(rows["round"], known["round"]))
-    if not pc.any(places).as_py():
+    mask = pc.and_(without, pc.is_in(rows["round"], known["round"]))
+    if not pc.any(mask).as_py():
         return rows
     return _rows("issued_rewards", {"rewards": rows, "round_history": known}, rows.schema)
 
 
-def supply_rows(given: Mapping[str, Any], *, begun: bool) -> pa.Table:
+def supply_rows(sources: Mapping[str, Any], *, begun: bool) -> pa.Table:
     """Compute the rows of `supply_per_round`.
 
     Args:
-        given: the rows of `mint_burn` and `round_history`; datasets are read in batches.
+        sources: the rows of `mint_burn` and `round_history`; datasets are read in batches.
         begun: whether they begin at ledger begin; otherwise the total is unknown.
     """
-    return _rows("supply_per_round", {**given, "coin_contracts": _NO_COINS}, SUPPLY_PER_ROUND.schema, begun=begun)
+    return _rows("supply_per_round", {**sources, "coin_contracts": _NO_COINS}, SUPPLY_PER_ROUND.schema, begun=begun)
 
 
-def _rows(model: str, given: Mapping[str, Any], schema: pa.Schema, **variables: Any) -> pa.Table:
+def _rows(model: str, sources: Mapping[str, Any], schema: pa.Schema, **variables: Any) -> pa.Table:
     """The rows of a model over other tables, in declared columns without metadata."""
-    with Engine({name: lambda *_, rows=rows: rows for name, rows in given.items()}) as engine:
+    with Engine({name: lambda *_, rows=rows: rows for name, rows in sources.items()}) as engine:
         engine.set(variables)
         rows = engine.interruptible(lambda: engine.rows(model))
     plain = pa.schema([pa.field(field.name, field.type) for field in schema])

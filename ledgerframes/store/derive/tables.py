@@ -37,11 +37,11 @@ VERSIONS: Final = {
     "supply_per_round": 2,
     OPEN_CONTRACTS.name: 3,
 }
-KEPT: Final[dict[str, Table]] = {
+DERIVED_TABLES: Final[dict[str, Table]] = {
     name: OPEN_CONTRACTS if name == OPEN_CONTRACTS.name else DERIVED[name] for name in VERSIONS
 }
 #: The tables that a caller can ask for.
-DERIVABLE: Final = tuple(name for name in KEPT if name != OPEN_CONTRACTS.name)
+DERIVABLE: Final = tuple(name for name in DERIVED_TABLES if name != OPEN_CONTRACTS.name)
 #: The table that is computed from rows of others, and not from events.
 SUMMED: Final = "supply_per_round"
 #: The tables that another one needs as input.
@@ -64,15 +64,15 @@ def derivable(wanted: Iterable[str], argument: str) -> tuple[str, ...]:
         InputError: one of them is not a computed table, or a store does not keep it.
     """
     chosen: set[str] = set()
-    for given in names(wanted, argument):
-        if given in DERIVABLE:
-            chosen.update((given, *NEEDS.get(given, ())))
+    for table in names(wanted, argument):
+        if table in DERIVABLE:
+            chosen.update((table, *NEEDS.get(table, ())))
             continue
-        if given in COMPUTED:
+        if table in COMPUTED:
             raise InputError(
-                f"{argument}: a store does not keep {given!r}; compute it when you need it with"
-                f" {function_of(given)}(store). It keeps {', '.join(DERIVABLE)}"
+                f"{argument}: a store does not keep {table!r}; compute it when you need it with"
+                f" {function_of(table)}(store). It keeps {', '.join(DERIVABLE)}"
             )
-        hint = did_you_mean(given, DERIVABLE) or f"; there are {', '.join(DERIVABLE)}"
-        raise InputError(f"{argument}: {given!r} is not a computed table{hint}")
+        hint = did_you_mean(table, DERIVABLE) or f"; there are {', '.join(DERIVABLE)}"
+        raise InputError(f"{argument}: {table!r} is not a computed table{hint}")
     return tuple(name for name in DERIVABLE if name in chosen)
