@@ -14,9 +14,10 @@ from ledgerframes.errors import IncompleteFiguresWarning, InputError, warn
 from ledgerframes.frames import As, Decimals, shape
 from ledgerframes.loaders.opening import begin_of, check_contents, check_rows, line_for
 from ledgerframes.models.declared_reads import READS
-from ledgerframes.models.engine import Engine, steps
+from ledgerframes.models.engine import Engine, below, steps
 from ledgerframes.models.inputs import Inputs, inputs_of
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.tables.history import EVENTS
 from ledgerframes.tables.table import Table
 
 T = TypeVar("T")
@@ -88,6 +89,8 @@ def computed(
             if check:
                 check(engine)
             rows = engine.rows(table.name)
+            if inputs.store is None:
+                _check_once(engine, inputs, table)
             own_attrs: dict[str, Any] = {"not_understood": engine.not_understood(table.name, *unknown)}
             own_attrs |= {"edges": _edges(engine, edges, kind)} if edges and not inputs.rows_only else {}
             for name in {*unknown} & {*_MOVERS}:
@@ -177,6 +180,16 @@ def _check_opening(engine: Engine, inputs: Inputs, table: Table) -> None:
     if inputs.store is None and begin_of(inputs.attrs) is None:
         first = engine.rows("first_place").to_pylist()
         check_rows(inputs.opening, Cursor(**first[0]) if first else None, inputs.opened_by)
+
+
+def _check_once(engine: Engine, inputs: Inputs, table: Table) -> None:
+    """Refuse events that occur twice, as those of ranges that overlap do once they are joined."""
+    read = EVENTS.name in {lower for step in steps(table.name, inputs.gives) for lower in below(step)}
+    if read and (twice := engine.rows("repeated_events").to_pylist()):
+        raise InputError(
+            f"events has the update {twice[0]['update_id']} twice, and figures would count it twice; keep each once,"
+            f" for example with events.drop_duplicates({list(EVENTS.key)})"
+        )
 
 
 #: Reads of contracts that may have begun before the events and matter to them.

@@ -3,6 +3,7 @@
 import warnings
 from decimal import Decimal
 
+import pandas as pd
 import pytest
 
 import ledgerframes as lf
@@ -123,3 +124,16 @@ def test_a_sync_warns_of_what_it_stores_and_no_table_knows(tmp_path):
             lf.open_store(tmp_path / "lake").sync(net, progress=False)
 
     assert len(caught) == 1
+
+
+def test_parts_that_overlap_are_refused_until_each_event_is_there_once(part, net):
+    history, _ = part
+    cut = history.updates.record_time[400]
+    earlier = lf.load_events(net, start="begin", end=cut, progress=False, decimals="exact")
+    joined = pd.concat([earlier, history.events], ignore_index=True)
+    once, whole = joined.drop_duplicates(["update_id", "event_id"]), lf.load_events(net, start="begin", progress=False)
+
+    for table in (lf.transfers, lf.template_activity):
+        with pytest.raises(lf.errors.InputError, match=r"twice.*events\.drop_duplicates\("):
+            table(joined)
+        assert len(table(once)) == len(table(whole))
