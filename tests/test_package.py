@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -266,6 +267,53 @@ def test_no_module_is_a_place_for_anything():
     nowhere = {"utils", "util", "helpers", "helper", "common", "core", "misc"}
 
     assert [name for name in MODULES if nowhere & set(re.split(r"[/.]", name))] == []
+
+
+#: Words that say nothing of what a class, a function or a constant is; the ledger or Python has a better one for each.
+VAGUE = {
+    "asked", "bounded", "coming", "cut", "drive", "given", "glimpse", "held", "kept", "leapt", "look", "looks", "met",
+    "places", "said", "slots", "told", "way", "ways",
+}  # fmt: skip
+#: The names that keep one: "hold back" and "look up" are the usual words. Those of the sandbox are to be renamed.
+NAMED_SO = {
+    "ledgerframes/interfaces/history.py": {"_with_held_back"},
+    "ledgerframes/interfaces/looking_up.py": {"LookUpCalls"},
+    "ledgerframes/paging/history.py": {"held_back"},
+    "ledgerframes/stopping.py": {"held_back"},
+    "ledgerframes/sandbox/commands/event_filters.py": {"look"},
+    "ledgerframes/sandbox/faults.py": {"_cut"},
+    "ledgerframes/sandbox/generator/generate.py": {"_places", "_KEPT_ROUNDS"},
+    "ledgerframes/sandbox/generator/ious.py": {"look"},
+    "ledgerframes/sandbox/http/holdings.py": {"_held"},
+    "ledgerframes/sandbox/http/routes.py": {"Asked"},
+    "ledgerframes/sandbox/http/scan.py": {"_told"},
+    "ledgerframes/sandbox/world/amounts.py": {"PLACES"},
+    "ledgerframes/sandbox/world/objects.py": {"_KEPT"},
+    "ledgerframes/sandbox/world/views.py": {"_KEPT", "_kept"},
+}
+
+
+def defined(tree: ast.Module | ast.ClassDef) -> Iterator[str]:
+    """The classes, functions and constants of a module, and the methods of its classes."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        if isinstance(node, ast.ClassDef):
+            yield from defined(node)
+        elif isinstance(tree, ast.Module) and isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+def test_a_name_says_what_it_holds():
+    found = {}
+    for module, path in MODULES.items():
+        for name in {*defined(ast.parse(path.read_text(encoding="utf-8")))} - NAMED_SO.get(module, set()):
+            words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
+            if words & VAGUE:
+                found[f"{module}: {name}"] = sorted(words & VAGUE)
+
+    assert found == {}
 
 
 def test_no_module_is_longer_than_400_lines():
