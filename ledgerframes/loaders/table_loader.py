@@ -259,7 +259,8 @@ class TableLoad:
         """
 
         def fetch(token: Token | None) -> dict[str, Raw]:
-            return self.origin.body(call, **({} if token is None else {argument: token}))
+            # A token goes into the query, where a number and its text are the same; some calls take text only.
+            return self.origin.body(call, **({} if token is None else {argument: str(token)}))
 
         def split(page: dict[str, Raw]) -> tuple[list[Raw], Token | None]:
             with reading(self.endpoint, item=f"{following!r} is not a page token"):

@@ -199,8 +199,8 @@ def judge_refusal(received: Received, request: Request, server: str, *, mask: Ma
         or member.text("message")
         or ("" if body else mask(_plain(text[:READABLE])))
     )
-    if 300 <= status < 400:
-        detail = f"it redirects to {_host(mask(received.headers.get('location', '')))}"
+    if location := _location(received):
+        detail = f"it redirects to {_host(mask(location))}"
     elif status in _CHALLENGED and (details := _challenge(received.headers, mask)):
         detail = f"{detail.rstrip('.')} ({details})" if detail else details
     # Servers answer an unknown route with a 404 in plain text, and a missing item with their JSON error.
@@ -238,7 +238,7 @@ def _advice(received: Received, detail: str, request: Request, server: str, *, u
     if unknown_route:
         advice = _OTHER_METHOD if status == 405 else _UNKNOWN_ROUTE
         advice += f". {request.endpoint.since}" if request.endpoint.since else ""
-    elif 300 <= status < 400:
+    elif _location(received):
         advice = "redirects are not followed: give the address it points to as {interface}_url=, if you trust it"
     elif status < 500 and status not in _ADVICE:
         advice = "fix what the server reports"
@@ -321,6 +321,11 @@ def _plain(text: str) -> str:
     rest = re.sub(r"<[^>]*>", " ", _SILENT.sub(" ", text))
     heading, words = (" ".join(html.unescape(part).split()) for part in (title[1] if title else "", rest))
     return words if words.startswith(heading) else f"{heading}: {words}".rstrip(": ")
+
+
+def _location(received: Received) -> str:
+    """Where an answer redirects to; empty if it does not, as a 304 or a 300 without an address."""
+    return received.headers.get("location", "") if 300 <= received.status < 400 else ""
 
 
 def _host(location: str) -> str:

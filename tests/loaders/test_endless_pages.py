@@ -147,3 +147,22 @@ def test_snapshots_without_end_are_refused(apart, start):
         with pytest.raises(lf.errors.PagingError, match=r"nothing new|more than any network"):
             lf.snapshot_times(net, start=start)
         assert len(server.heard) <= 100
+
+
+@pytest.mark.parametrize("load", ["load_licenses", "load_instruments", "load_users"])
+@pytest.mark.parametrize("token", [5, "5"])
+def test_a_token_is_sent_back_whether_it_came_as_a_number_or_as_text(load, token):
+    member, following, call = LISTS[load]
+    numbers = itertools.count()
+
+    def reply(heard):
+        if heard.target.endswith("/info"):
+            return answer({"adminId": "issuer::1", "supportedApis": {}})
+        number = next(numbers)
+        return answer({member: [ITEMS[member](number)], following: None if number else token})
+
+    with HostileServer(reply) as server, asking_one(server.url) as net:
+        assert len(call(net)) == 2
+    assert parse_qs(urlsplit(server.heard[-1].target).query)["after" if load == "load_licenses" else "pageToken"] == [
+        "5"
+    ]

@@ -183,6 +183,16 @@ def test_redirects_are_not_followed(status, serve, transport):
     assert target.heard == []
 
 
+@pytest.mark.parametrize("status", [300, 304, 307])
+def test_a_status_of_redirects_without_an_address_is_not_said_to_redirect(status, serve, transport):
+    server = serve(Reply(status, b""))
+    with pytest.raises(StatusError, match=f"answered {status}") as caught:
+        transport(ledger_url=server.url).send(
+            Endpoint(interface="ledger", method="GET", path="/x").request(), read=bytes
+        )
+    assert "redirect" not in str(caught.value)
+
+
 def test_a_deprecated_endpoint_warns_once_and_at_the_callers_line(serve, transport):
     old = Endpoint(interface="scan", method="GET", path="/v1/old", deprecated="deprecated since 0.5; use /v2/new")
     sender = transport(scan_url=serve().url)
