@@ -105,8 +105,8 @@ class HistoryReader:
 
     def holds_back(self, page: PageIndex) -> bool:
         """Whether the updates held back are the end of this page."""
-        held = self.held_back
-        return bool(held) and held == frozenset(page.update_ids[-len(held) :])
+        updates = self.held_back
+        return bool(updates) and updates == frozenset(page.update_ids[-len(updates) :])
 
     def flush(self, cursor: Cursor) -> None:
         """Take the updates held back, up to `cursor`: the server that showed them repeats that nothing follows."""

@@ -78,11 +78,11 @@ class TimedConnection(HTTPConnection):
                 raise ConnectTimeoutError(self, _NO_CONNECTION) from error
 
         until = time.monotonic() + min(attempt.left(), float(self.timeout or KEEPALIVE))
-        coming = spawn(opening, "ledgerframes-connect")
+        connecting = spawn(opening, "ledgerframes-connect")
         while not (attempt.over() or sys.is_finalizing()) and (left := until - time.monotonic()) > 0:
-            if ended(coming, min(SLICE, left)):
-                return coming.result(0)
-        coming.add_done_callback(lambda _: self.close())  # it may be established later
+            if ended(connecting, min(SLICE, left)):
+                return connecting.result(0)
+        connecting.add_done_callback(lambda _: self.close())  # it may be established later
         raise ConnectTimeoutError(self, _NO_CONNECTION)
 
 
@@ -94,25 +94,25 @@ class _Resting:
     """A pool's container of connections: a stack without the lock that a signal's handler could leave held."""
 
     def __init__(self, size: int) -> None:
-        self._kept: deque[TimedConnection | None] = deque()
+        self._idle: deque[TimedConnection | None] = deque()
         self._size = size
 
     def get(self, block: bool = False, timeout: float | None = None) -> TimedConnection | None:  # noqa: ARG002, FBT001, FBT002
         """The most recently used connection; never waits."""
         try:
-            return self._kept.pop()
+            return self._idle.pop()
         except IndexError:
             raise queue.Empty from None
 
     def put(self, item: TimedConnection | None, block: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002
         """Add a connection."""
-        if len(self._kept) >= self._size:
+        if len(self._idle) >= self._size:
             raise queue.Full
-        self._kept.append(item)
+        self._idle.append(item)
 
     def qsize(self) -> int:
         """The number of connections."""
-        return len(self._kept)
+        return len(self._idle)
 
 
 class _Pool(HTTPConnectionPool):

@@ -288,7 +288,7 @@ def _beginning(answer: httpx.Response, attempt: Attempt, encoding: str) -> bytes
     """The first part of an error's body, or whatever arrives of it; the status matters more than the text."""
     arrived = bytearray()
 
-    def kept() -> Iterator[bytes]:
+    def pieces() -> Iterator[bytes]:
         for piece in _arriving(answer, attempt):
             arrived.extend(piece)
             yield piece
@@ -296,7 +296,7 @@ def _beginning(answer: httpx.Response, attempt: Attempt, encoding: str) -> bytes
                 return
 
     try:
-        return collect(kept(), encoding=encoding, limit=ERROR_BODY * 4)[:ERROR_BODY]
+        return collect(pieces(), encoding=encoding, limit=ERROR_BODY * 4)[:ERROR_BODY]
     except (DamagedError, TooLargeError, httpx.TransportError):
         return b"" if encoding else bytes(arrived[:ERROR_BODY])
 
@@ -309,6 +309,6 @@ def _broken(error: httpx.TransportError) -> Failure:
     if problem is not None:
         return problem
     words = next((words for kind, words in _KINDS if isinstance(error, kind)), "the connection broke off")
-    said = f"{words}: {error}" if str(error) and not isinstance(error, httpx.TimeoutException) else words
+    reason = f"{words}: {error}" if str(error) and not isinstance(error, httpx.TimeoutException) else words
     # A server that was never reached is probably a wrong address, and is tried less often.
-    return Failure(said, reached=not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout))
+    return Failure(reason, reached=not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout))

@@ -92,14 +92,14 @@ def proxy_for(url: str) -> Proxy | None:
         return None
     variable, text = f"{kind.upper()}_PROXY", known[kind]
     try:
-        way = httpx.Proxy(text if "://" in text else f"http://{text}")
+        parsed = httpx.Proxy(text if "://" in text else f"http://{text}")
     except (httpx.InvalidURL, ValueError):
         raise ConfigurationError(
             f"the proxy that {variable} names is not an http, https or socks5 URL; fix or unset it"
         ) from None
-    if not way.url.host:
+    if not parsed.url.host:
         raise ConfigurationError(f"the proxy that {variable} names has no host; fix or unset it")
-    proxy = Proxy(str(way.url), way.raw_auth, variable)
+    proxy = Proxy(str(parsed.url), parsed.raw_auth, variable)
     if proxy.socks and find_spec("socks") is None:
         raise ConfigurationError(
             f"the proxy {proxy.shown} that {variable} names speaks SOCKS5, which needs the package PySocks: run "

@@ -24,7 +24,7 @@ class RateLimiter:
     def __init__(self, *, rate: float, burst: int, parallel: int, clock: Clock, stats: Stats) -> None:
         self._rate = rate
         self._burst = burst
-        self._places = threading.Semaphore(parallel)
+        self._slots = threading.Semaphore(parallel)
         self._clock = clock
         self._stats = stats
         self._lock = threading.Lock()
@@ -41,7 +41,7 @@ class RateLimiter:
         began = self._clock.monotonic()
         # The slot before the rate: tokens taken while waiting for a slot would be spent in one burst.
         stop.check()
-        while not self._places.acquire(timeout=SLICE):
+        while not self._slots.acquire(timeout=SLICE):
             stop.check()
         try:
             queued = self._clock.monotonic() - began
@@ -50,7 +50,7 @@ class RateLimiter:
             self._stats.waited(queued + pause)
             yield
         finally:
-            self._places.release()
+            self._slots.release()
 
     def _reserve(self) -> float:
         """Reserve a token and return the seconds until it is available."""

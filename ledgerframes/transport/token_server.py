@@ -57,12 +57,12 @@ _refusal: Final = msgspec.json.Decoder(_Refusal)
 
 def token_sources(settings: Settings, mask: Mask, http: Http) -> dict[Interface, Secret]:
     """Each interface's token; those of one client are fetched once for all interfaces."""
-    kept: dict[int, CachedToken] = {}
+    cached: dict[int, CachedToken] = {}
 
-    def source(given: Token) -> Token:
-        if not isinstance(given, ClientCredentials):
-            return given
-        return kept.setdefault(id(given), CachedToken(TokenServer(given, http, mask).fetch))
+    def source(token: Token) -> Token:
+        if not isinstance(token, ClientCredentials):
+            return token
+        return cached.setdefault(id(token), CachedToken(TokenServer(token, http, mask).fetch))
 
     secrets = {interface: settings.token(interface) for interface in INTERFACES}
     return {interface: secret.by(source) for interface, secret in secrets.items() if secret is not None}
@@ -152,8 +152,8 @@ class TokenServer:
     def _discovered(self) -> tuple[str, bool]:
         """The issuer's token endpoint, and whether the secret goes into a header."""
         issuer = self.credentials.issuer or ""
-        asked = Prepared("GET", f"{issuer}/.well-known/openid-configuration", _HEADERS)
-        found = self._ask(asked, None, _configuration.decode)
+        prepared = Prepared("GET", f"{issuer}/.well-known/openid-configuration", _HEADERS)
+        found = self._ask(prepared, None, _configuration.decode)
         url = check_url(found.token_endpoint, f"{self.credentials.place}: the issuer's token_endpoint")
         if origin_of(url) != origin_of(issuer):
             raise ConfigurationError(
@@ -167,11 +167,11 @@ class TokenServer:
         outcome = self.http.send(prepared, credential, seconds=_SECONDS, stop=Stop(), extensions={"private": True})
         if isinstance(outcome, Failure):
             why = visible(self.mask.text(outcome.reason))
-            said = f"{place}: the token server {url} gave no answer: {why}"
+            problem = f"{place}: the token server {url} gave no answer: {why}"
             if outcome.final or not self.answered:
                 advice = outcome.advice or "check issuer or token_url, and the network"
-                raise ConfigurationError(f"{said}; {advice}")
-            raise NoAnswerError(said)
+                raise ConfigurationError(f"{problem}; {advice}")
+            raise NoAnswerError(problem)
         self.answered = True
         if outcome.status in _PASSING:
             raise NoAnswerError(

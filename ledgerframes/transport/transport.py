@@ -78,7 +78,7 @@ class Transport:
         self.clock = clock or SystemClock()
         self.memory = ServerPreferences()
         self.page_sizes = PageSizes(clock=self.clock)
-        self._given = transport
+        self._replacement = transport
         self._wire = transport or HttpTransport(settings)
         self._list_scans = list_scans
         self._listed: tuple[str, ...] | None = () if list_scans is None else None
@@ -113,7 +113,7 @@ class Transport:
         """The transport in place of urllib3, for another connection that does not close it."""
         from ledgerframes.transport.http import Shared
 
-        return None if self._given is None else Shared(self._given)
+        return None if self._replacement is None else Shared(self._replacement)
 
     def servers(self, interface: Interface) -> tuple[str, ...]:
         """The base URLs of an interface, the one that last worked first.
@@ -127,16 +127,16 @@ class Transport:
 
     def _urls(self, interface: Interface) -> tuple[str, ...]:
         """Those configured, and the scans that the configured ones list, asked for once."""
-        given = self.settings.urls(interface)
+        configured = self.settings.urls(interface)
         if interface != "scan":
-            return given
+            return configured
         if self._listed is None and self._list_scans is not None:
             with self._listing:
                 if self._listed is None:
                     listed = self._list_scans()
                     self._gate(listed)
                     self._listed = listed
-        return (*given, *(self._listed or ()))
+        return (*configured, *(self._listed or ()))
 
     def _gate(self, urls: Iterable[str]) -> None:
         """Limit the requests to each host, except this machine."""
@@ -366,8 +366,8 @@ class Sender:
 
     def prepare(self, request: Request) -> Prepared:
         """As `Transport.prepare`."""
-        asked = request if self.passed_on is None else self.passed_on(request, bytes)[0]
-        return self.transport.prepare(asked, among=self.among)
+        effective = request if self.passed_on is None else self.passed_on(request, bytes)[0]
+        return self.transport.prepare(effective, among=self.among)
 
     def download(self, url: str, sink: BodySink) -> None:
         """As `Transport.download`."""

@@ -120,10 +120,10 @@ class HttpTransport(httpx.BaseTransport):
 
     def _refused(self, error: Exception, request: httpx.Request, connections: _Connections) -> Refused | None:
         """The cause of an error, if more is known than its kind: a proxy, or http to a port of TLS."""
-        said = next((match[1] for one in chain(error) if (match := _TUNNEL.match(str(one)))), None)
+        reason = next((match[1] for one in chain(error) if (match := _TUNNEL.match(str(one)))), None)
         if connections.proxy is not None:
-            if said is not None:
-                return Refused(connections.proxy.refused(said.strip()))
+            if reason is not None:
+                return Refused(connections.proxy.refused(reason.strip()))
             if not isinstance(error, ProxyError) or certificate_refused(error):
                 return None
             inner = error.original_error
@@ -133,8 +133,8 @@ class HttpTransport(httpx.BaseTransport):
             return None
         broke_off = isinstance(error, ProtocolError)
         if request.url.scheme == "http" and broke_off and not connections.answered and self._speaks_tls(request.url):
-            said = "it speaks TLS, which http:// does not"
-            return Refused(Failure.for_good(said, "write https:// in {interface}_url="))
+            reason = "it speaks TLS, which http:// does not"
+            return Refused(Failure.for_good(reason, "write https:// in {interface}_url="))
         return None
 
     def _speaks_tls(self, url: httpx.URL) -> bool:
