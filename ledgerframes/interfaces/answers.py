@@ -49,13 +49,13 @@ def _reader(answer: Any, member: str) -> Callable[[bytes | Raw], Any]:
 
 @contextmanager
 def reading(
-    endpoint: object, *, said: str = "", table: str | None = None, column: str | None = None, item: str | None = None
+    endpoint: object, *, problem: str = "", table: str | None = None, column: str | None = None, item: str | None = None
 ) -> Iterator[None]:
     """Turn a breach of the contract into an error that names the place.
 
     Args:
         endpoint: method and path.
-        said: what is wrong, where that is known better than by the reader's own words.
+        problem: what is wrong, where that is known better than by the reader's own words.
         table: the table being filled.
         column: its column.
         item: which item of the answer.
@@ -69,7 +69,7 @@ def reading(
         raise
     except (msgspec.DecodeError, ValueError, KeyError) as error:
         place = f"{endpoint}: " if item is None else f"{endpoint}: {item}: "
-        text = f"{place}{said or error}"
+        text = f"{place}{problem or error}"
         raise DecodeError(text, endpoint=str(endpoint), table=table, column=column, item=item) from error
 
 

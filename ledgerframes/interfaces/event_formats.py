@@ -112,24 +112,24 @@ def whole_format(parties: Sequence[str] | None, *, interfaces: Sequence[str] = (
     return TransactionFormat(event_format=shown, transaction_shape="TRANSACTION_SHAPE_LEDGER_EFFECTS")
 
 
-def chosen_json(parties: Iterable[str] | None, given: TransactionFormat | None) -> dict[str, Any]:
+def chosen_json(parties: Iterable[str] | None, custom: TransactionFormat | None) -> dict[str, Any]:
     """The format of a request as the ledger interface writes it, made from the parties where none is given.
 
     Raises:
         InputError: both are given, or a rule of the contract is broken.
     """
     # With an id alone real servers answer 400: "Either transaction_format or requesting_parties is required".
-    chosen = given if given is not None and parties is None else format_of(parties, given, "transaction_format")
+    chosen = custom if custom is not None and parties is None else format_of(parties, custom, "transaction_format")
     return transaction_format_json(chosen, "transaction_format")
 
 
-def format_of(parties: Iterable[str] | None, given: object, name: str) -> TransactionFormat:
-    """The format that shows everything that parties see; `given` is the argument that excludes it.
+def format_of(parties: Iterable[str] | None, custom: object, name: str) -> TransactionFormat:
+    """The format that shows everything that parties see; `custom` is the argument that excludes it.
 
     Raises:
         InputError: both are given, or a party id is not valid.
     """
-    if given is not None:
+    if custom is not None:
         raise InputError(f"requesting_parties={shown(parties)} excludes {name}; give {name} only")
     return whole_format(None if parties is None else each(parties, "requesting_parties", kind=PartyId, least=1))
 

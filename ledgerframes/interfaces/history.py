@@ -199,10 +199,10 @@ class HistorySession:
 
     def _with_held_back(self, showing: PageRows) -> PageRows:
         page_index = showing.page.page_index
-        held = self._reader.held_back
+        pending = self._reader.held_back
         self._reader.flush(page_index.cursors[-1])
         # A server that contradicts itself may have sent one of them twice.
-        rows = sorted(page_index.update_ids.index(update_id) for update_id in held & {*page_index.update_ids})
+        rows = sorted(page_index.update_ids.index(update_id) for update_id in pending & {*page_index.update_ids})
         return replace(showing, rows=rows, outcome=Outcome.BEHIND)
 
     def _unconfirmed(self, server: str) -> bool:

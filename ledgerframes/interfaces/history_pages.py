@@ -77,7 +77,7 @@ class HistoryPage:
         try:
             return cls.read(body, history)
         except DecodeError:
-            placed, places, unplaced = [], [], []
+            placed, peekable, unplaced = [], [], []
             for position, raw in enumerate(history.raws_of(body)):
                 reason = reason_of(raw)
                 try:
@@ -89,8 +89,8 @@ class HistoryPage:
                     unplaced.append((raw, _unreadable(history, position, raw, reason)))
                 else:
                     placed.append(raw)
-                    places.append(place)
-            page_index = history.peek(page_of(history, places))
+                    peekable.append(place)
+            page_index = history.peek(page_of(history, peekable))
             # With fewer than two cursors left, paging could not tell whether the page ends inside a tie.
             if unplaced and len(set(page_index.cursors)) < 2:
                 raise

@@ -60,9 +60,9 @@ def listed_scans(
     return usable
 
 
-def _usable(named: Sequence[str], given: Sequence[str], refusal: Refusal) -> tuple[str, ...]:
+def _usable(named: Sequence[str], configured: Sequence[str], refusal: Refusal) -> tuple[str, ...]:
     """The base URLs of the scans that are not refused, each once."""
-    known = {_key(url) for url in given}
+    known = {_key(url) for url in configured}
     usable = []
     for position, name in enumerate(named):
         base = _base(name)
@@ -81,8 +81,8 @@ def _usable(named: Sequence[str], given: Sequence[str], refusal: Refusal) -> tup
     return tuple(usable)
 
 
-def _only_known(named: Sequence[str], given: Sequence[str]) -> bool:
-    known = {_key(url) for url in given}
+def _only_known(named: Sequence[str], configured: Sequence[str]) -> bool:
+    known = {_key(url) for url in configured}
     return all(base is not None and _key(base) in known for base in map(_base, named))
 
 

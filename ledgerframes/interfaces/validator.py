@@ -89,7 +89,7 @@ def summary_call(
         InputError: an argument breaks a rule.
     """
     match: str = fits(record_time_match, _Match, "record_time_match")
-    asked: dict[str, object] = without_none(
+    body: dict[str, object] = without_none(
         migration_id=fits(migration_id, Count64, "migration_id"),
         record_time=format_timestamp(to_micros(record_time, "record_time")),
         # Omitted if it is the server's default.
@@ -97,8 +97,8 @@ def summary_call(
         owner_party_ids=each(owner_party_ids, "owner_party_ids", kind=PartyId, least=1),
     )
     at_round = without_none(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
-    request = summary.request(json=asked | at_round)
-    return Call(request, reads(HoldingsSummaries), alternatives=(newer.request(json=asked),))
+    request = summary.request(json=body | at_round)
+    return Call(request, reads(HoldingsSummaries), alternatives=(newer.request(json=body),))
 
 
 class NameEntry(Struct, frozen=True, rename="camel"):

@@ -127,17 +127,17 @@ def load_active_contracts(
         >>> set(coins.template_name)
         {'Splice.Amulet:Amulet'}
     """
-    asked: dict[str, Any] = {}
+    filters: dict[str, Any] = {}
     if templates is not None:
-        asked["templates"] = routes.template_names(distinct(templates, "templates", empty=_SOME))
+        filters["templates"] = routes.template_names(distinct(templates, "templates", empty=_SOME))
     if parties is not None:
-        asked["parties"] = distinct(parties, "parties", empty=_SOME, kind=PartyId)
-    narrow = bool(asked) or load.limit is not None
+        filters["parties"] = distinct(parties, "parties", empty=_SOME, kind=PartyId)
+    narrow = bool(filters) or load.limit is not None
     if choice(source, "source", SOURCES) == "objects":
         with needing(routes.SNAPSHOT_TIME, instead="give source='pages'"):
-            return _objects(load, at, asked, page_size, narrow=narrow)
+            return _objects(load, at, filters, page_size, narrow=narrow)
     with needing_snapshots():
-        return _pages(load, "active_contracts", at, asked, page_size, read_contracts, narrow=narrow)
+        return _pages(load, "active_contracts", at, filters, page_size, read_contracts, narrow=narrow)
 
 
 @loader(
@@ -176,12 +176,12 @@ def load_coins(load: TableLoad, owners: Iterable[str], *, at: Bound | None = Non
         >>> list(coins.columns[:3])
         ['owner', 'amount', 'created_round']
     """
-    asked = {"owners": distinct(owners, "owners", empty=": give at least one party id", kind=PartyId)}
+    filters = {"owners": distinct(owners, "owners", empty=": give at least one party id", kind=PartyId)}
     with needing(*load.needs, instead=load.instead):
-        return _pages(load, "coins", at, asked, page_size, _read_coins, narrow=True)
+        return _pages(load, "coins", at, filters, page_size, _read_coins, narrow=True)
 
 
-def _objects(load: TableLoad, at: Bound | None, asked: dict[str, Any], lines: int, *, narrow: bool) -> Any:
+def _objects(load: TableLoad, at: Bound | None, filters: dict[str, Any], lines: int, *, narrow: bool) -> Any:
     """Load a snapshot from its objects into one frame, so many lines at a time."""
     bound(at, "at")
     size = whole_number(lines, "page_size", least=1, most=_MAXIMUM)
@@ -191,7 +191,7 @@ def _objects(load: TableLoad, at: Bound | None, asked: dict[str, Any], lines: in
     batches: list[pa.RecordBatch] = []
     with (
         load.origin.tolerating(allow_partial=load.allow_partial),
-        closing(contracts_of(load.net.scan, snapshot, size, **asked)) as parts,
+        closing(contracts_of(load.net.scan, snapshot, size, **filters)) as parts,
     ):
         for name, contracts in parts:
             rows += len(contracts)
@@ -205,21 +205,21 @@ def _objects(load: TableLoad, at: Bound | None, asked: dict[str, Any], lines: in
             if load.limit is not None and rows >= load.limit:
                 break
     table = pa.Table.from_batches(batches, schema=load.table.schema)
-    time, held = format_timestamp(snapshot.micros), _contracts_of(table, load, asked)
+    time, attrs = format_timestamp(snapshot.micros), _contracts_of(table, load, filters)
     if migration_id is None:
         _log.info("the migration of the snapshot of %s is not known", time)
-        return load.frame(table, at=time, **held)
-    return load.frame(table, cursor=Cursor(migration_id, snapshot.micros), at=f"({migration_id}, {time})", **held)
+        return load.frame(table, at=time, **attrs)
+    return load.frame(table, cursor=Cursor(migration_id, snapshot.micros), at=f"({migration_id}, {time})", **attrs)
 
 
 def _pages(
-    load: TableLoad, call: str, at: Bound | None, asked: dict[str, Any], page_size: int, read: Any, *, narrow: bool
+    load: TableLoad, call: str, at: Bound | None, filters: dict[str, Any], page_size: int, read: Any, *, narrow: bool
 ) -> Any:
     """Load all pages of a snapshot into one frame."""
     bound(at, "at")
     size = whole_number(page_size, "page_size", least=1, most=_MAXIMUM)
     place = snapshot_at(load.net, at)
-    parts = _parts(asked)
+    parts = _parts(filters)
     reader = SnapshotReader(load.net.scan, load.origin, call, place, parts, load.endpoint, load.table.name, size)
     batches: list[pa.RecordBatch] = []
     rows = 0
@@ -238,23 +238,23 @@ def _pages(
     if len(parts) > 1:
         table = _joined(table)
     at_place = f"({place.migration_id}, {format_timestamp(place.micros)})"
-    return load.frame(table, cursor=place, at=at_place, **_contracts_of(table, load, asked))
+    return load.frame(table, cursor=place, at=at_place, **_contracts_of(table, load, filters))
 
 
-def _contracts_of(table: pa.Table, load: TableLoad, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _contracts_of(table: pa.Table, load: TableLoad, filters: Mapping[str, Any]) -> dict[str, Any]:
     """The provenance of the contracts of a snapshot, by which they can be an opening."""
-    said = proof(
+    attrs = proof(
         table.slice(0, load.limit),
-        templates=asked.get("templates"),
-        parties=asked.get("parties", asked.get("owners")),
+        templates=filters.get("templates"),
+        parties=filters.get("parties", filters.get("owners")),
         snapshot=True,
     )
-    return said | ({} if load.limit is None or table.num_rows < load.limit else {"limit": load.limit})
+    return attrs | ({} if load.limit is None or table.num_rows < load.limit else {"limit": load.limit})
 
 
-def _parts(asked: dict[str, Any]) -> list[dict[str, Any]]:
+def _parts(filters: dict[str, Any]) -> list[dict[str, Any]]:
     """The arguments of each request for a snapshot: every combination of parts of the lists."""
-    return [dict(zip(asked, lists, strict=True)) for lists in product(*map(thousands, asked.values()))]
+    return [dict(zip(filters, lists, strict=True)) for lists in product(*map(thousands, filters.values()))]
 
 
 def _joined(table: pa.Table) -> pa.Table:
@@ -271,11 +271,11 @@ def _read_coins(items: Sequence[Raw]) -> pa.RecordBatch:
     locked = [_is_locked(item, position, endpoint) for position, item in enumerate(items)]
     parts, order = [], []
     for table, wanted in ((COINS, False), (LOCKED_COINS, True)):
-        places = [place for place, index in enumerate(locked) if index is wanted]
-        supplied = {"locked": [wanted] * len(places)}
-        coins = read_records(table, [items[place] for place in places], endpoint, supplied=supplied, left_out=_LEFT_OUT)
+        rows = [row for row, index in enumerate(locked) if index is wanted]
+        supplied = {"locked": [wanted] * len(rows)}
+        coins = read_records(table, [items[row] for row in rows], endpoint, supplied=supplied, left_out=_LEFT_OUT)
         parts.append(_plain_ids(coins, COINS))
-        order += places
+        order += rows
     whole = pa.Table.from_batches(parts, schema=COINS.schema)
     sorted_rows = whole.take(pc.sort_indices(pa.array(order, pa.int64()))).combine_chunks()
     return sorted_rows.to_batches()[0] if len(items) else parts[0]

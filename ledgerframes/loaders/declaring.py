@@ -56,18 +56,18 @@ def loader(
         A decorator that makes the public function. It takes the network in place of the `TableLoad`, then the loader's
         own arguments, then `keywords` and those of the columns; its signature and docstring have all of them.
     """
-    asked = {column.option for column in table.columns} - {""}
+    options = {column.option for column in table.columns} - {""}
     refused = "InputError: an argument is not valid" + (", or the scan does not serve the route." if needs else ".")
 
     def declare(load: Callable[..., R]) -> Callable[..., R]:
-        own = asked & inspect.signature(load).parameters.keys()
-        common = (*sorted(asked - own), *keywords)
+        own = options & inspect.signature(load).parameters.keys()
+        common = (*sorted(options - own), *keywords)
 
-        def run(net: Network, *arguments: Any, **given: Any) -> R:
-            form = {name: given[name] for name in (*common, *own) if name in given}
-            given = {name: value for name, value in given.items() if name not in common}
+        def run(net: Network, *arguments: Any, **named: Any) -> R:
+            form = {name: named[name] for name in (*common, *own) if name in named}
+            named = {name: value for name, value in named.items() if name not in common}
             made = TableLoad.of(net, table, **form)
-            return load(replace(made, needs=tuple(needs), instead=instead), *arguments, **given)
+            return load(replace(made, needs=tuple(needs), instead=instead), *arguments, **named)
 
         return taking(run, load, TableLoad.of, common, errors=(refused, *_ERRORS))
 
@@ -97,13 +97,13 @@ def history_loader(
     note = _UNBOUNDED.format(items="updates" if history is UPDATE_HISTORY else "items")
 
     def declare(load: Callable[..., R]) -> Callable[..., R]:
-        def run(net: Network, *arguments: Any, **given: Any) -> R:
-            asked = {name: given.pop(name) for name in keywords if name in given}
+        def run(net: Network, *arguments: Any, **named: Any) -> R:
+            requested = {name: named.pop(name) for name in keywords if name in named}
 
             def read(**more: Any) -> dict[str, Any]:
-                return read_history(net, HistoryRequest.of(net, history, tables, **asked, **more))
+                return read_history(net, HistoryRequest.of(net, history, tables, **requested, **more))
 
-            return load(read, *arguments, **given)
+            return load(read, *arguments, **named)
 
         return taking(run, load, HistoryRequest.of, keywords, errors=_ERRORS_OF_HISTORIES, note=note, **kinds)
 

@@ -246,8 +246,8 @@ class _Load:
             return  # there is nothing, or not yet
         self._begin_known = True
         # Objects contain everything from the time in their names.
-        held = self._net.begins_after
-        reach = first if held is None else Cursor(first.migration_id, held + 1)
+        begins_after = self._net.begins_after
+        reach = first if begins_after is None else Cursor(first.migration_id, begins_after + 1)
         if not window.wants_before(reach):
             return
         self.beginning = Beginning(first, self._proven(first))
@@ -277,15 +277,15 @@ class _Load:
         else:
             self._newest = self.reader.newest
         if self._newest is None:
-            said = nothing_shown(self._net.scan) if paged else f"{self.place}: its objects hold nothing so late"
+            reason = nothing_shown(self._net.scan) if paged else f"{self.place}: its objects hold nothing so late"
         else:
             following = Cursor(self._newest.migration_id, self._newest.micros + 1)
             if (window.since or following.micros) <= following.micros and (window.start or following) <= following:
                 return
-            said = f"{self.place} ends at {self._newest}, {self._last_there}"
+            reason = f"{self.place} ends at {self._newest}, {self._last_there}"
         self.complete = False
         raise PartialResultError(
-            f"{said}, and {window} is asked for. Give an earlier start=, leave it out, or pass allow_partial=True to"
+            f"{reason}, and {window} is asked for. Give an earlier start=, leave it out, or pass allow_partial=True to"
             " get no rows"
         )
 

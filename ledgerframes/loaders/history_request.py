@@ -46,8 +46,8 @@ class EventChoice:
             InputError: one of them is neither a text nor a list of texts.
         """
         several = {key: [value] if isinstance(value, str) else value for key, value in wanted.items()}
-        given = {key: values for key, values in several.items() if values is not None}
-        read = {key: names(value, key) for key, value in given.items()}
+        chosen = {key: values for key, values in several.items() if values is not None}
+        read = {key: names(value, key) for key, value in chosen.items()}
         for key, values in read.items():
             if not values:
                 refuse(key, wanted[key], "give one text or several, or leave it out for all events")
@@ -56,8 +56,8 @@ class EventChoice:
     @property
     def attrs(self) -> dict[str, Any]:
         """The conditions, for provenance."""
-        given = {"template": self.template, "party": self.party, "choice": self.choice}
-        return {"only": {key: list(value) for key, value in given.items() if value is not None}}
+        chosen = {"template": self.template, "party": self.party, "choice": self.choice}
+        return {"only": {key: list(value) for key, value in chosen.items() if value is not None}}
 
     def selected(self, events: pa.RecordBatch) -> pa.RecordBatch:
         """The requested events of a page."""
@@ -170,8 +170,8 @@ class HistoryRequest:
         Raises:
             InputError: an argument breaks a rule.
         """
-        held = net.settings.decimals if decimals is None else decimals
-        check_shape(as_, held, lists)
+        effective = net.settings.decimals if decimals is None else decimals
+        check_shape(as_, effective, lists)
         return cls(
             history=history,
             only=only,
@@ -181,7 +181,7 @@ class HistoryRequest:
             limit=None if limit is None else whole_number(limit, "limit", least=1),
             page_size=whole_number(page_size, "page_size", least=1, most=MAXIMUM),
             as_=as_,
-            decimals=held,
+            decimals=effective,
             lists=lists,
             allow_partial=flag(allow_partial, "allow_partial"),
             progress=None if progress is None else flag(progress, "progress"),

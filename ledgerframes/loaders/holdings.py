@@ -54,11 +54,11 @@ def summary_server(net: Network) -> Validator | Scan:
 class Parts:
     """The answers for parts of a list of parties, all of the snapshot and round of the first one."""
 
-    def __init__(self, load: TableLoad, asked: dict[str, Any], as_of_round: int | None) -> None:
+    def __init__(self, load: TableLoad, query: dict[str, Any], as_of_round: int | None) -> None:
         self._net = load.net
         self._origin = load.origin
-        self._asked = asked
-        self._wanted = parse_timestamp(asked["record_time"])[0]
+        self._query = query
+        self._wanted = parse_timestamp(query["record_time"])[0]
         self._round = as_of_round
         self._place: tuple[int, int | None] | None = None
         self._items: dict[str, Raw] = {}
@@ -76,7 +76,7 @@ class Parts:
     @property
     def stated(self) -> bool:
         """Whether the time is the snapshot's own: the server states another one, or an exact one was requested."""
-        return self.age != 0 or self._asked["record_time_match"] == "exact"
+        return self.age != 0 or self._query["record_time_match"] == "exact"
 
     @property
     def age_in_words(self) -> str:
@@ -93,7 +93,7 @@ class Parts:
                 summary_server(self._net).raw.holdings_summary,
                 owner_party_ids=parties,
                 as_of_round=self._round,
-                **self._asked,
+                **self._query,
             )
         except StatusError as error:
             # Servers refuse more than 1,000 holdings in total, and do not report which parties have how many.
@@ -134,11 +134,11 @@ class Parts:
 
     def _pin(self, micros: int, number: int | None) -> None:
         """Ask for the rest at the time and round of the first answer: the newest snapshot may change meanwhile."""
-        if micros > self._wanted or (micros < self._wanted and self._asked["record_time_match"] == "exact"):
-            raise self._broken(f"the answer is from {format_timestamp(micros)}, asked was {self._asked['record_time']}")
+        if micros > self._wanted or (micros < self._wanted and self._query["record_time_match"] == "exact"):
+            raise self._broken(f"the answer is from {format_timestamp(micros)}, asked was {self._query['record_time']}")
         self._place, self._round = (micros, number), number
         if micros != self._wanted:
-            self._asked = self._asked | {"record_time": format_timestamp(micros), "record_time_match": "exact"}
+            self._query = self._query | {"record_time": format_timestamp(micros), "record_time_match": "exact"}
 
     def _broken(self, what: object) -> DecodeError:
         return DecodeError(f"{_ENDPOINT}: {what}", endpoint=_ENDPOINT, table=HOLDINGS_SUMMARY.name)
@@ -156,7 +156,7 @@ class Parts:
         zeros = stated if missing == "zero" else ()
         supplied = {
             "record_time": [self._record_time] * len(rows),
-            "migration_id": [self._asked["migration_id"]] * len(rows),
+            "migration_id": [self._query["migration_id"]] * len(rows),
             "computed_as_of_round": [self._round] * len(rows),
             "found": [party in self._items if party in self._answered else None for party in rows],
         }
@@ -294,17 +294,17 @@ def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:
 def _mapped(times: list[Any], rounds: Mapping[Any, Any]) -> list[_Ask]:
     """The rounds of each time; the keys are the times if no others are given."""
     by_time: dict[int, list[int | None]] = {}
-    for moment, given in rounds.items():
+    for moment, numbers in rounds.items():
         by_time[to_micros(moment, "as_of_round")] = [
-            _round(number) for number in ([given] if _is_whole(given) else given)
+            _round(number) for number in ([numbers] if _is_whole(numbers) else numbers)
         ]
     if not by_time:
         raise InputError("as_of_round names no time; give {time: round}")
-    asked = list(by_time) if times == [None] else [to_micros(time_given, "record_time") for time_given in times]
-    if set(asked) != set(by_time):
-        odd = format_timestamp(min(set(asked) ^ set(by_time)))
+    requested = list(by_time) if times == [None] else [to_micros(time_given, "record_time") for time_given in times]
+    if set(requested) != set(by_time):
+        odd = format_timestamp(min(set(requested) ^ set(by_time)))
         raise InputError(f"as_of_round and record_time name different times, {odd} for one; give each time a round")
-    return [(micros, number) for micros in asked for number in by_time[micros]]
+    return [(micros, number) for micros in requested for number in by_time[micros]]
 
 
 def _is_whole(value: Any) -> bool:

@@ -81,8 +81,8 @@ def load_ledger_transaction(
     named, views = parties_and_views(parties, interfaces)
     shown = whole_format(named, interfaces=views)
     if (update_id is None) == (hash is None):
-        said = "both are given" if update_id is not None else "neither is given"
-        raise InputError(f"update_id= and hash=: {said}; give exactly one of them")
+        problem = "both are given" if update_id is not None else "neither is given"
+        raise InputError(f"update_id= and hash=: {problem}; give exactly one of them")
     net = load.net
     if hash is not None:
         answer, endpoint = net.ledger.update_by_hash(hash, transaction_format=shown), UPDATE_BY_HASH

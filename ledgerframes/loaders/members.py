@@ -121,15 +121,15 @@ def load_validator_faucets(load: TableLoad, validators: Iterable[str]) -> Any:
         True
     """
     by_validator: dict[str, Raw] = {}
-    asked: list[str] = []
+    requested: list[str] = []
     wanted = distinct(validators, "validators", empty=": give at least one party id", kind=PartyId)[: load.limit]
     with load.asking():
         for part in _parts(wanted):
             by_validator |= _faucets(load, part)
-            asked += part
-    items = [by_validator.get(validator, Raw(b"{}")) for validator in asked]
-    found = [validator in by_validator for validator in asked]
-    return load.frame(load.read(items, left_out=["/validator"], validator=asked, found=found))
+            requested += part
+    items = [by_validator.get(validator, Raw(b"{}")) for validator in requested]
+    found = [validator in by_validator for validator in requested]
+    return load.frame(load.read(items, left_out=["/validator"], validator=requested, found=found))
 
 
 _validator_of: Final = reads(str, "validator")

@@ -65,7 +65,7 @@ def load_rounds(load: TableLoad) -> Any:
 
 def _values_of(members: dict[str, Raw], name: str, endpoint: str) -> list[Raw]:
     """The values of an object by contract id."""
-    with reading(endpoint, said=f"{name!r} is missing or not an object", table=ROUNDS.name, column=name):
+    with reading(endpoint, problem=f"{name!r} is missing or not an object", table=ROUNDS.name, column=name):
         return list(_map.decode(members[name]).values())
 
 

@@ -85,20 +85,20 @@ def proof(
     }
 
 
-def opening_of(given: Any, events: Mapping[str, Any], by: Loader = "load_opening") -> Opening | None:
+def opening_of(stated: Any, events: Mapping[str, Any], by: Loader = "load_opening") -> Opening | None:
     """Read the caller's opening, if it is proven to belong to the events.
 
     Args:
-        given: an `Opening`, a frame with equivalent attrs, `"nothing"`, or None.
+        stated: an `Opening`, a frame with equivalent attrs, `"nothing"`, or None.
         events: the provenance of the events.
         by: the loader to suggest in the error.
 
     Raises:
         InputError: it is none of these, contradicts its description, or does not end where the events begin.
     """
-    if given is None or (isinstance(given, str) and given == "nothing"):
+    if stated is None or (isinstance(stated, str) and stated == "nothing"):
         return None
-    opening = given if isinstance(given, Opening) else _of_frame(given, line_for(events, by))
+    opening = stated if isinstance(stated, Opening) else _of_frame(stated, line_for(events, by))
     _check_place(opening, events, by)
     return opening
 
@@ -106,8 +106,8 @@ def opening_of(given: Any, events: Mapping[str, Any], by: Loader = "load_opening
 def _of_frame(frame: Any, line: str) -> Opening:
     names = getattr(frame, "column_names", None) or getattr(frame, "columns", None)
     if names is None or "contract_id" not in list(names):
-        said = f"={frame!r}: give" if isinstance(frame, str) else f"={shown(frame)} is not valid: give"
-        raise InputError(f'opening{said} {line}, or "nothing"')
+        problem = f"={frame!r}: give" if isinstance(frame, str) else f"={shown(frame)} is not valid: give"
+        raise InputError(f'opening{problem} {line}, or "nothing"')
     attrs = attrs_of(frame)
     if not all(key in attrs for key in _KEYS) or attrs["cursor"] is None:
         raise InputError(

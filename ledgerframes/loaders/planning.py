@@ -139,24 +139,24 @@ def plan(net: Network, start: Bound | None = None, end: Bound | None = None, *, 
     wanted = wanted_window(start, end, last, now=0)
     began = net.stats.snapshot().requests
     extent = extent_of(net.scan, having(net.scan.update_pages, wanted))
-    looked = net.stats.snapshot().requests - began
+    spent = net.stats.snapshot().requests - began
     if extent is None and last is not None:
         raise PartialResultError(f"{nothing_shown(net.scan)}, so last= has nothing to count back from")
-    asked = wanted_window(start, end, last, now=0 if extent is None else extent.newest.micros)
-    return _planned(net, extent, [asked], looked=looked, again=0 if last is None else looked)
+    resolved = wanted_window(start, end, last, now=0 if extent is None else extent.newest.micros)
+    return _planned(net, extent, [resolved], spent=spent, again=0 if last is None else spent)
 
 
 def plan_windows(net: Network, windows: Sequence[Window], name: str = "") -> Plan:
     """Estimate what reading several windows takes; `name` describes them in words."""
     began = net.stats.snapshot().requests
     extent = extent_of(net.scan, having(net.scan.update_pages, EVERYTHING))
-    return _planned(net, extent, windows, name, looked=net.stats.snapshot().requests - began)
+    return _planned(net, extent, windows, name, spent=net.stats.snapshot().requests - began)
 
 
 def _planned(
-    net: Network, extent: Extent | None, windows: Sequence[Window], name: str = "", *, looked: int = 0, again: int = 0
+    net: Network, extent: Extent | None, windows: Sequence[Window], name: str = "", *, spent: int = 0, again: int = 0
 ) -> Plan:
-    """The plan; `looked` requests found the extent, and reading sends `again` of them once more."""
+    """The plan; `spent` requests found the extent, and reading sends `again` of them once more."""
     if extent is None:
         return Plan(name or f"{windows[0]}, where no update is shown", 0, 1, 1, 0.0, 0.0)
     size, items, seconds, probes = 0, 0, 0.0, 0
@@ -175,7 +175,7 @@ def _planned(
         seconds += sample.seconds
         probes += sample.requests
     count = round(sum(rows))
-    requests = again + (_requests_of_load(windows[0], extent, count, looked + probes) if windows else 0)
+    requests = again + (_requests_of_load(windows[0], extent, count, spent + probes) if windows else 0)
     # Loopback has no rate limit.
     rate = net.settings.rate if not is_loopback(net.scan.servers[0]) else 0.0
     # Whichever is slower decides, the server or the limit.
@@ -256,17 +256,17 @@ class _Sample:
             self.bytes += answer.size
             self.items += len(answer.value)
             self.seconds += answer.seconds
-            places = [
+            times = [
                 place.micros for place in answer.value.page_index.cursors if place.migration_id == part.migration_id
             ]
-            passed = len(places) < len(answer.value) or len(places) < SAMPLE_SIZE  # the end of the migration
-            inside = sum(micros < right for micros in places)
+            passed = len(times) < len(answer.value) or len(times) < SAMPLE_SIZE  # the end of the migration
+            inside = sum(micros < right for micros in times)
             if passed and part.whole_end and step == samples - 1:
-                self.rows += len(places)
-            elif passed or inside < len(places):
+                self.rows += len(times)
+            elif passed or inside < len(times):
                 self.rows += inside  # the whole stretch was seen
             else:
-                self.rows += len(places) * (right - left) / max(places[-1] - left, 1)
+                self.rows += len(times) * (right - left) / max(times[-1] - left, 1)
 
 
 def _times(micros: list[int]) -> pd.Series:

@@ -67,11 +67,11 @@ class _Silent:
 class _Bar:
     def __init__(self, bar: Any) -> None:
         self._bar = bar
-        self._given = bar.total is not None
+        self._has_total = bar.total is not None
 
     def advance(self, rows: int, note: str, share: float | None = None) -> None:
         self._bar.set_postfix_str(note, refresh=False)
-        if share and not self._given:
+        if share and not self._has_total:
             # With a total, a bar shows percent and the time that remains; rows are about as dense in all of the range.
             self._bar.total = max(round((self._bar.n + rows) / min(share, 1.0)), self._bar.n + rows)
         self._bar.update(rows)

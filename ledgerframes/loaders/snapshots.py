@@ -54,24 +54,24 @@ def load_instruments(load: TableLoad, *, ids: Iterable[str] | None = None) -> An
     empty = ": give at least one instrument id, or leave it out for all instruments"
     wanted = None if ids is None else distinct(ids, "ids", empty=empty)[: load.limit]
     items: list[Raw] = []
-    given: dict[str, list[Any]] = {"instrument_admin": [], "source": []}
+    supplied: dict[str, list[Any]] = {"instrument_admin": [], "source": []}
     for server in load.net.settings.urls("registry"):
         registry = load.net.registry.on(server)
         with load.asking():
             admin = _admin_of(registry)
-            if admin is None or admin not in given["instrument_admin"]:
+            if admin is None or admin not in supplied["instrument_admin"]:
                 rest = load if load.limit is None else replace(load, limit=load.limit - len(items))
                 found = _all_instruments(rest, registry) if wanted is None else _instruments(rest, registry, wanted)
                 items += found
-                given["instrument_admin"] += [admin] * len(found)
-                given["source"] += [source_of(server)] * len(found)
+                supplied["instrument_admin"] += [admin] * len(found)
+                supplied["source"] += [source_of(server)] * len(found)
         if load.limit is not None and len(items) >= load.limit:
             break
     if wanted is not None and load.origin.complete and (lost := set(wanted) - {_id_of(item) for item in items}):
         raise InputError(
             f"ids: no registry has an instrument {min(lost)!r}; lf.load_instruments(net) lists all there are"
         )
-    return load.frame(load.read(items, **given))
+    return load.frame(load.read(items, **supplied))
 
 
 def _admin_of(registry: Registry) -> str | None:
@@ -115,9 +115,9 @@ def _instrument(load: TableLoad, registry: Registry, instrument_id: str) -> list
         return []
     members = load.origin.body(lambda: answer)
     if bytes(members.get("id", b"null")) != msgspec.json.encode(instrument_id):
-        given = bytes(members.get("id", b"null")).decode()[:80]
+        actual = bytes(members.get("id", b"null")).decode()[:80]
         raise DecodeError(
-            f"{INSTRUMENT}: instrument {instrument_id!r} was requested, and the answer has the id {given}",
+            f"{INSTRUMENT}: instrument {instrument_id!r} was requested, and the answer has the id {actual}",
             endpoint=str(INSTRUMENT), table=INSTRUMENTS.name, column="instrument_id",
         )  # fmt: skip
     return [Raw(answer.value)]

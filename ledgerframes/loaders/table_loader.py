@@ -90,7 +90,7 @@ class Origin:
         if answer is None:
             return {}
         self.servers[source_of(answer.server)] = None
-        with reading(answer.request.endpoint, said="the answer is not a JSON object"):
+        with reading(answer.request.endpoint, problem="the answer is not a JSON object"):
             return _members.decode(answer.value)
 
     @contextmanager
@@ -117,7 +117,7 @@ class TableLoad:
         origin: the servers that answered.
         needs: the routes that are requested, the newest first, if not every server has them.
         instead: the remedy if none of them is served.
-        unasked: the paths of columns that no keyword of the caller adds; their values are in no other column.
+        omitted: the paths of columns that no keyword of the caller adds; their values are in no other column.
     """
 
     net: Network
@@ -131,7 +131,7 @@ class TableLoad:
     origin: Origin
     needs: tuple[Endpoint, ...] = ()
     instead: str = ""
-    unasked: tuple[str, ...] = ()
+    omitted: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -167,16 +167,16 @@ class TableLoad:
         Raises:
             InputError: one of them breaks a rule.
         """
-        held = net.settings.decimals if decimals is None else decimals
-        check_shape(as_, held, lists)
+        effective = net.settings.decimals if decimals is None else decimals
+        check_shape(as_, effective, lists)
         most = None if limit is None else min(whole_number(limit, "limit", least=1), _MOST)
         keeps = net.settings.personal if personal is None else flag(personal, "personal")
-        asked = {"personal": keeps, "blobs": flag(blobs, "blobs")}
-        unasked = tuple(column.source for column in table.columns if not asked.get(column.option, True))
-        table = table.having(*(name for name, wanted in asked.items() if wanted)) if unasked else table
+        options = {"personal": keeps, "blobs": flag(blobs, "blobs")}
+        omitted = tuple(column.source for column in table.columns if not options.get(column.option, True))
+        table = table.having(*(name for name, wanted in options.items() if wanted)) if omitted else table
         partial = flag(allow_partial, "allow_partial")
         origin = Origin(personal=keeps)
-        return cls(net, table, table.pick(columns), as_, held, lists, most, partial, origin, unasked=unasked)
+        return cls(net, table, table.pick(columns), as_, effective, lists, most, partial, origin, omitted=omitted)
 
     @property
     def endpoint(self) -> str:
@@ -185,7 +185,7 @@ class TableLoad:
 
     def of_table(self, table: Table) -> TableLoad:
         """The same for a second table that comes with the first one, with all its columns and rows."""
-        return replace(self, table=table, names=table.names, limit=None, unasked=())
+        return replace(self, table=table, names=table.names, limit=None, omitted=())
 
     @contextmanager
     def asking(self, *needs: Endpoint) -> Iterator[None]:
@@ -217,12 +217,12 @@ class TableLoad:
         Raises:
             DecodeError: an item breaks the contract.
         """
-        return read_records(self.table, items, self.endpoint, supplied=supplied, left_out=[*self.unasked, *left_out])
+        return read_records(self.table, items, self.endpoint, supplied=supplied, left_out=[*self.omitted, *left_out])
 
     def frame(
-        self, batch: pa.RecordBatch | pa.Table, *, cursor: Cursor | None = None, part: str = "", **said: Any
+        self, batch: pa.RecordBatch | pa.Table, *, cursor: Cursor | None = None, part: str = "", **attributes: Any
     ) -> Any:
-        """Select the caller's columns and rows; `said` are attributes in addition to the provenance.
+        """Select the caller's columns and rows; `attributes` are attributes in addition to the provenance.
 
         Args:
             batch: the rows.
@@ -230,7 +230,7 @@ class TableLoad:
             part: what was asked for, in words; the table's name by default.
         """
         origin = self.origin
-        attrs = said | provenance(
+        attrs = attributes | provenance(
             sources=tuple(origin.servers), range=part or self.table.name, cursor=cursor, complete=origin.complete,
             personal=origin.personal, left_out=origin.left_out, decimals=self.decimals,
         )  # fmt: skip
@@ -284,7 +284,7 @@ def items_of(members: Mapping[str, Raw], name: str, endpoint: str) -> list[Raw]:
     Raises:
         DecodeError: it is missing or not a list.
     """
-    with reading(endpoint, said=f"{name!r} is missing or not a list", column=name):
+    with reading(endpoint, problem=f"{name!r} is missing or not a list", column=name):
         return _items.decode(members[name])
 
 

@@ -117,10 +117,10 @@ def snapshot_at(net: Network, at: Bound | None) -> Cursor:
         snapshot = at_or_before(scan, migration_id, micros)
         if snapshot is not None:
             return Cursor(migration_id, snapshot)
-    said = "" if at is None else f" at or before {format_timestamp(micros)}"
+    when = "" if at is None else f" at or before {format_timestamp(micros)}"
     where = f" of migration {moment.migration_id}" if isinstance(moment, Cursor) else ""
     raise NotFoundError(
-        f"{SNAPSHOT_TIME}: the scan has no snapshot{where}{said}. What to do: lf.snapshot_times lists those it has",
+        f"{SNAPSHOT_TIME}: the scan has no snapshot{where}{when}. What to do: lf.snapshot_times lists those it has",
         status=404, server=scan.servers[0],
     )  # fmt: skip
 
