@@ -49,11 +49,11 @@ class Drawn:
 
     Attributes:
         kind: a name from `KINDS`, or "ok".
-        cut: where to cut the body, as a share from 0 to 1.
+        share: where to cut the body, from 0 to 1.
     """
 
     kind: str
-    cut: float
+    share: float
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class FaultDraws:
         self.faults = faults
         self._random = random.Random(faults.seed)
         self._lock = threading.Lock()
-        self._asked = 0
+        self._count = 0
 
     def draw(self, path: str) -> Drawn:
         """The fault of a request to this path."""
@@ -122,7 +122,7 @@ class FaultDraws:
 
     def _kind(self) -> str:
         # Counted under the lock of `draw`, so threads share one sequence.
-        position, self._asked = self._asked, self._asked + 1
+        position, self._count = self._count, self._count + 1
         if position < len(self.faults.sequence):
             return self.faults.sequence[position]
         at = self._random.random()
@@ -171,9 +171,9 @@ class InjectedAnswer:
 
     def start(self) -> Message:
         """The first message of the answer; Content-Length is that of the body."""
-        kept = [pair for pair in self.headers if pair[0] not in (b"content-length", b"transfer-encoding")]
+        headers = [pair for pair in self.headers if pair[0] not in (b"content-length", b"transfer-encoding")]
         length = (b"content-length", str(len(self.body)).encode())
-        return {"type": "http.response.start", "status": self.status, "headers": [*kept, length]}
+        return {"type": "http.response.start", "status": self.status, "headers": [*headers, length]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +246,7 @@ def _answer(status: int, content_type: str, body: str, *, retry_after: str = "")
 
 async def _spoil(exchange: InjectedExchange, whole: InjectedAnswer, drawn: Drawn) -> None:
     """Send the app's response, damaged as drawn."""
-    part = whole.body[: _cut(len(whole.body), drawn.cut)]
+    part = whole.body[: _shortened(len(whole.body), drawn.share)]
     match drawn.kind:
         case "reset-after":
             await _reset(exchange)
@@ -262,7 +262,7 @@ async def _spoil(exchange: InjectedExchange, whole: InjectedAnswer, drawn: Drawn
             await _whole(exchange, replace(whole, headers=_as_text(whole.headers)))
 
 
-def _cut(length: int, at: float) -> int:
+def _shortened(length: int, at: float) -> int:
     """A length from 1 to one less than the whole."""
     return max(1, min(length - 1, int(length * at)))
 

@@ -181,7 +181,7 @@ def _read_place(before: Any) -> int | timestamps.Cursor:
     return _read_time(before, before)
 
 
-def _read_time(value: Any, given: Any) -> int:
+def _read_time(value: Any, argument: Any) -> int:
     """Microseconds of a time; without a zone it is in UTC."""
     try:
         time = value if isinstance(value, datetime) else datetime.fromisoformat(value)
@@ -189,5 +189,5 @@ def _read_time(value: Any, given: Any) -> int:
         return timestamps.parse(time.isoformat())
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"prune_before={given!r} is not valid: give a time such as 2025-03-03T09:30Z, or (migration id, time)"
+            f"prune_before={argument!r} is not valid: give a time such as 2025-03-03T09:30Z, or (migration id, time)"
         ) from error

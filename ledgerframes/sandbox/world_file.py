@@ -62,7 +62,7 @@ def save(world: World, path: str | os.PathLike[str]) -> None:
             )
         users = [world.accounts[user_id] for user_id in sorted(world.accounts)]
         packages = list(world.packages.values())
-        journal = Journal(FORMAT, world.made, list(world.asked), users, packages, _history(world))
+        journal = Journal(FORMAT, world.made, list(world.later_changes), users, packages, _history(world))
     try:
         beside.write_bytes(msgspec.json.encode(journal))
         beside.replace(target)
@@ -110,11 +110,11 @@ def _read(source: Path) -> Journal:
 def _made_again(journal: Journal, source: Path) -> World:
     try:
         world = generate(**journal.made)
-        for asked in journal.asked:
-            if isinstance(asked, int):
-                world.advance(asked)
+        for change in journal.asked:
+            if isinstance(change, int):
+                world.advance(change)
             else:
-                carry_out_again(world, *asked)
+                carry_out_again(world, *change)
     except Exception as error:
         raise WorldFileError(
             f"the ledger in {str(source)!r} cannot be made again: {error}; make another one"

@@ -109,7 +109,7 @@ def make_user(own, _operator, command_id):
 )
 def test_a_command_arrives_once_whatever_goes_wrong(own, operator, kind, send, path):
     name, world = f"POST /api/ledger{path}", own.sandbox.world
-    before, executed = own.sandbox.requests[name], len(world.asked)
+    before, executed = own.sandbox.requests[name], len(world.later_changes)
     own.sandbox.faults = Faults({kind: 1.0})
 
     with suppress(lf.LedgerframesError):
@@ -117,4 +117,4 @@ def test_a_command_arrives_once_whatever_goes_wrong(own, operator, kind, send, p
     own.sandbox.faults = None
 
     assert own.sandbox.requests[name] == before + 1
-    assert len(world.asked) - executed == (1 if send is made and kind in RUN else 0)
+    assert len(world.later_changes) - executed == (1 if send is made and kind in RUN else 0)

@@ -86,7 +86,7 @@ class Desk:
     def counts(self):
         """What changes when anything does."""
         world = self.sandbox.world
-        return len(world.ledger_updates), len(world.contracts.active), world.coins.units, len(world.asked)
+        return len(world.ledger_updates), len(world.contracts.active), world.coins.units, len(world.later_changes)
 
 
 def nodes(answer) -> list:

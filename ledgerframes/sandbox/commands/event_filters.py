@@ -35,11 +35,11 @@ class Variants(Struct, rename="pascal", forbid_unknown_fields=True):
         Raises:
             UnreadableError: there is none, or more than one.
         """
-        given = [value for name in self.__struct_fields__ if (value := getattr(self, name)) is not None]
-        if len(given) != 1:
+        present = [value for name in self.__struct_fields__ if (value := getattr(self, name)) is not None]
+        if len(present) != 1:
             names = ", ".join(self.__struct_encode_fields__)
             raise unreadable(f"exactly one of {names} is to be given")
-        return given[0]
+        return present[0]
 
 
 class WildcardFilter(Struct, rename="camel"):
@@ -139,10 +139,10 @@ class Selection:
         """The witnesses that are requesting parties."""
         return [party for party in witnesses if self.anyone is not None or party in self.by_party]
 
-    def look(self, subject: Subject, witnesses: Collection[str]) -> Seen | None:
+    def seen(self, subject: Subject, witnesses: Collection[str]) -> Seen | None:
         """How an event with these witnesses is seen; None if it is not."""
-        asked = [one for party in witnesses for one in self.by_party.get(party, ())] + list(self.anyone or ())
-        matching = [one for one in asked if _lets_through(one, subject)]
+        filters = [one for party in witnesses for one in self.by_party.get(party, ())] + list(self.anyone or ())
+        matching = [one for one in filters if _lets_through(one, subject)]
         if not matching:
             return None
         viewed = [one for one in matching if isinstance(one, InterfaceFilter) and one.include_interface_view]

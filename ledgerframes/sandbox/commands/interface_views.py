@@ -68,8 +68,8 @@ def _coin(payload: Payload) -> dict[str, Any]:
 
 def _locked_coin(payload: Payload) -> dict[str, Any]:
     lock = payload["lock"]
-    held = {"holders": lock["holders"], "expiresAt": lock["expiresAt"], "expiresAfter": None, "context": None}
-    return {**_coin(payload["amulet"]), "lock": held}
+    lock_view = {"holders": lock["holders"], "expiresAt": lock["expiresAt"], "expiresAfter": None, "context": None}
+    return {**_coin(payload["amulet"]), "lock": lock_view}
 
 
 def _factory(payload: Payload) -> dict[str, Any]:

@@ -72,8 +72,8 @@ def _arriving(command: AssignCommand, submitter: str, world: World) -> Leg:
         cause = f"No reassignment with the id {reassignment_id!r} is known to the submitter"
         raise LedgerError("REASSIGNMENT_NOT_FOUND", cause, kind=errors.MISSING, resource=about)
     if (leg.source, leg.target) != (command.source, command.target):
-        way = f"from {leg.source} to {leg.target}; name these as source and target"
-        cause = f"The reassignment {reassignment_id!r} goes {way}"
+        route = f"from {leg.source} to {leg.target}; name these as source and target"
+        cause = f"The reassignment {reassignment_id!r} goes {route}"
         raise LedgerError("REASSIGNMENT_MISMATCH", cause, kind=errors.STATE, resource=about)
     return leg._replace(assigning=True, submitter=submitter)
 

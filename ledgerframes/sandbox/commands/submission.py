@@ -24,13 +24,13 @@ class RequestedChange(NamedTuple):
     """A change as it was submitted.
 
     Attributes:
-        asked: how to ask for it again: the kind of command, the user and the body.
+        journal_entry: how to ask for it again: the kind of command, the user and the body.
     """
 
     change_id: ChangeId
     submission_id: str
     workflow_id: str
-    asked: tuple[str, str, str] = ("", "", "")
+    journal_entry: tuple[str, str, str] = ("", "", "")
 
 
 def admit(world: World, change: RequestedChange) -> Simulation:
@@ -79,5 +79,5 @@ def carry_out(world: World, change: RequestedChange, write: Write) -> list[str]:
     submission = Submission(change.change_id, known, change.workflow_id, sim.now, world.offset(ids[-1]))
     world.submissions[change.change_id] = submission
     world.submitted.update(dict.fromkeys(ids, submission))
-    world.asked.append(change.asked)
+    world.later_changes.append(change.journal_entry)
     return ids

@@ -186,25 +186,25 @@ def change_preapproval(tx: Transaction, sim: Simulation) -> None:
     # One of the busiest never consents, so that both cases are easy to find.
     receiver = sim.parties.people_but(sim.rng, sim.parties.people[0])
     provider = sim.parties.validators[0]
-    given = sim.one(PREAPPROVAL, receiver)
-    if given is None:
+    consent = sim.one(PREAPPROVAL, receiver)
+    if consent is None:
         if not preapprove(tx, sim, receiver):
             tap(tx, sim, provider, 5_000 * UNITS)
         return
     open_round, price = sim.rounds[0], _price(sim.rounds[0], LIFETIME)
-    inputs = affordable(sim, provider, price, open_round) if given.payload["provider"] == provider else []
+    inputs = affordable(sim, provider, price, open_round) if consent.payload["provider"] == provider else []
     if not inputs:
         tap(tx, sim, provider, 5_000 * UNITS)
         return
-    until = timestamps.trimmed(timestamps.parse(given.payload["expiresAt"]) + LIFETIME)
+    until = timestamps.trimmed(timestamps.parse(consent.payload["expiresAt"]) + LIFETIME)
     argument = {
         "context": payment_context(sim, open_round),
         "inputs": [tagged(coin) for coin in inputs],
         "newExpiresAt": until,
     }
-    event = tx.exercise(given, "TransferPreapproval_Renew", argument, acting=(provider,), consuming=True)
+    event = tx.exercise(consent, "TransferPreapproval_Renew", argument, acting=(provider,), consuming=True)
     result = _paid(tx, sim, inputs, price, open_round, provider=provider, under=event)
-    payload = {**given.payload, "lastRenewedAt": timestamps.trimmed(sim.now), "expiresAt": until}
+    payload = {**consent.payload, "lastRenewedAt": timestamps.trimmed(sim.now), "expiresAt": until}
     renewed = tx.create(PREAPPROVAL, payload, under=event).contract_id
     parties = {"receiver": receiver, "provider": provider}
     event["exercise_result"] = {"transferPreapprovalCid": renewed, **parties, **result}

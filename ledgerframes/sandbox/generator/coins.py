@@ -164,9 +164,9 @@ def expire(tx: Transaction, sim: Simulation) -> None:
     payload = expired.payload["amulet"] if locked else expired.payload
     terms, choice = payload["amount"], "LockedAmulet_ExpireAmulet" if locked else "Amulet_Expire"
     argument, member = {"roundCid": open_round.contract_id}, sim.rng.choice(sim.parties.sponsors)
-    asked = {"cid": expired.contract_id, "choiceArg": argument, "sv": member}
+    dso_argument = {"cid": expired.contract_id, "choiceArg": argument, "sv": member}
     rules = sim.dso_rules
-    root = tx.exercise(rules, f"DsoRules_{choice}", asked, acting=(member,))
+    root = tx.exercise(rules, f"DsoRules_{choice}", dso_argument, acting=(member,))
     event = tx.exercise(expired, choice, argument, acting=(sim.parties.dso,), consuming=True, under=root)
     amount, rate = units(terms["initialAmount"]), units(terms["ratePerRound"]["rate"])
     as_of_zero = amount + int(terms["createdAt"]["number"]) * rate

@@ -84,7 +84,7 @@ _ELSEWHERE: Final[dict[Activity, int]] = {
     ious.pass_on: 14,
     ious.split: 3,
     ious.redeem: 5,
-    ious.look: 3,
+    ious.query_balance: 3,
     ious.settle_batch: 4,
 }
 _MAIN_WEIGHT: Final = 8
@@ -155,9 +155,9 @@ class _Generator:
 
     def __init__(self, seed: int, synchronizers: int, calendar: Calendar) -> None:
         self.rng = Random(seed)
-        places = invent_synchronizers(self.rng, synchronizers)
+        synchronizer_ids = invent_synchronizers(self.rng, synchronizers)
         parties, packages = invent_parties(self.rng), Packages(self.rng)
-        self.world = World(synchronizers=places, grow=self.grow, scan_party=parties.dso)
+        self.world = World(synchronizers=synchronizer_ids, grow=self.grow, scan_party=parties.dso)
         self.sim = Simulation(self.rng, self.world, parties, packages, calendar.begin, calendar)
         self.world.simulation = self.sim
         self.traffic = ReassignmentTraffic(self.sim)
@@ -210,8 +210,8 @@ class _Generator:
         if due <= then:
             self._scheduled += 1
             return [self._due()]
-        places = self._places(room)
-        return [self._next_update(place, crossing=crossing, alone=len(places) == 1) for place in places]
+        chosen = self._choose_synchronizers(room)
+        return [self._next_update(place, crossing=crossing, alone=len(chosen) == 1) for place in chosen]
 
     def _mean_gap(self) -> float:
         """The mean time between activities, so that the history ends in time."""
@@ -229,8 +229,8 @@ class _Generator:
         sim = self.sim
         if self._duty_at is None and next_duty(sim) is not None:
             self._duty_at = sim.now + self.rng.randrange(1, 15 * timestamps.SECOND)
-        coming = [self.traffic.next_time, next_time(sim)]
-        return min(coming if self._duty_at is None else [*coming, self._duty_at])
+        times = [self.traffic.next_time, next_time(sim)]
+        return min(times if self._duty_at is None else [*times, self._duty_at])
 
     def _due(self) -> Update:
         """The next update: a due leg, a duty of the members, or else an activity of users."""
@@ -245,7 +245,7 @@ class _Generator:
             return self._next_update(self.sim.main, crossing=False, alone=True)
         return self._transaction(self.sim.main, duty)
 
-    def _places(self, room: int) -> list[str]:
+    def _choose_synchronizers(self, room: int) -> list[str]:
         everywhere = self.world.synchronizers
         if room > 1 and len(everywhere) > 1 and self.rng.random() < _TIES:
             return self.rng.sample(everywhere, self.rng.randint(2, min(room, len(everywhere))))
@@ -284,7 +284,7 @@ class _Generator:
 _MOST_UNCLAIMED: Final = 10
 _MARKERS: Final = 16
 # A closed round is kept for a while, as on real networks.
-_KEPT_ROUNDS: Final = 3
+_RETAINED_ROUNDS: Final = 3
 
 
 def urgent(sim: Simulation) -> Activity | None:
@@ -300,8 +300,8 @@ def next_time(sim: Simulation) -> int:
         return sim.now + timestamps.SECOND
     issuing = sim.world.contracts.free(ISSUING_ROUND, sim.main).values()
     ends = [timestamps.parse(one.payload["targetClosesAt"]) for one in issuing]
-    coming = [end for end in ends if end > sim.now]
-    return min([sim.round_opened + sim.calendar.tick, *coming])
+    later = [end for end in ends if end > sim.now]
+    return min([sim.round_opened + sim.calendar.tick, *later])
 
 
 def next_duty(sim: Simulation) -> Activity | None:
@@ -348,7 +348,7 @@ def _closing_duty(sim: Simulation) -> Activity | None:
 def _is_old(sim: Simulation, closed: Contract) -> bool:
     """Whether a closed round may go: some rounds later, and with none of its coupons anywhere."""
     number = round_of(closed)
-    return round_of(sim.rounds[0]) - number > 2 + _KEPT_ROUNDS and not any(sim.world.contracts.coupons(number))
+    return round_of(sim.rounds[0]) - number > 2 + _RETAINED_ROUNDS and not any(sim.world.contracts.coupons(number))
 
 
 def _count(sim: Simulation, template: Template) -> int:

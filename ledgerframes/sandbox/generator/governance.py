@@ -326,15 +326,15 @@ def confirm(tx: Transaction, sim: Simulation, choice: str, argument: dict[str, A
 def execute(tx: Transaction, sim: Simulation, choice: str, argument: dict[str, Any]) -> Event:
     """The exercise of the coin's rules under the members' decision; its confirmations end first."""
     cid, member = next(iter(argument.values())), sim.rng.choice(sim.parties.sponsors)
-    given, rules = confirmations(sim, cid), sim.coin_rules
+    agreed, rules = confirmations(sim, cid), sim.coin_rules
     executing = {
         "action": coin_action(choice, argument),
         "amuletRulesCid": rules.contract_id,
-        "confirmationCids": [confirmed.contract_id for confirmed in given],
+        "confirmationCids": [confirmed.contract_id for confirmed in agreed],
         "sv": member,
     }
     root = tx.exercise(sim.dso_rules, "DsoRules_ExecuteConfirmedAction", executing, acting=(member,))
-    tx.archive(*given, under=root)
+    tx.archive(*agreed, under=root)
     name = choice.replace("CRARC", "AmuletRules")
     root["exercise_result"] = "DsoRules_ExecuteConfirmedActionResult"
     return tx.exercise(rules, name, argument, acting=(sim.parties.dso,), under=root)

@@ -61,7 +61,7 @@ def redeem(tx: Transaction, sim: Simulation) -> None:
     return None
 
 
-def look(tx: Transaction, sim: Simulation) -> None:
+def query_balance(tx: Transaction, sim: Simulation) -> None:
     """Ask an IOU for its balance, which changes nothing."""
     iou = _some(tx, sim)
     if iou is None:

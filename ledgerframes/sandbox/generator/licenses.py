@@ -70,8 +70,8 @@ def _report_alive(tx: Transaction, former: Contract, open_round: Contract) -> No
     # The coupon's successor can be expired without the validator's consent, so it is the one in use later.
     old = tx.sim.migration_id == 0
     choice = "ReceiveFaucetCoupon" if old else "RecordValidatorLivenessActivity"
-    asked = {"openRoundCid": open_round.contract_id}
-    event = tx.exercise(former, f"ValidatorLicense_{choice}", asked, acting=(validator,), consuming=True)
+    argument = {"openRoundCid": open_round.contract_id}
+    event = tx.exercise(former, f"ValidatorLicense_{choice}", argument, acting=(validator,), consuming=True)
     renewed = tx.create(LICENSE, {**former.payload, **_one_more_round(former, open_round, tx)}, under=event)
     coupon = tx.create(
         FAUCET_COUPON if old else LIVENESS_RECORD,

@@ -72,8 +72,8 @@ def advance_rounds(tx: Transaction, sim: Simulation) -> None:
     step = tx.exercise(rules, "AmuletRules_AdvanceOpenMiningRounds", {}, acting=(sim.parties.dso,), under=root)
     tx.archive(closing, under=step)
     terms = ("dso", "round", "amuletPrice", "issuanceConfig", "tickDuration", "rewardConfig", "trafficPrice")
-    kept = {name: closing.payload[name] for name in terms if name in closing.payload}
-    summarizing = tx.create(SUMMARIZING_ROUND, kept, under=step)
+    payload = {name: closing.payload[name] for name in terms if name in closing.payload}
+    summarizing = tx.create(SUMMARIZING_ROUND, payload, under=step)
     ask_for_rewards(tx, sim, closing, under=step)
     opened = open_round(tx, sim, newest + 1, step)
     step["choice_argument"] = {"amuletPrice": opened.payload["amuletPrice"], **rounds}

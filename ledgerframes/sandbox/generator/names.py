@@ -125,8 +125,8 @@ def _ask(tx: Transaction, sim: Simulation, owner: str) -> None:
         "paymentInterval": {"microseconds": str(LIFETIME)},
         "paymentDuration": {"microseconds": str(RENEWAL)},
     }
-    asked = {"subscriptionData": data, "payData": pay_data}
-    request = tx.create(SUBSCRIPTION_REQUEST, asked, owner=owner, under=event)
+    subscription = {"subscriptionData": data, "payData": pay_data}
+    request = tx.create(SUBSCRIPTION_REQUEST, subscription, owner=owner, under=event)
     for former in list(_of(sim, NAME_CONTEXT, owner)):
         # One asked in vain before, or let the entry expire.
         tx.archive(former, under=event)

@@ -48,15 +48,15 @@ def ask_for_rewards(tx: Transaction, sim: Simulation, closing: Contract, *, unde
                 "dryRun": dry_run,
                 "kind": None,
             }
-            asked = tx.create(CALCULATE_REWARDS, payload, under=under)
-            sim.allowances[asked.contract_id] = _allowances(sim, closing)
+            calculation = tx.create(CALCULATE_REWARDS, payload, under=under)
+            sim.allowances[calculation.contract_id] = _allowances(sim, closing)
 
 
 def next_duty(sim: Simulation) -> Any:
     """The next step of members for rewards, as a duty without its contracts; None if there is none."""
-    asked = sim.one(CALCULATE_REWARDS)
-    if asked is not None:
-        return start_processing if confirmations(sim, asked.contract_id) else confirm_hash
+    calculation = sim.one(CALCULATE_REWARDS)
+    if calculation is not None:
+        return start_processing if confirmations(sim, calculation.contract_id) else confirm_hash
     if sim.one(PROCESS_REWARDS) is not None:
         return process
     return expire if _expired(sim) else None
@@ -69,13 +69,13 @@ def confirm_hash(tx: Transaction, sim: Simulation) -> None:
 
 def start_processing(tx: Transaction, sim: Simulation) -> None:
     """Carry out the confirmed step: the hash is on the ledger, and its batch can be processed."""
-    asked = sim.the(CALCULATE_REWARDS)
-    argument = _start_argument(sim, asked)
+    calculation = sim.the(CALCULATE_REWARDS)
+    argument = _start_argument(sim, calculation)
     step = execute(tx, sim, _START, argument)
-    tx.archive(asked, under=step)
-    payload = {**asked.payload, "batchHash": argument["batchHash"]}
+    tx.archive(calculation, under=step)
+    payload = {**calculation.payload, "batchHash": argument["batchHash"]}
     begun = tx.create(PROCESS_REWARDS, payload, under=step)
-    sim.allowances[begun.contract_id] = sim.allowances.pop(asked.contract_id)
+    sim.allowances[begun.contract_id] = sim.allowances.pop(calculation.contract_id)
 
 
 def process(tx: Transaction, sim: Simulation) -> None:
@@ -187,9 +187,9 @@ def _allowances(sim: Simulation, closing: Contract) -> list[tuple[str, int]]:
     return [(provider, amount) for provider, weight in weights.items() if (amount := whole * weight // total)]
 
 
-def _start_argument(sim: Simulation, asked: Contract) -> dict[str, Any]:
-    batch = repr(sim.allowances[asked.contract_id]).encode()
+def _start_argument(sim: Simulation, calculation: Contract) -> dict[str, Any]:
+    batch = repr(sim.allowances[calculation.contract_id]).encode()
     return {
-        "calculateRewardsCid": asked.contract_id,
+        "calculateRewardsCid": calculation.contract_id,
         "batchHash": {"value": hashlib.sha256(batch).hexdigest()},
     }

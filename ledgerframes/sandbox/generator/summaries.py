@@ -101,8 +101,8 @@ class Sums:
 
     def metadata(self, kind: str, *, sender: str = "", reason: str = "") -> Metadata:
         """The metadata of the result: the rewards among the inputs, and the kind of the transfer."""
-        given = {f"amulet.{PREFIX}/{name}-rewards": getattr(self, name) for name in _REWARDS}
-        values = {name: shown(amount) for name, amount in given.items() if amount}
+        rewards = {f"amulet.{PREFIX}/{name}-rewards": getattr(self, name) for name in _REWARDS}
+        values = {name: shown(amount) for name, amount in rewards.items() if amount}
         return {"values": {**values, **holding_metadata(kind, burned=self.burned, sender=sender, reason=reason)}}
 
 

@@ -164,8 +164,8 @@ def _offer(
 
 
 def _consent(sim: Simulation, receiver: str) -> Contract | None:
-    given = sim.one(PREAPPROVAL, receiver)
-    return given if given and timestamps.parse(given.payload["expiresAt"]) > sim.now else None
+    consent = sim.one(PREAPPROVAL, receiver)
+    return consent if consent and timestamps.parse(consent.payload["expiresAt"]) > sim.now else None
 
 
 def _send_argument(

@@ -36,7 +36,7 @@ from ledgerframes.sandbox.http.responses import (
     read_within,
     refused,
 )
-from ledgerframes.sandbox.http.routes import CONTRACT, LEDGER, Asked, Route, Server
+from ledgerframes.sandbox.http.routes import CONTRACT, LEDGER, Route, Server, ServerRequest
 from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.objects import Objects
 from ledgerframes.sandbox.world.templates import TOKEN_RULES
@@ -94,7 +94,7 @@ def _endpoint(routes: list[Route], server: Server) -> Callable[[Request], Awaita
     async def answer(request: Request) -> Response:
         route = by_method["GET" if request.method == "HEAD" else request.method]
         try:
-            said = await _said(route, Asked(server, request, _caller(route, server, request)))
+            result = await _call(route, ServerRequest(server, request, _caller(route, server, request)))
         except TooLargeError as error:
             large = LedgerError("REQUEST_TOO_LARGE", str(error), kind=TOO_LARGE)
             return ledger_refused(large) if _is_ledger(route) else refused(RefusalError(413, str(error)))
@@ -105,19 +105,19 @@ def _endpoint(routes: list[Route], server: Server) -> Callable[[Request], Awaita
         except UnreadableError as error:
             # The contract's Errors 2: what cannot be read is answered in plain text.
             return PlainTextResponse(str(error), 400)
-        return said if isinstance(said, Response) else json_answer(said)
+        return result if isinstance(result, Response) else json_answer(result)
 
     return answer
 
 
-async def _said(route: Route, asked: Asked) -> Any:
+async def _call(route: Route, request: ServerRequest) -> Any:
     """Call the route's function; one that is async reads its body and takes the lock by itself."""
     if inspect.iscoroutinefunction(route.handler):
-        return await route.handler(asked)
+        return await route.handler(request)
     # The body of a GET means nothing, and a client that declares one need not send it.
-    body = await read_within(asked.request, JSON_MAXIMUM) if route.method == "POST" else b""
-    with asked.world.lock:
-        return route.handler(replace(asked, body=body))
+    body = await read_within(request.http, JSON_MAXIMUM) if route.method == "POST" else b""
+    with request.world.lock:
+        return route.handler(replace(request, body=body))
 
 
 def _is_ledger(route: Route) -> bool:

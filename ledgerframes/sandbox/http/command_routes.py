@@ -16,7 +16,7 @@ from ledgerframes.sandbox.commands.reassigning import write_reassignment
 from ledgerframes.sandbox.commands.submission import RequestedChange, Write, admit, carry_out
 from ledgerframes.sandbox.http.ledger import Ledger
 from ledgerframes.sandbox.http.ledger_access import allowed, forbidden
-from ledgerframes.sandbox.http.routes import Asked, Routes
+from ledgerframes.sandbox.http.routes import Routes, ServerRequest
 from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.world import ChangeId, World
 
@@ -28,12 +28,12 @@ logger = logging.getLogger("ledgerframes.sandbox")
 
 
 @ROUTES.post("/api/ledger/v2/commands/async/submit-reassignment")
-def submit_reassignment(asked: Asked) -> dict[str, Any]:
+def submit_reassignment(request: ServerRequest) -> dict[str, Any]:
     """Moves contracts; the outcome shows in the history, and in the log."""
-    order, write, _ = _reassignment(asked)
-    admit(asked.world, order)
+    order, write, _ = _reassignment(request)
+    admit(request.world, order)
     try:
-        carry_out(asked.world, order, write)
+        carry_out(request.world, order, write)
     except LedgerError as error:
         # The call has already been accepted; a real participant reports such a failure by a completion.
         logger.info("submission of %s was refused: %s: %s", order.change_id.command_id, error.code, error)
@@ -41,22 +41,22 @@ def submit_reassignment(asked: Asked) -> dict[str, Any]:
 
 
 @ROUTES.post("/api/ledger/v2/commands/submit-and-wait-for-reassignment")
-def wait_for_reassignment(asked: Asked) -> dict[str, Any]:
+def wait_for_reassignment(request: ServerRequest) -> dict[str, Any]:
     """Moves contracts; events are returned only if a format asks for them."""
-    order, write, body = _reassignment(asked)
-    chosen = None if body.event_format is None else allowed(asked.user, body.event_format)
-    ids = carry_out(asked.world, order, write)
-    return {"reassignment": Ledger(asked).composite(ids, chosen)}
+    order, write, body = _reassignment(request)
+    chosen = None if body.event_format is None else allowed(request.user, body.event_format)
+    ids = carry_out(request.world, order, write)
+    return {"reassignment": Ledger(request).composite(ids, chosen)}
 
 
 @ROUTES.post("/api/ledger/v2/commands/submit-and-wait-for-transaction-tree")
-def wait_for_tree(asked: Asked) -> dict[str, Any]:
+def wait_for_tree(request: ServerRequest) -> dict[str, Any]:
     """Creates and exercises; the events that acting and reading parties see are returned."""
-    body = asked.read(SubmitCommands)
-    order, write = _batch(_user_id(asked.user, body.user_id), body, asked.body)
-    _check_rights(asked.user, act_as=body.act_as, read_as=body.read_as)
-    (update_id,) = carry_out(asked.world, order, write)
-    return {"transactionTree": Ledger(asked).tree(update_id, everything({*body.act_as, *body.read_as}))}
+    body = request.read(SubmitCommands)
+    order, write = _batch(_user_id(request.user, body.user_id), body, request.body)
+    _check_rights(request.user, act_as=body.act_as, read_as=body.read_as)
+    (update_id,) = carry_out(request.world, order, write)
+    return {"transactionTree": Ledger(request).tree(update_id, everything({*body.act_as, *body.read_as}))}
 
 
 def carry_out_again(world: World, kind: str, user_id: str, sent: str) -> None:
@@ -68,20 +68,20 @@ def carry_out_again(world: World, kind: str, user_id: str, sent: str) -> None:
     carry_out(world, order, write)
 
 
-def _reassignment(asked: Asked) -> tuple[RequestedChange, Write, SubmitReassignment]:
-    body = asked.read(SubmitReassignment)
+def _reassignment(request: ServerRequest) -> tuple[RequestedChange, Write, SubmitReassignment]:
+    body = request.read(SubmitReassignment)
     commands = body.reassignment_commands
-    order, write = _legs(_user_id(asked.user, commands.user_id), body, asked.body)
-    _check_rights(asked.user, act_as=[commands.submitter])
+    order, write = _legs(_user_id(request.user, commands.user_id), body, request.body)
+    _check_rights(request.user, act_as=[commands.submitter])
     return order, write, body
 
 
 def _legs(user_id: str, body: SubmitReassignment, sent: bytes) -> tuple[RequestedChange, Write]:
-    asked = body.reassignment_commands
-    change_id = ChangeId(user_id, frozenset({asked.submitter}), asked.command_id)
+    commands = body.reassignment_commands
+    change_id = ChangeId(user_id, frozenset({commands.submitter}), commands.command_id)
     again = (_REASSIGNMENT, user_id, sent.decode())
-    order = RequestedChange(change_id, asked.submission_id or "", asked.workflow_id or "", again)
-    return order, partial(write_reassignment, read_reassignments(asked.commands), asked.submitter)
+    order = RequestedChange(change_id, commands.submission_id or "", commands.workflow_id or "", again)
+    return order, partial(write_reassignment, read_reassignments(commands.commands), commands.submitter)
 
 
 def _batch(user_id: str, body: SubmitCommands, sent: bytes) -> tuple[RequestedChange, Write]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Meta, Struct
 
 from ledgerframes.sandbox.http.responses import Int64, RefusalError, read_time
-from ledgerframes.sandbox.http.routes import Asked, Routes
+from ledgerframes.sandbox.http.routes import Routes, ServerRequest
 from ledgerframes.sandbox.world.active_set import Coin
 from ledgerframes.sandbox.world.amounts import UNITS, decimal
 from ledgerframes.sandbox.world.contracts import round_of
@@ -32,56 +32,56 @@ class SummaryRequest(Struct):
 @ROUTES.post(
     "/api/validator/v0/scan-proxy/holdings/summary",
 )
-def with_fees(asked: Asked) -> dict[str, Any]:
+def with_fees(request: ServerRequest) -> dict[str, Any]:
     """Holdings, by default with the fees of the earliest round that is open now.
 
     Real servers do so (a snapshot of 06:00 asked at 08:39 came with the round that was open at 08:39).
     """
-    wanted = asked.read(SummaryRequest)
-    held = _held(asked, wanted)
+    wanted = request.read(SummaryRequest)
+    by_party = _coins_by_party(request, wanted)
     as_of_round = wanted.as_of_round
     if as_of_round is None:
-        if not asked.world.rounds:
+        if not request.world.rounds:
             raise RefusalError(404, "No open mining round found")
-        as_of_round = round_of(asked.world.rounds[0])
-    summaries = [summary(party, coins, as_of_round=as_of_round) for party, coins in held.items()]
+        as_of_round = round_of(request.world.rounds[0])
+    summaries = [summary(party, coins, as_of_round=as_of_round) for party, coins in by_party.items()]
     return {**_echo(wanted), "computed_as_of_round": as_of_round, "summaries": summaries}
 
 
 @ROUTES.post("/api/scan/v1/holdings/summary", since="0.7")
 @ROUTES.post("/api/validator/v1/scan-proxy/holdings/summary", since="0.7")
-def without_fees(asked: Asked) -> dict[str, Any]:
+def without_fees(request: ServerRequest) -> dict[str, Any]:
     """Holdings: no fees, no round, no available amount."""
-    wanted = asked.read(SummaryRequest)
-    held = _held(asked, wanted).items()
-    summaries = [summary(party, coins, as_of_round=None) for party, coins in held]
+    wanted = request.read(SummaryRequest)
+    by_party = _coins_by_party(request, wanted).items()
+    summaries = [summary(party, coins, as_of_round=None) for party, coins in by_party]
     return {**_echo(wanted), "summaries": summaries}
 
 
-def _held(asked: Asked, wanted: SummaryRequest) -> dict[str, list[Coin]]:
+def _coins_by_party(request: ServerRequest, wanted: SummaryRequest) -> dict[str, list[Coin]]:
     """The holdings of each party with holdings at the snapshot, in an order of the server's own."""
-    asked.check_list("owner_party_ids", wanted.owner_party_ids)
-    at = snapshot_of(asked, wanted.migration_id, wanted.record_time, wanted.record_time_match)
+    request.check_list("owner_party_ids", wanted.owner_party_ids)
+    at = snapshot_of(request, wanted.migration_id, wanted.record_time, wanted.record_time_match)
     # Real servers answer in an order that differs from the request.
     parties = sorted(set(wanted.owner_party_ids), key=lambda party: party.rpartition("::")[::-1])
-    held: dict[str, list[Coin]] = {party: [] for party in parties}
-    for coin in (one.coin() for one in asked.view.active(at)):
-        if coin is not None and coin.owner in held:
-            held[coin.owner].append(coin)
-    held = {party: coins for party, coins in held.items() if coins}
-    if sum(map(len, held.values())) > asked.server.holdings_maximum:
+    by_party: dict[str, list[Coin]] = {party: [] for party in parties}
+    for coin in (one.coin() for one in request.view.active(at)):
+        if coin is not None and coin.owner in by_party:
+            by_party[coin.owner].append(coin)
+    by_party = {party: coins for party, coins in by_party.items() if coins}
+    if sum(map(len, by_party.values())) > request.server.holdings_maximum:
         # Real servers refuse more than 1,000 holdings in all; clients look for "limit" in the text.
-        raise RefusalError(400, f"The number of holdings exceeded the limit of {asked.server.holdings_maximum}")
-    return held
+        raise RefusalError(400, f"The number of holdings exceeded the limit of {request.server.holdings_maximum}")
+    return by_party
 
 
-def snapshot_of(asked: Asked, migration_id: int, record_time: str, match: str | None) -> Cursor:
+def snapshot_of(request: ServerRequest, migration_id: int, record_time: str, match: str | None) -> Cursor:
     """The snapshot that is asked for: of exactly that time unless the match says otherwise.
 
     Raises:
         RefusalError: 400, the time is not valid; 404, there is no such snapshot.
     """
-    snapshot = asked.view.snapshot(migration_id, read_time(record_time), exact=match != "at_or_before")
+    snapshot = request.view.snapshot(migration_id, read_time(record_time), exact=match != "at_or_before")
     if snapshot is None:
         raise RefusalError(404, f"No snapshot found for migration {migration_id} and {record_time}")
     return migration_id, snapshot

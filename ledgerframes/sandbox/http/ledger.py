@@ -9,7 +9,7 @@ from typing import Any
 
 from ledgerframes.sandbox.commands.event_filters import Seen, Selection, Subject, everything, interfaces_of
 from ledgerframes.sandbox.commands.interface_views import interface_views
-from ledgerframes.sandbox.http.routes import Asked
+from ledgerframes.sandbox.http.routes import ServerRequest
 from ledgerframes.sandbox.world.contracts import Origin, blob
 from ledgerframes.sandbox.world.items import Item, ScanEvent, ScanLeg, read_item
 from ledgerframes.sandbox.world.world import Update
@@ -95,12 +95,12 @@ class Ledger:
     """One participant's ledger over a world; its offsets number the updates as they were recorded.
 
     Args:
-        asked: whom to answer: newer releases have more members.
+        request: whom to answer: newer releases have more members.
     """
 
-    def __init__(self, asked: Asked) -> None:
-        self.world = asked.world
-        self.newest = asked.server.newest
+    def __init__(self, request: ServerRequest) -> None:
+        self.world = request.world
+        self.newest = request.server.newest
 
     def transaction(self, update_id: str, selection: Selection, *, effects: bool) -> dict[str, Any] | None:
         """A transaction with the events that are selected (contract: Resources, Ledger transaction).
@@ -194,7 +194,7 @@ class Ledger:
         origin = self.world.contracts.origins.get(leg.contract_id)
         stakeholders = (*origin.signatories, *origin.observers) if origin else (leg.submitter,)
         template_id, package_name = (origin.template_id, origin.template.package_name) if origin else ("", "")
-        seen = selection.look(Subject(template_id, package_name, interfaces_of(template_id)), stakeholders)
+        seen = selection.seen(Subject(template_id, package_name, interfaces_of(template_id)), stakeholders)
         if seen is None:
             return None
         value = {
@@ -220,7 +220,7 @@ def _shown(node: Node, selection: Selection, *, offset: int, effects: bool) -> d
     """An event as it is seen, if it is."""
     event = node.event
     subject = subject_of(event, through=event.interface_id if effects else None)
-    seen = selection.look(subject, node.witnesses if effects else node.stakeholders)
+    seen = selection.seen(subject, node.witnesses if effects else node.stakeholders)
     if seen is None or not (effects or node.acs_delta):
         return None
     if event.event_type == "created_event":
@@ -287,7 +287,7 @@ def _views(event: ScanEvent, seen: Seen) -> list[dict[str, Any]]:
 
 def _assigned(leg: ScanLeg, selection: Selection, offset: int) -> dict[str, Any] | None:
     node = arrival(leg)
-    seen = selection.look(subject_of(node.event), node.stakeholders)
+    seen = selection.seen(subject_of(node.event), node.stakeholders)
     if seen is None:
         return None
     return {"JsAssignmentEvent": {**move(leg), "createdEvent": created(node, seen, offset)}}

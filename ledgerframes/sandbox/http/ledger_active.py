@@ -98,5 +98,5 @@ def _replay(ledger: Ledger, at: int) -> _Replay:
 
 def _created(one: _Active, selection: Selection) -> dict[str, Any] | None:
     """The creation of a contract, if it is seen."""
-    seen = selection.look(subject_of(one.node.event), one.node.stakeholders)
+    seen = selection.seen(subject_of(one.node.event), one.node.stakeholders)
     return None if seen is None else created(one.node, seen, one.offset)

@@ -20,7 +20,7 @@ from ledgerframes.sandbox.http.ledger import Ledger, transaction_hash
 from ledgerframes.sandbox.http.ledger_access import UpdateFormat, allowed
 from ledgerframes.sandbox.http.ledger_active import active_entries
 from ledgerframes.sandbox.http.responses import Int32, Int64
-from ledgerframes.sandbox.http.routes import Asked, Routes
+from ledgerframes.sandbox.http.routes import Routes, ServerRequest
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.world import World
 
@@ -50,20 +50,20 @@ class UpdateByHash(Struct, rename="camel"):
 
 
 @ROUTES.post("/api/ledger/v2/updates/update-by-id")
-def update_by_id(asked: Asked) -> dict[str, Any]:
+def update_by_id(request: ServerRequest) -> dict[str, Any]:
     """An update by its id; topology events are never found."""
-    body = asked.read(UpdateById)
-    return _update(asked, body.update_id, body.update_format, wanted=body.update_id)
+    body = request.read(UpdateById)
+    return _update(request, body.update_id, body.update_format, wanted=body.update_id)
 
 
 @ROUTES.post("/api/ledger/v2/updates/update-by-hash", since="0.9")
-def update_by_hash(asked: Asked) -> dict[str, Any]:
+def update_by_hash(request: ServerRequest) -> dict[str, Any]:
     """A transaction by its `transactionHash`; reassignments have none."""
-    body = asked.read(UpdateByHash)
+    body = request.read(UpdateByHash)
     wanted = body.transaction_hash
-    found = next((one.update_id for one in asked.world.ledger_updates if transaction_hash(one) == wanted), "")
+    found = next((one.update_id for one in request.world.ledger_updates if transaction_hash(one) == wanted), "")
     transactions = UpdateFormat(include_transactions=body.update_format.include_transactions)
-    return _update(asked, found, transactions, wanted=wanted)
+    return _update(request, found, transactions, wanted=wanted)
 
 
 @ROUTES.post(
@@ -71,38 +71,38 @@ def update_by_hash(asked: Asked) -> dict[str, Any]:
     removed_in="0.9",
     in_contract=True,
 )
-def transaction_by_id(asked: Asked) -> dict[str, Any]:
+def transaction_by_id(request: ServerRequest) -> dict[str, Any]:
     """A transaction by its id."""
-    body = asked.read(TransactionById)
+    body = request.read(TransactionById)
     if body.requesting_parties and body.transaction_format:
         raise invalid("Both requestingParties and transactionFormat are set; use transactionFormat only")
     if not body.requesting_parties and not body.transaction_format:
         raise invalid("Either transaction_format or requesting_parties is required")
     parties = everything(body.requesting_parties) if body.requesting_parties else None
-    transaction = _transaction(asked, body.update_id, body.transaction_format, otherwise=parties)
+    transaction = _transaction(request, body.update_id, body.transaction_format, otherwise=parties)
     if transaction is None:
         raise not_found("transaction", body.update_id)
     return {"transaction": transaction}
 
 
-def _update(asked: Asked, update_id: str, shown: UpdateFormat, *, wanted: str) -> dict[str, Any]:
+def _update(request: ServerRequest, update_id: str, shown: UpdateFormat, *, wanted: str) -> dict[str, Any]:
     update, kind = None, "Transaction"
     if shown.include_transactions:
-        update = _transaction(asked, update_id, shown.include_transactions)
+        update = _transaction(request, update_id, shown.include_transactions)
     if update is None and shown.include_reassignments:
-        chosen, kind = allowed(asked.user, shown.include_reassignments), "Reassignment"
-        update = Ledger(asked).reassignment(update_id, chosen)
+        chosen, kind = allowed(request.user, shown.include_reassignments), "Reassignment"
+        update = Ledger(request).reassignment(update_id, chosen)
     if update is None:
         raise not_found("update", wanted)
     return {"update": {kind: {"value": update}}}
 
 
 def _transaction(
-    asked: Asked, update_id: str, shown: TransactionFormat | None, *, otherwise: Selection | None = None
+    request: ServerRequest, update_id: str, shown: TransactionFormat | None, *, otherwise: Selection | None = None
 ) -> dict[str, Any] | None:
-    chosen = allowed(asked.user, shown.event_format if shown else None, otherwise=otherwise)
+    chosen = allowed(request.user, shown.event_format if shown else None, otherwise=otherwise)
     effects = shown is not None and shown.transaction_shape == LEDGER_EFFECTS
-    return Ledger(asked).transaction(update_id, chosen, effects=effects)
+    return Ledger(request).transaction(update_id, chosen, effects=effects)
 
 
 PAGE: Final = 100
@@ -130,52 +130,54 @@ class ContractsPage(Struct, rename="camel"):
 
 
 @ROUTES.get("/api/ledger/v2/state/ledger-end")
-def end(asked: Asked) -> dict[str, Any]:
+def end(request: ServerRequest) -> dict[str, Any]:
     """Where the ledger ends."""
-    times = {"synchronizerTimes": _times(asked.world)} if asked.server.newest else {}
-    return {"offset": asked.world.last_offset, **times}
+    times = {"synchronizerTimes": _times(request.world)} if request.server.newest else {}
+    return {"offset": request.world.last_offset, **times}
 
 
 @ROUTES.post("/api/ledger/v2/updates/get-updates-page", since="0.7")
-def updates(asked: Asked) -> dict[str, Any]:
+def updates(request: ServerRequest) -> dict[str, Any]:
     """A page of updates."""
-    body = asked.read(UpdatesPage)
-    size, newest = _size(body.max_page_size), asked.world.last_offset
+    body = request.read(UpdatesPage)
+    size, newest = _size(body.max_page_size), request.world.last_offset
     begin = _offset(body.begin_offset_exclusive, "beginOffsetExclusive", newest) or 0
     asked_end = _offset(body.end_offset_inclusive, "endOffsetInclusive", newest)
     until = newest if asked_end is None else asked_end
     if begin > until:
         raise invalid(f"beginOffsetExclusive {begin} is after endOffsetInclusive {until}")
-    down, place = body.descending_order, _place(asked, body.page_token)
+    down, place = body.descending_order, _place(request, body.page_token)
     low, high = begin if down or place is None else place, place if down and place is not None else until
-    shown, last = _page(asked, body, low, high, size)
+    shown, last = _page(request, body, low, high, size)
     if down:
         low, more = last, last > begin
     else:
         high, more = last, last < until or asked_end is None
     answer = {"updates": shown, "lowestPageOffsetExclusive": low, "highestPageOffsetInclusive": high}
-    return {**answer, **({"nextPageToken": _token(asked, last)} if more else {})}
+    return {**answer, **({"nextPageToken": _token(request, last)} if more else {})}
 
 
 @ROUTES.post("/api/ledger/v2/state/active-contracts-page", since="0.7")
-def contracts(asked: Asked) -> dict[str, Any]:
+def contracts(request: ServerRequest) -> dict[str, Any]:
     """A page of the contracts that were active at an offset."""
-    body = asked.read(ContractsPage)
-    size, newest = _size(body.max_page_size), asked.world.last_offset
-    chosen = allowed(asked.user, body.event_format)
+    body = request.read(ContractsPage)
+    size, newest = _size(body.max_page_size), request.world.last_offset
+    chosen = allowed(request.user, body.event_format)
     at = _offset(body.active_at_offset, "activeAtOffset", newest)
     at = newest if at is None else at
-    entries = active_entries(Ledger(asked), chosen, at)
-    place = _place(asked, body.page_token) or 0
+    entries = active_entries(Ledger(request), chosen, at)
+    place = _place(request, body.page_token) or 0
     answer = {"activeContracts": entries[place : place + size], "activeAtOffset": at}
     more = place + size < len(entries)
-    return {**answer, **({"nextPageToken": _token(asked, place + size)} if more else {})}
+    return {**answer, **({"nextPageToken": _token(request, place + size)} if more else {})}
 
 
-def _page(asked: Asked, body: UpdatesPage, low: int, high: int, size: int) -> tuple[list[dict[str, Any]], int]:
+def _page(
+    request: ServerRequest, body: UpdatesPage, low: int, high: int, size: int
+) -> tuple[list[dict[str, Any]], int]:
     """The updates of a page between two offsets, and the offset up or down to which it goes."""
-    render_update, shown = _renderer(asked, body), []
-    numbered = list(enumerate(asked.world.recorded(low, high), low + 1))
+    render_update, shown = _renderer(request, body), []
+    numbered = list(enumerate(request.world.recorded(low, high), low + 1))
     for offset, update_id in reversed(numbered) if body.descending_order else numbered:
         update = render_update(update_id)
         if update is not None:
@@ -185,12 +187,12 @@ def _page(asked: Asked, body: UpdatesPage, low: int, high: int, size: int) -> tu
     return shown, low if body.descending_order else max(low, high)
 
 
-def _renderer(asked: Asked, body: UpdatesPage) -> Callable[[str], dict[str, Any] | None]:
+def _renderer(request: ServerRequest, body: UpdatesPage) -> Callable[[str], dict[str, Any] | None]:
     """Shows an update in the requested form, or None."""
-    wanted, ledger = body.update_format, Ledger(asked)
+    wanted, ledger = body.update_format, Ledger(request)
     whole, moves = wanted.include_transactions, wanted.include_reassignments
-    of_transactions = allowed(asked.user, whole.event_format) if whole else None
-    of_moves = allowed(asked.user, moves) if moves else None
+    of_transactions = allowed(request.user, whole.event_format) if whole else None
+    of_moves = allowed(request.user, moves) if moves else None
     effects = whole is not None and whole.transaction_shape == LEDGER_EFFECTS
 
     def render_update(update_id: str) -> dict[str, Any] | None:
@@ -205,11 +207,11 @@ def _renderer(asked: Asked, body: UpdatesPage) -> Callable[[str], dict[str, Any]
     return render_update
 
 
-def _token(asked: Asked, place: int) -> str:
-    return base64.urlsafe_b64encode(f"{asked.server.participant}:{place}".encode()).decode()
+def _token(request: ServerRequest, place: int) -> str:
+    return base64.urlsafe_b64encode(f"{request.server.participant}:{place}".encode()).decode()
 
 
-def _place(asked: Asked, token: str) -> int | None:
+def _place(request: ServerRequest, token: str) -> int | None:
     """The position of a request's token; None if there is none.
 
     Raises:
@@ -222,7 +224,7 @@ def _place(asked: Asked, token: str) -> int | None:
         number = int(place)
     except ValueError as error:
         raise invalid("pageToken is malformed") from error
-    if participant != asked.server.participant:
+    if participant != request.server.participant:
         raise invalid("pageToken belongs to another participant")
     return number
 
@@ -235,12 +237,12 @@ def _times(world: World) -> list[dict[str, str]]:
     return [{"synchronizerId": one, "recordTime": timestamps.exact(latest[one])} for one in sorted(latest)]
 
 
-def _size(asked: int | None) -> int:
-    if asked is None:
+def _size(request: int | None) -> int:
+    if request is None:
         return PAGE
-    if not 1 <= asked <= MAXIMUM:
-        raise invalid(f"maxPageSize {asked} is not from 1 to {MAXIMUM}")
-    return asked
+    if not 1 <= request <= MAXIMUM:
+        raise invalid(f"maxPageSize {request} is not from 1 to {MAXIMUM}")
+    return request
 
 
 def _offset(value: int | None, name: str, newest: int) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ledgerframes.sandbox.http.responses import INT32, RefusalError, malformed, page_token, read_page_token
-from ledgerframes.sandbox.http.routes import Asked, Routes
+from ledgerframes.sandbox.http.routes import Routes, ServerRequest
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, units
 from ledgerframes.sandbox.world.contracts import Contract, blob
@@ -21,67 +21,67 @@ METADATA: Final = Routes()
 
 
 @METADATA.get("/registry/metadata/v1/info")
-def info(asked: Asked) -> dict[str, Any]:
+def info(request: ServerRequest) -> dict[str, Any]:
     """Who the admin is."""
-    rules = asked.world.rules.get(asked.server.issuer)
+    rules = request.world.rules.get(request.server.issuer)
     if rules is None:
         raise RefusalError(404, "This registry has no admin")
     return {"adminId": rules.signatories[0], "supportedApis": SUPPORTED_APIS}
 
 
 @METADATA.get("/registry/metadata/v1/instruments")
-def instruments(asked: Asked) -> dict[str, Any]:
+def instruments(request: ServerRequest) -> dict[str, Any]:
     """A page of instruments."""
-    size = asked.integer("pageSize", bound=INT32)
+    size = request.integer("pageSize", bound=INT32)
     size = INSTRUMENTS_PAGE if size is None else min(size, INSTRUMENTS_MAXIMUM)
     if size < 1:
         raise RefusalError(400, f"pageSize must be positive, not {size}")
     try:
-        after = read_page_token(asked.query("pageToken"))
+        after = read_page_token(request.query("pageToken"))
     except ValueError as error:
         raise RefusalError(400, "The query parameter 'pageToken' was malformed") from error
     # By id and not by number, so that a token stays valid while the list grows.
-    left = [record for name, record in _listed(asked).items() if name > after]
+    left = [record for name, record in _listed(request).items() if name > after]
     token = page_token(left[size - 1]["id"]) if len(left) > size else None
     return {"instruments": left[:size], "nextPageToken": token}
 
 
 @METADATA.get("/registry/metadata/v1/instruments/{instrumentId:path}")
-def instrument(asked: Asked) -> dict[str, Any]:
+def instrument(request: ServerRequest) -> dict[str, Any]:
     """An instrument."""
-    return _instrument(asked, asked.part("instrumentId"))
+    return _instrument(request, request.part("instrumentId"))
 
 
 ROUTES: Final = Routes(METADATA)
 
 
 @ROUTES.post("/registry/allocation-instruction/v1/allocation-factory")
-def allocation_factory(asked: Asked) -> dict[str, Any]:
+def allocation_factory(request: ServerRequest) -> dict[str, Any]:
     """The factory and the context that an allocation needs."""
-    body = asked.object()
+    body = request.object()
     without_debug = body.get("excludeDebugFields", False)
     if not isinstance(without_debug, bool):
         raise malformed("excludeDebugFields must be a boolean")
-    wanted = _instrument(asked, _instrument_id(body))
+    wanted = _instrument(request, _instrument_id(body))
     if wanted.get("paused"):
         raise RefusalError(409, f"Instrument {wanted['id']} is paused: {wanted['pauseInfo']['reason']}")
-    return _factory(asked.world, with_debug=not without_debug)
+    return _factory(request.world, with_debug=not without_debug)
 
 
-def _listed(asked: Asked) -> dict[str, dict[str, Any]]:
+def _listed(request: ServerRequest) -> dict[str, dict[str, Any]]:
     """The registry's instruments by id; their supply is what all contracts are worth now, locked ones included."""
     # The contracts are in this ledger, so the supply is counted and cannot disagree with the history.
-    world = asked.world
+    world = request.world
     now = timestamps.exact(world.now)
-    if asked.server.issuer != COIN_RULES.entity:
-        held = decimal(sum(units(holding.payload["amount"]) for holding in world.contracts.of(TOKEN)))
-        return {SECOND_ID: instrument_record(SECOND_ID, "Harbor silver", "HS", 2, supply=held, as_of=now)}
+    if request.server.issuer != COIN_RULES.entity:
+        supply = decimal(sum(units(holding.payload["amount"]) for holding in world.contracts.of(TOKEN)))
+        return {SECOND_ID: instrument_record(SECOND_ID, "Harbor silver", "HS", 2, supply=supply, as_of=now)}
     coin = instrument_record(COIN_ID, COIN_ID, "CC", 10, supply=decimal(world.coins.units), as_of=now)
     return dict(sorted({**world.instruments, COIN_ID: coin}.items()))
 
 
-def _instrument(asked: Asked, instrument_id: str) -> dict[str, Any]:
-    found = _listed(asked).get(instrument_id)
+def _instrument(request: ServerRequest, instrument_id: str) -> dict[str, Any]:
+    found = _listed(request).get(instrument_id)
     if found is None:
         raise RefusalError(404, f"Instrument {instrument_id} not found")
     return found

@@ -62,9 +62,9 @@ async def no_route(_: Request, error: Exception) -> Response:
     return PlainTextResponse(text, error.status_code, headers=error.headers)
 
 
-def json_answer(said: Any) -> Response:
+def json_answer(content: Any) -> Response:
     """Answer 200 with JSON text, or with what becomes it."""
-    return Response(said if isinstance(said, bytes) else encode(said), media_type="application/json")
+    return Response(content if isinstance(content, bytes) else encode(content), media_type="application/json")
 
 
 async def read_within(request: Request, maximum: int) -> bytes:

@@ -53,7 +53,7 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ServerRequest:
     """One request; the world does not change until it is answered, unless its route's function is async.
 
     Attributes:
@@ -62,7 +62,7 @@ class Asked:
     """
 
     server: Server
-    request: Request
+    http: Request
     user: User
     body: bytes = b""
 
@@ -78,12 +78,12 @@ class Asked:
 
     def part(self, name: str) -> str:
         """A parameter of the path."""
-        part: str = self.request.path_params[name]
+        part: str = self.http.path_params[name]
         return part
 
     def query(self, name: str, otherwise: str = "") -> str:
         """A parameter of the query."""
-        return self.request.query_params.get(name, otherwise)
+        return self.http.query_params.get(name, otherwise)
 
     def needed(self, name: str) -> str:
         """A parameter that the query must have.
@@ -91,7 +91,7 @@ class Asked:
         Raises:
             RefusalError: 400, it does not.
         """
-        text = self.request.query_params.get(name)
+        text = self.http.query_params.get(name)
         if text is None:
             raise RefusalError(400, f"Request is missing required query parameter '{name}'")
         return text
@@ -102,7 +102,7 @@ class Asked:
         Raises:
             RefusalError: 400, it is not such an integer.
         """
-        text = self.request.query_params.get(name)
+        text = self.http.query_params.get(name)
         try:
             value = None if text is None else read_integer(text)
         except ValueError as error:
@@ -120,7 +120,7 @@ class Asked:
             RefusalError: 400, it is not JSON of that shape.
             UnreadableError: the same on the ledger interface.
         """
-        on_ledger = self.request.url.path.startswith(LEDGER)
+        on_ledger = self.http.url.path.startswith(LEDGER)
         return read_as(kind, self.body, refuse=unreadable if on_ledger else malformed)
 
     def object(self) -> dict[str, Any]:
@@ -139,20 +139,20 @@ class Asked:
         self.check_list(name, ids)
         return ids
 
-    def check_list(self, name: str, given: Sized) -> None:
+    def check_list(self, name: str, items: Sized) -> None:
         """Refuse a list of more items than newer releases take.
 
         Raises:
             RefusalError: 400, in the words of real servers.
         """
-        if self.server.newest and len(given) > LIST_MAXIMUM:
-            said = f"Expected '{name}' to contain at most {LIST_MAXIMUM} items, but contained {len(given)}."
-            raise RefusalError(400, said)
+        if self.server.newest and len(items) > LIST_MAXIMUM:
+            message = f"Expected '{name}' to contain at most {LIST_MAXIMUM} items, but contained {len(items)}."
+            raise RefusalError(400, message)
 
 
 #: Answers with a Response, with JSON text as bytes, or with what becomes JSON. It runs in the server's event loop while
 #: the world is locked, unless it is async: then it takes the lock for what needs it, and awaits nothing meanwhile.
-Handler = Callable[[Asked], Any]
+Handler = Callable[[ServerRequest], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from ledgerframes.sandbox.http.responses import (
     contract_record,
     read_time,
 )
-from ledgerframes.sandbox.http.routes import Asked, Routes
+from ledgerframes.sandbox.http.routes import Routes, ServerRequest
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.templates import NAME_RULES
 from ledgerframes.sandbox.world.timestamps import Cursor
@@ -31,10 +31,10 @@ ROUTES: Final = Routes()
 
 
 @ROUTES.post("/api/scan/v2/updates")
-def updates(asked: Asked) -> bytes:
+def updates(request: ServerRequest) -> bytes:
     """A page of the history."""
-    size, after, carrying = page_request(asked)
-    page = asked.view.page(after, size)
+    size, after, carrying = page_request(request)
+    page = request.view.page(after, size)
     if carrying:
         page = [update._replace(rendered=render.type_carrying(update.rendered)) for update in page]
     return b'{"transactions":[' + b",".join([update.rendered for update in page]) + b"]}"
@@ -42,32 +42,32 @@ def updates(asked: Asked) -> bytes:
 
 # Before the look-up by id, whose path would match it too.
 @ROUTES.get("/api/scan/v2/updates/hash/{hash:path}", since="0.7")
-def update_by_hash(asked: Asked) -> bytes:
+def update_by_hash(request: ServerRequest) -> bytes:
     """An update by the hash of its prepared transaction, which it carries, so the page's form is the right one."""
-    wanted = asked.part("hash")
-    found = asked.world.scanned_by_hash(wanted)
-    return _item(asked, found, f"No update with external transaction hash {wanted} found")
+    wanted = request.part("hash")
+    found = request.world.scanned_by_hash(wanted)
+    return _item(request, found, f"No update with external transaction hash {wanted} found")
 
 
 @ROUTES.get("/api/scan/v2/updates/{update_id}")
-def update_by_id(asked: Asked) -> bytes:
+def update_by_id(request: ServerRequest) -> bytes:
     """An update by its id."""
-    wanted = asked.part("update_id")
-    return _item(asked, asked.world.scanned(wanted), f"Transaction with id {wanted} not found")
+    wanted = request.part("update_id")
+    return _item(request, request.world.scanned(wanted), f"Transaction with id {wanted} not found")
 
 
 @ROUTES.get("/api/scan/v1/updates/{update_id:path}", removed_in="0.9", in_contract=True)
-def update_by_id_v1(asked: Asked) -> bytes:
+def update_by_id_v1(request: ServerRequest) -> bytes:
     """An update by its id with a constant offset, and its events in another order."""
-    return render.with_offset(update_by_id(asked))
+    return render.with_offset(update_by_id(request))
 
 
 @ROUTES.post("/api/scan/v0/ans-rules")
 @ROUTES.post("/api/validator/v0/scan-proxy/ans-rules")
-def ans_rules(asked: Asked) -> dict[str, Any]:
+def ans_rules(request: ServerRequest) -> dict[str, Any]:
     """The name service's rules; the contract is left out where both cached ids match."""
-    body = asked.object()
-    rules = asked.world.rules.get(NAME_RULES.entity)
+    body = request.object()
+    rules = request.world.rules.get(NAME_RULES.entity)
     if rules is None:
         raise RefusalError(404, "No AnsRules contract found")
     answer: dict[str, Any] = {}
@@ -80,13 +80,13 @@ def ans_rules(asked: Asked) -> dict[str, Any]:
 
 
 @ROUTES.get("/api/scan/v0/admin/validator/licenses")
-def licenses(asked: Asked) -> dict[str, Any]:
+def licenses(request: ServerRequest) -> dict[str, Any]:
     """A page of stored rows, newest first, without the archived ones."""
-    limit = asked.integer("limit", bound=INT32)
-    after = asked.integer("after", bound=INT64)
+    limit = request.integer("limit", bound=INT32)
+    after = request.integer("after", bound=INT64)
     limit = LICENSE_MAXIMUM if limit is None else limit
     check_size("limit", limit, LICENSE_MAXIMUM)
-    world = asked.world
+    world = request.world
     stored = [row for row in reversed(world.license_rows) if after is None or row[0] < after][:limit]
     active = [world.contracts.active.get(contract_id) for _, contract_id in stored]
     contracts = [contract_record(contract) for contract in active if contract is not None]
@@ -96,17 +96,17 @@ def licenses(asked: Asked) -> dict[str, Any]:
 
 
 @ROUTES.get("/api/scan/v0/internal/reward-accounting-process/rounds/earliest-available", since="0.7")
-def earliest_round(asked: Asked) -> dict[str, Any]:
+def earliest_round(request: ServerRequest) -> dict[str, Any]:
     """The earliest round with complete records of rewards."""
-    earliest = asked.world.earliest_round
+    earliest = request.world.earliest_round
     if earliest is None:
         raise RefusalError(404, "No round with complete reward accounting found")
     return {"earliest_round": earliest}
 
 
-def _item(asked: Asked, update: Update | None, missing: str) -> bytes:
-    carrying = carries_types(asked.request.query_params.get("daml_value_encoding"))
-    if update is None or not asked.view.knows(update):
+def _item(request: ServerRequest, update: Update | None, missing: str) -> bytes:
+    carrying = carries_types(request.http.query_params.get("daml_value_encoding"))
+    if update is None or not request.view.knows(update):
         raise RefusalError(404, missing)
     return render.type_carrying(update.rendered) if carrying else update.rendered
 
@@ -134,14 +134,14 @@ class PageRequest(Struct):
         return None if self.after is None else (self.after.after_migration_id, read_time(self.after.after_record_time))
 
 
-def page_request(asked: Asked) -> tuple[int, Cursor | None, bool]:
+def page_request(request: ServerRequest) -> tuple[int, Cursor | None, bool]:
     """The size of the requested page, the cursor before it, and whether its values carry their types.
 
     Raises:
         RefusalError: 400, one of them is not valid.
     """
-    wanted = asked.read(PageRequest)
-    check_size("page_size", wanted.page_size, asked.server.page_maximum)
+    wanted = request.read(PageRequest)
+    check_size("page_size", wanted.page_size, request.server.page_maximum)
     return wanted.page_size, wanted.cursor(), carries_types(wanted.daml_value_encoding)
 
 
@@ -157,18 +157,18 @@ def carries_types(encoding: Any) -> bool:
 
 
 @ROUTES.post("/api/scan/v0/events")
-def events(asked: Asked) -> bytes:
+def events(request: ServerRequest) -> bytes:
     """A page of the event history."""
-    size, after, carrying = page_request(asked)
-    page = _page(asked.view, after, size)
-    return b'{"events":[' + b",".join(_told(event, carrying=carrying) for event in page) + b"]}"
+    size, after, carrying = page_request(request)
+    page = _page(request.view, after, size)
+    return b'{"events":[' + b",".join(_item_of(event, carrying=carrying) for event in page) + b"]}"
 
 
 # Before the look-up by id, whose path would match it too.
 @ROUTES.get("/api/scan/v0/events/latest-record-time", since="0.9")
-def latest(asked: Asked) -> dict[str, str]:
+def latest(request: ServerRequest) -> dict[str, str]:
     """Up to where POST /v0/events will answer."""
-    updates = asked.view.page(None, len(asked.world.ledger_updates) or 1, private=True)
+    updates = request.view.page(None, len(request.world.ledger_updates) or 1, private=True)
     if not updates:
         raise RefusalError(404, "No events found")
     newest = max(event for update in updates[-8:] for event in events_of(update))
@@ -176,15 +176,15 @@ def latest(asked: Asked) -> dict[str, str]:
 
 
 @ROUTES.get("/api/scan/v0/events/{update_id:path}")
-def event_by_id(asked: Asked) -> bytes:
+def event_by_id(request: ServerRequest) -> bytes:
     """The item of an update or of a rejected request."""
-    wanted = asked.part("update_id")
-    carrying = carries_types(asked.request.query_params.get("daml_value_encoding"))
-    every = (event for update in asked.world.ledger_updates for event in events_of(update))
+    wanted = request.part("update_id")
+    carrying = carries_types(request.http.query_params.get("daml_value_encoding"))
+    every = (event for update in request.world.ledger_updates for event in events_of(update))
     event = next((event for event in every if event.update_id == wanted), None)
-    if event is None or not asked.view.knows(event.update):
+    if event is None or not request.view.knows(event.update):
         raise RefusalError(404, f"Event with id {wanted} not found")
-    return _told(event, carrying=carrying)
+    return _item_of(event, carrying=carrying)
 
 
 def _page(view: ServerView, after: Cursor | None, size: int) -> list[Event]:
@@ -211,7 +211,7 @@ def _is_after(event: Event, after: Cursor | None) -> bool:
     return after is None or (event.migration_id, event.record_time) > tuple(after)
 
 
-def _told(event: Event, *, carrying: bool) -> bytes:
+def _item_of(event: Event, *, carrying: bool) -> bytes:
     """An item as JSON; with `carrying`, its update's values in the encoding that carries types."""
     if carrying and event.carried != b"null":
         event = event.carrying(render.type_carrying(event.carried))

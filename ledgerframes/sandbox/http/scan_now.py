@@ -21,7 +21,7 @@ from ledgerframes.sandbox.http.responses import (
     malformed,
     with_state,
 )
-from ledgerframes.sandbox.http.routes import Asked, Routes
+from ledgerframes.sandbox.http.routes import Routes, ServerRequest
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract, blob, round_of
 from ledgerframes.sandbox.world.parties import name_of
@@ -43,10 +43,10 @@ _LIVING: Final = 600 * timestamps.SECOND
 
 
 @ROUTES.post("/api/scan/v0/open-and-issuing-mining-rounds")
-def rounds(asked: Asked) -> dict[str, Any]:
+def rounds(request: ServerRequest) -> dict[str, Any]:
     """The rounds that are open or issuing; contracts the caller has are left out of the answer."""
-    world = asked.world
-    known = [asked.ids(f"cached_{name}_contract_ids") for name in ("open_mining_round", "issuing_round")]
+    world = request.world
+    known = [request.ids(f"cached_{name}_contract_ids") for name in ("open_mining_round", "issuing_round")]
     return {
         "time_to_live_in_microseconds": _LIVING,
         "open_mining_rounds": _by_id(world.rounds, known[0]),
@@ -55,16 +55,16 @@ def rounds(asked: Asked) -> dict[str, Any]:
 
 
 @ROUTES.get("/api/scan/v0/closed-rounds")
-def closed_rounds(asked: Asked) -> dict[str, Any]:
+def closed_rounds(request: ServerRequest) -> dict[str, Any]:
     """Those that still have coupons, or had until lately; the earliest first."""
-    closed = sorted(asked.world.contracts.of(CLOSED_ROUND), key=round_of)
+    closed = sorted(request.world.contracts.of(CLOSED_ROUND), key=round_of)
     return {"rounds": [contract_record(contract) for contract in closed]}
 
 
 @ROUTES.get("/api/scan/v0/domains/{domain_id:path}/members/{member_id:path}/traffic-status")
-def traffic(asked: Asked) -> dict[str, Any]:
+def traffic(request: ServerRequest) -> dict[str, Any]:
     """The traffic that a member has bought and used on a synchronizer."""
-    world, synchronizer, member = asked.world, asked.part("domain_id"), asked.part("member_id")
+    world, synchronizer, member = request.world, request.part("domain_id"), request.part("member_id")
     if synchronizer not in world.synchronizers:
         raise RefusalError(404, f"Unknown synchronizer {synchronizer}")
     kind, _, party = member.partition("::")
@@ -83,19 +83,19 @@ def traffic(asked: Asked) -> dict[str, Any]:
 
 @ROUTES.get("/api/scan/v0/ans-entries")
 @ROUTES.get("/api/validator/v0/scan-proxy/ans-entries")
-def names(asked: Asked) -> dict[str, Any]:
+def names(request: ServerRequest) -> dict[str, Any]:
     """Names, the oldest first, and no next page."""
-    prefix, size = asked.query("name_prefix"), asked.integer("page_size", bound=INT32)
-    check_size("page_size", size, asked.server.page_maximum)
-    return {"entries": [entry for entry in _entries(asked.world) if entry["name"].startswith(prefix)][:size]}
+    prefix, size = request.query("name_prefix"), request.integer("page_size", bound=INT32)
+    check_size("page_size", size, request.server.page_maximum)
+    return {"entries": [entry for entry in _entries(request.world) if entry["name"].startswith(prefix)][:size]}
 
 
 @ROUTES.get("/api/scan/v0/ans-entries/by-party/{party:path}")
 @ROUTES.get("/api/validator/v0/scan-proxy/ans-entries/by-party/{party:path}")
-def name_by_party(asked: Asked) -> dict[str, Any]:
+def name_by_party(request: ServerRequest) -> dict[str, Any]:
     """A party's first name in the order of names."""
-    party = asked.part("party")
-    entries = [entry for entry in _entries(asked.world) if entry["user"] == party]
+    party = request.part("party")
+    entries = [entry for entry in _entries(request.world) if entry["user"] == party]
     if not entries:
         raise RefusalError(404, f"No ans entry found for party: {party}")
     return {"entry": min(entries, key=lambda entry: str(entry["name"]))}
@@ -103,44 +103,44 @@ def name_by_party(asked: Asked) -> dict[str, Any]:
 
 @ROUTES.get("/api/scan/v0/ans-entries/by-name/{name:path}")
 @ROUTES.get("/api/validator/v0/scan-proxy/ans-entries/by-name/{name:path}")
-def name_by_name(asked: Asked) -> dict[str, Any]:
+def name_by_name(request: ServerRequest) -> dict[str, Any]:
     """The entry of a name."""
-    name = asked.part("name")
-    named = next((entry for entry in _entries(asked.world) if entry["name"] == name), None)
+    name = request.part("name")
+    named = next((entry for entry in _entries(request.world) if entry["name"] == name), None)
     if named is None:
         raise RefusalError(404, f"No ans entry found for name: {name}")
     return {"entry": named}
 
 
 @ROUTES.get("/api/scan/v0/validators/validator-faucets")
-def faucets(asked: Asked) -> dict[str, Any]:
+def faucets(request: ServerRequest) -> dict[str, Any]:
     """The faucet rounds that validators have collected; those without a license are ignored."""
-    asked.needed("validator_ids")
-    wanted, licenses = asked.request.query_params.getlist("validator_ids"), _licenses(asked.world)
+    request.needed("validator_ids")
+    wanted, licenses = request.http.query_params.getlist("validator_ids"), _licenses(request.world)
     states = [_faucet(one, licenses[one]["faucetState"]) for one in sorted(set(wanted)) if one in licenses]
     return {"validatorsReceivedFaucets": states}
 
 
 @ROUTES.get("/api/scan/v0/featured-apps")
-def featured_apps(asked: Asked) -> dict[str, Any]:
+def featured_apps(request: ServerRequest) -> dict[str, Any]:
     """The rights of the featured apps."""
-    return {"featured_apps": [contract_record(right) for right in asked.world.contracts.of(FEATURED_RIGHT)]}
+    return {"featured_apps": [contract_record(right) for right in request.world.contracts.of(FEATURED_RIGHT)]}
 
 
 @ROUTES.get("/api/scan/v0/featured-apps/{provider_party_id:path}")
 @ROUTES.get("/api/validator/v0/scan-proxy/featured-apps/{provider_party_id:path}")
-def featured_app(asked: Asked) -> dict[str, Any]:
+def featured_app(request: ServerRequest) -> dict[str, Any]:
     """A provider's right; an empty object if there is none."""
-    provider = asked.part("provider_party_id")
-    rights = [one for one in asked.world.contracts.of(FEATURED_RIGHT) if one.payload["provider"] == provider]
+    provider = request.part("provider_party_id")
+    rights = [one for one in request.world.contracts.of(FEATURED_RIGHT) if one.payload["provider"] == provider]
     return {"featured_app_right": contract_record(rights[0])} if rights else {}
 
 
 @ROUTES.get("/api/scan/v0/dso")
 @ROUTES.get("/api/validator/v0/scan-proxy/dso")
-def dso(asked: Asked) -> dict[str, Any]:
+def dso(request: ServerRequest) -> dict[str, Any]:
     """The rules, the newest round, and the members."""
-    world = asked.world
+    world = request.world
     dso_rules, coin_rules = (world.rules.get(template.entity) for template in (DSO_RULES, COIN_RULES))
     if dso_rules is None or coin_rules is None or not world.rounds:
         raise RefusalError(404, "This ledger has no DsoRules")
@@ -159,10 +159,10 @@ def dso(asked: Asked) -> dict[str, Any]:
 
 
 @ROUTES.get("/api/scan/v0/scans")
-def scans(asked: Asked) -> dict[str, Any]:
+def scans(request: ServerRequest) -> dict[str, Any]:
     """The members' scans, under addresses that lead nowhere."""
-    every = [{"publicUrl": _address("scan", name), "svName": name} for name in _members(asked.world).values()]
-    return {"scans": [{"domainId": asked.world.synchronizers[0], "scans": every}]}
+    every = [{"publicUrl": _address("scan", name), "svName": name} for name in _members(request.world).values()]
+    return {"scans": [{"domainId": request.world.synchronizers[0], "scans": every}]}
 
 
 def _licenses(world: World) -> dict[str, dict[str, Any]]:
@@ -257,37 +257,37 @@ _CLOSE: Final = "DsoRules_CloseVoteRequest"
 
 
 @ROUTES.get("/api/scan/v0/admin/sv/voterequests")
-def requests(asked: Asked) -> Any:
+def requests(request: ServerRequest) -> Any:
     """The open requests."""
-    return _listed("dso_rules_vote_requests", _open(asked))
+    return _listed("dso_rules_vote_requests", _open(request))
 
 
 @ROUTES.post("/api/scan/v0/voterequest")
-def requests_by_id(asked: Asked) -> Any:
+def requests_by_id(request: ServerRequest) -> Any:
     """Of the open requests, those whose first contract is named."""
-    ids = asked.ids("vote_request_contract_ids")
-    return _listed("vote_requests", (one for one in _open(asked) if _first(one) in ids))
+    ids = request.ids("vote_request_contract_ids")
+    return _listed("vote_requests", (one for one in _open(request) if _first(one) in ids))
 
 
 @ROUTES.post("/api/scan/v0/admin/sv/voteresults")
-def results(asked: Asked) -> Any:
+def results(request: ServerRequest) -> Any:
     """The results of votes, the latest to take effect first."""
-    body = asked.object()
+    body = request.object()
     limit, start = body.get("limit"), body.get("pageToken") or 0
     if not isinstance(limit, int) or not isinstance(start, int) or limit < 1:
         raise malformed("limit and pageToken must be integers")
-    found = _results(asked, body)
+    found = _results(request, body)
     more = {"next_page_token": start + limit} if start + limit < len(found) else {}
     return {"dso_rules_vote_results": found[start : start + limit], **more}
 
 
-def _open(asked: Asked) -> list[Contract]:
-    return asked.world.contracts.of(VOTE_REQUEST)
+def _open(request: ServerRequest) -> list[Contract]:
+    return request.world.contracts.of(VOTE_REQUEST)
 
 
-def _results(asked: Asked, wanted: dict[str, Any]) -> list[dict[str, Any]]:
+def _results(request: ServerRequest, wanted: dict[str, Any]) -> list[dict[str, Any]]:
     """The results of closes that a request asks for."""
-    closes = [one.rendered for one in asked.world.updates if _CLOSE.encode() in one.rendered]
+    closes = [one.rendered for one in request.world.updates if _CLOSE.encode() in one.rendered]
     events = [event for item in closes for event in msgspec.json.decode(item)["events_by_id"].values()]
     every = [event["exercise_result"] for event in events if event.get("choice") == _CLOSE]
     return sorted((one for one in every if _is_wanted(one, wanted)), key=_effective, reverse=True)

@@ -12,7 +12,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from ledgerframes.sandbox.http.responses import JSON_MAXIMUM, RefusalError, read_as, read_time, read_within
-from ledgerframes.sandbox.http.routes import Asked, Routes
+from ledgerframes.sandbox.http.routes import Routes, ServerRequest
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.objects import Object, Objects, Segment
 
@@ -31,12 +31,12 @@ class ObjectsRequest(Struct):
 
 
 @ROUTES.post("/api/scan/v0/history/bulk/updates", since="0.7")
-async def updates(asked: Asked) -> dict[str, Any]:
+async def updates(request: ServerRequest) -> dict[str, Any]:
     """Whole segments, as many as fit into a page."""
-    wanted = read_as(ObjectsRequest, await read_within(asked.request, JSON_MAXIMUM))
-    with asked.world.lock:
-        objects, following = _page(asked.server.objects, wanted)
-    return {"object_refs": await _refs(asked, objects), **following}
+    wanted = read_as(ObjectsRequest, await read_within(request.http, JSON_MAXIMUM))
+    with request.world.lock:
+        objects, following = _page(request.server.objects, wanted)
+    return {"object_refs": await _refs(request, objects), **following}
 
 
 def _page(objects: Objects, wanted: ObjectsRequest) -> tuple[list[Object], dict[str, str]]:
@@ -62,11 +62,11 @@ def _page(objects: Objects, wanted: ObjectsRequest) -> tuple[list[Object], dict[
 
 
 @ROUTES.get("/api/scan/v0/history/bulk/acs", since="0.7")
-async def snapshot(asked: Asked) -> dict[str, Any]:
+async def snapshot(request: ServerRequest) -> dict[str, Any]:
     """The objects of the newest snapshot at or before a time."""
-    text, objects = asked.needed("at_or_before_record_time"), asked.server.objects
+    text, objects = request.needed("at_or_before_record_time"), request.server.objects
     at = read_time(text)
-    with asked.world.lock:
+    with request.world.lock:
         known = [cursor for cursor in objects.snapshots() if cursor[1] <= at]
         if not known:
             raise RefusalError(404, f"No snapshot objects found in bulk storage at or before {text}")
@@ -74,23 +74,23 @@ async def snapshot(asked: Asked) -> dict[str, Any]:
         found = objects.of_snapshot(cursor)
     if not found:
         raise RefusalError(404, f"No snapshot objects found in bulk storage at {timestamps.exact(cursor[1])}")
-    return {"record_time": timestamps.exact(cursor[1]), "object_refs": await _refs(asked, found)}
+    return {"record_time": timestamps.exact(cursor[1]), "object_refs": await _refs(request, found)}
 
 
 @ROUTES.get(_PATH + "{object_key:path}", since="0.7")
-async def download(asked: Asked) -> Response:
+async def download(request: ServerRequest) -> Response:
     """An object."""
-    key = asked.part("object_key")
-    with asked.world.lock:
-        found = asked.server.objects.found(key)
+    key = request.part("object_key")
+    with request.world.lock:
+        found = request.server.objects.found(key)
     if found is None:
         raise RefusalError(404, f"Object {key} not found")
     return Response(await asyncio.to_thread(found.write), media_type="application/octet-stream")
 
 
-async def _refs(asked: Asked, objects: list[Object]) -> list[dict[str, str]]:
+async def _refs(request: ServerRequest, objects: list[Object]) -> list[dict[str, str]]:
     """The objects as they are listed; a thread writes those that were not asked for before."""
-    url = asked.request.url
+    url = request.http.url
     base = f"{url.scheme}://{url.netloc}{_PATH}"
     digests = await asyncio.to_thread(lambda: [sha256(one.write()).digest() for one in objects])
     return [

@@ -18,7 +18,7 @@ from ledgerframes.sandbox.http.responses import (
     read_page_token,
     read_time,
 )
-from ledgerframes.sandbox.http.routes import Asked, Routes
+from ledgerframes.sandbox.http.routes import Routes, ServerRequest
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.active_set import Active
 from ledgerframes.sandbox.world.timestamps import Cursor
@@ -51,12 +51,12 @@ class CoinsRequest(_Wanted, kw_only=True):
 
 
 @ROUTES.get("/api/scan/v0/state/acs/snapshot-timestamp")
-def snapshot_time(asked: Asked) -> dict[str, Any]:
+def snapshot_time(request: ServerRequest) -> dict[str, Any]:
     """The newest snapshot strictly before a time."""
-    migration_id, text = asked.integer("migration_id", bound=INT64), asked.needed("before")
-    asked.needed("migration_id")
+    migration_id, text = request.integer("migration_id", bound=INT64), request.needed("before")
+    request.needed("migration_id")
     assert migration_id is not None
-    snapshot = asked.view.snapshot(migration_id, read_time(text) - 1, exact=False)
+    snapshot = request.view.snapshot(migration_id, read_time(text) - 1, exact=False)
     if snapshot is None:
         raise RefusalError(404, f"No snapshots found before {text}")
     return {"record_time": timestamps.exact(snapshot)}
@@ -65,58 +65,58 @@ def snapshot_time(asked: Asked) -> dict[str, Any]:
 @ROUTES.post("/api/scan/v2/state/acs", since="0.9")
 @ROUTES.post("/api/scan/v1/state/acs", since="0.7", removed_in="0.9")
 @ROUTES.post("/api/scan/v0/state/acs", removed_in="0.9")
-def state(asked: Asked) -> dict[str, Any]:
+def state(request: ServerRequest) -> dict[str, Any]:
     """A page of the active contracts."""
-    wanted = _read(asked, StateRequest)
+    wanted = _read(request, StateRequest)
     templates, parties = wanted.templates, wanted.party_ids
     for name in templates or ():
         if name.count(":") != 2:
             raise RefusalError(400, f"Malformed template_id filter: {name}")
-    at = _snapshot(asked, wanted)
-    kept = [
+    at = _snapshot(request, wanted)
+    matching = [
         contract
-        for contract in asked.view.active(at)
+        for contract in request.view.active(at)
         if (not templates or contract.template in templates)
         and (not parties or not contract.stakeholders.isdisjoint(parties))
     ]
-    return _page(asked, wanted, at, kept)
+    return _page(request, wanted, at, matching)
 
 
 @ROUTES.post("/api/scan/v2/holdings/state", since="0.9")
 @ROUTES.post("/api/scan/v1/holdings/state", since="0.7", removed_in="0.9")
 @ROUTES.post("/api/scan/v0/holdings/state", removed_in="0.9")
-def coins(asked: Asked) -> dict[str, Any]:
+def coins(request: ServerRequest) -> dict[str, Any]:
     """A page of the coins of some owners."""
-    wanted = _read(asked, CoinsRequest)
-    owners, at = set(wanted.owner_party_ids), _snapshot(asked, wanted)
-    kept = [one for one in asked.view.active(at) if (coin := one.coin()) is not None and coin.owner in owners]
-    return _page(asked, wanted, at, kept)
+    wanted = _read(request, CoinsRequest)
+    owners, at = set(wanted.owner_party_ids), _snapshot(request, wanted)
+    matching = [one for one in request.view.active(at) if (coin := one.coin()) is not None and coin.owner in owners]
+    return _page(request, wanted, at, matching)
 
 
-def _version(asked: Asked) -> str:
+def _version(request: ServerRequest) -> str:
     """The route's version: a page's token is a text under /v2, a number before; /v0 has events' ids, not updates'."""
-    return asked.request.url.path.split("/")[3]
+    return request.http.url.path.split("/")[3]
 
 
-def _read(asked: Asked, kind: type[_Body]) -> _Body:
+def _read(request: ServerRequest, kind: type[_Body]) -> _Body:
     """The request, unless it has a token of another version or too long a list."""
-    wanted, opaque = asked.read(kind), _version(asked) == "v2"
+    wanted, opaque = request.read(kind), _version(request) == "v2"
     if wanted.after is not None and isinstance(wanted.after, str) != opaque:
         known = "string" if opaque else "long"
         raise malformed(f"after: {wanted.after!r} is not a {known}")
     for name in ("party_ids", "templates", "owner_party_ids"):
-        asked.check_list(name, getattr(wanted, name, None) or ())
+        request.check_list(name, getattr(wanted, name, None) or ())
     return wanted
 
 
-def _snapshot(asked: Asked, wanted: _Wanted) -> Cursor:
-    check_size("page_size", wanted.page_size, asked.server.page_maximum)
-    return snapshot_of(asked, wanted.migration_id, wanted.record_time, wanted.record_time_match)
+def _snapshot(request: ServerRequest, wanted: _Wanted) -> Cursor:
+    check_size("page_size", wanted.page_size, request.server.page_maximum)
+    return snapshot_of(request, wanted.migration_id, wanted.record_time, wanted.record_time_match)
 
 
-def _page(asked: Asked, wanted: _Wanted, at: Cursor, kept: list[Active]) -> dict[str, Any]:
-    after, version = _row(wanted.after), _version(asked)
-    left = [contract for contract in kept if after is None or contract.row > after]
+def _page(request: ServerRequest, wanted: _Wanted, at: Cursor, matching: list[Active]) -> dict[str, Any]:
+    after, version = _row(wanted.after), _version(request)
+    left = [contract for contract in matching if after is None or contract.row > after]
     page = left[: wanted.page_size]
     answer = {
         "record_time": timestamps.exact(at[1]),

@@ -23,7 +23,7 @@ from ledgerframes.sandbox.commands.errors import (
 )
 from ledgerframes.sandbox.http.ledger_access import check_manager
 from ledgerframes.sandbox.http.responses import INT32, page_token, read_integer, read_page_token, read_within
-from ledgerframes.sandbox.http.routes import Asked, Routes
+from ledgerframes.sandbox.http.routes import Routes, ServerRequest
 from ledgerframes.sandbox.world.accounts import Right, User
 
 if TYPE_CHECKING:
@@ -81,25 +81,25 @@ class _OfParty(Struct):
 
 
 @ROUTES.get("/api/ledger/v2/users")
-def users(asked: Asked) -> dict[str, Any]:
+def users(request: ServerRequest) -> dict[str, Any]:
     """A page of users; a page size above the maximum is silently reduced to it."""
-    check_manager(asked.user)
-    size = _page_size(asked.query("pageSize"))
+    check_manager(request.user)
+    size = _page_size(request.query("pageSize"))
     try:
-        after = read_page_token(asked.query("pageToken"))
+        after = read_page_token(request.query("pageToken"))
     except ValueError as error:
         raise UnreadableError("Invalid value for: query parameter pageToken") from error
-    accounts = asked.world.accounts
+    accounts = request.world.accounts
     found = [accounts[user_id] for user_id in sorted(accounts) if user_id > after][: size + 1]
     token = page_token(found[size - 1].id) if len(found) > size else ""
     return {"users": [user.record() for user in found[:size]], "nextPageToken": token}
 
 
 @ROUTES.post("/api/ledger/v2/users")
-def create_user(asked: Asked) -> dict[str, Any]:
+def create_user(request: ServerRequest) -> dict[str, Any]:
     """A new user; the server sets the resource version."""
-    check_manager(asked.user)
-    user, accounts = new_user(asked.read(CreateUser)), asked.world.accounts
+    check_manager(request.user)
+    user, accounts = new_user(request.read(CreateUser)), request.world.accounts
     if user.id in accounts:
         cause, about = f"User {user.id!r} exists already", ("USER", user.id)
         raise LedgerError("USER_ALREADY_EXISTS", cause, kind=EXISTS, resource=about)
@@ -191,47 +191,47 @@ _WRONG_TYPE: Final = (8, 3, 415)
 
 
 @ROUTES.post("/api/ledger/v2/packages")
-async def upload(asked: Asked) -> dict[str, Any]:
+async def upload(request: ServerRequest) -> dict[str, Any]:
     """Stores an archive; vets it too, unless `vetAllPackages` is false."""
-    check_manager(asked.user)
-    text = asked.query("vetAllPackages", "true")
+    check_manager(request.user)
+    text = request.query("vetAllPackages", "true")
     if text not in _BOOLEANS:
         raise UnreadableError("Invalid value for: query parameter vetAllPackages")
-    synchronizers, packages = _synchronizers(asked), await _archive(asked)
-    with asked.world.lock:
+    synchronizers, packages = _synchronizers(request), await _archive(request)
+    with request.world.lock:
         if _BOOLEANS[text]:
-            _check(asked, packages, synchronizers)
+            _check(request, packages, synchronizers)
         for package in packages:
-            stored = asked.world.packages.setdefault(package.package_id, package)
+            stored = request.world.packages.setdefault(package.package_id, package)
             stored.vetted |= synchronizers if _BOOLEANS[text] else set()
     return {}
 
 
 @ROUTES.post("/api/ledger/v2/dars/validate")
-async def validate(asked: Asked) -> Response:
+async def validate(request: ServerRequest) -> Response:
     """Checks an archive without changing anything."""
-    check_manager(asked.user)
-    synchronizers, packages = _synchronizers(asked), await _archive(asked)
-    with asked.world.lock:
-        _check(asked, packages, synchronizers)
+    check_manager(request.user)
+    synchronizers, packages = _synchronizers(request), await _archive(request)
+    with request.world.lock:
+        _check(request, packages, synchronizers)
     return Response()
 
 
-def _synchronizers(asked: Asked) -> set[str]:
+def _synchronizers(request: ServerRequest) -> set[str]:
     """Where the packages are to be vetted: without `synchronizerId` on every synchronizer that there is."""
-    wanted = asked.request.query_params.get("synchronizerId")
+    wanted = request.http.query_params.get("synchronizerId")
     if wanted is None:
-        return set(asked.world.synchronizers)
+        return set(request.world.synchronizers)
     if _SYNCHRONIZER.fullmatch(wanted) is None:
         raise UnreadableError("Invalid value for: query parameter synchronizerId")
-    if wanted not in asked.world.synchronizers:
+    if wanted not in request.world.synchronizers:
         raise not_found("synchronizer", wanted)
     return {wanted}
 
 
-def _check(asked: Asked, packages: list[Package], synchronizers: set[str]) -> None:
+def _check(request: ServerRequest, packages: list[Package], synchronizers: set[str]) -> None:
     """Refuse another package of a name and version that are vetted: a package's name would not tell them apart."""
-    known = {one.version: one.package_id for one in asked.world.packages.values() if one.vetted & synchronizers}
+    known = {one.version: one.package_id for one in request.world.packages.values() if one.vetted & synchronizers}
     for package in packages:
         if package.version is not None and known.get(package.version, package.package_id) != package.package_id:
             cause = f"{' '.join(package.version)} is vetted already, as package {known[package.version]}"
@@ -239,16 +239,16 @@ def _check(asked: Asked, packages: list[Package], synchronizers: set[str]) -> No
             raise LedgerError("KNOWN_PACKAGE_VERSION", cause, kind=STATE, resource=about)
 
 
-async def _archive(asked: Asked) -> list[Package]:
+async def _archive(request: ServerRequest) -> list[Package]:
     """The request's archive: refused as soon as it is too large, and unpacked in a thread."""
     # zipfile is loaded by an upload, not by every start.
     from ledgerframes.sandbox.world.archives import ArchiveError, read_dar
 
-    headers = asked.request.headers
+    headers = request.http.headers
     kind = headers.get("Content-Type", BINARY).partition(";")[0].strip().lower()
     if kind != BINARY:
         raise LedgerError("UNSUPPORTED_MEDIA_TYPE", f"A DAR is sent as {BINARY}, not {kind}", kind=_WRONG_TYPE)
-    content = await read_within(asked.request, ARCHIVE_MAXIMUM)
+    content = await read_within(request.http, ARCHIVE_MAXIMUM)
     try:
         # Unpacking 256 MB in the event loop would keep everybody else waiting.
         return await asyncio.to_thread(read_dar, content)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ledgerframes.sandbox.generator.names import names_of
 from ledgerframes.sandbox.generator.offers import offers_of
 from ledgerframes.sandbox.http.responses import RefusalError, contract_record, with_state
-from ledgerframes.sandbox.http.routes import Asked, Routes
+from ledgerframes.sandbox.http.routes import Routes, ServerRequest
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.templates import ISSUING_ROUND, NAME_RULES, PREAPPROVAL
@@ -21,24 +21,24 @@ ROUTES: Final = Routes()
 
 
 @ROUTES.get("/api/validator/v0/wallet/transfer-offers")
-def transfer_offers(asked: Asked) -> dict[str, Any]:
+def transfer_offers(request: ServerRequest) -> dict[str, Any]:
     """The open offers from or to the caller."""
-    return {"offers": [contract_record(offer) for offer in offers_of(asked.world, _wallet(asked))]}
+    return {"offers": [contract_record(offer) for offer in offers_of(request.world, _wallet(request))]}
 
 
 @ROUTES.get("/api/validator/v0/entry/all")
-def name_entries(asked: Asked) -> dict[str, Any]:
+def name_entries(request: ServerRequest) -> dict[str, Any]:
     """The caller's names: times as text of milliseconds, durations as text of microseconds."""
-    return {"entries": [_entry(asked.world, entry) for entry in names_of(asked.world, _wallet(asked))]}
+    return {"entries": [_entry(request.world, entry) for entry in names_of(request.world, _wallet(request))]}
 
 
 # `:path`, because a percent-encoded slash is decoded before routing.
 @ROUTES.get("/api/validator/v0/scan-proxy/transfer-preapprovals/by-party/{party:path}")
-def transfer_preapproval(asked: Asked) -> dict[str, Any]:
+def transfer_preapproval(request: ServerRequest) -> dict[str, Any]:
     """A party's consent to be sent coin that has not run out."""
-    world, party = asked.world, asked.part("party")
-    given = [one for one in world.contracts.of(PREAPPROVAL) if one.payload["receiver"] == party]
-    lasting = (one for one in given if timestamps.parse(one.payload["expiresAt"]) > world.now)
+    world, party = request.world, request.part("party")
+    consents = [one for one in world.contracts.of(PREAPPROVAL) if one.payload["receiver"] == party]
+    lasting = (one for one in consents if timestamps.parse(one.payload["expiresAt"]) > world.now)
     consent = next(lasting, None)
     if consent is None:
         raise RefusalError(404, f"No TransferPreapproval found for party: {party}")
@@ -46,19 +46,19 @@ def transfer_preapproval(asked: Asked) -> dict[str, Any]:
 
 
 @ROUTES.get("/api/validator/v0/scan-proxy/open-and-issuing-mining-rounds")
-def rounds(asked: Asked) -> dict[str, Any]:
+def rounds(request: ServerRequest) -> dict[str, Any]:
     """The rounds as lists, and all of them."""
     return {
-        "open_mining_rounds": [with_state(one) for one in asked.world.rounds],
-        "issuing_mining_rounds": [with_state(one) for one in asked.world.contracts.of(ISSUING_ROUND)],
+        "open_mining_rounds": [with_state(one) for one in request.world.rounds],
+        "issuing_mining_rounds": [with_state(one) for one in request.world.contracts.of(ISSUING_ROUND)],
     }
 
 
-def _wallet(asked: Asked) -> str:
+def _wallet(request: ServerRequest) -> str:
     """The caller's own party."""
-    if not asked.user.primary_party:
-        raise RefusalError(404, f"No wallet found for user {asked.user.id}")
-    return asked.user.primary_party
+    if not request.user.primary_party:
+        raise RefusalError(404, f"No wallet found for user {request.user.id}")
+    return request.user.primary_party
 
 
 def _entry(world: World, entry: Contract) -> dict[str, str]:

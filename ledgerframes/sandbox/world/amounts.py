@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Final
 
 # Amounts have ten decimal places and are kept as integers of the last one, so a sum is never rounded.
-PLACES: Final = 10
-UNITS: Final = 10**PLACES
+SCALE: Final = 10
+UNITS: Final = 10**SCALE
 ZERO: Final = "0E-10"
 
 # Servers write values smaller than 0.000001 with an exponent.
@@ -17,9 +17,9 @@ _SMALLEST_PLAIN: Final = 10**4
 def units(text: str) -> int:
     """The ten-billionths of a decimal text, with an exponent or without."""
     whole, point, fraction = text.partition(".")
-    if point and len(fraction) == PLACES and fraction.isdigit():
+    if point and len(fraction) == SCALE and fraction.isdigit():
         return int(whole + fraction)
-    return int(Decimal(text).scaleb(PLACES))
+    return int(Decimal(text).scaleb(SCALE))
 
 
 def decimal(amount: int) -> str:
@@ -30,7 +30,7 @@ def decimal(amount: int) -> str:
 
 def spelled(amount: int) -> str:
     """Ten-billionths as servers write results: ten places, and an exponent if the amount is very small."""
-    return decimal(amount) if abs(amount) >= _SMALLEST_PLAIN else str(Decimal(amount).scaleb(-PLACES))
+    return decimal(amount) if abs(amount) >= _SMALLEST_PLAIN else str(Decimal(amount).scaleb(-SCALE))
 
 
 def shown(amount: int) -> str:

@@ -77,21 +77,21 @@ def segments(world: World, shown: Sequence[Update], *, written: Sequence[Segment
         return list(written)
     newest = max(update.record_time for update in shown)
     ended = written[-1].end if written else (shown[0].migration_id, timestamps.FIRST)
-    cuts: list[tuple[int, int]] = []
+    boundaries: list[tuple[int, int]] = []
     for migration_id in sorted({update.migration_id for update in shown if update.migration_id >= ended[0]}):
         grid = instants(world, migration_id)
         if newest - min(update.record_time for update in shown) > _LONG:
             grid = [instant for instant in grid if instant % _DAY == 0]
         # Record times of a new migration may lie before the end of the last one; segments are in the order of time.
         for instant in grid:
-            if (cuts[-1] if cuts else ended)[1] < instant < newest:
-                cuts.append((migration_id, instant))
+            if (boundaries[-1] if boundaries else ended)[1] < instant < newest:
+                boundaries.append((migration_id, instant))
     found, start = list(written), bisect_right(shown, ended, key=_place) if written else 0
-    for cut in cuts:
-        if cut >= _place(shown[-1]):
+    for boundary in boundaries:
+        if boundary >= _place(shown[-1]):
             break
-        position = bisect_right(shown, cut, key=_place)
-        found.append(Segment(found[-1].up_to if found else timestamps.FIRST, cut, shown[start:position]))
+        position = bisect_right(shown, boundary, key=_place)
+        found.append(Segment(found[-1].up_to if found else timestamps.FIRST, boundary, shown[start:position]))
         start = position
     return found
 
@@ -112,7 +112,7 @@ def _time(micros: int) -> str:
     return timestamps.trimmed(micros)
 
 
-_KEPT: Final = 256
+_CACHED: Final = 256
 
 
 class Object(NamedTuple):
@@ -189,7 +189,7 @@ class Objects:
         data = self._written.get(key)
         if data is None:
             data = self._written[key] = compressed([self.line(item) for item in items()])
-            while len(self._written) > _KEPT:
+            while len(self._written) > _CACHED:
                 self._written.popitem(last=False)
         return data
 

@@ -102,7 +102,7 @@ PRICE_VOTE: Final = _splice("DSO.AmuletPrice:AmuletPriceVote", _DSO, owner="sv")
 TOKEN: Final = Template(
     "Harbor.Token:Holding",
     "harbor-token",
-    signatories=lambda held: sorted({held["admin"], held["owner"]}),
+    signatories=lambda holding: sorted({holding["admin"], holding["owner"]}),
     owner="owner",
 )
 TOKEN_RULES: Final = Template("Harbor.Token:Rules", "harbor-token", signatories=("admin",))

@@ -52,12 +52,12 @@ class Issuer:
         # Compared in constant time and before anything of the token is decoded.
         if not hmac.compare_digest(_base64(self._sign(signed)).encode(), signature.encode(errors="replace")):
             raise TokenError("the signature is not this issuer's")
-        said = _decoded(claims)
-        if _decoded(header).get("alg") != "HS256" or said.get("aud") != AUDIENCE:
+        members = _decoded(claims)
+        if _decoded(header).get("alg") != "HS256" or members.get("aud") != AUDIENCE:
             raise TokenError("the token is for something else")
-        if said["exp"] <= self.clock():
+        if members["exp"] <= self.clock():
             raise TokenError("the token has expired")
-        subject: str = said["sub"]
+        subject: str = members["sub"]
         return subject
 
     def _sign(self, text: str) -> bytes:

@@ -16,7 +16,7 @@ from ledgerframes.sandbox.world.active_set import Active, active_at
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.world import Update, World
 
-_KEPT: Final = 4
+_CACHED: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class ServerView:
         """
         updates = self.world.ledger_updates if private else self.world.updates
         start = self.world.position(after, private=private)
-        kept = (updates[at] for at in range(start, len(updates)) if self.knows(updates[at]))
-        return updates[start : start + page_size] if self.pruning is None else list(islice(kept, page_size))
+        known = (updates[at] for at in range(start, len(updates)) if self.knows(updates[at]))
+        return updates[start : start + page_size] if self.pruning is None else list(islice(known, page_size))
 
     def knows(self, update: Update) -> bool:
         """Whether this server has that update."""
@@ -92,7 +92,7 @@ class ServerView:
         """The contracts that were active at a snapshot; the last few that were asked for are kept."""
         key = (at, self.world.position(at))
         if key not in self._active:
-            while len(self._active) >= _KEPT:
+            while len(self._active) >= _CACHED:
                 del self._active[next(iter(self._active))]
             self._active[key] = active_at(self.world, at)
         return self._active[key]

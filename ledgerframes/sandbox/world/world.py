@@ -93,7 +93,7 @@ class World:
         after_commands: record times of the newest migration at which a snapshot was taken after a command, ascending.
         simulation: the state that commands work with; None if the ledger accepts none.
         made: the arguments that it was created from; empty if it was assembled differently.
-        asked: the later changes of its history: a number of updates to add, or a command: kind, user and body.
+        later_changes: the later changes of its history: a number of updates to add, or a command: kind, user and body.
     """
 
     def __init__(self, *, synchronizers: Sequence[str], grow: Callable[[int], None], scan_party: str = "") -> None:
@@ -116,7 +116,7 @@ class World:
         self.after_commands: list[int] = []
         self.simulation: Simulation | None = None
         self.made: dict[str, Any] = {}
-        self.asked: list[int | tuple[str, str, str]] = []
+        self.later_changes: list[int | tuple[str, str, str]] = []
         # Reentrant, because growing the ledger records updates, which takes the lock again.
         self.lock = threading.RLock()
         self._grow = grow
@@ -170,7 +170,7 @@ class World:
         """Add a number of updates, all in the newest migration."""
         with self.lock:
             self._grow(updates)
-            self.asked.append(updates)
+            self.later_changes.append(updates)
 
     def update(self, update_id: str) -> Update | None:
         """The update with that id, if the ledger has it."""
