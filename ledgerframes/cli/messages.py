@@ -31,7 +31,7 @@ def of_the_shell(message: str, options: Set[str], *, partial: bool) -> str:
     message = _TABLES.sub(
         lambda call: f"ledgerframes {call[1]} LAKE {'--tables ' if call[1] == 'sync' else ''}{call[2]}", message
     )
-    message = _LAKE.sub(r"ledgerframes \1 LAKE", message)
+    message = _LAKE.sub(r"ledgerframes \1 LAKE", message).replace("lf.models()", "ledgerframes model")
     argument = rf"(?<![\w.-])({'|'.join(sorted(options, key=len, reverse=True))})="
     message = re.sub(rf"{argument}True\b", lambda found: option_of(found[1]), message)
     message = re.sub(rf"{argument}(?=[\w\"'(\[+-])", lambda found: f"{option_of(found[1])} ", message)

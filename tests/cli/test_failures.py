@@ -35,6 +35,7 @@ WRONG = {
     "days and a length": ("sandbox --days 90 --updates 2000", "--updates does not apply together with --days"),
     "no day": ("sandbox --days 0", "--days 0 is not valid: give a whole number from 1 to 3650"),
     "nowhere to keep a world": ("sandbox --save taken/world.db", "not a writable folder"),
+    "no such model": ("model nosuch", "there is no model 'nosuch'; ledgerframes model lists them"),
     "unwritable folder": ("load history -o taken/lake --scan-url URL", "not a writable folder"),
     "unwritable demo folder": ("demo -o taken", "not a writable folder"),
 }

@@ -111,4 +111,4 @@ def test_a_lake_is_exported_as_a_star(command, lake, tmp_path):
     assert json.loads((tmp_path / "out" / "model.json").read_text())["model"] == "star"
     refused = command("export", lake, tmp_path / "other", "--model", "star", "--tables", "updates")
     assert refused.code == 2
-    assert "leave tables out, or leave model out" in refused.err
+    assert "leave --tables out, or leave --model out" in refused.err

@@ -27,7 +27,7 @@ def compact(lake: Lake, forget_before: int | None) -> None:
     """
     now = time.time_ns() // 1000
     if forget_before is not None and forget_before > now:
-        raise InputError("forget_before lies in the future; the newest state is always kept")
+        raise InputError("forget_before= lies in the future; the newest state is always kept")
     with lake.writing():
         root = lake.root()
         if not root.table.exists:

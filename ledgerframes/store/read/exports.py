@@ -114,5 +114,5 @@ def _refuse_with_model(**arguments: object) -> None:
         if value is not None:
             raise InputError(
                 f'{name}={shown(value)} is not valid with model="star", which has tables of its own, for the whole'
-                f" history; leave {name} out, or leave model out"
+                f" history; leave {name}= out, or leave model= out"
             )
