@@ -23,7 +23,7 @@ WRONG = {
     "rate 0": ("plan --scan-url URL --rate 0", "--rate 0.0; give a number above 0"),
     "no such profile": ("plan --profile nowhere", "no table [profiles.nowhere]"),
     "no such fault": ("sandbox --faults gremlins:0.5", "'gremlins"),
-    "no such release": ("sandbox --release 2.9", "contract, 0.9, 0.7"),
+    "no such release": ("sandbox --release 2.9", "give 'contract', '0.9', '0.7' or '0.5'"),
     "no rate": ("sandbox --live fast", "50/s"),
     "no world to load": ("sandbox --load gone.db", "there is no file 'gone.db'"),
     "no world file": ("sandbox --load taken", "'taken' is not a world file"),

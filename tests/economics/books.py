@@ -58,11 +58,16 @@ def decimal(text: str | None) -> Decimal:
 
 
 def steps(item: dict[str, Any]) -> Iterator[tuple[dict[str, Any], tuple[str, ...], list[dict[str, Any]]]]:
-    """The events of a transaction in order, each with the choices above it and the events right below it."""
+    """The events of a transaction, each with the choices above it and the events right below it.
+
+    In order from the roots; those that no root reaches come last.
+    """
     events, waiting = item["events_by_id"], [(root, ()) for root in reversed(item["root_event_ids"])]
-    while waiting:
-        key, above = waiting.pop()
+    left = dict(events)
+    while waiting or left:
+        key, above = waiting.pop() if waiting else (next(iter(left)), ())
         event = events[key]
+        left.pop(key, None)
         below = event.get("child_event_ids", [])
         yield event, above, [events[child] for child in below]
         waiting += [(child, (*above, event.get("choice", ""))) for child in reversed(below)]

@@ -32,7 +32,7 @@ WRONG = {
     "no model": ({"model": ""}, "model='' is not valid: give 'star'"),
     "model of another type": ({"model": 3}, "model=3 is not valid"),
     "tables": ({"tables": ["updates"]}, "leave tables= out, or leave model= out"),
-    "no tables": ({"tables": []}, "leave tables out"),
+    "no tables": ({"tables": []}, "leave tables= out"),
     "start": ({"start": "2025-03-03"}, "leave start= out"),
     "end": ({"end": "2025-03-03"}, "leave end= out"),
     "last": ({"last": "1h"}, "leave last= out"),
