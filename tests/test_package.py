@@ -280,16 +280,6 @@ NAMED_SO = {
     "ledgerframes/interfaces/looking_up.py": {"LookUpCalls"},
     "ledgerframes/paging/history.py": {"held_back"},
     "ledgerframes/stopping.py": {"held_back"},
-    "ledgerframes/sandbox/commands/event_filters.py": {"look"},
-    "ledgerframes/sandbox/faults.py": {"_cut"},
-    "ledgerframes/sandbox/generator/generate.py": {"_places", "_KEPT_ROUNDS"},
-    "ledgerframes/sandbox/generator/ious.py": {"look"},
-    "ledgerframes/sandbox/http/holdings.py": {"_held"},
-    "ledgerframes/sandbox/http/routes.py": {"Asked"},
-    "ledgerframes/sandbox/http/scan.py": {"_told"},
-    "ledgerframes/sandbox/world/amounts.py": {"PLACES"},
-    "ledgerframes/sandbox/world/objects.py": {"_KEPT"},
-    "ledgerframes/sandbox/world/views.py": {"_KEPT", "_kept"},
 }
 
 
