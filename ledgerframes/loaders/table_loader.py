@@ -64,6 +64,7 @@ _members = msgspec.json.Decoder(dict[str, Raw])
 _items = msgspec.json.Decoder(list[Raw])
 # Tokens are opaque: numbers in today's licenses, text elsewhere and in later releases.
 _token = msgspec.json.Decoder(int | str | None)
+_number = msgspec.json.Decoder(int | None)
 
 
 @dataclass
@@ -246,6 +247,7 @@ class TableLoad:
         items: str,
         following: str,
         argument: str,
+        number: bool = False,
         optional: bool = False,
     ) -> list[Raw]:
         """Collect the items of all pages, up to the caller's limit.
@@ -255,16 +257,16 @@ class TableLoad:
             items: the member with the page's items.
             following: the member with the next page's token.
             argument: the call's argument for it.
+            number: whether it is a number of a body; a query has it as text, also where a server sends a number.
             optional: the contract allows a page without items to omit the member.
         """
 
         def fetch(token: Token | None) -> dict[str, Raw]:
-            # A token goes into the query, where a number and its text are the same; some calls take text only.
-            return self.origin.body(call, **({} if token is None else {argument: str(token)}))
+            return self.origin.body(call, **({} if token is None else {argument: token if number else str(token)}))
 
         def split(page: dict[str, Raw]) -> tuple[list[Raw], Token | None]:
             with reading(self.endpoint, item=f"{following!r} is not a page token"):
-                token = _token.decode(page.get(following, b"null"))
+                token = (_number if number else _token).decode(page.get(following, b"null"))
             if optional and bytes(page.get(items, b"null")) == b"null":
                 return [], token
             return items_of(page, items, self.endpoint), token

@@ -73,6 +73,7 @@ def load_votes(load: TableLoad, *, requests: Iterable[str] | None = None, page_s
         items="dso_rules_vote_results",
         following="next_page_token",
         argument="page_token",
+        number=True,
     )
     with reading(routes.VOTE_REQUESTS, table=VOTES.name):
         rows = [_made(item) for item in made]
