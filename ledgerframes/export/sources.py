@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
@@ -32,14 +32,14 @@ class Opened:
         name: the table.
         schema: the batches' schema, with the declared texts of a table of the catalogue.
         batches: the rows.
-        lost: counts the rows from which personal data was removed; None if it is kept.
+        lost: counts the rows from which personal data was removed.
         rounded: whether it has floats, as pandas frames have for amounts by default.
     """
 
     name: str
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
-    lost: Counter[str] | None = None
+    lost: Counter[str] = field(default_factory=Counter)
     rounded: bool = False
 
 
@@ -57,19 +57,15 @@ def open_source(name: str, source: Source, *, personal: bool | None = True) -> O
     """
     opened = source() if callable(source) and not hasattr(source, "__arrow_c_stream__") else source
     schema, batches = _read(name, opened)
-    rounded = attrs_of(opened).get("decimals") == "float" and any(map(pa.types.is_floating, schema.types))
-    keep_personal = attrs_of(opened).get("personal") is True if personal is None else personal
-    if keep_personal:
-        return Opened(name, _described(name, schema), _checked(name, schema, batches), rounded=rounded)
-    whole = _described(name, schema)
-    if len(set(whole.names)) < len(whole.names):
-        return Opened(
-            name, whole, _checked(name, schema, batches), rounded=rounded
-        )  # refused by whoever names the file's columns
-    columns = [field.name for field in whole if not _is_personal_column(name, field.name)]
-    whole = pa.schema([whole.field(column) for column in columns], metadata=_saying_so(name, whole))
+    attrs, whole, checked = attrs_of(opened), _described(name, schema), _checked(name, schema, batches)
+    rounded = attrs.get("decimals") == "float" and any(map(pa.types.is_floating, schema.types))
+    keep = attrs.get("personal") is True if personal is None else personal
+    if keep or len(set(whole.names)) < len(whole.names):  # equal names are refused by whoever names the file's columns
+        return Opened(name, whole, checked, rounded=rounded)
+    columns = [column.name for column in whole if not _is_personal_column(name, column.name)]
+    told = pa.schema([whole.field(column) for column in columns], metadata=_saying_so(name, whole))
     lost: Counter[str] = Counter()
-    return Opened(name, whole, _without(name, _checked(name, schema, batches), columns, lost), lost, rounded)
+    return Opened(name, told, _without(name, checked, columns, lost), lost, rounded)
 
 
 def _is_personal_column(table: str, column: str) -> bool:
@@ -96,7 +92,7 @@ def _without(
     declared = CATALOGUE.get(name)
     for batch in batches:
         selected = batch.select(columns)
-        texts = [field.name for field in selected.schema if is_text(field.type)]
+        texts = [column.name for column in selected.schema if is_text(column.type)]
         known = texts if declared is None else [column for column in json_columns(declared) if column in texts]
         stripped, count = strip_batch(selected, known)
         lost[name] += count
@@ -133,9 +129,9 @@ def _described(name: str, schema: pa.Schema) -> pa.Schema:
     declared = CATALOGUE.get(name)
     if declared is None:
         return schema
-    texts = {field.name: field.metadata for field in declared.schema}
-    fields = [field.with_metadata({**texts.get(field.name, {}), **(field.metadata or {})} or None) for field in schema]
-    return pa.schema(fields, metadata={**declared.schema.metadata, **(schema.metadata or {})})
+    texts = {column.name: column.metadata for column in declared.schema}
+    columns = [one.with_metadata({**texts.get(one.name, {}), **(one.metadata or {})} or None) for one in schema]
+    return pa.schema(columns, metadata={**declared.schema.metadata, **(schema.metadata or {})})
 
 
 def _checked(name: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
