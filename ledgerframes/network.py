@@ -14,7 +14,7 @@ from ledgerframes.config.resolving import resolve
 from ledgerframes.config.settings import DECIMALS, INTERFACES, InsecureHttpWarning, Settings, Token, check_url
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.results import html_pairs
-from ledgerframes.transport import Clock, Stats, Transport
+from ledgerframes.transport import Clock, Sender, Stats, Transport
 from ledgerframes.transport.public_addresses import why_not_public
 
 if TYPE_CHECKING:
@@ -88,11 +88,12 @@ class Network:
             list_scans=list_scans if settings.failover == "network" else None,
         )
         alone = bool(settings.validator_url) and not settings.scan_url
-        self.scan = Scan(through_validator(self.transport) if alone else self.transport)
-        self.ledger = Ledger(self.transport, has_token=settings.token("ledger") is not None)
-        self.validator = Validator(self.transport)
+        sender = Sender(self.transport)
+        self.scan = Scan(through_validator(self.transport) if alone else sender)
+        self.ledger = Ledger(sender, has_token=settings.token("ledger") is not None)
+        self.validator = Validator(sender)
         # Each registry is another issuer's, so that none answers for the first.
-        registry = Registry(self.transport)
+        registry = Registry(sender)
         self.registry = registry.on(settings.registry_url[0]) if settings.registry_url else registry
 
     @property

@@ -14,6 +14,12 @@ def test_a_notebook_shows_a_network_without_its_tokens():
     assert "hush" not in shown
 
 
+def test_an_interface_shows_its_servers_or_that_it_has_none():
+    net = lf.connect(scan_url="https://scan.example.com/api/scan")
+    assert repr(net.scan) == "<Scan https://scan.example.com/api/scan>"
+    assert repr(net.ledger) == "<Ledger not connected>"
+
+
 def test_a_notebook_shows_a_history_and_flows_as_tables():
     with lf.sandbox(updates=50) as net:
         shown = net._repr_html_()

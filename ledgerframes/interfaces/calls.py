@@ -17,8 +17,8 @@ import msgspec
 
 from ledgerframes.arguments import raising
 from ledgerframes.config.settings import Interface
-from ledgerframes.errors import InputError, NotFoundError
-from ledgerframes.transport import Answer, Sender, Stop, Transport
+from ledgerframes.errors import InputError, LedgerframesError, NotFoundError
+from ledgerframes.transport import Answer, Sender, Stop
 from ledgerframes.transport.request import Endpoint, Prepared, Request
 
 T = TypeVar("T")
@@ -111,16 +111,19 @@ class Calls:
     """Base of the four interfaces: each call sends its request and returns the value of the answer.
 
     Args:
-        sender: the way to send, or the connection for the usual one.
+        sender: the way to send.
     """
 
     interface: ClassVar[Interface]
 
-    def __init__(self, sender: Sender | Transport) -> None:
-        self._sender = sender if isinstance(sender, Sender) else Sender(sender)
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {', '.join(self.servers) or 'not connected'}>"
+        try:
+            return f"<{type(self).__name__} {', '.join(self.servers)}>"
+        except LedgerframesError:
+            return f"<{type(self).__name__} not connected>"
 
     @property
     def servers(self) -> tuple[str, ...]:

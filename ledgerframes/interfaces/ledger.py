@@ -48,7 +48,7 @@ from ledgerframes.interfaces.rules import (
 from ledgerframes.interfaces.users import Right, User, UsersPage, new_rights, new_user, read_created, read_users
 from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.timestamps import format_timestamp, to_micros
-from ledgerframes.transport import Sender, Transport
+from ledgerframes.transport import Sender
 from ledgerframes.transport.request import Endpoint
 
 Dar = bytes | bytearray | memoryview | os.PathLike[str]
@@ -104,7 +104,7 @@ class Ledger(LookUpCalls, LedgerPageCalls):
 
     interface = "ledger"
 
-    def __init__(self, sender: Sender | Transport, *, has_token: bool = True) -> None:
+    def __init__(self, sender: Sender, *, has_token: bool = True) -> None:
         super().__init__(sender)
         self._has_token = has_token
 

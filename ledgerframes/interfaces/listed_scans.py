@@ -13,7 +13,7 @@ from ledgerframes.config.settings import Settings, check_url, origin_of, source_
 from ledgerframes.errors import ConfigurationError, DecodeError, RequestError, visible
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_now import SCANS
-from ledgerframes.transport import Clock, Transport
+from ledgerframes.transport import Clock, Sender, Transport
 
 if TYPE_CHECKING:
     import httpx
@@ -50,7 +50,7 @@ def listed_scans(
     quick = replace(settings, attempts=min(settings.attempts, _ATTEMPTS), budget=min(settings.budget, _BUDGET))
     try:
         with Transport(quick, clock=clock, transport=carrier) as transport:
-            named = [scan.public_url for group in Scan(transport).scans() for scan in group.scans]
+            named = [scan.public_url for group in Scan(Sender(transport)).scans() for scan in group.scans]
     except (RequestError, DecodeError) as error:
         _warn(f"the list of scans could not be read from {SCANS}: {error}")
         return ()

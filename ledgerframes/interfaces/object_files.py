@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import BinaryIO, Final
 from urllib.parse import unquote, urlsplit
 
-from ledgerframes.errors import DecodeError, StoreError
-from ledgerframes.transport import Sender
-from ledgerframes.transport.downloads import DOWNLOAD
+from ledgerframes.errors import DecodeError, InputError, StoreError
+from ledgerframes.transport import Endpoint, Request, Sender
+from ledgerframes.transport.public_addresses import why_refused
 from ledgerframes.write_aside import written_aside
+
+DOWNLOAD: Final = Endpoint("scan", "GET", "/v0/history/bulk/download/{object_key}")
 
 _log = logging.getLogger("ledgerframes.interfaces")
 #: The number of downloads of an object without its digest.
@@ -37,14 +39,18 @@ def download_to(sender: Sender, url: str, digest: str, to: Path) -> Path:
         to: the file to write.
 
     Raises:
+        InputError: the object's address may not be fetched from.
+        RequestError: it could not be fetched; NotFoundError if it does not exist.
         DecodeError: the object does not have its digest.
         StoreError: the disk has no room, or the file cannot be written.
     """
     expected, name = sha256_of(digest), name_of(url)
+    if (reason := why_refused(url, sender.on().servers("scan"))) is not None:
+        raise InputError(f"{sender.transport.mask.text(url[:80])!r} is not fetched, because {reason}; ask another scan")
     with _partial(to) as file:
         for _ in range(_DOWNLOADS):
             sink = _File(file, to, name)
-            sender.download(url, sink)
+            sender.send(Request(DOWNLOAD, DOWNLOAD.path, url=url), read=bytes, sink=sink)
             if hmac.compare_digest(sink.sha256.digest(), expected):
                 break
             _log.warning("%s does not have the digest that the scan lists for it", name)

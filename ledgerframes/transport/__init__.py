@@ -3,8 +3,9 @@
 from ledgerframes.config.settings import Interface
 from ledgerframes.stopping import Clock, Stop, SystemClock
 from ledgerframes.transport.request import Answer, DeprecatedEndpointWarning, Endpoint, Prepared, Request
+from ledgerframes.transport.sending import Sender
 from ledgerframes.transport.server_memory import Stats
-from ledgerframes.transport.transport import Sender, Transport
+from ledgerframes.transport.transport import Transport
 
 __all__ = [
     "Answer",

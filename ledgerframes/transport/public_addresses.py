@@ -1,4 +1,4 @@
-"""Decides whether an address that a server names may be contacted: https and public; `listed_scans` calls it."""
+"""Decides whether an address that a server names may be contacted: https and public, or for files a server's own."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterable
 from typing import Final
 from urllib.parse import urlsplit
 
+from ledgerframes.config.settings import is_loopback, origin_of
+
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 #: Returns the addresses of a host name.
 Lookup = Callable[[str], Iterable[str]]
 
+_LONGEST: Final = 8_000
 # RFC 6052: an IPv4 address behind a translator is in the last 32 bits.
 _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
 # Considered global by Python 3.11: protocol assignments (Oracle's cloud has its metadata there), NAT64 for local
@@ -30,6 +33,32 @@ def addresses_of(host: str) -> list[str]:
         OSError: there are none.
     """
     return sorted({str(addresses[4][0]) for addresses in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)})
+
+
+def why_refused(url: str, scans: tuple[str, ...]) -> str | None:
+    """Explain why a file is not fetched from the address that a scan gives; None if it may be.
+
+    Args:
+        url: the file's address.
+        scans: the base URLs of the scans; files on them may be fetched.
+    """
+    try:
+        parts = urlsplit(url)
+        known = origin_of(url) in {origin_of(scan) for scan in scans}
+    except ValueError:
+        return "it is not a URL"
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return "it is not an http or https URL"
+    if parts.username or parts.password or "@" in parts.netloc:
+        return "it contains a user name"
+    if len(url) > _LONGEST or not url.isascii() or any(sign <= " " for sign in url):
+        return f"it has more than {_LONGEST} characters, or some that are not valid in a URL"
+    if known:
+        return None
+    # A simulated network on this machine may serve its files on another port.
+    if is_loopback(url) and all(is_loopback(scan) for scan in scans):
+        return None
+    return why_not_public(url)
 
 
 def why_not_public(url: str, lookup: Lookup = addresses_of) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
 from typing import Final, Generic, Protocol, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -110,13 +110,29 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Request:
-    """A request, without the choice of a server."""
+    """A request, without the choice of a server.
+
+    Attributes:
+        url: the whole URL of a file that a server names; it may contain a signature.
+    """
 
     endpoint: Endpoint
     path: str
     query: tuple[tuple[str, str], ...] = ()
     content: bytes | None = field(default=None, repr=False)
     content_type: str | None = None
+    url: str | None = field(default=None, repr=False)
+
+    def prepared(self, server: str) -> Prepared:
+        """The request as it is sent to a server, except for the token."""
+        if self.url is not None:
+            return Prepared(self.endpoint.method, self.url, {"Accept-Encoding": "identity", "User-Agent": AGENT})
+        query = f"?{urlencode(self.query, quote_via=quote)}" if self.query else ""
+        # gzip only: the standard library decompresses it within a limit, whatever else is installed.
+        headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": AGENT}
+        if self.content_type is not None:
+            headers["Content-Type"] = self.content_type
+        return Prepared(self.endpoint.method, server + self.path + query, headers, self.content)
 
     def __str__(self) -> str:
         """Method and path template, and the path itself if it differs; never the query."""

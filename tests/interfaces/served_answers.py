@@ -12,7 +12,7 @@ from ledgerframes.config.settings import Settings
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.validator import Validator
-from ledgerframes.transport import Transport
+from ledgerframes.transport import Sender, Transport
 from tests.asking import reply
 from tests.clocks import FakeClock
 from tests.transport.hostile_server import Heard, HostileServer, Reply
@@ -46,20 +46,26 @@ def far(**replies: Reply | list[Reply]) -> Iterator[Far]:
         chosen = left.get(heard.path.rpartition("/")[2].replace("-", "_"), [UNKNOWN_ROUTE])
         return chosen.pop(0) if len(chosen) > 1 else chosen[0]
 
-    with HostileServer(by) as served, connected(served.url) as transport:
-        yield Far(Ledger(transport), Validator(transport), Registry(transport), served.heard)
+    with HostileServer(by) as served, connected(served.url) as sender:
+        yield Far(Ledger(sender), Validator(sender), Registry(sender), served.heard)
 
 
-def connected(url: str, **settings: Any) -> Transport:
-    """A transport to one server for the three interfaces."""
+@contextmanager
+def connected(url: str, **settings: Any) -> Iterator[Sender]:
+    """A connection to one server for the three interfaces."""
+    with _transport(url, **settings) as transport:
+        yield Sender(transport)
+
+
+def _transport(url: str, **settings: Any) -> Transport:
     urls = {f"{interface}_url": url for interface in ("ledger", "validator", "registry")}
     tokens = {"ledger_token": TOKEN, "validator_token": TOKEN}
     return Transport(Settings(**urls, **tokens | settings), clock=FakeClock())
 
 
-def nowhere() -> Transport:
-    """A transport whose servers do not exist: whatever is sent fails, but requests can be looked at."""
-    return connected("http://127.0.0.1:9", attempts=1)
+def nowhere() -> Sender:
+    """A connection whose servers do not exist: whatever is sent fails, but requests can be looked at."""
+    return Sender(_transport("http://127.0.0.1:9", attempts=1))
 
 
 def body_of(interface: Ledger | Validator | Registry, call: str, *arguments: Any, **options: Any) -> Any:

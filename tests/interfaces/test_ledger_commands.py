@@ -217,10 +217,10 @@ def test_every_optional_member_goes_out_under_the_contracts_name():
     ],
 )  # fmt: skip
 def test_a_broken_rule_is_named_and_nothing_sent(commands, options, said):
-    with nowhere() as transport:
-        with pytest.raises(InputError, match=said):
-            Ledger(transport).submit_and_wait_for_transaction_tree(commands, **WHO | options)
-        assert transport.stats.requests == 0
+    sender = nowhere()
+    with pytest.raises(InputError, match=said):
+        Ledger(sender).submit_and_wait_for_transaction_tree(commands, **WHO | options)
+    assert sender.transport.stats.requests == 0
 
 
 def test_a_value_of_400_levels_goes_out():
@@ -254,10 +254,10 @@ def test_a_deprecation_made_an_error_stops_a_command_before_it_is_sent():
 def test_the_captured_tree_is_read():
     with (
         replay("ledger-transaction-tree") as server,
-        connected(server.ledger_url) as transport,
+        connected(server.ledger_url) as sender,
         pytest.warns(DeprecatedEndpointWarning, match="submit-and-wait-for-transaction replaces it"),
     ):
-        read = Ledger(transport).submit_and_wait_for_transaction_tree([CREATE], **WHO)
+        read = Ledger(sender).submit_and_wait_for_transaction_tree([CREATE], **WHO)
     event = read.item.events_by_id["0"]
 
     assert (read.item.command_id, read.item.workflow_id, read.item.offset) == ("somecommandid21", "", 18)

@@ -115,10 +115,10 @@ def test_equal_source_and_target_are_left_to_the_server():
 )  # fmt: skip
 @pytest.mark.parametrize("call", CALLS)
 def test_a_broken_rule_is_named_and_nothing_sent(call, commands, options, said):
-    with nowhere() as transport:
-        with pytest.raises(InputError, match=said):
-            getattr(Ledger(transport), call)(commands, **WHO | options)
-        assert transport.stats.requests == 0
+    sender = nowhere()
+    with pytest.raises(InputError, match=said):
+        getattr(Ledger(sender), call)(commands, **WHO | options)
+    assert sender.transport.stats.requests == 0
 
 
 @pytest.mark.parametrize("name", ["command_id", "submitter"])

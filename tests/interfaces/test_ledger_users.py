@@ -115,10 +115,10 @@ def test_every_member_of_a_user_goes_out_under_the_contracts_name():
     ],
 )  # fmt: skip
 def test_a_broken_rule_is_named_and_nothing_sent(user, said):
-    with nowhere() as transport:
-        with pytest.raises(InputError, match=said):
-            Ledger(transport).create_user(user)
-        assert transport.stats.requests == 0
+    sender = nowhere()
+    with pytest.raises(InputError, match=said):
+        Ledger(sender).create_user(user)
+    assert sender.transport.stats.requests == 0
 
 
 @pytest.mark.parametrize(
@@ -213,8 +213,8 @@ def test_an_existing_user_is_a_conflict_and_asked_for_once():
 
 @pytest.mark.usefixtures("captures")
 def test_the_captured_page_of_users_is_read():
-    with replay("ledger-users-page") as server, connected(server.ledger_url) as transport:
-        page = Ledger(transport).list_users()
+    with replay("ledger-users-page") as server, connected(server.ledger_url) as sender:
+        page = Ledger(sender).list_users()
     assert [user.id for user in page.users] == ["CreatedUser", "participant_admin"]
     assert (page.users[0].primary_party, page.users[0].is_deactivated) == ("", False)
     assert page.next_page_token == ""

@@ -20,8 +20,8 @@ DISCLOSED = {"templateId": "p:M:T", "contractId": "00ab", "createdEventBlob": "b
 
 @pytest.mark.usefixtures("captures")
 def test_the_captured_old_registry_is_read():
-    with replay("registry-instruments") as server, connected(server.registry_url) as transport:
-        page = Registry(transport).instruments()
+    with replay("registry-instruments") as server, connected(server.registry_url) as sender:
+        page = Registry(sender).instruments()
     (one,) = page.instruments
     assert (one.id, one.decimals, one.total_supply, one.paused, one.pause_info) == ("Amulet", 10, None, None, None)
     assert one.supported_apis["splice-api-token-holding-v1"] == 1

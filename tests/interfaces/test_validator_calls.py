@@ -71,17 +71,17 @@ def test_every_option_goes_out_under_the_contracts_name():
     ],
 )
 def test_a_broken_rule_is_named_and_nothing_sent(changed, said):
-    with nowhere() as transport:
-        with pytest.raises(InputError, match=said):
-            Validator(transport).holdings_summary(**ASK | changed)
-        assert transport.stats.requests == 0
+    sender = nowhere()
+    with pytest.raises(InputError, match=said):
+        Validator(sender).holdings_summary(**ASK | changed)
+    assert sender.transport.stats.requests == 0
 
 
 @pytest.mark.usefixtures("captures")
 def test_the_captured_amounts_are_exact():
     asked = read_capture("validator-holdings-summary").asked
-    with replay("validator-holdings-summary") as server, connected(server.validator_url) as transport:
-        answer = Validator(transport).holdings_summary(**asked)
+    with replay("validator-holdings-summary") as server, connected(server.validator_url) as sender:
+        answer = Validator(sender).holdings_summary(**asked)
     (one,) = answer.summaries
     amount = {name: Decimal(getattr(one, name)) for name in HoldingsSummary.__struct_fields__[1:]}
 
@@ -113,8 +113,8 @@ def test_the_newer_route_is_asked_where_only_it_is_and_has_no_fees():
 
     paths = ("/v0/scan-proxy/holdings/summary", old), ("/v1/scan-proxy/holdings/summary", new)
     app = Starlette(routes=[Route(path, answer, methods=["POST"]) for path, answer in paths])
-    with serve(app) as served, connected(served.url) as transport:
-        answer = Validator(transport).holdings_summary(**ASK, as_of_round=5)
+    with serve(app) as served, connected(served.url) as sender:
+        answer = Validator(sender).holdings_summary(**ASK, as_of_round=5)
 
     assert [body for _path, body in asked] == [SENT | {"as_of_round": 5}, SENT]
     assert answer.computed_as_of_round is None
@@ -153,16 +153,16 @@ def test_the_deprecated_route_names_its_replacement():
 
 @pytest.mark.usefixtures("captures")
 def test_captured_offers_are_read():
-    with replay("validator-transfer-offers") as server, connected(server.validator_url) as transport:
-        (offer,) = Validator(transport).transfer_offers()
+    with replay("validator-transfer-offers") as server, connected(server.validator_url) as sender:
+        (offer,) = Validator(sender).transfer_offers()
     assert offer.arguments["amount"] == {"amount": "42.0", "unit": "AmuletUnit"}
     assert offer.created_event_blob == ""
 
 
 @pytest.mark.usefixtures("captures")
 def test_captured_name_entries_are_read_as_they_are():
-    with replay("validator-name-entries") as server, connected(server.validator_url) as transport:
-        (entry,) = Validator(transport).name_entries()
+    with replay("validator-name-entries") as server, connected(server.validator_url) as sender:
+        (entry,) = Validator(sender).name_entries()
     assert (entry.name, entry.amount, entry.unit) == ("02122025max.unverified.cns", "1.0000000000", "USDUNIT")
     assert (entry.expires_at, entry.payment_interval, entry.payment_duration) == (
         "1772432243532", "7776000000000", "2592000000000",
@@ -171,8 +171,8 @@ def test_captured_name_entries_are_read_as_they_are():
 
 @pytest.mark.usefixtures("captures")
 def test_the_captured_preapproval_is_read():
-    with replay("validator-transfer-preapproval") as server, connected(server.validator_url) as transport:
-        found = Validator(transport).transfer_preapproval("bob::preapproval")
+    with replay("validator-transfer-preapproval") as server, connected(server.validator_url) as sender:
+        found = Validator(sender).transfer_preapproval("bob::preapproval")
     assert found.contract.arguments["receiver"] == "bob::preapproval"
     assert found.domain_id.startswith("global-domain::")
     assert server.seen[0].path.endswith("/by-party/bob%3A%3Apreapproval")

@@ -10,6 +10,7 @@ from ledgerframes.interfaces import (
     ledger,
     ledger_pages,
     looking_up,
+    object_files,
     registry,
     scan,
     scan_events,
@@ -18,7 +19,7 @@ from ledgerframes.interfaces import (
     scan_snapshots,
     validator,
 )
-from ledgerframes.transport import Endpoint, downloads
+from ledgerframes.transport import Endpoint
 from tests.official.interface_files import operation
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
@@ -34,7 +35,7 @@ BESIDES = {"contract_value_encoding": "the contract's spelling of daml_value_enc
 def endpoints():
     modules = (
         ledger, ledger_pages, looking_up, registry, scan, scan_events, scan_now, scan_objects, scan_snapshots,
-        validator, downloads,
+        validator, object_files,
     )  # fmt: skip
     return [one for module in modules for one in vars(module).values() if isinstance(one, Endpoint)]
 

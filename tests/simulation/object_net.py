@@ -23,22 +23,32 @@ _A_PAGE = 2
 
 
 class ObjectSender:
-    """What `Scan` needs of a `Transport` for objects.
+    """What `Scan` needs of a `Sender` for objects.
 
     Args:
         scan: the simulated servers.
+        among: those to ask; all by default.
     """
 
-    def __init__(self, scan: SimScan) -> None:
+    def __init__(self, scan: SimScan, among: tuple[str, ...] = ()) -> None:
         self._scan = scan
+        self._among = among
+
+    def on(self, *servers: str) -> ObjectSender:
+        """The same to some servers."""
+        return ObjectSender(self._scan, servers)
 
     def servers(self, _interface: str) -> tuple[str, ...]:
-        return self._scan.servers
+        return self._among or self._scan.servers
 
-    def send(self, request: Any, *, read: Any, among: tuple[str, ...] = (), **_: Any) -> Answer[Any]:
-        """Ask for a page of a list: a server that does not know the path sends the client on, one that says 501 not."""
+    def send(self, request: Any, *, read: Any, sink: Any = None) -> Any:
+        """Fetch an object, or ask for a page of a list."""
+        return self._list(request, read) if sink is None else self._download(request.url, sink)
+
+    def _list(self, request: Any, read: Any) -> Answer[Any]:
+        """Ask for a page: a server that does not know the path sends the client on, one that says 501 not."""
         scan = self._scan
-        order = list(among or scan.servers)
+        order = list(self._among or scan.servers)
         error: LedgerframesError = NoAnswerError("nobody was asked")
         for attempt in range(ATTEMPTS if len(order) == 1 else 2 * len(order)):
             if not order:
@@ -82,7 +92,7 @@ class ObjectSender:
             return ServerError("503", status=503)
         return NoAnswerError(f"{server.url} took too long") if kind == 2 else kind == 3
 
-    def download(self, url: str, sink: Any, **_: Any) -> None:
+    def _download(self, url: str, sink: Any) -> None:
         """Fetch an object, with the retries of the transport."""
         scan = self._scan
         error: LedgerframesError = NoAnswerError("nothing was asked")

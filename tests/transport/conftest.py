@@ -9,7 +9,7 @@ import pytest
 from hostile_server import Heard, HostileServer, Reply
 
 from ledgerframes.config.settings import Settings
-from ledgerframes.transport import Transport
+from ledgerframes.transport import Sender, Transport
 from tests.clocks import FakeClock
 
 
@@ -30,12 +30,12 @@ def serve() -> Iterator[Callable[..., HostileServer]]:
 
 
 @pytest.fixture
-def transport(clock: FakeClock) -> Iterator[Callable[..., Transport]]:
-    """Make a transport; waits are fake, time-outs short."""
+def transport(clock: FakeClock) -> Iterator[Callable[..., Sender]]:
+    """Make a way to send over a transport; waits are fake, time-outs short."""
     with ExitStack() as stack:
 
-        def make(**settings) -> Transport:
+        def make(**settings) -> Sender:
             quick = {"connect_timeout": 2.0, "read_timeout": 2.0, "deadline": 5.0}
-            return stack.enter_context(Transport(Settings(**quick | settings), clock=clock))
+            return Sender(stack.enter_context(Transport(Settings(**quick | settings), clock=clock)))
 
         yield make

@@ -189,7 +189,7 @@ def test_a_command_under_way_is_answered_even_if_the_connection_is_closed(serve,
     thread = threading.Thread(target=lambda: got.append(sender.send(COMMAND.request(json={}), read=bytes).value))
     thread.start()
     assert arrived.wait(60)
-    sender.close()
+    sender.transport.close()
     closed.set()
     thread.join(60)
     assert got == [b'"done"']

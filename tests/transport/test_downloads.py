@@ -14,7 +14,7 @@ from hostile_server import Reply, text
 import ledgerframes as lf
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_objects import ObjectRef
-from ledgerframes.transport.downloads import why_refused
+from ledgerframes.transport.public_addresses import why_refused
 
 DATA = random.Random(7).randbytes(300_000)
 BINARY = (("Content-Type", "application/octet-stream"),)

@@ -9,7 +9,7 @@ from hostile_server import Reply, answer
 
 from ledgerframes.config.settings import Settings
 from ledgerframes.errors import StoppedError
-from ledgerframes.transport import Endpoint, Stats, Stop, SystemClock, Transport
+from ledgerframes.transport import Endpoint, Sender, Stats, Stop, SystemClock, Transport
 from ledgerframes.transport.rate_limiter import RateLimiter
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
@@ -77,14 +77,16 @@ def test_waiting_at_the_gate_ends(rate):
 )
 def test_waiting_between_two_attempts_ends(reply, serve):
     clock, stop = NotedClock(), Stop()
-    with Transport(Settings(scan_url=serve(reply).url), clock=clock) as sender:
-        assert stopped_in(lambda: sender.send(READ.request(), read=bytes, stop=stop), stop, clock.waiting) < 1.5
+    with Transport(Settings(scan_url=serve(reply).url), clock=clock) as opened:
+        sender = Sender(opened)
+        assert stopped_in(lambda: sender.stoppable(stop).send(READ.request(), read=bytes), stop, clock.waiting) < 1.5
 
 
 def test_a_pause_ends():
     clock, stop = NotedClock(), Stop()
-    with Transport(Settings(scan_url="http://127.0.0.1:1"), clock=clock) as sender:
-        assert stopped_in(lambda: sender.pause(60, stop=stop), stop, clock.waiting) < 1.5
+    with Transport(Settings(scan_url="http://127.0.0.1:1"), clock=clock) as opened:
+        sender = Sender(opened)
+        assert stopped_in(lambda: sender.stoppable(stop).pause(60), stop, clock.waiting) < 1.5
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -97,12 +99,13 @@ def test_a_connection_that_does_not_come_about_ends(scheme):
         for one in crowd:
             one.settimeout(0)
             one.connect_ex(place)
-        with Transport(Settings(scan_url=f"{scheme}://127.0.0.1:{place[1]}")) as sender:
+        with Transport(Settings(scan_url=f"{scheme}://127.0.0.1:{place[1]}")) as opened:
+            sender = Sender(opened)
 
             def ask():
                 if scheme == "http":
                     begun.set()
-                sender.send(READ.request(), read=bytes, stop=stop)
+                sender.stoppable(stop).send(READ.request(), read=bytes)
 
             def take():
                 taken, _ = listener.accept()
@@ -121,7 +124,7 @@ def test_nothing_is_sent_for_what_is_stopped_already(serve, transport):
     server, stop = serve(), Stop()
     stop.set()
     with pytest.raises(StoppedError):
-        transport(scan_url=server.url).send(READ.request(), read=bytes, stop=stop)
+        transport(scan_url=server.url).stoppable(stop).send(READ.request(), read=bytes)
     assert server.heard == []
 
 
@@ -133,4 +136,4 @@ def test_a_command_that_was_answered_is_answered_even_if_it_was_to_end(serve, tr
         return answer({"done": True})
 
     with_token = transport(ledger_url=serve(by=by).url, ledger_token="secret-token")
-    assert with_token.send(COMMAND.request(json={}), read=bytes, stop=stop).value == b'{"done": true}'
+    assert with_token.stoppable(stop).send(COMMAND.request(json={}), read=bytes).value == b'{"done": true}'

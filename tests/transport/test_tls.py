@@ -15,7 +15,7 @@ from hostile_server import answer
 import ledgerframes as lf
 from ledgerframes.config.resolving import resolve
 from ledgerframes.errors import ConfigurationError, NoAnswerError
-from ledgerframes.transport import Endpoint
+from ledgerframes.transport import Endpoint, Sender
 from ledgerframes.transport.tls import TRUST_VARIABLES
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
@@ -47,7 +47,7 @@ def test_a_private_authority_is_taken_as_an_argument(authority, server, transpor
 def test_a_private_authority_is_taken_from_a_variable(name, authority, server, monkeypatch):
     monkeypatch.setenv(name, str(authority.file))
     with lf.connect(scan_url=server.url, attempts=1) as net:
-        assert net.transport.send(READ.request(), read=bytes).value == b"{}"
+        assert Sender(net.transport).send(READ.request(), read=bytes).value == b"{}"
 
 
 def test_a_private_authority_is_taken_from_a_profile_relative_to_it(authority, server, tmp_path):
@@ -55,7 +55,7 @@ def test_a_private_authority_is_taken_from_a_profile_relative_to_it(authority, s
     settings = resolve(profile="own", environ={}, config_dir=tmp_path)
     assert settings.ca_file == str(authority.file)
     with lf.types.Network(settings) as net:
-        assert net.transport.send(READ.request(), read=bytes).value == b"{}"
+        assert Sender(net.transport).send(READ.request(), read=bytes).value == b"{}"
 
 
 def test_a_folder_of_certificates_is_taken_from_a_variable(authority, server, transport, tmp_path, monkeypatch):
@@ -90,7 +90,7 @@ def refused(transport, server, clock, **settings) -> str:
     sender = transport(scan_url=server.url, scan_token="secret-token", **settings)
     with pytest.raises(NoAnswerError) as caught:
         sender.send(READ.request(), read=bytes, revise=lambda request, _error: request)
-    assert (sender.stats.requests, clock.sleeps, server.heard) == (1, [], [])
+    assert (sender.transport.stats.requests, clock.sleeps, server.heard) == (1, [], [])
     return str(caught.value)
 
 
@@ -145,7 +145,7 @@ def test_a_server_without_tls_is_said(transport, clock):
         with pytest.raises(NoAnswerError, match=r"does not speak TLS.*http://"):
             sender.send(READ.request(), read=bytes)
         thread.join(5)
-    assert (sender.stats.requests, clock.sleeps) == (1, [])
+    assert (sender.transport.stats.requests, clock.sleeps) == (1, [])
 
 
 NO_FILE = {

@@ -73,10 +73,10 @@ def test_a_client_error_is_not_asked_of_others(serve, transport):
 def test_a_named_server_is_the_only_one_asked(serve, transport):
     first, second = serve(), serve()
     sender = transport(scan_url=[first.url, second.url])
-    assert sender.send(READ.request(), read=bytes, among=(second.url,)).server == second.url
+    assert sender.on(second.url).send(READ.request(), read=bytes).server == second.url
     assert sender.servers("scan") == (first.url, second.url)
     with pytest.raises(InputError, match="not a scan server"):
-        sender.send(READ.request(), read=bytes, among=("http://127.0.0.1:9",))
+        sender.on("http://127.0.0.1:9").send(READ.request(), read=bytes)
 
 
 @pytest.mark.parametrize(
@@ -218,5 +218,5 @@ def test_many_threads_share_one_transport(serve, transport):
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert sender.stats.requests == 30
-    assert sender.stats.statuses == {200: 30}
+    assert sender.transport.stats.requests == 30
+    assert sender.transport.stats.statuses == {200: 30}

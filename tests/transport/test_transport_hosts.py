@@ -9,7 +9,7 @@ from hostile_server import answer, unused_port
 
 from ledgerframes.config.settings import Settings
 from ledgerframes.errors import NoAnswerError
-from ledgerframes.transport import Endpoint, Stats, Stop, Transport
+from ledgerframes.transport import Endpoint, Sender, Stats, Stop, Transport
 from ledgerframes.transport.rate_limiter import RateLimiter
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
@@ -52,7 +52,7 @@ def test_a_host_is_asked_no_faster_than_the_rate(transport, clock):
     for _ in range(7):
         sender.send(READ.request(), read=bytes)
     assert clock.sleeps == [pytest.approx(0.25)] * 4
-    assert sender.stats.waits_seconds == pytest.approx(1.0)
+    assert sender.transport.stats.waits_seconds == pytest.approx(1.0)
 
 
 def test_loopback_is_not_held_back(serve, transport, clock):
@@ -116,22 +116,23 @@ def test_a_place_is_given_back_after_a_failure(clock):
 
 def test_the_real_clock_is_used_without_another(serve):
     server = serve(answer({}, 503, Retry_After="0.01"), answer({}))
-    with Transport(Settings(scan_url=server.url)) as sender:
+    with Transport(Settings(scan_url=server.url)) as opened:
+        sender = Sender(opened)
         got = sender.send(READ.request(), read=bytes)
         assert got.seconds > 0
-        assert 0 < sender.stats.snapshot().waits_seconds < 1
+        assert 0 < sender.transport.stats.snapshot().waits_seconds < 1
 
 
 def test_a_snapshot_of_the_counts_stands_still(serve, transport):
     sender = transport(scan_url=serve().url)
-    before = sender.stats.snapshot()
+    before = sender.transport.stats.snapshot()
     sender.send(READ.request(), read=bytes)
-    assert (before.requests, sender.stats.requests) == (0, 1)
-    assert (dict(before.statuses), dict(sender.stats.statuses)) == ({}, {200: 1})
+    assert (before.requests, sender.transport.stats.requests) == (0, 1)
+    assert (dict(before.statuses), dict(sender.transport.stats.statuses)) == ({}, {200: 1})
 
 
 def test_a_server_that_is_away_counts_as_status_zero(transport):
     sender = transport(scan_url=f"http://127.0.0.1:{unused_port()}", attempts=2)
     with pytest.raises(NoAnswerError):
         sender.send(READ.request(), read=bytes)
-    assert dict(sender.stats.statuses) == {0: 2}
+    assert dict(sender.transport.stats.statuses) == {0: 2}

@@ -55,10 +55,10 @@ def test_a_safe_request_is_tried_again_after(fault, endpoint, serve, transport, 
     got = sender.send(endpoint.request(), read=msgspec.json.decode)
     assert got.value == {"a": 1}
     assert len(server.heard) == 2
-    assert sender.stats.retries == 1
-    assert sender.stats.requests == 2
+    assert sender.transport.stats.retries == 1
+    assert sender.transport.stats.requests == 2
     assert len(clock.sleeps) == 1
-    assert sender.stats.waits_seconds == pytest.approx(sum(clock.sleeps))
+    assert sender.transport.stats.waits_seconds == pytest.approx(sum(clock.sleeps))
 
 
 @pytest.mark.parametrize("fault", [*FAULTS.values(), PAGE], ids=[*FAULTS, "200 with HTML"])
@@ -272,7 +272,7 @@ def test_gzip_is_read_also_in_several_members(members, serve, transport):
     sender = transport(scan_url=server.url)
     got = sender.send(READ.request(), read=bytes)
     assert got.value == b"x" * 700_000 * members
-    assert got.size == sender.stats.bytes == 700_000 * members
+    assert got.size == sender.transport.stats.bytes == 700_000 * members
     assert server.heard[0].headers["accept-encoding"] == "gzip"
 
 
@@ -335,7 +335,7 @@ def test_revise_hears_of_faults_without_a_status_too(fault, serve, transport):
 def test_nothing_is_sent_after_close(serve, transport):
     server = serve()
     sender = transport(scan_url=server.url)
-    sender.close()
+    sender.transport.close()
     with pytest.raises(InputError, match="closed"):
         sender.send(READ.request(), read=bytes)
     assert server.heard == []

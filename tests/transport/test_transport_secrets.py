@@ -17,7 +17,7 @@ from hostile_server import Reply, answer, text, unused_port
 from ledgerframes.config.resolving import resolve
 from ledgerframes.config.settings import Secret, Settings
 from ledgerframes.errors import ConfigurationError, LedgerframesError, NoAnswerError, StatusError
-from ledgerframes.transport import Endpoint, Transport
+from ledgerframes.transport import Endpoint, Sender, Transport
 
 TOKEN = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9/"x+.c2lnbmF0dXJlLW9mLWFsaWNl'
 SIGNATURE = "c2lnbmF0dXJlLW9mLWFsaWNl"
@@ -101,7 +101,7 @@ def test_no_error_shows_the_token_even_if_the_server_echoes_it(endpoint, echo, c
     assert caught.value.__context__ is None
 
 
-def ask(sender: Transport) -> LedgerframesError:
+def ask(sender: Sender) -> LedgerframesError:
     """An error whose frames hold no token of the test's own."""
     try:
         sender.send(LEDGER.request(), read=msgspec.json.decode)
@@ -167,7 +167,8 @@ def test_both_carriers_reach_the_ledger(carrier, name, value, serve, transport):
 def test_a_token_goes_to_its_own_interface_only(serve):
     servers = {name: serve() for name in ("scan", "validator", "registry", "ledger")}
     settings = resolve(environ={}, token=TOKEN, **{f"{name}_url": server.url for name, server in servers.items()})
-    with Transport(settings) as sender:
+    with Transport(settings) as opened:
+        sender = Sender(opened)
         for name in servers:
             sender.send(Endpoint(interface=name, method="GET", path="/x").request(), read=bytes)
     carried = {name for name, server in servers.items() if "authorization" in server.heard[0].headers}
@@ -212,8 +213,9 @@ def test_settings_and_transport_show_no_token():
     assert not leaks(repr(settings) + str(settings) + repr(vars(settings)))
     with pytest.raises(TypeError, match="LEDGERFRAMES_TOKEN"):
         pickle.dumps(settings)
-    with Transport(settings) as sender:
-        assert not leaks(repr(sender) + repr(vars(sender)) + repr(sender.stats))
+    with Transport(settings) as opened:
+        sender = Sender(opened)
+        assert not leaks(repr(sender) + repr(vars(sender)) + repr(sender.transport.stats))
 
 
 def test_a_secret_shows_as_stars():

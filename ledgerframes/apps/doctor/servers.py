@@ -24,7 +24,7 @@ from ledgerframes.errors import (
 from ledgerframes.interfaces import ledger, looking_up, registry, scan, validator
 from ledgerframes.interfaces.history_pages import UPDATES
 from ledgerframes.network import Network
-from ledgerframes.transport import Answer
+from ledgerframes.transport import Answer, Sender
 from ledgerframes.transport.request import PREFIXES, Request
 
 SKEW: Final = 2.0  # seconds; the header Date has whole seconds
@@ -52,6 +52,7 @@ _ROUTES: Final[dict[Interface, tuple[Request, Request]]] = {
 
 
 #: Messages of the transport about causes with a known remedy, by the check that they belong to.
+_body: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _CAUSES: Final = {
     "certificate": "its certificate is not trusted",
     "proxy": " the proxy ",
@@ -70,7 +71,7 @@ def examine_server(net: Network, interface: Interface, server: str) -> Iterator[
     subject = f"{interface} {server}"
     request, member = _PROBES[interface]
     try:
-        answer = net.transport.send(request, read=msgspec.json.Decoder(dict[str, msgspec.Raw]).decode, among=(server,))
+        answer = Sender(net.transport).on(server).send(request, read=_body.decode)
     except LedgerframesError as error:
         yield from _failed(error, subject, interface, server)
         return
@@ -189,7 +190,7 @@ def _routes(net: Network, interface: Interface, server: str, subject: str) -> It
 def _knows(net: Network, request: Request, server: str) -> bool:
     """Whether a server has a route: its answer to an id that does not exist shows it."""
     try:
-        net.transport.send(request, read=bytes, among=(server,), attempts=1)
+        Sender(net.transport).on(server).send(request, read=bytes, attempts=1)
     except NotFoundError as error:
         return not error.unknown_route
     except StatusError as error:

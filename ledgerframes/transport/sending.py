@@ -1,25 +1,28 @@
-"""Sends a request until there is an answer or a reason to stop: the loop over rounds, servers, routes and attempts."""
+"""`Sender`: sends a request until there is an answer or a reason to stop; every call of an interface goes through one.
+
+Its loop goes over rounds, servers, routes and attempts.
+"""
 
 from __future__ import annotations
 
 import logging
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Generic, TypeVar
 
+from ledgerframes.config.settings import Interface, source_of
 from ledgerframes.errors import InputError, RequestError
-from ledgerframes.stopping import Stop
+from ledgerframes.stopping import Stop, held_back
 from ledgerframes.transport.classify import judge_body, judge_broken, judge_refusal
-from ledgerframes.transport.request import Answer, Failure, Received, Request
-
-if TYPE_CHECKING:
-    from ledgerframes.transport.transport import Transport
+from ledgerframes.transport.masking import MASK
+from ledgerframes.transport.request import Answer, BodySink, Failure, Prepared, Request
+from ledgerframes.transport.transport import Transport
 
 T = TypeVar("T")
+Read = Callable[[bytes], Any]
 Revise = Callable[[Request, RequestError], Request | None]
-#: Sends a request to a server once, within the given seconds.
-Attempt = Callable[[Request, str, float], Received | Failure]
 
 log = logging.getLogger("ledgerframes.transport")
 
@@ -30,6 +33,112 @@ LONGEST: Final = 60.0
 FIRST: Final = 0.5
 # 0.5 s doubled seven times is above LONGEST; without a limit the power itself would grow without bound.
 GROWTH_ENDS: Final = 7
+
+
+@dataclass(frozen=True)
+class Sender:
+    """A way to send over a connection: for one interface, one operation, or to some of the servers.
+
+    Attributes:
+        transport: the connection.
+        among: the servers to ask; all of the interface if it is empty.
+        stop: ends its requests and waits; None ends with the connection.
+        passed_on: converts a request, and the function that reads its answer, for an interface that forwards it.
+    """
+
+    transport: Transport
+    among: tuple[str, ...] = ()
+    stop: Stop | None = None
+    passed_on: Callable[[Request, Read], tuple[Request, Read]] | None = None
+
+    def on(self, *servers: str) -> Sender:
+        """The same to some servers."""
+        return replace(self, among=tuple(url.rstrip("/") for url in servers))
+
+    def stoppable(self, stop: Stop) -> Sender:
+        """The same for one operation, which ends once `stop` is set."""
+        return replace(self, stop=stop if self.stop is None else Stop(self.stop, stop))
+
+    def servers(self, interface: Interface) -> tuple[str, ...]:
+        """The interface's base URLs, as far as they are to be asked, the preferred one first.
+
+        Raises:
+            ConfigurationError: there is none.
+            InputError: one that is to be asked is not among them.
+        """
+        servers = self.transport.servers(interface if self.passed_on is None else "validator")
+        for url in self.among:
+            if url not in servers:
+                raise InputError(f"server={source_of(url)!r} is not a {interface} server; there are {servers}")
+        return tuple(server for server in servers if server in self.among) or servers
+
+    def prepare(self, request: Request) -> Prepared:
+        """The request as it would be sent to the first of the servers, with `***` for the token."""
+        if self.passed_on is not None:
+            request, _ = self.passed_on(request, bytes)
+        interface = request.endpoint.interface
+        server = self.servers(interface)[0]
+        prepared = request.prepared(server)
+        if self.transport.token(interface, server) is None:
+            return prepared
+        name, template = self.transport.carrier(interface)
+        return replace(prepared, headers={**prepared.headers, name: template.format(MASK)})
+
+    def send(
+        self,
+        request: Request,
+        *alternatives: Request,
+        read: Callable[[bytes], T],
+        revise: Revise | None = None,
+        attempts: int | None = None,
+        sink: BodySink | None = None,
+    ) -> Answer[T]:
+        """Send a request until it is answered, within the settings' attempts and budget; a command is sent once.
+
+        Args:
+            request: the request.
+            alternatives: the same on routes that older or newer releases know; not used for commands.
+            read: decodes the body of a successful answer. A `msgspec.DecodeError` that is not a `ValidationError`
+                means the body is truncated, which counts as a broken connection.
+            revise: called after each failed attempt of a safe request; if it returns a request, that is sent next.
+            attempts: the maximum number of attempts; by default that of the settings.
+            sink: receives the body of a success in place of `read`, whatever its size; the budget is then for each
+                wait.
+
+        Raises:
+            ConfigurationError: the interface has no server, or its token cannot be fetched.
+            NoAnswerError: no complete answer arrived, or one larger than `max_answer_bytes`.
+            StatusError: the server refused the request.
+            DecodeError: the body breaks the contract, or was incomplete at every attempt.
+            StoppedError: it was stopped, or the connection was closed meanwhile.
+            LedgerframesError: the sink refuses the body.
+            OSError: the sink cannot write the body.
+        """
+        if self.passed_on is not None:
+            (request, read), alternatives = self.passed_on(request, read), ()
+        if self.transport.stop.is_set():
+            raise InputError("this connection was closed; call connect() again")
+        safe = request.endpoint.safe
+        servers = self.servers(request.endpoint.interface) if request.url is None else (source_of(request.url),)
+        ending = self._ending()
+        candidates = [request, *alternatives] if safe else [request]
+        exchange = _Exchange(self.transport, candidates, read, ending, revise, attempts, sink)
+        # A command cannot be interrupted, so Ctrl-C is raised at once there.
+        with held_back(ending.set) if safe else nullcontext():
+            return exchange.run(servers)
+
+    def pause(self, seconds: float) -> None:
+        """Wait by the clock of all waits; counted in `stats`.
+
+        Raises:
+            StoppedError: it was stopped, or the connection was closed meanwhile.
+        """
+        self._ending().sleep(self.transport.clock, seconds)
+        self.transport.stats.waited(seconds)
+
+    def _ending(self) -> Stop:
+        """The flag that ends one operation: its own, or that of the connection."""
+        return Stop(self.transport.stop, *(() if self.stop is None else (self.stop,)))
 
 
 @dataclass
@@ -54,28 +163,26 @@ class _Server:
 
 
 @dataclass
-class Exchange(Generic[T]):
+class _Exchange(Generic[T]):
     """One request with all its attempts.
 
     Attributes:
-        transport: its clock, settings and counters, and its knowledge of servers.
-        attempt: sends the request once.
+        transport: makes an attempt; its clock, settings and counters, and its knowledge of servers.
         candidates: the request, then its alternatives on other routes, all of one interface and equally safe.
         read: decodes a body.
         stop: ends it.
         revise: may replace a request after a failure.
         attempts: the maximum; the settings' number by default.
-        timed: whether the settings' budget covers the whole; otherwise each wait, as for a file of any size.
+        sink: receives the body; the settings' budget is then for each wait, as a file may have any size.
     """
 
     transport: Transport
-    attempt: Attempt
     candidates: list[Request]
     read: Callable[[bytes], T]
     stop: Stop
     revise: Revise | None = None
     attempts: int | None = None
-    timed: bool = True
+    sink: BodySink | None = None
     _began: float = 0.0
     _until: float = float("inf")
     _tries: int = 0
@@ -87,14 +194,13 @@ class Exchange(Generic[T]):
             servers: base URLs in the order to be asked.
 
         Raises:
-            InputError: the candidates are of several kinds.
+            InputError: the candidates, or what revises one, are of several kinds.
             LedgerframesError: no server gave a valid answer; the message has the reason and the remedy.
         """
         clock, memory, first = self.transport.clock, self.transport.memory, self.candidates[0].endpoint
-        if len({(candidate.endpoint.interface, candidate.endpoint.safe) for candidate in self.candidates}) > 1:
-            raise InputError(f"the alternatives to {first} are not all of its kind; give others")
+        self._check_kinds(self.candidates)
         self._began = clock.monotonic()
-        self._until = self._began + self.transport.settings.budget if self.timed else self._until
+        self._until = self._began + self.transport.settings.budget if self.sink is None else self._until
         left = [_Server(url, memory.routes(url, first, len(self.candidates))) for url in servers]
         failure = failed = denied = None
         moved = handled = False
@@ -118,7 +224,7 @@ class Exchange(Generic[T]):
                     denied = outcome if denied is None or not outcome.unknown_route else denied
                     left.remove(server)
                     if not left:
-                        raise denied.error(self._ending())
+                        raise denied.error(self._given_up())
                     # The server that answers instead is preferred from then on, unless all are asked anyway.
                     moved = moved or (outcome.unknown_route and not first.not_found_is_local)
                     handled = True
@@ -128,13 +234,13 @@ class Exchange(Generic[T]):
                 if not outcome.elsewhere:
                     if outcome.not_found:  # the server answered: it does not exist
                         self._learn(server, moved=moved)
-                    raise outcome.error(self._ending())
+                    raise outcome.error(self._given_up())
                 server.ready = clock.monotonic() + (outcome.wait or jittered(round_))
                 server.may_recover = self._may_recover(server, outcome) or revised
                 handled = server.unreached > 0
                 moved = moved or len(left) > 1
             if failed is not None and not any(server.may_recover for server in left):
-                raise failed.error(self._ending())
+                raise failed.error(self._given_up())
 
     def _turn(self, server: _Server) -> tuple[Answer[T] | Failure, bool]:
         """Ask a server on each route that it may know; returns the outcome, and whether a smaller request was found."""
@@ -163,7 +269,8 @@ class Exchange(Generic[T]):
         first = self.candidates[0].endpoint
         if not first.safe:  # before sending: a warning raised as an error must not hide a command's result
             memory.warn_once(first)
-        outcome = self.attempt(request, url, min(transport.settings.deadline, self._until - began))
+        seconds = min(transport.settings.deadline, self._until - began)
+        outcome = transport.attempt(request, url, seconds=seconds, stop=self.stop, sink=self.sink)
         if isinstance(outcome, Failure):
             return judge_broken(outcome, request, url, mask=mask)
         memory.reached.add(url)
@@ -182,9 +289,17 @@ class Exchange(Generic[T]):
         if self.revise is None or failure.final or failure.whole:
             return False
         revised = self.revise(self.candidates[server.routes[0]], failure.request_error())
-        if revised is not None:
-            self.candidates[server.routes[0]] = revised
-        return revised is not None
+        if revised is None:
+            return False
+        self._check_kinds([revised])
+        self.candidates[server.routes[0]] = revised
+        return True
+
+    def _check_kinds(self, requests: Sequence[Request]) -> None:
+        """Refuse what would go to the servers of another interface, or send a command again."""
+        first = self.candidates[0].endpoint
+        if any((one.endpoint.interface, one.endpoint.safe) != (first.interface, first.safe) for one in requests):
+            raise InputError(f"the alternatives to {first} are not all of its kind; its token stays here: give others")
 
     def _may_recover(self, server: _Server, failure: Failure) -> bool:
         """Whether another attempt at the same server may succeed."""
@@ -204,7 +319,7 @@ class Exchange(Generic[T]):
         left = min(settings.budget, self._until - transport.clock.monotonic())
         # Fail now instead of sleeping past the budget.
         if self._tries >= (self.attempts or settings.attempts) or seconds >= left:
-            raise failure.error(self._too_long(failure, left) + self._ending())
+            raise failure.error(self._too_long(failure, left) + self._given_up())
         self.stop.check()
         transport.stats.retried()
         level = logging.DEBUG if handled else logging.WARNING
@@ -230,7 +345,7 @@ class Exchange(Generic[T]):
         if moved:
             memory.preferred[first.interface] = server.url
 
-    def _ending(self) -> str:
+    def _given_up(self) -> str:
         if self._tries < 2:
             return ""
         seconds = self.transport.clock.monotonic() - self._began
