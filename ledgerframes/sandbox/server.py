@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.sandbox.faults import App
 from ledgerframes.sandbox.generator.generate import generate
-from ledgerframes.sandbox.generator.growth import LedgerGrowth
-from ledgerframes.sandbox.http.ledger_access import Access
+from ledgerframes.sandbox.http.ledger_access import DAY, Access, Issuer
 from ledgerframes.sandbox.serving import Served
 from ledgerframes.sandbox.start_options import Serving, read_options, read_pruning, read_serving, whole
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.templates import COIN_RULES, TOKEN_RULES
-from ledgerframes.sandbox.world.tokens import DAY, Issuer
 from ledgerframes.sandbox.world.views import ServerView
 from ledgerframes.sandbox.world.world import World
 from ledgerframes.sandbox.world_file import load as load_world
@@ -23,6 +24,47 @@ from ledgerframes.sandbox.world_file import save as save_world
 
 if TYPE_CHECKING:
     from ledgerframes.sandbox.world.archives import Package
+
+SHORTEST_PAUSE: Final = 0.005
+LONGEST_PAUSE: Final = 1.0
+# After a pause of the machine, the ledger catches up in steps.
+LARGEST_STEP: Final = 50
+
+logger = logging.getLogger("ledgerframes.sandbox")
+
+
+class LedgerGrowth:
+    """A ledger that grows at a rate until it is stopped.
+
+    Args:
+        advance: adds a number of updates.
+        rate: updates per second.
+    """
+
+    def __init__(self, advance: Callable[[int], None], *, rate: float) -> None:
+        self._advance = advance
+        self._rate = rate
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sandbox growth", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop the growth and wait for the last step to end. A second call does nothing."""
+        self._end.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        begin, done = time.monotonic(), 0
+        pause = min(max(1 / self._rate, SHORTEST_PAUSE), LONGEST_PAUSE)
+        while not self._end.wait(pause):
+            # As many as the rate requires, in steps that leave readers a turn.
+            step = max(0, min(int((time.monotonic() - begin) * self._rate) - done, LARGEST_STEP))
+            try:
+                self._advance(step)
+            except Exception:
+                logger.exception("the ledger stopped growing after %d updates", done)
+                return
+            done += step
 
 
 def start(*, load: str | os.PathLike[str] | None = None, **options: Any) -> Sandbox:

@@ -11,7 +11,6 @@ from inspect import signature
 from typing import Any, Final
 
 from ledgerframes.sandbox.faults import Faults
-from ledgerframes.sandbox.generator.growth import parse_rate
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.calendar import updates_of_days
 from ledgerframes.sandbox.world.parties import OPERATOR
@@ -24,6 +23,8 @@ REWARD_VERSIONS: Final = ("markers", "traffic", "switch")
 
 _WINDOW: Final = re.compile(r"(\d{1,6})([smhd])", re.ASCII)
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_PER: Final = {"s": 1.0, "min": 60.0, "h": 3_600.0}
+_RATE: Final = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)/(s|min|h)", re.ASCII)
 
 
 def whole(value: Any, name: str, *, least: int | None = None, most: int | None = None) -> int:
@@ -191,3 +192,16 @@ def _read_time(value: Any, argument: Any) -> int:
         raise ValueError(
             f"prune_before={argument!r} is not valid: give a time such as 2025-03-03T09:30Z, or (migration id, time)"
         ) from error
+
+
+def parse_rate(text: str) -> float:
+    """Read a rate such as `50/s`, `90/min` or `0.5/h` as updates per second.
+
+    Raises:
+        ValueError: it is not a rate above zero.
+    """
+    match = _RATE.fullmatch(text) if isinstance(text, str) else None
+    rate = float(match[1]) / _PER[match[2]] if match else 0.0
+    if rate <= 0:
+        raise ValueError(f"live={text!r} is not valid: give updates per second, minute or hour, such as 50/s or 90/min")
+    return rate

@@ -19,8 +19,8 @@ from msgspec import Struct
 
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.http.command_routes import carry_out_again
-from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.archives import Package
+from ledgerframes.sandbox.world.parties import User
 from ledgerframes.sandbox.world.world import World
 
 FORMAT: Final = 3

@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 
 from ledgerframes.sandbox.server import Sandbox
-from ledgerframes.sandbox.world.accounts import Right, User
+from ledgerframes.sandbox.world.parties import Right, User
 from tests.fuzz.hooks import VALUES, values_of
 from tests.official.interface_files import FILES, document
 from tests.rigs.servers import started

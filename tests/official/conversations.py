@@ -50,8 +50,8 @@ from ledgerframes.interfaces.users import (
     ParticipantAdmin,
     User,
 )
-from ledgerframes.sandbox.world.accounts import Right
-from ledgerframes.sandbox.world.accounts import User as Account
+from ledgerframes.sandbox.world.parties import Right
+from ledgerframes.sandbox.world.parties import User as Account
 from tests.official.scan_conversations import SUMMARY_OF_SCAN, neighbours, summary_of_scan
 from tests.sandbox.asking import party_of
 from tests.sandbox.dars import dar

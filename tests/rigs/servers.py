@@ -11,10 +11,9 @@ from ledgerframes.network import Network
 from ledgerframes.sandbox.faults import App, Message, Receive, Scope, Send
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.http.app import app_of
-from ledgerframes.sandbox.http.ledger_access import Access
+from ledgerframes.sandbox.http.ledger_access import Access, Issuer
 from ledgerframes.sandbox.server import Sandbox
 from ledgerframes.sandbox.start_options import read_options
-from ledgerframes.sandbox.world.tokens import Issuer
 from ledgerframes.sandbox.world.world import World
 from tests.hostile.generate import generate_hostile
 from tests.rigs.object_faults import ObjectFaults, SpoiledObjects

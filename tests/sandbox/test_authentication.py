@@ -7,8 +7,8 @@ import json
 
 import pytest
 
+from ledgerframes.sandbox.http.ledger_access import Issuer, TokenError
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.world.tokens import Issuer, TokenError
 from tests.sandbox.asking import ask
 from tests.token_server import TokenServer
 

@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 import pytest
 
 from ledgerframes.sandbox.generator.generate import generate
-from ledgerframes.sandbox.http.holdings import fee
+from ledgerframes.sandbox.http.snapshots import fee
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal

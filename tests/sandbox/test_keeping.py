@@ -9,7 +9,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.world.accounts import Right, User
+from ledgerframes.sandbox.world.parties import Right, User
 from ledgerframes.sandbox.world.templates import LOCKED_COIN
 from ledgerframes.sandbox.world_file import WorldFileError, load, save
 from tests.hostile.generate import generate_hostile

@@ -9,8 +9,8 @@ from itertools import islice
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.sandbox.generator.growth import LARGEST_STEP, LedgerGrowth, parse_rate
-from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.server import LARGEST_STEP, LedgerGrowth, start
+from ledgerframes.sandbox.start_options import parse_rate
 from tests.sandbox.asking import ask
 
 LATEST = 300.0

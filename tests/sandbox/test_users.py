@@ -7,7 +7,7 @@ import urllib.parse
 import pytest
 
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.world.accounts import User
+from ledgerframes.sandbox.world.parties import User
 from tests.sandbox.asking import ask
 from tests.sandbox.ledger_calls import BY_ID, ERROR, call
 

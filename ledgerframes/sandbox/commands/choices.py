@@ -17,8 +17,8 @@ from ledgerframes.sandbox.generator.summaries import creation, holding_metadata
 from ledgerframes.sandbox.generator.transfers import make_coin
 from ledgerframes.sandbox.world.amounts import UNITS, decimal
 from ledgerframes.sandbox.world.contracts import Contract, Template, parties_of
+from ledgerframes.sandbox.world.simulation import Event, Transaction
 from ledgerframes.sandbox.world.templates import COIN_RULES, IOU, OPEN_ROUND
-from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 TAP_MAXIMUM: Final = 10**9 * UNITS
 

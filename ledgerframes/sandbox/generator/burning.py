@@ -11,10 +11,9 @@ from ledgerframes.sandbox.generator.transfers import Output, Payment, Transferre
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, divided, times, units
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import MEMBER_TRAFFIC, PREAPPROVAL
 from ledgerframes.sandbox.world.timestamps import DAY
-from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 
 def affordable(sim: Simulation, owner: str, amount: int, open_round: Contract) -> list[Contract]:

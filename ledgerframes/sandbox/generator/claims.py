@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ledgerframes.sandbox.generator.app_rewards import claimable
 from ledgerframes.sandbox.generator.coins import mint
 from ledgerframes.sandbox.generator.coupons import issuance_for, right_of, weight_of
-from ledgerframes.sandbox.generator.rewards_v2 import claimable
 from ledgerframes.sandbox.generator.transfers import Payment, purse, transfer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, quotient, units
 from ledgerframes.sandbox.world.contracts import Contract, round_of
-from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Simulation, Transaction
 from ledgerframes.sandbox.world.templates import (
     APP_COUPON,
     FAUCET_COUPON,
@@ -21,7 +21,6 @@ from ledgerframes.sandbox.world.templates import (
     UNCLAIMED_REWARD,
     VALIDATOR_COUPON,
 )
-from ledgerframes.sandbox.world.transaction import Transaction
 
 MOST_EXPIRED: Final = 60
 MOST_CLAIMED: Final = 80

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ledgerframes.sandbox.generator.round_terms import fees_of
+from ledgerframes.sandbox.generator.configuration import fees_of
 from ledgerframes.sandbox.generator.summaries import creation, holding_metadata
 from ledgerframes.sandbox.generator.transfers import (
     Output,
@@ -19,9 +19,8 @@ from ledgerframes.sandbox.generator.transfers import (
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, spelled, units
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import LOCKED_COIN
-from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 # Small enough that holding fees use it up within a few rounds.
 _TIP_ROUNDS: Final = 4

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ledgerframes.sandbox.generator.round_terms import uses_traffic
+from ledgerframes.sandbox.generator.configuration import uses_traffic
 from ledgerframes.sandbox.generator.summaries import Sums
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, divided, times, units
 from ledgerframes.sandbox.world.contracts import Contract, round_of
 from ledgerframes.sandbox.world.parties import name_of
-from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import (
     APP_COUPON,
     COIN,
@@ -24,7 +24,6 @@ from ledgerframes.sandbox.world.templates import (
     VALIDATOR_COUPON,
     VALIDATOR_RIGHT,
 )
-from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 
 def reward_usage(

@@ -12,9 +12,8 @@ from ledgerframes.sandbox.generator.transfers import Payment, purse, transfer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import FUND_COUPON, UNCLAIMED_FUND_COUPON
-from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 #: The number of shares of rounds that are allotted together.
 _SHARES: Final = 3

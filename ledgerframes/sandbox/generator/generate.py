@@ -11,6 +11,7 @@ from random import Random
 from typing import Final
 
 from ledgerframes.sandbox.generator import (
+    app_rewards,
     burning,
     claims,
     coins,
@@ -20,11 +21,9 @@ from ledgerframes.sandbox.generator import (
     governance,
     ious,
     licenses,
-    markers,
     mining_rounds,
     names,
     offers,
-    rewards_v2,
     token_standard,
 )
 from ledgerframes.sandbox.generator.governance import confirmations
@@ -34,7 +33,7 @@ from ledgerframes.sandbox.world.calendar import Calendar, calendar_of
 from ledgerframes.sandbox.world.contracts import Contract, Template, round_of
 from ledgerframes.sandbox.world.parties import fingerprint, invent_accounts, invent_parties, invent_synchronizers
 from ledgerframes.sandbox.world.reassignment_legs import Leg
-from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Simulation, Transaction
 from ledgerframes.sandbox.world.templates import (
     ACTIVITY_MARKER,
     CLOSED_ROUND,
@@ -44,7 +43,6 @@ from ledgerframes.sandbox.world.templates import (
     UNCLAIMED_REWARD,
     Packages,
 )
-from ledgerframes.sandbox.world.transaction import Transaction
 from ledgerframes.sandbox.world.views import choose_period
 from ledgerframes.sandbox.world.world import Update, World
 
@@ -64,7 +62,7 @@ _ON_MAIN: Final[dict[Activity, int]] = {
     coins.expire: 3,
     claims.claim: 14,
     licenses.renew: 70,
-    markers.mark_activity: 25,
+    app_rewards.mark_activity: 25,
     burning.buy_traffic: 6,
     burning.change_preapproval: 3,
     token_standard.send: 6,
@@ -171,7 +169,7 @@ class _Generator:
         others = range(synchronizers + 1, 2, -1)
         weights = [_MAIN_WEIGHT * sum(others) or 1, *others][:synchronizers]
         self._synchronizer_weights = list(accumulate(weights))
-        on_main = _ON_MAIN | ({rewards_v2.share: 4} if calendar.rewards != "markers" else {})
+        on_main = _ON_MAIN | ({app_rewards.share: 4} if calendar.rewards != "markers" else {})
         self._main = (list(on_main), list(accumulate(on_main.values())))
         self._elsewhere = (list(_ELSEWHERE), list(accumulate(_ELSEWHERE.values())))
 
@@ -307,7 +305,7 @@ def next_time(sim: Simulation) -> int:
 def next_duty(sim: Simulation) -> Activity | None:
     """The most urgent of the other duties, if there is one."""
     # Votes, and rewards worked out off the ledger, come last.
-    later: tuple[Callable[[Simulation], Activity | None], ...] = (rewards_v2.next_duty, governance.duty)
+    later: tuple[Callable[[Simulation], Activity | None], ...] = (app_rewards.next_duty, governance.duty)
     duties = (find(sim) for find in (_round_duty, _coupon_duty, _closing_duty, *later))
     return next((duty for duty in duties if duty is not None), None)
 
@@ -330,7 +328,7 @@ def _coupon_duty(sim: Simulation) -> Activity | None:
     if development_fund.is_due(sim):
         return development_fund.act
     if _count(sim, ACTIVITY_MARKER) >= _MARKERS:
-        return markers.convert_markers
+        return app_rewards.convert_markers
     return claims.merge_unclaimed if _count(sim, UNCLAIMED_REWARD) >= _MOST_UNCLAIMED else None
 
 

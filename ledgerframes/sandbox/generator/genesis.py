@@ -20,7 +20,7 @@ from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal
 from ledgerframes.sandbox.world.contracts import Contract, Template, round_of
 from ledgerframes.sandbox.world.parties import name_of
-from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import (
     COIN_RULES,
     DSO_BOOTSTRAP,
@@ -31,7 +31,6 @@ from ledgerframes.sandbox.world.templates import (
     TRANSFER_FACTORY,
     VALIDATOR_RIGHT,
 )
-from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 #: The activity weights of the apps that are featured from the beginning; none counts as 1.
 WEIGHTS: Final = (None, "1.5000000000", None)

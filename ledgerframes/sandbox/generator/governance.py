@@ -17,7 +17,7 @@ from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, units
 from ledgerframes.sandbox.world.contracts import Contract, Template
 from ledgerframes.sandbox.world.parties import name_of
-from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import (
     COIN_RULES,
     CONFIRMATION,
@@ -26,7 +26,6 @@ from ledgerframes.sandbox.world.templates import (
     PRICE_VOTE,
     VOTE_REQUEST,
 )
-from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 Payload = dict[str, Any]
 Act = Callable[[Transaction, Simulation], None]

@@ -7,9 +7,8 @@ from typing import Any, Final
 
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import IOU, SETTLEMENT
-from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 _CURRENCIES: Final = ("USD", "EUR", "CHF", "JPY")
 

@@ -6,9 +6,8 @@ from typing import Any
 
 from ledgerframes.sandbox.generator.coins import mint
 from ledgerframes.sandbox.world.contracts import Contract, round_of
-from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import FAUCET_COUPON, LICENSE, LIVENESS_RECORD
-from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 
 def grant(tx: Transaction, sim: Simulation, validator: str, *, under: Event) -> Contract:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ledgerframes.sandbox.generator.configuration import issuance_config, transfer_config
+from ledgerframes.sandbox.generator.app_rewards import ask_for_rewards
+from ledgerframes.sandbox.generator.configuration import (
+    Issuance,
+    Totals,
+    issuance_config,
+    issuance_of,
+    to_apps,
+    transfer_config,
+    uses_traffic,
+)
 from ledgerframes.sandbox.generator.development_fund import set_aside
 from ledgerframes.sandbox.generator.governance import confirm, current_config, execute, median_price, price_votes
-from ledgerframes.sandbox.generator.rewards_v2 import ask_for_rewards
-from ledgerframes.sandbox.generator.round_terms import Issuance, Totals, issuance_of, to_apps, uses_traffic
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, spelled, units
 from ledgerframes.sandbox.world.contracts import Contract, round_of
-from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import (
     APP_COUPON,
     CLOSED_ROUND,
@@ -23,7 +30,6 @@ from ledgerframes.sandbox.world.templates import (
     UNCLAIMED_REWARD,
     VALIDATOR_COUPON,
 )
-from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 FIRST_PRICE: Final = 50_000_000
 

@@ -6,13 +6,13 @@ from typing import Any, Final, NamedTuple
 
 from ledgerframes.sandbox.generator.burning import app_context
 from ledgerframes.sandbox.generator.coins import locked_for, mint, release, time_lock
+from ledgerframes.sandbox.generator.configuration import fees_of
 from ledgerframes.sandbox.generator.coupons import coin_for, tagged
-from ledgerframes.sandbox.generator.round_terms import fees_of
 from ledgerframes.sandbox.generator.transfers import Output, Payment, purse, spendable, transfer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, units
 from ledgerframes.sandbox.world.contracts import Contract, Template
-from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import (
     FIRST_PAYMENT,
     IDLE_SUBSCRIPTION,
@@ -24,7 +24,6 @@ from ledgerframes.sandbox.world.templates import (
     SUBSCRIPTION_REQUEST,
 )
 from ledgerframes.sandbox.world.timestamps import DAY
-from ledgerframes.sandbox.world.transaction import Event, Transaction
 from ledgerframes.sandbox.world.world import World
 
 LIFETIME: Final = 90 * DAY

@@ -10,9 +10,8 @@ from ledgerframes.sandbox.generator.transfers import Output, Payment, purse, spe
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Simulation, Transaction
 from ledgerframes.sandbox.world.templates import ACCEPTED_OFFER, OFFER
-from ledgerframes.sandbox.world.transaction import Transaction
 from ledgerframes.sandbox.world.world import World
 
 

@@ -18,9 +18,8 @@ from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.instruments import COIN_ID, SECOND_ID
-from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import PREAPPROVAL, TOKEN, TOKEN_RULES, TRANSFER_FACTORY, TRANSFER_INSTRUCTION
-from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 Payload = dict[str, Any]
 

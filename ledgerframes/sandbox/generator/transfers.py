@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from ledgerframes.sandbox.generator.configuration import Fees, fees_of
 from ledgerframes.sandbox.generator.coupons import consume_coupon, issuing_rounds, reward_usage, rights_of, tagged
-from ledgerframes.sandbox.generator.round_terms import Fees, fees_of
 from ledgerframes.sandbox.generator.summaries import Balances, Sums
 from ledgerframes.sandbox.world.amounts import decimal, spelled, times, units
 from ledgerframes.sandbox.world.contracts import Contract, round_of
-from ledgerframes.sandbox.world.simulation import Simulation
+from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import COIN, FEATURED_RIGHT, LOCKED_COIN
-from ledgerframes.sandbox.world.transaction import Event, Transaction
 
 Payload = dict[str, Any]
 

@@ -16,13 +16,12 @@ from starlette.responses import PlainTextResponse, Response
 from ledgerframes.sandbox.commands.errors import TOO_LARGE, LedgerError, UnreadableError
 from ledgerframes.sandbox.http import (
     command_routes,
-    holdings,
     ledger_routes,
     registry,
     scan,
     scan_now,
     scan_objects,
-    scan_snapshots,
+    snapshots,
     user_routes,
     validator,
 )
@@ -37,8 +36,8 @@ from ledgerframes.sandbox.http.responses import (
     refused,
 )
 from ledgerframes.sandbox.http.routes import CONTRACT, LEDGER, Route, Server, ServerRequest
-from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.objects import Objects
+from ledgerframes.sandbox.world.parties import User
 from ledgerframes.sandbox.world.templates import TOKEN_RULES
 from ledgerframes.sandbox.world.views import ServerView
 
@@ -47,7 +46,7 @@ ISSUER: Final = "/harbor"
 
 _NOBODY: Final = User("")
 _MODULES: Final = (
-    scan, scan_objects, scan_snapshots, holdings, scan_now, validator,
+    scan, scan_objects, snapshots, scan_now, validator,
     ledger_routes, user_routes, command_routes, registry,
 )  # fmt: skip
 

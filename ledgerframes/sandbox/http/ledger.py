@@ -7,8 +7,14 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from ledgerframes.sandbox.commands.event_filters import Seen, Selection, Subject, everything, interfaces_of
-from ledgerframes.sandbox.commands.interface_views import interface_views
+from ledgerframes.sandbox.commands.event_filters import (
+    Seen,
+    Selection,
+    Subject,
+    everything,
+    interface_views,
+    interfaces_of,
+)
 from ledgerframes.sandbox.http.routes import ServerRequest
 from ledgerframes.sandbox.world.contracts import Origin, blob
 from ledgerframes.sandbox.world.items import Item, ScanEvent, ScanLeg, read_item

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from ledgerframes.sandbox.commands.errors import unreadable
 from ledgerframes.sandbox.http.ledger_access import Access
 from ledgerframes.sandbox.http.responses import RefusalError, malformed, read_as, read_integer
-from ledgerframes.sandbox.world.accounts import User
 from ledgerframes.sandbox.world.objects import Objects
+from ledgerframes.sandbox.world.parties import User
 from ledgerframes.sandbox.world.templates import COIN_RULES
 from ledgerframes.sandbox.world.views import ServerView
 from ledgerframes.sandbox.world.world import World

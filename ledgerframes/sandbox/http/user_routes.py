@@ -24,7 +24,7 @@ from ledgerframes.sandbox.commands.errors import (
 from ledgerframes.sandbox.http.ledger_access import check_manager
 from ledgerframes.sandbox.http.responses import INT32, page_token, read_integer, read_page_token, read_within
 from ledgerframes.sandbox.http.routes import Routes, ServerRequest
-from ledgerframes.sandbox.world.accounts import Right, User
+from ledgerframes.sandbox.world.parties import Right, User
 
 if TYPE_CHECKING:
     from ledgerframes.sandbox.world.archives import Package

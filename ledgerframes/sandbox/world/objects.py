@@ -17,9 +17,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.active_set import Active
 from ledgerframes.sandbox.world.timestamps import Cursor
-from ledgerframes.sandbox.world.views import ServerView, instants
+from ledgerframes.sandbox.world.views import Active, ServerView, instants
 from ledgerframes.sandbox.world.world import Update, World
 
 #: Items of an object and of a frame; both have megabytes on a real server.

@@ -1,12 +1,73 @@
-"""The participants of a simulated ledger under invented names: parties, validators, synchronizers, users."""
+"""The participants of a simulated ledger under invented names: parties, validators, synchronizers, users and rights."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from random import Random
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from ledgerframes.sandbox.world.accounts import Right, User
+
+class Right(NamedTuple):
+    """A right of a user (contract: Resources, Right).
+
+    Attributes:
+        kind: the variant's name, such as `CanActAs`.
+        party: the party concerned; empty for variants without a party.
+    """
+
+    kind: str
+    party: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user of the participant (contract: Resources, User).
+
+    Attributes:
+        own_key: the user may sign its token with the key of its primary party.
+    """
+
+    id: str
+    primary_party: str = ""
+    deactivated: bool = False
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    resource_version: str = "0"
+    rights: frozenset[Right] = frozenset()
+    own_key: bool = False
+
+    def is_admin(self) -> bool:
+        """Whether the user manages the participant."""
+        return Right("ParticipantAdmin") in self.rights
+
+    def reads_everything(self) -> bool:
+        """Whether the user reads as any party."""
+        return not self.rights.isdisjoint({Right("CanReadAsAnyParty"), Right("CanActAsAnyParty")})
+
+    def acts_as(self, parties: Iterable[str]) -> bool:
+        """Whether the user may authorize commands for all of these parties."""
+        anybody = Right("CanActAsAnyParty") in self.rights
+        return anybody or all(Right("CanActAs", party) in self.rights for party in parties)
+
+    def reads_as(self, parties: Iterable[str]) -> bool:
+        """Whether the user reads as all of these parties."""
+        return self.reads_everything() or self.readable().issuperset(parties)
+
+    def readable(self) -> frozenset[str]:
+        """The parties the user reads as by name; acting includes reading, executing does not."""
+        return frozenset(right.party for right in self.rights if right.kind in ("CanReadAs", "CanActAs"))
+
+    def record(self) -> dict[str, Any]:
+        """The user as the ledger interface sends it; unset text is empty."""
+        return {
+            "id": self.id,
+            "primaryParty": self.primary_party,
+            "isDeactivated": self.deactivated,
+            "metadata": {"resourceVersion": self.resource_version, "annotations": dict(self.annotations)},
+            "identityProviderId": "",
+            "primaryPartyAuthentication": self.own_key,
+        }
+
 
 _PEOPLE: Final = (
     "alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy", "kamal", "lena", "mallory",

@@ -6,20 +6,57 @@ import json
 import threading
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ledgerframes.sandbox.world.accounts import User
-from ledgerframes.sandbox.world.coin_supply import CoinSupply
+from ledgerframes.sandbox.world.amounts import units
 from ledgerframes.sandbox.world.contracts import Contract, Contracts
+from ledgerframes.sandbox.world.parties import User
 from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentState, render_leg
-from ledgerframes.sandbox.world.templates import LICENSE, OPEN_ROUND
+from ledgerframes.sandbox.world.templates import COIN, LICENSE, LOCKED_COIN, OPEN_ROUND
 from ledgerframes.sandbox.world.timestamps import Cursor
 
 if TYPE_CHECKING:
     from ledgerframes.sandbox.world.archives import Package
     from ledgerframes.sandbox.world.simulation import Simulation
+
+# A coin that holding fees use up within this many rounds counts as dust.
+_SOON: Final = 24
+
+
+@dataclass(slots=True)
+class CoinSupply:
+    """The coins there are, locked ones and those in flight included; transactions write it.
+
+    Attributes:
+        units: the current value of all coins, in ten-billionths.
+        dust: the small coins by contract id, each with the round from which on it can be expired.
+        living: the value of each coin by its contract id.
+    """
+
+    units: int = 0
+    dust: dict[str, int] = field(default_factory=dict)
+    living: dict[str, int] = field(default_factory=dict)
+
+    def create(self, contract: Contract) -> None:
+        """Enter a new contract, if it is coin."""
+        if contract.template not in (COIN, LOCKED_COIN):
+            return
+        payload = contract.payload["amulet"] if contract.template is LOCKED_COIN else contract.payload
+        terms = payload["amount"]
+        worth = self.living[contract.contract_id] = units(terms["initialAmount"])
+        self.units += worth
+        lasts = -(-worth // units(terms["ratePerRound"]["rate"]))
+        if lasts <= _SOON:
+            self.dust[contract.contract_id] = int(terms["createdAt"]["number"]) + lasts
+
+    def end(self, contract_id: str) -> None:
+        """Note the end of a coin by its contract's id; another contract's is ignored."""
+        self.units -= self.living.pop(contract_id, 0)
+        self.dust.pop(contract_id, None)
+
 
 # Three hours, as on real networks.
 SNAPSHOT_PERIOD: Final = 3 * 3_600_000_000
