@@ -21,6 +21,9 @@ FILES = {
     "a workbook": (
         "b.xlsx", lambda _net, folder: lf.export({"t": ONE}, folder / "b.xlsx", format="xlsx", overwrite=True),
     ),
+    "folders of Parquet": (
+        "t", lambda _net, folder: lf.export({"t": ONE}, folder, layout="hive", overwrite=True),
+    ),
     "a loaded file": ("t.json", lambda _net, folder: write_files({"t": ONE}, folder / "t.json")),
     "a report": (
         "r.html",

@@ -142,12 +142,15 @@ def test_expand_leaves_them_out_unless_told(ledger, keeping):
 
 @pytest.mark.long(quick=2)
 @pytest.mark.parametrize("form", ["parquet", "csv", "xlsx"])
-def test_exports_of_a_lake_leave_them_out_and_say_so(form, lakes, tmp_path):
+@pytest.mark.parametrize("layout", ["file", "hive"])
+def test_exports_of_a_lake_leave_them_out_and_say_so(form, layout, lakes, tmp_path):
+    if layout == "hive" and form != "parquet":
+        pytest.skip("folders are for Parquet")
     for name, store in lakes.items():
-        report = store.export(tmp_path / name, format=form)
+        report = store.export(tmp_path / name, format=form, layout=layout)
         assert leaking(tmp_path / name) == []
         assert any(table.left_out for table in report.tables) == (name == "sent")
-    assert "contact points left out of" in repr(lakes["sent"].export(tmp_path / "r", format=form))
+    assert "contact points left out of" in repr(lakes["sent"].export(tmp_path / "r", format=form, layout=layout))
     lakes["sent"].export(tmp_path / "kept", format="csv", personal=True)
     assert leaking(tmp_path / "kept") == ["events.csv"]
     with pytest.raises(lf.errors.InputError, match="was created without personal data"):

@@ -39,7 +39,7 @@ def test_lakes_exports_recordings_and_reports_have_names_for_every_system(tmp_pa
         refs = list(net.scan.iter_update_objects(after="2025-03-03T09:00:00Z", up_to="2025-03-03T09:02:00Z"))
         net.scan.download_object(refs[0], tmp_path / "object.zstd")
     store.compact()
-    store.export(tmp_path / "tables", tables=["updates", "events"])
+    store.export(tmp_path / "hive", layout="hive", tables=["updates", "events"])
     store.export(tmp_path / "star", model="star", profile="bi")
     store.export(tmp_path / "book.xlsx", format="xlsx", tables=["licenses"])
 

@@ -11,8 +11,9 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from ledgerframes.arguments import did_you_mean, flag, names, shown, suggesting
 from ledgerframes.errors import InputError
-from ledgerframes.export.exporting import Format, Profile, export_tables
+from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
 from ledgerframes.export.report import ExportReport
+from ledgerframes.export.shape import Times
 from ledgerframes.export.sources import Source
 from ledgerframes.export.texts import restore_text
 from ledgerframes.loaders.history import History
@@ -47,6 +48,8 @@ def export(
     tables: Iterable[str] | None = None,
     format: Format | None = None,  # noqa: A002 - the word that pandas, polars and Delta use
     profile: Profile | None = None,
+    layout: Layout = "file",
+    times: Times = "us",
     overwrite: bool = False,
     provenance: Mapping[str, Any] | None = None,
     personal: bool | None = None,
@@ -74,6 +77,9 @@ def export(
         profile: "bi" has no nested columns (lists as JSON), an amount as a number under its own name (the nearest
             double) and exact as text in `NAME_exact`, times in UTC without zone. A workbook is always so, and has
             times exact in `NAME_text`, since its own have milliseconds.
+        layout: one file per table, or "hive": tables of the history in folders `migration_id=…/record_month=…`, which
+            then are those two columns; Parquet only.
+        times: "ms" takes the microseconds off, toward the past.
         overwrite: whether files of an earlier export may be replaced.
         provenance: the origin of the rows, JSON-serialisable and without secrets; goes into Parquet and workbooks.
         personal: True keeps personal data, the contact points of validators' operators, False leaves it out. Without
@@ -101,14 +107,14 @@ def export(
     stored = set(data.tables()["table"]) if isinstance(data, Store) else set()
     if isinstance(data, Store) and provenance is None and stored.issuperset(wanted or ()):
         return data.export(
-            path, tables=wanted, format=format, profile=profile, overwrite=overwrite, personal=personal is True,
-            aliases=aliases,
+            path, tables=wanted, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
+            personal=personal is True, aliases=aliases,
         )  # fmt: skip
     with ExitStack() as ending:
         history = cache(lambda: ending.enter_context(together(data)))
         return export_tables(
-            _sources(data, wanted, history), path, format=format, profile=profile, overwrite=overwrite,
-            provenance=provenance, personal=personal, aliases=aliases,
+            _sources(data, wanted, history), path, format=format, profile=profile, layout=layout, times=times,
+            overwrite=overwrite, provenance=provenance, personal=personal, aliases=aliases,
         )  # fmt: skip
 
 

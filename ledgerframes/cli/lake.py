@@ -157,6 +157,8 @@ def export(
     export_profile: Annotated[
         str | None, opt.word("bi: for programs without lists and exact decimals.", ("bi",), "--for")
     ] = None,
+    layout: Annotated[str, opt.word("file, or hive: folders by migration and month.", ("file", "hive"))] = "file",
+    times: Annotated[str, opt.word("us, or ms for programs that know no microseconds.", ("us", "ms"))] = "us",
     as_of: AsOf = None,
     allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Export a history with holes.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite existing files.")] = False,
@@ -173,7 +175,8 @@ def export(
         choice(export_profile, "--for", ["bi"])
     options: dict[str, Any] = {
         **part, "tables": tables.split(",") if tables else None, "format": file_format, "profile": export_profile,
-        "as_of": as_of, "allow_partial": allow_partial, "overwrite": overwrite, "personal": personal, "model": model,
+        "layout": layout, "times": times, "as_of": as_of, "allow_partial": allow_partial, "overwrite": overwrite,
+        "personal": personal, "model": model,
     }  # fmt: skip
     report = existing(store).export(path, **options)
     opt.say_part(existing(store), part, as_of)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -20,6 +21,7 @@ _LOCK: Final = "lock"
 _IN_USE: Final = (5, 32, 33)  # what Windows says of a file that Excel, say, has open
 _REMEDY: Final = "name another place or make room"
 _JOURNAL: Final = "moves.json"
+_PARTITION: Final = re.compile(r"[a-z_]+=[0-9-]+|part-\d+\.parquet", re.ASCII)
 
 
 @contextmanager
@@ -153,7 +155,8 @@ def _check(final: Path, *, overwrite: bool) -> None:
         return
     if not overwrite:
         raise InputError(f"{str(final)!r} already exists; pass overwrite=True, or name another folder")
-    if final.is_dir() and (final.suffix or not _only_model(final)):
+    staged_folder = not final.suffix
+    if final.is_dir() and not (staged_folder and _only_partitions(final)):
         raise InputError(
             f"cannot write {str(final)!r}: a folder with other things in it is there; move it or name another place"
         )
@@ -173,12 +176,14 @@ def write_text(target: Path, text: str, *, overwrite: bool) -> None:
         staging.commit()
 
 
-def _only_model(folder: Path) -> bool:
-    """Whether a folder contains only the semantic model of an earlier export."""
-    return all(
-        (path.suffix == ".tmdl" or (path.name == "tables" and path.is_dir())) and not path.is_symlink()
-        for path in folder.rglob("*")
-    )
+def _only_partitions(folder: Path) -> bool:
+    """Whether a folder contains only the partitions, or the semantic model, of an earlier export."""
+
+    def ours(path: Path) -> bool:
+        model = path.suffix == ".tmdl" or (path.name == "tables" and path.is_dir())
+        return (bool(_PARTITION.fullmatch(path.name)) or model) and not path.is_symlink()
+
+    return all(map(ours, folder.rglob("*")))
 
 
 def _sync(path: Path) -> None:

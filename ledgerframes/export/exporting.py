@@ -18,8 +18,9 @@ from ledgerframes.errors import InputError, RoundedAmountsWarning, warn
 from ledgerframes.export.atomic_write import Staging, writing
 from ledgerframes.export.files import CsvFile, ParquetFile
 from ledgerframes.export.names import check_tables
+from ledgerframes.export.partitions import Partitions, partitioned
 from ledgerframes.export.report import ExportedTable, ExportReport
-from ledgerframes.export.shape import Shape, shape_of
+from ledgerframes.export.shape import Shape, Times, shape_of
 from ledgerframes.export.sources import Opened, Source, open_source
 from ledgerframes.export.workbook import Sheets, Workbook
 from ledgerframes.frames import attrs_of
@@ -28,6 +29,7 @@ from ledgerframes.version import __version__
 
 Format = Literal["parquet", "csv", "xlsx"]
 Profile = Literal["bi", "exact"]
+Layout = Literal["file", "hive"]
 
 WORKBOOK: Final = "ledgerframes.xlsx"
 _log = logging.getLogger(__name__)
@@ -59,6 +61,8 @@ class _Export:
     sources: Mapping[str, Source]
     format: Format
     profile: Profile | None
+    layout: Layout
+    times: Times
     personal: bool | None
     names: Mapping[str, str]
 
@@ -66,10 +70,14 @@ class _Export:
         for name, known in (
             ("format", get_args(Format)),
             ("profile", (None, *get_args(Profile))),
+            ("layout", get_args(Layout)),
+            ("times", get_args(Times)),
             ("personal", (None, True, False)),
         ):
             if (value := getattr(self, name)) not in known:
                 raise InputError(f"{name}={value!r} is not valid: give one of {', '.join(map(repr, known))}")
+        if self.layout == "hive" and self.format != "parquet":
+            raise InputError(f'layout="hive" is for Parquet; leave it out for {self.format!r}')
         if not isinstance(self.sources, Mapping) or not self.sources:
             raise InputError("data names no table; give a mapping from table names to their rows")
         check_tables(self.sources, sheets=self.format == "xlsx")
@@ -80,12 +88,13 @@ class _Export:
             table = open_source(name, source, personal=self.personal)
             sheet = self.format == "xlsx"
             flat = sheet or self.profile == "bi"
-            yield table, shape_of(name, table.schema, flat=flat, twice=sheet, names=self.names)
+            shape = shape_of(name, table.schema, flat=flat, times=self.times, twice=sheet, names=self.names)
+            yield table, shape
 
 
 @dataclass(frozen=True)
 class WrittenTable:
-    """A table written, and the file that it is in."""
+    """A table written; its place is a file or a folder of files."""
 
     name: str
     rows: int
@@ -115,6 +124,8 @@ def export_tables(
     *,
     format: Format | None = None,  # noqa: A002 - the word that pandas, polars and Delta use
     profile: Profile | None = None,
+    layout: Layout = "file",
+    times: Times = "us",
     overwrite: bool = False,
     provenance: Mapping[str, Any] | None = None,
     personal: bool | None = None,
@@ -130,8 +141,8 @@ def export_tables(
         ConfigurationError: format="xlsx" without xlsxwriter.
     """
     named = all_aliases() if flag(aliases, "aliases") else {}
-    start, format = time.perf_counter(), format_of(target, format)  # noqa: A001
-    request, origin = _Export(sources, format, profile, personal, named), _origin(provenance)
+    start, format = time.perf_counter(), format_of(target, format, layout)  # noqa: A001
+    request, origin = _Export(sources, format, profile, layout, times, personal, named), _origin(provenance)
     folder, name = _place(path(target, "path"), request)
     with Staging(folder, overwrite=flag(overwrite, "overwrite")) as staging:
         beside = {} if companion is None else {name: staging.place(name) for name in companion.names}
@@ -154,7 +165,7 @@ def export_tables(
     return report
 
 
-def format_of(target: str | os.PathLike[str], format: Format | None) -> Format:  # noqa: A002
+def format_of(target: str | os.PathLike[str], format: Format | None, layout: Layout = "file") -> Format:  # noqa: A002
     """The format of an export: the caller's choice, or the ending of the target, or Parquet for a folder.
 
     Raises:
@@ -165,7 +176,7 @@ def format_of(target: str | os.PathLike[str], format: Format | None) -> Format: 
         folder = place.is_dir()
     ending = place.suffix.lower()
     known = [f".{name}" for name in get_args(Format)]
-    if not ending or folder or format not in (None, *get_args(Format)):
+    if not ending or folder or layout != "file" or format not in (None, *get_args(Format)):
         return "parquet" if format is None else format
     if ending not in known:
         raise InputError(
@@ -189,7 +200,7 @@ def _place(target: str | os.PathLike[str], request: _Export) -> tuple[Path, str]
     if "://" in os.fspath(target):
         raise InputError(f"{os.fspath(target)!r} is not a folder of this machine; export to one and copy it from there")
     path = Path(target)
-    if path.suffix.lower() != f".{request.format}" or path.is_dir():
+    if path.suffix.lower() != f".{request.format}" or request.layout == "hive" or path.is_dir():
         return path, WORKBOOK if request.format == "xlsx" else ""
     if request.format != "xlsx" and len(request.sources) > 1:
         raise InputError(
@@ -200,20 +211,18 @@ def _place(target: str | os.PathLike[str], request: _Export) -> tuple[Path, str]
 
 
 def _files(request: _Export, origin: str, staging: Staging, only: str) -> list[WrittenTable]:
-    files = {name: only or f"{name}.{request.format}" for name in request.sources}
+    ending = "" if request.layout == "hive" else f".{request.format}"
+    files = {name: only or name + ending for name in request.sources}
     paths = {name: staging.place(file) for name, file in files.items()}
     written = []
     for table, shape in request.opened():
         place = staging.final(files[table.name])
         with writing(place):
-            schema, file = _schema(table, shape, origin), paths[table.name]
-            csv = request.format == "csv"
-            sink: Sink = (
-                CsvFile(file, schema, foreign=shape.foreign) if csv else ParquetFile(file, schema, table=table.name)
-            )
+            sink = _sink(request, table, _schema(table, shape, origin), shape, paths[table.name])
         _pour(table, shape, sink, place)
-        lost = table.lost.total()
-        written.append(WrittenTable(table.name, sink.rows, place, shape.schema, lost=lost, rounded=table.rounded))
+        written.append(
+            WrittenTable(table.name, sink.rows, place, shape.schema, lost=table.lost.total(), rounded=table.rounded)
+        )
     return written
 
 
@@ -229,6 +238,17 @@ def _pour(table: Opened, shape: Shape, sink: Sink, place: Path) -> None:
     except BaseException:
         sink.give_up()
         raise
+
+
+def _sink(request: _Export, table: Opened, schema: pa.Schema, shape: Shape, path: Path) -> Sink:
+    if request.format == "csv":
+        return CsvFile(path, schema, foreign=shape.foreign)
+    if request.layout == "file":
+        return ParquetFile(path, schema, table=table.name)
+    if partitioned(schema):
+        return Partitions(path, schema, table=table.name)
+    path.mkdir()
+    return ParquetFile(path / "part-0.parquet", schema, table=table.name)
 
 
 def _schema(table: Opened, shape: Shape, origin: str) -> pa.Schema:
@@ -260,12 +280,12 @@ def _workbook(request: _Export, origin: str, staging: Staging, name: str) -> lis
 
 
 def _report(written: list[WrittenTable], target: Path, request: _Export, seconds: float) -> ExportReport:
-    sizes = {table.place: table.place.stat().st_size for table in written}
-    tables = tuple(
-        ExportedTable(
-            table.name, table.rows, None if request.format == "xlsx" else sizes[table.place], (str(table.place),),
-            table.cut, table.lost,
-        )
-        for table in written
-    )  # fmt: skip
-    return ExportReport(str(target), request.format, tables, sum(sizes.values()), seconds)
+    tables: list[ExportedTable] = []
+    sizes: dict[str, int] = {}
+    for file in written:
+        files = sorted(file.place.rglob("*.parquet")) if file.place.is_dir() else [file.place]
+        own_sizes = {str(path): path.stat().st_size for path in files}
+        sizes |= own_sizes
+        own = None if request.format == "xlsx" else sum(own_sizes.values())
+        tables.append(ExportedTable(file.name, file.rows, own, tuple(own_sizes), file.cut, file.lost))
+    return ExportReport(str(target), request.format, tuple(tables), sum(sizes.values()), seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +22,7 @@ from ledgerframes.export.texts import (
 )
 from ledgerframes.frames import nearest_double
 
+Times = Literal["us", "ms"]
 EXACT: Final = "_exact"
 TIME_TEXT: Final = "_text"
 SECONDS: Final = "_seconds"
@@ -88,7 +89,13 @@ class Shape:
 
 
 def shape_of(
-    table: str, schema: pa.Schema, *, flat: bool, twice: bool = False, names: Mapping[str, str] | None = None
+    table: str,
+    schema: pa.Schema,
+    *,
+    flat: bool,
+    times: Times = "us",
+    twice: bool = False,
+    names: Mapping[str, str] | None = None,
 ) -> Shape:
     """Decide the columns of a table's export.
 
@@ -96,6 +103,7 @@ def shape_of(
         table: its name, for messages.
         schema: the schema of the source.
         flat: no nested columns, amounts as double and as text, times without zone in UTC.
+        times: "ms" takes microseconds off, toward the past.
         twice: times also as text, for programs whose own times are coarser.
         names: of ids, for a column of names behind each column of ids.
 
@@ -107,7 +115,7 @@ def shape_of(
     outputs = [
         replace(output, source=source)
         for field, source in fields
-        for output in _outputs(table, field, flat=flat, twice=twice)
+        for output in _outputs(table, field, flat, times, twice)
     ]
     outputs = [with_name for output in outputs for with_name in _with_alias(output, names or {})]
     check_columns(table, [output.field.name for output in outputs])
@@ -140,10 +148,16 @@ def _renamed(field: pa.Field, name: str) -> pa.Field:
     return field if name == field.name else _typed(field, field.type, f"member {field.name}").with_name(name)
 
 
-def _outputs(table: str, field: pa.Field, *, flat: bool, twice: bool) -> Iterator[Output]:
+def _outputs(
+    table: str,
+    field: pa.Field,
+    flat: bool,  # noqa: FBT001 - all of it is shape_of's own
+    times: Times,
+    twice: bool,  # noqa: FBT001
+) -> Iterator[Output]:
     kind = field.type
     if pa.types.is_timestamp(kind):
-        yield from _time(field, flat=flat, twice=twice)
+        yield from _time(field, flat=flat, times=times, twice=twice)
     elif pa.types.is_duration(kind):
         # few programs know durations, and Parquet itself has none
         yield Output(_typed(field, pa.float64(), "in seconds").with_name(field.name + SECONDS), field.name, _seconds)
@@ -178,14 +192,23 @@ def _in_json(kind: pa.DataType) -> bool:
     return is_text(kind) or pa.types.is_decimal(kind) or any(is_it(kind) for is_it in _JSON)
 
 
-def _time(field: pa.Field, *, flat: bool, twice: bool) -> Iterator[Output]:
-    unit, zone = field.type.unit, field.type.tz and "UTC"
+def _time(field: pa.Field, *, flat: bool, times: Times, twice: bool) -> Iterator[Output]:
+    unit = "ms" if times == "ms" and field.type.unit != "s" else field.type.unit
+    zone = field.type.tz and "UTC"
     kind = pa.timestamp(unit, None if flat else zone)
+    floored = pa.timestamp(unit, zone)
     note = "UTC" if flat and zone else ""
-    yield Output(_typed(field, kind, note), field.name, lambda column: column.cast(pa.timestamp(unit)).cast(kind))
+
+    def rounded_down(column: pa.Array) -> pa.Array:
+        naive = column.cast(pa.timestamp(field.type.unit))
+        if field.type.unit != unit:
+            naive = pc.floor_temporal(naive, unit="millisecond")
+        return naive.cast(pa.timestamp(unit))
+
+    yield Output(_typed(field, kind, note), field.name, lambda column: rounded_down(column).cast(kind))
     if twice:
         text = _typed(field, pa.string(), "exact").with_name(field.name + TIME_TEXT)
-        yield Output(text, field.name, time_text)
+        yield Output(text, field.name, lambda column: time_text(rounded_down(column).cast(floored)))
 
 
 def _amount(field: pa.Field) -> Iterator[Output]:

@@ -42,6 +42,7 @@ def completed(program, surroundings, tmp_path):
         (("rewards", "lake", "--by", "b"), ["beneficiary"]),
         (("export", "lake", "out", "--for", ""), ["bi"]),
         (("export", "lake", "out", "--format", "x"), ["xlsx"]),
+        (("export", "lake", "out", "--layout", "h"), ["hive"]),
         (("plot", "burn", "lake", "--theme", "d"), ["dark"]),
         (("report", "lake", "--sections", "bu"), ["burn"]),  # codespell:ignore bu
         (("sync", "lake", "--failover", "n"), ["network"]),

@@ -94,13 +94,15 @@ def cells(text):
             line = []
 
 
-@given(st.integers(EARLIEST, LATEST))
-def test_times_are_iso_with_z(tmp_path_factory, micros):
+@given(st.integers(EARLIEST, LATEST), st.sampled_from(["us", "ms"]))
+def test_times_are_iso_with_z_and_milliseconds_are_floored(tmp_path_factory, micros, times):
     folder = tmp_path_factory.mktemp("csv")
 
-    lf.export({"t": pa.table({"at": pa.array([micros], pa.timestamp("us", "UTC"))})}, folder, format="csv")
+    lf.export({"t": pa.table({"at": pa.array([micros], pa.timestamp("us", "UTC"))})}, folder,
+                     format="csv", times=times)  # fmt: skip
 
-    assert (folder / "t.csv").read_text() == f"at\n{format_timestamp(micros)}\n"
+    wanted = format_timestamp(micros) if times == "us" else f"{format_timestamp(micros)[:-4]}Z"
+    assert (folder / "t.csv").read_text() == f"at\n{wanted}\n"
 
 
 def test_duckdb_and_arrow_read_the_same_amounts(tmp_path):

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FORMS = [{}, {"profile": "bi"}, {"format": "csv"}, {"format": "xlsx"}]
+FORMS = {
+    "parquet": {},
+    "hive": {"layout": "hive"},
+    "bi": {"profile": "bi"},
+    "csv": {"format": "csv"},
+    "xlsx": {"format": "xlsx"},
+}
 LIMIT = 320 << 20  # two row groups waiting, their copies on the way out, and the allocator's reserves
 
 CODE = """
@@ -37,7 +43,7 @@ print(report.rows, highest() - before)
 
 @pytest.mark.soak
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the highest use is read from /proc")
-@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 def test_memory_does_not_grow_with_the_rows(tmp_path, form):
     count = 1_000_000 if form.get("format") != "xlsx" else 100_000
     command = [sys.executable, "-c", CODE, str(tmp_path), str(count), repr(form)]

@@ -15,7 +15,10 @@ import pytest
 import ledgerframes as lf
 
 ROOT = Path(__file__).parents[2]
-FORMS = {"parquet": "format='parquet'", "csv": "format='csv'", "star": "model='star'"}
+FORMS = {
+    "hive": "layout='hive', tables=['updates', 'events']", "parquet": "format='parquet'", "csv": "format='csv'",
+    "star": "model='star'",
+}  # fmt: skip
 #: Exports a lake, and is killed before the rename of that number; Python reports renames itself: nothing is replaced.
 KILLED = """
     import os, signal, sys

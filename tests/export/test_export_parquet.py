@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 from decimal import Decimal, localcontext
+from importlib import import_module
 
 import duckdb
 import polars as pl
@@ -17,7 +18,7 @@ from ledgerframes.export.files import GROUP_ROWS
 from ledgerframes.export.shape import EXACT
 from ledgerframes.frames import nearest_double
 from ledgerframes.tables.catalogue import CATALOGUE
-from tests.export.rows import AMOUNTS, sample
+from tests.export.rows import AMOUNTS, TIMES, sample
 
 every_table = pytest.mark.parametrize("table", CATALOGUE.values(), ids=CATALOGUE.keys())
 
@@ -90,6 +91,58 @@ def exact_sum(rows, name):
 
 
 @pytest.mark.parametrize("profile", [None, "bi"])
+def test_milliseconds_are_rounded_toward_the_past(tmp_path, profile):
+    moments = pa.table({"at": pa.array(TIMES, pa.timestamp("us", "UTC"))})
+
+    lf.export({"t": moments}, tmp_path, profile=profile, times="ms")
+
+    read = pq.read_table(tmp_path / "t.parquet").column("at")
+    assert read.type == pa.timestamp("ms", None if profile else "UTC")
+    wanted = [micros // 1000 for micros in moments.column("at").cast(pa.int64()).to_pylist()]
+    assert read.cast(pa.int64()).to_pylist() == wanted
+
+
+@pytest.mark.parametrize("profile", [None, "bi"])
+def test_hive_folders_hold_every_row_once_for_duckdb_polars_and_pyarrow(tmp_path, profile):
+    rows = {name: sample(CATALOGUE[name]) for name in ("events", "licenses")}
+
+    report = lf.export(rows, tmp_path, layout="hive", profile=profile)
+
+    months = sorted(path.name for path in (tmp_path / "events" / "migration_id=1").iterdir())
+    assert months == ["record_month=2025-03", "record_month=2025-04"]
+    wanted = sorted(
+        (row["migration_id"], row["record_month"], row["update_id"], row["event_id"], row["node_index"])
+        for row in rows["events"].to_pylist()
+    )
+    columns = "migration_id, record_month, update_id, event_id, node_index"
+    with duckdb.connect() as db:
+        glob = f"read_parquet('{tmp_path}/events/**/*.parquet', hive_partitioning=true)"
+        assert sorted(db.sql(f"select {columns} from {glob}").fetchall()) == wanted
+    polars = pl.read_parquet(tmp_path / "events", hive_partitioning=True)
+    assert sorted(polars.select(columns.split(", ")).rows()) == wanted
+    assert pq.read_table(tmp_path / "licenses").num_rows == rows["licenses"].num_rows == report.tables[1].rows
+
+
+def test_partitions_that_are_returned_to_go_on_in_another_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(import_module("ledgerframes.export.partitions"), "OPEN_FILES", 1)
+    batch = sample(CATALOGUE["updates"], 12).combine_chunks().to_batches()[0]
+
+    report = lf.export({"updates": [batch, batch]}, tmp_path, layout="hive")
+
+    assert max(path.rsplit("/", 1)[1] for path in report.files) == "part-1.parquet"
+    assert pl.read_parquet(tmp_path / "updates").height == 24 == report.rows
+
+
+@pytest.mark.parametrize("month", ["2025-3", "../../x", None])
+def test_a_month_that_names_no_partition_is_refused(tmp_path, month):
+    rows = pa.table({"migration_id": [1], "record_month": pa.array([month], pa.string()), "n": [1]})
+
+    with pytest.raises(lf.errors.InputError, match="record_month="):
+        lf.export({"updates": rows}, tmp_path, layout="hive")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("profile", [None, "bi"])
 @pytest.mark.parametrize("unit", ["us", "ns", "s"])
 def test_durations_are_seconds_since_parquet_has_no_type_for_them(tmp_path, profile, unit):
     spans = pa.array([timedelta(seconds=2), None, timedelta(seconds=-1)], pa.duration(unit))
@@ -101,10 +154,11 @@ def test_durations_are_seconds_since_parquet_has_no_type_for_them(tmp_path, prof
     assert b"seconds" in found.schema.field(0).metadata[b"description"]
 
 
-def test_an_empty_table_keeps_its_columns(tmp_path):
-    lf.export({"licenses": lambda: iter(())}, tmp_path, personal=True)
+@pytest.mark.parametrize("layout", ["file", "hive"])
+def test_an_empty_table_keeps_its_columns(tmp_path, layout):
+    lf.export({"licenses": lambda: iter(())}, tmp_path, layout=layout, personal=True)
 
-    read = pq.read_table(tmp_path / "licenses.parquet")
+    read = pq.read_table(tmp_path / ("licenses.parquet" if layout == "file" else "licenses/part-0.parquet"))
     assert (read.num_rows, tuple(read.schema.names)) == (0, CATALOGUE["licenses"].names)
 
 

@@ -11,14 +11,20 @@ import textwrap
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.export.atomic_write import writing
+from ledgerframes.tables.catalogue import CATALOGUE
+from tests.export.rows import sample
 
 ROOT = Path(__file__).parents[2]
 ONE = pa.table({"a": ["x"]})
-every_form = pytest.mark.parametrize("form", [{"format": name} for name in ("parquet", "csv", "xlsx")], ids=str)
+FORMS = {
+    "parquet": {"format": "parquet"}, "hive": {"layout": "hive"}, "csv": {"format": "csv"}, "xlsx": {"format": "xlsx"},
+}  # fmt: skip
+every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 
 
 def left(folder):
@@ -48,7 +54,7 @@ def test_an_export_whose_source_fails_leaves_what_was_there(tmp_path, form):
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
 
     with pytest.raises(OSError, match="the source is gone") as raised:
-        lf.export({"t": failing}, tmp_path, overwrite=True, **form)
+        lf.export({"t": ONE, "u": failing()} if "hive" in form else {"t": failing}, tmp_path, overwrite=True, **form)
 
     assert not isinstance(raised.value, lf.LedgerframesError)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
@@ -56,30 +62,37 @@ def test_an_export_whose_source_fails_leaves_what_was_there(tmp_path, form):
 
 @every_form
 def test_a_link_is_never_written_through(tmp_path, form):
+    (tmp_path / "elsewhere").mkdir()
     (tmp_path / "kept").write_text("kept")
-    name = "ledgerframes.xlsx" if form["format"] == "xlsx" else f"t.{form['format']}"
+    name = "t" if form.get("layout") else "ledgerframes.xlsx" if form["format"] == "xlsx" else f"t.{form['format']}"
     out = tmp_path / "out"
     out.mkdir()
-    (out / name).symlink_to(tmp_path / "kept")
+    (out / name).symlink_to(tmp_path / ("elsewhere" if form.get("layout") else "kept"))
 
     with pytest.raises(lf.errors.InputError, match="is a link"):
         lf.export({"t": ONE}, out, overwrite=True, **form)
 
     assert (tmp_path / "kept").read_text() == "kept"
+    assert left(tmp_path / "elsewhere") == []
     assert left(out) == [name]
 
 
-@pytest.mark.parametrize("name", ["tmdl", "model.json"])
-def test_a_folder_with_other_things_in_it_is_not_replaced(tmp_path, name):
-    store = lf.open_store(tmp_path / "lake")
-    with lf.sandbox(updates=30) as net:
-        store.sync(net, progress=False)
-    (tmp_path / "out" / name).mkdir(parents=True)
-    (tmp_path / "out" / name / "thesis.odt").write_text("years of work")
+def test_a_folder_with_other_things_in_it_is_not_replaced(tmp_path):
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "thesis.odt").write_text("years of work")
 
     with pytest.raises(lf.errors.InputError, match="other things"):
-        store.export(tmp_path / "out", model="star", overwrite=True)
-    assert left(tmp_path / "out" / name) == ["thesis.odt"]
+        lf.export({"t": ONE}, tmp_path, layout="hive", overwrite=True)
+    assert left(tmp_path / "t") == ["thesis.odt"]
+
+
+def test_replaced_hive_folders_keep_no_partition_of_before(tmp_path):
+    rows = sample(CATALOGUE["updates"], 30)
+    lf.export({"updates": rows}, tmp_path, layout="hive")
+
+    lf.export({"updates": rows.slice(0, 1)}, tmp_path, layout="hive", overwrite=True)
+
+    assert pq.read_table(tmp_path / "updates").num_rows == 1
 
 
 FILL = """
@@ -179,6 +192,9 @@ def test_files_have_the_rights_that_the_user_s_mask_gives(tmp_path):
 WRONG = {
     "format": ({"format": "xls"}, "format='xls' is not valid: give one of 'parquet'"),
     "profile": ({"profile": "BI"}, "profile='BI' is not valid: give one of None, 'bi'"),
+    "layout": ({"layout": "delta"}, "layout='delta'"),
+    "times": ({"times": "ns"}, "times='ns'"),
+    "hive without Parquet": ({"layout": "hive", "format": "csv"}, "is for Parquet"),
     "provenance": ({"provenance": {"a": object()}}, "provenance is not JSON"),
 }
 

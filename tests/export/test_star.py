@@ -282,7 +282,7 @@ def test_the_model_describes_the_files(made):
 
 
 @pytest.mark.long(quick=1)
-@pytest.mark.parametrize("options", [{"format": "csv"}, {"profile": "bi"}, {"format": "xlsx"}], ids=str)
+@pytest.mark.parametrize("options", [{"format": "csv"}, {"profile": "bi", "times": "ms"}, {"format": "xlsx"}], ids=str)
 def test_a_star_is_written_in_every_form(tmp_path, options):
     pytest.importorskip("xlsxwriter")
     store = filled(tmp_path, {"updates": 60})

@@ -14,7 +14,8 @@ from tests.export.stars import Exported, without_row
 
 ROOT = Path(__file__).parents[2]
 OPTIONS = {
-    "format": "parquet", "profile": None, "overwrite": False, "allow_partial": False, "as_of": None, "personal": False,
+    "format": "parquet", "profile": None, "times": "us", "overwrite": False, "allow_partial": False, "as_of": None,
+    "personal": False,
 }  # fmt: skip
 
 
@@ -35,6 +36,7 @@ WRONG = {
     "start": ({"start": "2025-03-03"}, "leave start= out"),
     "end": ({"end": "2025-03-03"}, "leave end= out"),
     "last": ({"last": "1h"}, "leave last= out"),
+    "hive": ({"layout": "hive"}, "leave layout= out"),
     "format": ({"format": "xls"}, "format='xls' is not valid"),
     "profile": ({"profile": "BI"}, "profile='BI' is not valid"),
     "overwrite": ({"overwrite": "yes"}, "overwrite='yes' is not valid"),

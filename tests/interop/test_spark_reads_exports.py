@@ -67,3 +67,16 @@ def test_spark_reads_the_same_texts_and_numbers(spark, tables, tmp_path, profile
 
 def values(row):
     return tuple(row.values())
+
+
+@pytest.mark.parametrize("profile", [None, "bi"])
+def test_spark_finds_the_partitions_of_hive_folders(spark, tables, tmp_path, profile):
+    lf.export(tables, tmp_path, layout="hive", profile=profile)
+
+    for name in ("updates", "events", "reassignments"):
+        read = spark.read.parquet(str(tmp_path / name))
+        counts = {
+            tuple(row)[:2]: row["count"] for row in read.groupBy("migration_id", "record_month").count().collect()
+        }
+        keys = tables[name].select(["migration_id", "record_month"]).to_pylist()
+        assert counts == {key: sum(values(row) == key for row in keys) for key in map(values, keys)}

@@ -24,7 +24,7 @@ def test_every_stored_table_is_written_once(filled, tmp_path, history):
     assert sorted(events["event_id"].to_pylist()) == sorted(history.events.event_id)
 
 
-@pytest.mark.parametrize("options", [{"format": "parquet"}, {"profile": "bi"}, {"format": "csv"}], ids=str)
+@pytest.mark.parametrize("options", [{"layout": "hive"}, {"profile": "bi"}, {"format": "csv"}], ids=str)
 def test_a_range_is_written_in_every_form(filled, net, tmp_path, options):
     report = filled.export(
         tmp_path / "out", tables=["updates"], start=(1, "0001-01-01"), end=(2, "0001-01-01"), **options

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 from ledgerframes.arguments import choice, flag, names, shown, suggesting
 from ledgerframes.errors import InputError
-from ledgerframes.export.exporting import Format, Profile, export_tables
+from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
 from ledgerframes.export.report import ExportReport
+from ledgerframes.export.shape import Times
 from ledgerframes.paging.cursor import Bound, Duration, wanted_window
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.read.reading import exported
@@ -28,6 +29,8 @@ def export(
     tables: Iterable[str] | None = None,
     format: Format | None = None,  # noqa: A002 - the word that pandas, polars and Delta use
     profile: Profile | None = None,
+    layout: Layout = "file",
+    times: Times = "us",
     start: Bound | None = None,
     end: Bound | None = None,
     last: Duration | None = None,
@@ -44,8 +47,10 @@ def export(
         self: the store.
         path: a folder, or a file whose ending names the format; see `lf.export`.
         tables: their names; by default all that exist. Snapshots are exported whole.
-        format: see `lf.export`, as for `profile` and `overwrite`.
+        format: see `lf.export`, as for `profile`, `layout`, `times` and `overwrite`.
         profile: `"bi"` for programs without lists and exact decimals, the default of a star unless `"exact"` is given.
+        layout: `"file"`, one per table, or `"hive"`: folders by migration id and month.
+        times: `"us"` or `"ms"`.
         start: see `load`, as for `end`, `last`, `as_of` and `allow_partial`.
         end: exclusive.
         last: counts back from the end of the stored history.
@@ -55,7 +60,8 @@ def export(
         personal: keep personal data, which is otherwise left out; see `lf.export`.
         model: `"star"` writes facts and dimensions for BI programs instead of the tables, with their relations in
             `model.json` and as TMDL; docs/star.md describes them. It covers the whole history, so it takes no `tables`,
-            `start`, `end` or `last`. Computed tables that the store does not keep are computed for it.
+            `start`, `end`, `last` or `layout="hive"`. Computed tables that the store does not keep are computed for
+            it.
         aliases: also write the names that `lf.aliases` gave; see `lf.export`.
 
     Returns:
@@ -76,10 +82,10 @@ def export(
     """
     if model is not None:
         choice(model, "model", ["star"])
-        _refuse_with_model(tables=tables, start=start, end=end, last=last)
+        _refuse_with_model(tables=tables, start=start, end=end, last=last, layout=None if layout == "file" else layout)
         return export_star(
             self._lake, self._lake.existing(as_of), path, format=star_format(path, format), profile=profile,
-            aliases=flag(aliases, "aliases"),
+            times=times, aliases=flag(aliases, "aliases"),
             overwrite=flag(overwrite, "overwrite"), allow_partial=flag(allow_partial, "allow_partial"),
             as_of=None if as_of is None else str(as_of), personal=flag(personal, "personal"),
         )  # fmt: skip
@@ -92,7 +98,7 @@ def export(
     )  # fmt: skip
     part = lake_window(view, "updates", start, end, last).in_words("")
     return export_tables(
-        sources, path, format=format, profile=profile, overwrite=overwrite,
+        sources, path, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
         provenance={"source": self._lake.url, "range": part, "as_of": as_of and str(as_of)}, personal=personal,
         aliases=aliases,
     )  # fmt: skip

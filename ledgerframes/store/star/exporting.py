@@ -13,6 +13,7 @@ from typing import Any, Final
 from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import Companion, Format, Profile, WrittenTable, export_tables, format_of
 from ledgerframes.export.report import ExportReport
+from ledgerframes.export.shape import Times
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.star.model import model_of
 from ledgerframes.store.star.semantic_model import write_semantic_model
@@ -44,6 +45,7 @@ def export_star(
     *,
     format: Format,  # noqa: A002 - the word that pandas, polars and Delta use
     profile: Profile | None,
+    times: Times,
     overwrite: bool,
     allow_partial: bool,
     as_of: str | None,
@@ -59,6 +61,7 @@ def export_star(
         target: see `lf.export`, like the others.
         format: see `lf.export`.
         profile: see `lf.export`; by default `"bi"`.
+        times: see `lf.export`.
         overwrite: see `lf.export`.
         allow_partial: export a history with gaps.
         as_of: the name of the state, if it is an older one.
@@ -94,7 +97,7 @@ def export_star(
     try:
         with closing(star):
             report = export_tables(
-                star.sources(), target, format=format, profile=profile or "bi", overwrite=overwrite,
+                star.sources(), target, format=format, profile=profile or "bi", times=times, overwrite=overwrite,
                 provenance=provenance, personal=personal, aliases=aliases, companion=Companion(names, write),
             )  # fmt: skip
     except (OSError, duckdb.IOException) as error:  # DuckDB spills to disk what does not fit into memory
