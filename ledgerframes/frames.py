@@ -25,6 +25,10 @@ _GIVERS: Final[Mapping[str, str]] = {
     "reassignments": "lf.load_reassignments or store.load('reassignments')",
     "events": "lf.load_events or store.load('events')",
 }
+#: What provenance states of a range as a whole, and a selection of its rows does not show.
+_OF_A_RANGE: Final = frozenset(
+    ("range", "end", "cursor", "complete", "from_beginning", "counted_from", "known_to", "settled")
+)
 
 
 def check_shape(as_: str, decimals: str | None, lists: str = "tuple") -> None:
@@ -88,12 +92,12 @@ def shape_like(data: pa.Table, frame: Any) -> Any:
         return data
     if not isinstance(frame, pd.DataFrame):
         return shape(data, as_="polars")
-    return shape(data, attrs=attrs_of(frame))
+    return shape(data, attrs=proof_of(frame))
 
 
 def described(data: pa.Table, attrs: Mapping[str, Any]) -> pa.Table:
     """Arrow data with its provenance added to the schema's metadata."""
-    return data.replace_schema_metadata({**(data.schema.metadata or {}), "ledgerframes": json.dumps(attrs)})
+    return data.replace_schema_metadata({**(data.schema.metadata or {}), b"ledgerframes": json.dumps(attrs)})
 
 
 def attrs_of(frame: Any) -> dict[str, Any]:
@@ -111,6 +115,25 @@ def attrs_of(frame: Any) -> dict[str, Any]:
     except (AttributeError, ValueError):
         return {}
     return provenance if isinstance(provenance, dict) else {}
+
+
+def proof_of(frame: Any, rows: int | None = None) -> dict[str, Any]:
+    """The provenance of a frame, as far as its rows still show it.
+
+    pandas keeps `attrs` when rows are selected, but a selection does not show where a range begins and ends, or that
+    it is complete. The provenance then has `selected_of`: how many rows were loaded.
+
+    Args:
+        frame: as in `attrs_of`.
+        rows: how many rows it has, if it is no frame.
+    """
+    attrs = attrs_of(frame)
+    loaded = attrs.pop("rows", None)
+    if loaded is None or loaded == (len(frame) if rows is None else rows):
+        return attrs
+    kept = {name: value for name, value in attrs.items() if name not in _OF_A_RANGE}
+    incomplete = {} if attrs.get("complete", True) else {"complete": False}
+    return kept | incomplete | {"selected_of": loaded}
 
 
 def to_arrow(frame: Any, table: Table, needed: Sequence[str], *, name: str | None = None) -> pa.Table:

@@ -77,6 +77,42 @@ def test_computed_tables_refuse_chosen_events(world):
     assert len(lf.expand(chosen, template="Splice.Amulet:Amulet")) > 0
 
 
+@pytest.mark.parametrize("kind", ["pandas", "arrow", "saved", "file cut afterwards", "joined twice"])
+def test_a_selection_of_rows_shows_nothing_of_the_range(world, tmp_path, kind):
+    net, history, _ = world
+    events = history.events
+    coins = events[events.template_name == "Splice.Amulet:Amulet"]
+    if kind == "arrow":
+        coins = lf.load_events(net, as_="arrow", progress=False).slice(0, len(coins))
+    elif kind == "saved":
+        history._replace(events=coins).save(tmp_path / "saved")
+        coins = tmp_path / "saved"
+    elif kind == "file cut afterwards":
+        history.save(tmp_path / "saved")
+        coins = tmp_path / "saved" / "events.parquet"
+        pq.write_table(pq.read_table(coins).slice(1), coins)
+    elif kind == "joined twice":
+        coins = pd.concat([events, coins])
+
+    for compute in (lf.supply, lambda events: lf.active_contracts(events, None)):
+        with pytest.raises(lf.errors.PartialResultError, match=f"not the {len(events):,} rows that were loaded"):
+            compute(coins)
+    assert lf.supply(events[events.record_time.notna()]).attrs["from_beginning"] is True
+    if kind == "pandas":
+        assert lf.template_activity(coins).attrs["selected_of"] == len(events)
+        assert "range" not in lf.template_activity(coins).attrs
+
+
+def test_rows_of_a_lake_that_where_selects_are_no_history(world):
+    store = world[2]
+
+    chosen = store.load("events", where={"template_name": "Splice.Amulet:Amulet"})
+
+    with pytest.raises(lf.errors.PartialResultError, match=r"only those of where=.*Splice\.Amulet:Amulet"):
+        lf.supply(chosen)
+    assert lf.supply(store.load("events")).equals(lf.supply(store))
+
+
 def test_a_saved_history_is_read_as_it_was(world, tmp_path):
     _, history, _ = world
     history.save(tmp_path / "saved")

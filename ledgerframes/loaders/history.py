@@ -16,7 +16,7 @@ from ledgerframes.decoding.rebuild import rebuild_rows, row_dicts
 from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import export_tables
 from ledgerframes.export.report import ExportReport
-from ledgerframes.frames import attrs_of, described, to_arrow
+from ledgerframes.frames import attrs_of, described, proof_of, to_arrow
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.declaring import SHAPE, Read, history_loader, loader
 from ledgerframes.loaders.history_request import NAMES
@@ -83,7 +83,7 @@ class History(NamedTuple, Generic[Frame]):
             table = table_named(name)
             columns = frame.column_names if isinstance(frame, pa.Table) else list(frame.columns)
             rows = to_arrow(frame, table, [column for column in table.names if column in columns], name=name)
-            tables[name] = described(rows, {**attrs_of(frame), "table": name})
+            tables[name] = described(rows, {**proof_of(frame), "table": name, "rows": len(rows)})
         return export_tables(tables, path, overwrite=overwrite)
 
     def _repr_html_(self) -> str:

@@ -101,8 +101,9 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
     if load.beginning is not None and load.beginning.late is not None:
         warn_of(load.beginning, load.place)
     attrs = load.attrs() | ({} if request.only is None else request.only.attrs)
-    form = partial(shape, as_=request.as_, decimals=request.decimals, lists=request.lists, attrs=attrs)
-    return {name: form(load.table(name), CATALOGUE[name]) for name in request.columns_of}
+    form = partial(shape, as_=request.as_, decimals=request.decimals, lists=request.lists)
+    rows = {name: load.table(name) for name in request.columns_of}
+    return {name: form(own, CATALOGUE[name], attrs=attrs | {"rows": len(own)}) for name, own in rows.items()}
 
 
 #: A server may cap its pages, so that none is full: after this many, the total is estimated, too.

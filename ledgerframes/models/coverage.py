@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.errors import InputError, PartialResultError
-from ledgerframes.frames import attrs_of
+from ledgerframes.frames import proof_of
 from ledgerframes.loaders.opening import cursor_of
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import format_timestamp
@@ -32,7 +32,7 @@ def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) 
         raise InputError(f"{name} is {type(frame).__name__}, not a frame; lf.load_{name} returns one")
     if isinstance(opening, str) and opening != "nothing":
         raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
-    attrs = attrs_of(frame)
+    attrs = proof_of(frame)
     if only := attrs.get("only"):
         raise PartialResultError(f"{name} holds only some events ({only}); load all of them")
     # With `known_to` only the end is open; a gap inside would give wrong results silently.
@@ -43,6 +43,11 @@ def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) 
     if not attrs:
         # Frames lose their attrs in many pandas operations, so an absent proof is not a proof.
         raise PartialResultError(f"{name} does not say where it begins (it has no attrs); {advice}")
+    if "selected_of" in attrs:
+        raise PartialResultError(
+            f"{name} has not the {attrs['selected_of']:,} rows that were loaded, and a selection does not show where it"
+            f" begins or that nothing is missing; {advice}"
+        )
     # None: nothing shows whether the ledger began earlier, as on one without a DSO.
     if attrs.get("from_beginning", False) is False:
         raise PartialResultError(f"{name} does not begin at ledger begin (it is {attrs.get('range')!r}); {advice}")
@@ -59,7 +64,7 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
     Raises:
         InputError: their ranges differ, one reaches further, or they come from different states of a store.
     """
-    one, other = attrs_of(events), attrs_of(reassignments)
+    one, other = proof_of(events), proof_of(reassignments)
     if not one or not other:
         return
     whole = all(attrs.get("from_beginning", False) is not False for attrs in (one, other))

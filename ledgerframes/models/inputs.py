@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 
 from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError, PartialResultError
-from ledgerframes.frames import attrs_of, to_arrow, to_pandas
+from ledgerframes.frames import attrs_of, described, proof_of, to_arrow, to_pandas
 from ledgerframes.loaders.history import History
 from ledgerframes.loaders.opening import Loader, Opening, opening_of
 from ledgerframes.models.ledger_frames import is_ledger_frame, scan_events
@@ -106,7 +106,7 @@ def inputs_of(
     if reassignments is not None:
         gives[REASSIGNMENTS.name] = _Frame(reassignments, REASSIGNMENTS)
     proof = _proof(events, EVENTS)
-    attrs = attrs_of(proof)
+    attrs = proof_of(proof)
     if only := attrs.get("only"):
         filters = ", ".join(f"{key}={shown(value)}" for key, value in only.items())
         raise PartialResultError(
@@ -131,7 +131,7 @@ def inputs_of_verdicts(inputs: Inputs, verdicts: Any) -> Inputs:
     """
     data = getattr(verdicts, VERDICTS.name, verdicts)
     both = {**inputs.gives, VERDICTS.name: _reader(data, VERDICTS)}
-    return replace(inputs, gives=both, verdict_attrs=attrs_of(_proof(data, VERDICTS)), engine=None)
+    return replace(inputs, gives=both, verdict_attrs=proof_of(_proof(data, VERDICTS)), engine=None)
 
 
 def inputs_of_table(rows: Any, table: Table) -> Inputs:
@@ -146,7 +146,7 @@ def inputs_of_table(rows: Any, table: Table) -> Inputs:
         InputError: the path does not exist.
     """
     proof = _proof(rows, table)
-    return Inputs({table.name: _reader(rows, table)}, attrs_of(proof), proof, _store(rows))
+    return Inputs({table.name: _reader(rows, table)}, proof_of(proof), proof, _store(rows))
 
 
 def is_store(data: Any) -> bool:
@@ -177,10 +177,12 @@ def _proof(data: Any, table: Table) -> Any:
         return getattr(data, table.name)
     if is_store(data):
         # No row has this id, so no row is read.
-        return data.load(table.name, columns=["update_id"], where={"update_id": "-"}, as_="arrow")
+        found = data.load(table.name, columns=["update_id"], where={"update_id": "-"}, as_="arrow")
+        attrs = {name: value for name, value in attrs_of(found).items() if name != "only"}
+        return described(found, attrs)
     if isinstance(data, str | Path):
         files: Any = _reader(data, table)
-        return files.schema.empty_table()
+        return described(files.data.schema.empty_table(), proof_of(files.data, files.data.count_rows()))
     return data
 
 
@@ -261,17 +263,20 @@ class _Files:
     """Parquet files of a table, which DuckDB reads itself: only the columns, and of those the rows, that a step needs.
 
     Attributes:
-        files: their paths.
-        schema: of all of them.
+        data: all of them.
         table: the declaration of their contents.
     """
 
-    files: tuple[str, ...]
-    schema: pa.Schema
+    data: ds.FileSystemDataset
     table: Table
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Their paths."""
+        return tuple(self.data.files)
+
     def __call__(self, needed: set[str], listed: set[str], _: int) -> str:
-        missing = [name for name in _among(self.table, needed | listed) if name not in self.schema.names]
+        missing = [name for name in _among(self.table, needed | listed) if name not in self.data.schema.names]
         if missing:
             raise InputError(f"{self.table.name}: the files have no column {', '.join(missing)}; {_GIVER}")
         return f"select * from read_parquet([{', '.join(map(literal, self.files))}], union_by_name = true)"
@@ -281,7 +286,7 @@ def _files(path: str | Path, table: Table = EVENTS) -> _Files:
     if not Path(path).exists():
         raise InputError(f"{table.name}={str(path)!r} does not exist: {_GIVER}")
     found = ds.dataset(path, format="parquet")
-    return _Files(tuple(found.files), found.schema, table)
+    return _Files(found, table)
 
 
 def _empty(table: Table) -> Give:

@@ -134,7 +134,7 @@ def _shaped(rows: dict[str, list[Any]], *, trees: bool, begun: bool, unseen: int
     attrs = {
         "source": "PQS", "range": f"{low} to {high}" if times else "empty", "cursor": [0, high] if times else None,
         "complete": not unseen, "from_beginning": begun, "begins_late": None, "archived_unseen": unseen,
-        "version": __version__,
+        "version": __version__, "rows": count,
     }  # fmt: skip
     events: pd.DataFrame = shape(pa.table(arrays), EVENTS, attrs=attrs)
     return events

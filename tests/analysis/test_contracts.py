@@ -119,6 +119,7 @@ def test_a_store_says_that_it_begins_at_ledger_begin(normal, tmp_path):
 
 def test_an_empty_history_has_no_contracts(normal):
     events = normal.history.events.head(0)
+    events.attrs["rows"] = 0
     assert lf.active_contracts(events, normal.history.reassignments.head(0)).empty
     assert lf.holdings_from_events(events, as_of_round=1).empty
 
@@ -298,7 +299,7 @@ def rich(events, **terms):
     payload = json.dumps({"dso": "d", "owner": terms.get("owner", "rich"), "amount": amount})
     more = coin.assign(contract_id=terms.get("contract_id", "more"), update_id="more", payload=payload)
     found = pd.concat([events, more], ignore_index=True)
-    found.attrs.update(events.attrs)
+    found.attrs.update(events.attrs, rows=len(found))
     return found
 
 

@@ -17,7 +17,7 @@ from ledgerframes.arguments import choice as one_of
 from ledgerframes.arguments import flag, names, suggesting, text
 from ledgerframes.decoding.personal import is_personal, without_personal
 from ledgerframes.errors import InputError
-from ledgerframes.frames import Decimals, attrs_of, check_shape, shape, shape_like, to_arrow
+from ledgerframes.frames import Decimals, attrs_of, check_shape, proof_of, shape, shape_like, to_arrow
 from ledgerframes.models.payloads.columns import is_record, leaves
 from ledgerframes.models.payloads.declared import as_declared, declared_kinds
 from ledgerframes.models.payloads.parts import map_chunks, run_parallel
@@ -133,7 +133,7 @@ def expand(
         columns[_REST] = pc.if_else(records, _MISSING, chosen["payload"])
     data = pa.table(columns)
     if isinstance(events, pd.DataFrame):
-        return shape(data, decimals=decimals, attrs=attrs_of(events))
+        return shape(data, decimals=decimals, attrs=proof_of(events))
     return shape_like(data, events)
 
 
