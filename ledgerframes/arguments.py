@@ -35,6 +35,7 @@ _UNITS: Final = {
     )
     for unit in units.split()
 }
+_ENTITY: Final = re.compile(r"[^:#]+:[^:]+")
 _DURATION: Final = re.compile(r"\s*(?:\d+(?:\.\d+)?\s*[A-Za-z]+\s*)+", re.ASCII)
 _PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)", re.ASCII)
 #: 100 years; a lock cannot wait for 300.
@@ -56,9 +57,19 @@ def refuse(name: str, value: object, rule: str) -> NoReturn:
 
 
 def shown(value: object) -> str:
-    """A value for a message: on one line, and shortened."""
+    """A value for a message: on one line, and shortened; frames by their size."""
+    if isinstance(value, tuple | list) and any(_rows(item) is not None for item in value):
+        return f"a {type(value).__name__} of {len(value)} frames"
+    if (rows := _rows(value)) is not None:
+        return f"a {type(value).__name__} of {rows:,} rows"
     text = " ".join(repr(value).split()) if not isinstance(value, str) else repr(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
+
+
+def _rows(value: object) -> int | None:
+    """The number of rows of a frame of any library; None if it is none."""
+    size = getattr(value, "shape", None)
+    return size[0] if isinstance(size, tuple) and len(size) == 2 and isinstance(size[0], int) else None
 
 
 def raising(text: str, *errors: str) -> str:
@@ -143,6 +154,19 @@ def text(value: Any, name: str, example: str) -> str:
     if not isinstance(value, str) or not value:
         refuse(name, value, f"give {example}")
     return str(value)
+
+
+def entity(value: Any, name: str) -> str:
+    """Read the name of a template, `Module:Entity`.
+
+    Raises:
+        InputError: it has another form, such as that of a template id.
+    """
+    form = "Module:Entity, such as 'Splice.Amulet:Amulet', as the column template_name has it"
+    spelled = text(value, name, form)
+    if not _ENTITY.fullmatch(spelled):
+        refuse(name, value, f"give {form}")
+    return spelled
 
 
 def path(value: Any, name: str) -> str:

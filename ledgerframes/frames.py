@@ -86,15 +86,6 @@ def shape(
     return frame
 
 
-def shape_like(data: pa.Table, frame: Any) -> Any:
-    """Convert a result to the form of the frame it was computed from, with its provenance."""
-    if isinstance(frame, pa.Table):
-        return data
-    if not isinstance(frame, pd.DataFrame):
-        return shape(data, as_="polars")
-    return shape(data, attrs=proof_of(frame))
-
-
 def described(data: pa.Table, attrs: Mapping[str, Any]) -> pa.Table:
     """Arrow data with its provenance added to the schema's metadata."""
     return data.replace_schema_metadata({**(data.schema.metadata or {}), b"ledgerframes": json.dumps(attrs)})

@@ -9,6 +9,9 @@ from functools import cache, partial
 from importlib import import_module
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
+import pandas as pd
+import pyarrow as pa
+
 from ledgerframes.arguments import did_you_mean, flag, names, shown, suggesting
 from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
@@ -16,6 +19,7 @@ from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
 from ledgerframes.export.sources import Source
 from ledgerframes.export.texts import restore_text
+from ledgerframes.frames import attrs_of
 from ledgerframes.loaders.history import History
 from ledgerframes.models.computing import together
 from ledgerframes.store.store import Store
@@ -42,7 +46,7 @@ def _with_restore_text(function: Callable[P, R_co]) -> _Exporting[P, R_co]:
 @_with_restore_text
 @suggesting
 def export(
-    data: Mapping[str, Source] | History[Any] | Store,
+    data: Mapping[str, Source] | History[Any] | Store | pd.DataFrame | pa.Table,
     path: str | os.PathLike[str],
     *,
     tables: Iterable[str] | None = None,
@@ -66,7 +70,8 @@ def export(
 
     Args:
         data: a `History`, a `Store`, or by table name the source of its rows: an Arrow table, dataset, reader or record
-            batches, a DataFrame of pandas or polars, or a callable that returns one when the table's turn comes.
+            batches, a DataFrame of pandas or polars, or a callable that returns one when the table's turn comes. Of a
+            frame whose `attrs` name its table, as those that are loaded or computed do, the frame alone will do.
             Amounts that pandas holds as floats are written as DOUBLE, rounded, with one warning.
         path: a folder, or a file whose ending names the format: `.xlsx`, or of a single table `.parquet` or `.csv`.
         tables: which; of a history its three tables by default, of a store all that it has. Computed tables that a
@@ -130,6 +135,8 @@ def _sources(data: Any, wanted: list[str] | None, history: Callable[[], Any]) ->
         there = dict(data._asdict())
     elif isinstance(data, Mapping):
         there = dict(data)
+    elif name := attrs_of(data).get("table"):
+        there = {str(name): data}
     else:
         refused = "a Network: load from it first" if hasattr(data, "scan") and hasattr(data, "ledger") else shown(data)
         raise InputError(
@@ -138,7 +145,7 @@ def _sources(data: Any, wanted: list[str] | None, history: Callable[[], Any]) ->
         )
     if wanted is None:
         return there
-    computed = {} if isinstance(data, Mapping) else DERIVED
+    computed = {} if not isinstance(data, Store | History) else DERIVED
     for name in wanted:
         if name not in there and name not in computed:
             known = [*there, *computed]

@@ -102,8 +102,11 @@ def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNB
         warn_of(load.beginning, load.place)
     attrs = load.attrs() | ({} if request.only is None else request.only.attrs)
     form = partial(shape, as_=request.as_, decimals=request.decimals, lists=request.lists)
-    rows = {name: load.table(name) for name in request.columns_of}
-    return {name: form(own, CATALOGUE[name], attrs=attrs | {"rows": len(own)}) for name, own in rows.items()}
+    loaded = {name: load.table(name) for name in request.columns_of}
+    return {
+        name: form(rows, CATALOGUE[name], attrs=attrs | {"table": name, "rows": len(rows)})
+        for name, rows in loaded.items()
+    }
 
 
 #: A server may cap its pages, so that none is full: after this many, the total is estimated, too.

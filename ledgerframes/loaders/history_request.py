@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.arguments import choice, did_you_mean, flag, names, refuse, shown, whole_number
+from ledgerframes.arguments import choice, did_you_mean, entity, flag, names, refuse, shown, whole_number
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals, Lists, check_shape
@@ -51,6 +51,8 @@ class EventChoice:
         for key, values in read.items():
             if not values:
                 refuse(key, wanted[key], "give one text or several, or leave it out for all events")
+        for template in read.get("template", ()):
+            entity(template, "template")
         return cls(**read) if read else None
 
     @property

@@ -238,7 +238,7 @@ class TableLoad:
         # Cut again here, because a page can have more than the limit.
         whole = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
         data = whole.slice(0, self.limit).select(list(self.names))
-        attrs["rows"] = len(data)
+        attrs |= {"table": self.table.name, "rows": len(data)}
         return shape(data, self.table, as_=self.as_, decimals=self.decimals, lists=self.lists, attrs=attrs)
 
     def paged(

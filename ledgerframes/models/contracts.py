@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ledgerframes.arguments import refuse, text
+from ledgerframes.arguments import entity, refuse
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As
 from ledgerframes.loaders.history import History
@@ -65,7 +65,7 @@ def active_contracts(
         (True, 1)
     """
     if template is not None:
-        text(template, "template", "Module:Entity, as the column template_name has it")
+        entity(template, "template")
     templates = None if template is None else (template,)
     return active_of(templates, events, reassignments, at=at, opening=opening, as_=as_)
 

@@ -166,8 +166,8 @@ def _reader(data: Any, table: Table, *, additional: bool = False) -> Give:
     if is_store(data):
         return _stored(data, table)
     if isinstance(data, str | Path):
-        saved = Path(data) / f"{table.name}.parquet"  # of History.save, or of an export
-        return _empty(table) if additional and not saved.exists() else _files(saved if saved.exists() else data, table)
+        missing = additional and not (Path(data) / f"{table.name}.parquet").exists()
+        return _empty(table) if missing else parquet_files(data, table)
     return _empty(table) if additional else _Frame(data, table)
 
 
@@ -259,7 +259,7 @@ def _stored(store: Any, table: Table) -> Give:
 
 
 @dataclass(frozen=True)
-class _Files:
+class ParquetFiles:
     """Parquet files of a table, which DuckDB reads itself: only the columns, and of those the rows, that a step needs.
 
     Attributes:
@@ -276,17 +276,27 @@ class _Files:
         return tuple(self.data.files)
 
     def __call__(self, needed: set[str], listed: set[str], _: int) -> str:
+        """The SELECT of their columns.
+
+        Raises:
+            InputError: a needed column is missing.
+        """
         missing = [name for name in _among(self.table, needed | listed) if name not in self.data.schema.names]
         if missing:
             raise InputError(f"{self.table.name}: the files have no column {', '.join(missing)}; {_GIVER}")
         return f"select * from read_parquet([{', '.join(map(literal, self.files))}], union_by_name = true)"
 
 
-def _files(path: str | Path, table: Table = EVENTS) -> _Files:
+def parquet_files(path: str | Path, table: Table) -> ParquetFiles:
+    """The Parquet of a table: a file, a folder of its files, or of `History.save` or an export the file of its name.
+
+    Raises:
+        InputError: there is none.
+    """
+    saved = Path(path) / f"{table.name}.parquet"
     if not Path(path).exists():
         raise InputError(f"{table.name}={str(path)!r} does not exist: {_GIVER}")
-    found = ds.dataset(path, format="parquet")
-    return _Files(found, table)
+    return ParquetFiles(ds.dataset(saved if saved.exists() else path, format="parquet"), table)
 
 
 def _empty(table: Table) -> Give:

@@ -119,8 +119,10 @@ def test_a_store_says_that_it_begins_at_ledger_begin(normal, tmp_path):
 
 def test_an_empty_history_has_no_contracts(normal):
     events = normal.history.events.head(0)
-    events.attrs["rows"] = 0
-    assert lf.active_contracts(events, normal.history.reassignments.head(0)).empty
+    legs = normal.history.reassignments.head(0)
+    for frame in (events, legs):
+        frame.attrs["rows"] = 0
+    assert lf.active_contracts(events, legs).empty
     assert lf.holdings_from_events(events, as_of_round=1).empty
 
 

@@ -10,6 +10,7 @@ import pyarrow.dataset as ds
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.frames import attrs_of, described
 from ledgerframes.store.coverage import rows_of
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive import chunks, tables
@@ -29,7 +30,8 @@ def in_one_go(store, name):
     parts = []
     for table in ("events", "reassignments"):
         whole = store.load(table, as_="arrow", allow_partial=True)
-        parts.append(ds.dataset(whole).to_table(filter=final).replace_schema_metadata(whole.schema.metadata))
+        rows = ds.dataset(whole).to_table(filter=final)
+        parts.append(described(rows, {**attrs_of(whole), "rows": rows.num_rows}))
     return getattr(lf, name)(lf.types.History(None, *parts), as_="arrow")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 import pandas as pd
@@ -14,10 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.arguments import choice as one_of
-from ledgerframes.arguments import flag, names, suggesting, text
+from ledgerframes.arguments import entity, flag, names, suggesting, text
 from ledgerframes.decoding.personal import is_personal, without_personal
 from ledgerframes.errors import InputError
-from ledgerframes.frames import Decimals, attrs_of, check_shape, proof_of, shape, shape_like, to_arrow
+from ledgerframes.frames import Decimals, attrs_of, check_shape, proof_of, shape, to_arrow
+from ledgerframes.loaders.history import History
+from ledgerframes.models.inputs import is_store, parquet_files
 from ledgerframes.models.payloads.columns import is_record, leaves
 from ledgerframes.models.payloads.declared import as_declared, declared_kinds
 from ledgerframes.models.payloads.parts import map_chunks, run_parallel
@@ -57,7 +60,7 @@ def expand(
     rows are, also without any: an amount is decimal also where all are null or whole numbers.
 
     Args:
-        events: events from `load_events` or a store.
+        events: a frame of events, a `History`, a `Store`, or a path of Parquet.
         template: `Module:Entity`.
         fields: dotted paths to keep, in this order; all by default. A path to a record returns its JSON.
         choice: expand the exercises of this choice instead of the creates.
@@ -70,10 +73,10 @@ def expand(
         sep: the separator between the steps of a path in a column's name, such as `"_"`.
 
     Returns:
-        One row per event, in the form of `events`: migration_id, record_time (UTC), update_id, event_id, contract_id,
-        and the fields. A field that has the name of one of those columns, or is named `payload`, is prefixed with
-        `payload.`. A payload that is not a record (a list, a text) stays whole in a column `payload`, which exists
-        only if there is such a payload and `fields` is not given.
+        One row per event, in the form of `events` (of a store or files: pandas): migration_id, record_time (UTC),
+        update_id, event_id, contract_id, and the fields. A field that has the name of one of those columns, or is named
+        `payload`, is prefixed with `payload.`. A payload that is not a record (a list, a text) stays whole in a column
+        `payload`, which exists only if there is such a payload and `fields` is not given.
 
     Raises:
         InputError: an argument is not valid, columns are missing, no event has such a template, choice or field (and
@@ -93,11 +96,12 @@ def expand(
     check_shape("pandas", decimals)
     text(sep, "sep", 'the separator between the steps of a path, such as "_"')
     part = _checked(of, choice)
+    needed = tuple("exercise_result" if name == "payload" and part == "result" else name for name in _NEEDED)
+    events = _frame_of(events, template, needed)
     personal = attrs_of(events).get("personal") is True if personal is None else flag(personal, "personal")
     hidden = [] if personal else [path for path in fields or () if is_personal(path.replace(".", "/"))]
     if hidden:
         raise InputError(f"fields: {hidden[0]!r} contains personal data; pass personal=True to include it")
-    needed = tuple("exercise_result" if name == "payload" and part == "result" else name for name in _NEEDED)
     rows = to_arrow(events, EVENTS, needed, name="events").rename_columns(list(_NEEDED))
     declared = declared_kinds(template, choice, part)
     chosen = _chosen(rows, template, choice, known=bool(declared))
@@ -132,9 +136,24 @@ def expand(
     if fields is None and others:
         columns[_REST] = pc.if_else(records, _MISSING, chosen["payload"])
     data = pa.table(columns)
-    if isinstance(events, pd.DataFrame):
-        return shape(data, decimals=decimals, attrs=proof_of(events))
-    return shape_like(data, events)
+    if not isinstance(events, pd.DataFrame):
+        return shape(data, as_="arrow" if isinstance(events, pa.Table) else "polars")
+    origin = {name: value for name, value in proof_of(events).items() if name != "table"}
+    return shape(data, decimals=decimals, attrs=origin)
+
+
+def _frame_of(events: Any, template: str, needed: Sequence[str]) -> Any:
+    """The caller's events as a frame: of a store or files only those of the template."""
+    if isinstance(events, History):
+        return events.events
+    if is_store(events):
+        return events.load(EVENTS.name, columns=needed, where={"template_name": entity(template, "template")})
+    if not isinstance(events, str | Path):
+        return events
+    files = parquet_files(events, EVENTS)
+    files({*needed}, set(), 0)  # refuses missing columns
+    chosen = files.data.to_table(columns=list(needed), filter=pc.field("template_name") == entity(template, "template"))
+    return shape(chosen, EVENTS, attrs=attrs_of(files.data))
 
 
 def _paths(expanded: Mapping[str, pa.ChunkedArray], declared: Collection[str]) -> list[str]:

@@ -93,7 +93,7 @@ def load(
     part = lake_window(view, table, start, end, last)
     read = Part.of(view, table, part.wanted, allow_partial=allow_partial)
     rows = read.load(picked, condition)
-    attrs = read.attrs(self._lake.url, part) | {"as_of": as_of and str(as_of), "rows": len(rows)}
+    attrs = read.attrs(self._lake.url, part) | {"as_of": as_of and str(as_of), "table": table, "rows": len(rows)}
     attrs |= {} if condition is None else {"only": {"where": str(condition)}}
     attrs |= read.proof(rows, condition)
     return shape(rows, named, as_=as_, decimals=decimals, lists=lists, attrs=attrs)
