@@ -322,7 +322,7 @@ MART_PARTY_DAILY: Final = Table(
         *_day("The day, in UTC."),
         key("party_key", "The party.", "party_id"),
         _count("actions", "Choices that it exercised, alone or with others.", "acting_parties of events"),
-        _count("payments", "Outputs that it paid to other parties.", "transfers"),
+        _count("payments", "Outputs that it paid to other parties.", "transfers", "outputs"),
         _sum("paid", "Coin that it paid to other parties", "transfers"),
         _sum("received", "Coin that it received from other parties", "transfers"),
         _CLAIMED,

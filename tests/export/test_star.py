@@ -355,7 +355,7 @@ def test_the_semantic_model_has_every_table_and_relation(weeks):
 
 @pytest.mark.long(quick=1)
 @pytest.mark.parametrize("profile", ["bi", "exact"])
-def test_the_semantic_model_sums_amounts_that_add_up_and_no_price_weight_share_or_stock(tmp_path, profile):
+def test_the_semantic_model_sums_what_adds_up_and_no_price_weight_share_or_stock(tmp_path, profile):
     filled(tmp_path, {"updates": 200}).export(tmp_path / "out", model="star", profile=profile)
 
     summed = {}
@@ -364,7 +364,7 @@ def test_the_semantic_model_sums_amounts_that_add_up_and_no_price_weight_share_o
         summed[path.stem] = {text.partition("\n")[0] for text in columns if "summarizeBy: sum" in text}
 
     assert {STAR[table].schema.field(name).metadata.get(b"unit") for table in summed for name in summed[table]} == {
-        *(b"coin", b"USD")
+        *(b"coin", b"USD", b"bytes", b"updates", b"events", b"outputs", b"coupons")
     }
     assert summed["fact_transfers"] == {"amount", "amount_usd", "sender_fees"}  # and no receiver_fee_ratio
     assert summed["fact_rewards"] == {"amount"}  # and no weight or issuance
@@ -372,8 +372,11 @@ def test_the_semantic_model_sums_amounts_that_add_up_and_no_price_weight_share_o
     assert "amulet_price_usd" in {*STAR["fact_mint_burn"].names} - summed["fact_mint_burn"]
     assert {"share", "activity_weight"} <= {*STAR["mart_app_daily"].names} - summed["mart_app_daily"]
     assert summed["mart_app_daily"] == {
-        *("rewards_claimed", "rewards_claimed_usd", "rewards_expired", "burned", "burned_usd")
+        *("coupons_created", "coupons_claimed", "coupons_expired"),
+        *("rewards_claimed", "rewards_claimed_usd", "rewards_expired", "burned", "burned_usd"),
     }
+    assert "active_parties" in {*STAR["mart_network_daily"].names} - summed["mart_network_daily"]
+    assert {"updates", "payments", "traffic_bytes"} <= summed["mart_network_daily"]
     stocks = ("dim_", "fact_balances", "fact_supply", "fact_licenses")
     assert [table for table in summed if table.startswith(stocks) and summed[table]] == []
 

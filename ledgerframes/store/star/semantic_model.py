@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 _SORTED_BY: Final = {"month_name": "month", "weekday_name": "weekday"}
-#: Units of amounts that add up over rows and days; prices, weights, shares and ratios have others or none.
-_ADDS_UP: Final = ("coin", "USD")
+#: Units of amounts and counts that add up over rows and days; prices, parties, rounds and ratios have others or none.
+_ADDS_UP: Final = ("coin", "USD", "bytes", "updates", "events", "outputs", "coupons")
 #: The types of TMDL by the beginnings of Arrow's; all others are text.
 _TYPES: Final = {
     ("int", "uint"): "int64", ("bool",): "boolean", ("time", "date"): "dateTime",
@@ -67,7 +67,7 @@ def _column(table: str, column: Mapping[str, Any]) -> list[str]:
     kind = next((type_ for begins, type_ in _TYPES.items() if column["type"].startswith(begins)), "string")
     # Amounts at a moment do not add up over days.
     of_moments = table.startswith(("fact_balances", "fact_supply", "dim_"))
-    sums = column["unit"] in _ADDS_UP and kind == "double" and not of_moments
+    sums = column["unit"] in _ADDS_UP and kind in {"double", "int64"} and not of_moments
     lines = [f"\t/// {meaning}"] if meaning else []
     lines += [f"\tcolumn {name}", f"\t\tdataType: {kind}"]
     lines += ["\t\tisHidden"] if name.endswith("_key") else []
