@@ -224,7 +224,7 @@ class _Exchange(Generic[T]):
                     denied = outcome if denied is None or not outcome.unknown_route else denied
                     left.remove(server)
                     if not left:
-                        raise denied.error(self._given_up())
+                        raise denied.error(self._attempts_made())
                     # The server that answers instead is preferred from then on, unless all are asked anyway.
                     moved = moved or (outcome.unknown_route and not first.not_found_is_local)
                     handled = True
@@ -234,13 +234,13 @@ class _Exchange(Generic[T]):
                 if not outcome.elsewhere:
                     if outcome.not_found:  # the server answered: it does not exist
                         self._learn(server, moved=moved)
-                    raise outcome.error(self._given_up())
+                    raise outcome.error(self._attempts_made())
                 server.ready = clock.monotonic() + (outcome.wait or jittered(round_))
                 server.may_recover = self._may_recover(server, outcome) or revised
                 handled = server.unreached > 0
                 moved = moved or len(left) > 1
             if failed is not None and not any(server.may_recover for server in left):
-                raise failed.error(self._given_up())
+                raise failed.error(self._attempts_made())
 
     def _turn(self, server: _Server) -> tuple[Answer[T] | Failure, bool]:
         """Ask a server on each route that it may know; returns the outcome, and whether a smaller request was found."""
@@ -319,7 +319,7 @@ class _Exchange(Generic[T]):
         left = min(settings.budget, self._until - transport.clock.monotonic())
         # Fail now instead of sleeping past the budget.
         if self._tries >= (self.attempts or settings.attempts) or seconds >= left:
-            raise failure.error(self._too_long(failure, left) + self._given_up())
+            raise failure.error(self._too_long(failure, left) + self._attempts_made())
         self.stop.check()
         transport.stats.retried()
         level = logging.DEBUG if handled else logging.WARNING
@@ -345,7 +345,7 @@ class _Exchange(Generic[T]):
         if moved:
             memory.preferred[first.interface] = server.url
 
-    def _given_up(self) -> str:
+    def _attempts_made(self) -> str:
         if self._tries < 2:
             return ""
         seconds = self.transport.clock.monotonic() - self._began
