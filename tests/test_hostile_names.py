@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import ledgerframes as lf
-from ledgerframes.export.table_files import write_files
+from ledgerframes.cli.output import write_files
 from ledgerframes.sandbox.serving import serve
 from tests.clocks import SkippingClock
 

@@ -8,7 +8,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.cli import main
-from ledgerframes.export.table_files import write_files
+from ledgerframes.cli.output import write_files
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights there")
 

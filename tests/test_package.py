@@ -211,7 +211,7 @@ def test_what_type_checkers_are_told_is_what_is_there():
 @pytest.mark.long(quick=1)
 @pytest.mark.parametrize(
     "first",
-    ["ledgerframes.apps.html_report.page", "ledgerframes.store.sync.report", "ledgerframes.plot.themes"],
+    ["ledgerframes.apps.html_report.page", "ledgerframes.store.sync.report", "ledgerframes.plot.palette"],
 )
 def test_a_name_is_its_function_whichever_module_comes_first(first):
     code = (

@@ -83,8 +83,8 @@ def _draw(store: Store, folder: Path, say: Callable[[str], None]) -> dict[str, P
 
 
 def _tell(history: History[Any], say: Callable[[str], None]) -> None:
-    updates, events, reassignments = history
-    say(f"Loaded {len(updates):,} updates, {len(events):,} events, {len(reassignments):,} legs of reassignments.\n")
+    updates, events, legs = history
+    say(f"Loaded {len(updates):,} updates, {len(events):,} events, {len(legs):,} legs of reassignments.\n")
     say("Updates by migration and kind:")
     say(_text(pd.crosstab(updates.migration_id, updates.kind).reset_index()) + "\n")
     say("The first updates:")
@@ -92,18 +92,6 @@ def _tell(history: History[Any], say: Callable[[str], None]) -> None:
     say("What happens most:")
     counts = events.groupby(["template_name", "choice"], dropna=False).size().nlargest(6)
     say(_text(counts.rename("events").reset_index().fillna({"choice": "(created)"})) + "\n")
-    legs = _two_legs(reassignments)
-    if legs is not None:
-        say("The two legs of one reassignment:")
-        columns = ["kind", "record_time", "source_synchronizer", "target_synchronizer", "reassignment_counter"]
-        say(_text(legs[columns]))
-
-
-def _two_legs(reassignments: pd.DataFrame) -> pd.DataFrame | None:
-    """Both legs of the first completed reassignment."""
-    kinds = reassignments.groupby("unassign_id").kind.nunique()
-    both = reassignments[reassignments.unassign_id.isin(kinds.index[kinds == 2])]
-    return None if both.empty else both[both.unassign_id == both.unassign_id.iloc[0]]
 
 
 def _text(frame: pd.DataFrame) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from contextlib import suppress
 from importlib import metadata
 from typing import Final
 
@@ -37,9 +38,13 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
     }
+    return numbers | libraries()
+
+
+def libraries() -> dict[str, str]:
+    """The version of every library that is installed."""
+    found = {}
     for name in _LIBRARIES:
-        try:
-            numbers[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return numbers
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found

@@ -15,15 +15,14 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from typer.main import get_command
 
 from ledgerframes import __version__
 from ledgerframes.cli import options as opt
-from ledgerframes.cli.help import Group
-from ledgerframes.cli.messages import of_the_shell, option_of
+from ledgerframes.cli.help import Group, of_the_shell, option_of
 from ledgerframes.cli.options import say
 from ledgerframes.cli.output import Rows, printed
 from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError, visible
@@ -152,36 +151,46 @@ def migrations(network: opt.Connect) -> Rows:
         return find(net)
 
 
-@app.command()
-def sandbox(
-    context: typer.Context,
-    *,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
-    seed: Annotated[int, typer.Option(help="The same seed makes the same ledger.")] = 7,
-    updates: Annotated[int, typer.Option(min=0, help="Length of its history.")] = 2000,
-    days: Annotated[
-        int | None, typer.Option(help="Instead of --updates: so many days, with busy and quiet hours.")
-    ] = None,
-    rounds_per_day: Annotated[
+_SANDBOX: Final[dict[str, Any]] = {
+    "port": Annotated[int | None, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; by default a free one.")],
+    "seed": Annotated[int | None, typer.Option(help="The same seed makes the same ledger; 7 by default.")],
+    "updates": Annotated[int | None, typer.Option(min=0, help="Length of its history; 2000 by default.")],
+    "days": Annotated[int | None, typer.Option(help="Instead of --updates: so many days, with busy and quiet hours.")],
+    "rounds_per_day": Annotated[
         int | None, typer.Option(help="Mining rounds per day; 144 as on a network, fewer with more than 3 --days.")
-    ] = None,
-    reward_version: Annotated[
-        str, typer.Option(help='How apps are rewarded: "markers", "traffic", or "switch": by vote to the second.')
-    ] = "markers",
-    release: Annotated[
-        str, typer.Option(help="Serve as this release does: 0.9, 0.7, 0.5; contract: everything.")
-    ] = "contract",
-    live: Annotated[str | None, typer.Option(help='Let the ledger grow: "50/s", "90/min", "10/h".')] = None,
-    prune_before: Annotated[
+    ],
+    "reward_version": Annotated[
+        str | None,
+        typer.Option(help='How apps are rewarded: "markers" (default), "traffic", or "switch": by vote to the second.'),
+    ],
+    "release": Annotated[
+        str | None, typer.Option(help="Serve as this release does: 0.9, 0.7, 0.5; by default everything.")
+    ],
+    "live": Annotated[str | None, typer.Option(help='Let the ledger grow: "50/s", "90/min", "10/h".')],
+    "prune_before": Annotated[
         str | None, typer.Option(help="The scan has nothing older than this time, or MIGRATION@TIME.")
-    ] = None,
-    auth: Annotated[str, typer.Option(help='"token", or "none": answer without one.')] = "token",
-    prune: Annotated[str | None, typer.Option(help='The scan keeps this much: "30d", "6h", "20m".')] = None,
-    load: Annotated[Path | None, typer.Option(help="Serve the ledger kept in this file.")] = None,
+    ],
+    "auth": Annotated[str | None, typer.Option(help='Answer without a token: "none".')],
+    "prune": Annotated[str | None, typer.Option(help='The scan keeps this much: "30d", "6h", "20m".')],
+    "load": Annotated[Path | None, typer.Option(help="Serve the ledger kept in this file.")],
+    "faults": Annotated[
+        str | None,
+        typer.Option(help='What goes wrong how often, such as "429:0.1,reset:0.05,latency:80ms".'),
+    ],
+}
+#: Options of which the first makes the others meaningless, and why.
+_ALONE: Final = {
+    "load": (("seed", "updates", "days", "rounds_per_day", "reward_version"), "the kept ledger has its own"),
+    "days": (("updates",), "the days make a history of their own"),
+}
+
+
+@app.command()
+@opt.taking(_SANDBOX)
+def sandbox(
+    *,
     save: Annotated[Path | None, typer.Option(help="Keep the ledger in this file when it ends.")] = None,
-    faults: Annotated[
-        str | None, typer.Option(help='What goes wrong how often, such as "429:0.1,reset:0.05,latency:80ms".')
-    ] = None,
+    **options: Any,
 ) -> None:
     """Serve a simulated ledger until Ctrl-C; print its URLs and a token valid only for it.
 
@@ -190,36 +199,20 @@ def sandbox(
     """
     from ledgerframes.embedded import sandbox as start
 
-    if load is not None:
-        reason = "the kept ledger has its own"
-        own = ("seed", "updates", "days", "rounds_per_day", "reward_version")
-        _refuse_beside(context, "load", own, because=reason)
-    if days is not None:
-        _refuse_beside(context, "days", ("updates",), because="the days make a history of their own")
+    chosen = opt.chosen(options)
+    for option, (others, why) in _ALONE.items():
+        for other in (name for name in others if option in chosen and name in chosen):
+            raise InputError(f"{option_of(other)} does not apply together with --{option}: {why}; leave it out")
     if save is not None:
         opt.check_folder(save.parent)
-    options: dict[str, Any] = {
-        "seed": seed, "updates": updates, "days": days, "rounds_per_day": rounds_per_day, "release": release,
-        "reward_version": reward_version, "live": live, "prune_before": opt.bound(prune_before), "prune": prune,
-        "auth": auth, "load": load, "faults": faults,
-    }  # fmt: skip
     try:
-        net = start(port=port, **options)
+        net = start(**chosen | {"prune_before": opt.bound(chosen.get("prune_before"))})
     except OSError as error:
         raise InputError(str(error)) from error
     with net:
-        _serve(net.sandbox, needs_token=auth != "none")
+        _serve(net.sandbox, needs_token=chosen.get("auth") != "none")
         if save is not None:
             _keep(net.sandbox, save)
-
-
-def _refuse_beside(context: typer.Context, option: str, others: tuple[str, ...], *, because: str) -> None:
-    """Refuse options that do not apply together with another one."""
-    for other in others:
-        source = context.get_parameter_source(other)
-        if source is not None and source.name == "COMMANDLINE":
-            typed = other.replace("_", "-")
-            raise InputError(f"--{typed} does not apply together with --{option}: {because}; leave it out")
 
 
 def _keep(handle: Any, file: Path) -> None:

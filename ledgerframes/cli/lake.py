@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _PLACE: Final = "The lake: a folder, or an object-store URL."
 StorePlace = Annotated[str, typer.Argument(help=_PLACE, metavar="STORE", autocompletion=completion.lakes)]
-_FORMATS: Final = ("parquet", "csv", "xlsx")
 AsOf = Annotated[str | None, typer.Option(help="An older state: a sync id, or a time.")]
 
 
@@ -140,9 +139,26 @@ def sql(
     return existing(store).sql(query, as_of=as_of, allow_partial=allow_partial, as_="arrow")
 
 
+_FORMATS: Final = ("parquet", "csv", "xlsx")
+_EXPORT: Final[dict[str, Any]] = {
+    "format": Annotated[str | None, opt.word("parquet, csv or xlsx; by default that of the path's ending.", _FORMATS)],
+    "profile": Annotated[str | None, opt.word("bi: for programs without lists and exact decimals.", ("bi",), "--for")],
+    "layout": Annotated[str | None, opt.word("file, or hive: folders by migration and month.", ("file", "hive"))],
+    "times": Annotated[str | None, opt.word("us, or ms for programs that know no microseconds.", ("us", "ms"))],
+    "as_of": AsOf,
+    "allow_partial": Annotated[bool, typer.Option("--allow-partial", help="Export a history with holes.")],
+    "overwrite": Annotated[bool, typer.Option("--overwrite", help="Overwrite existing files.")],
+    "personal": Annotated[bool, typer.Option("--personal", help="Keep personal data: contact points.")],
+    "model": Annotated[
+        str | None, opt.word("star: facts and dimensions for BI programs instead of the tables.", ("star",))
+    ],
+}
+
+
 @app.command()
 @opt.ranged
 @printed
+@opt.taking(_EXPORT)
 def export(
     store: StorePlace,
     path: Annotated[Path, typer.Argument(help="A folder, or a file .xlsx, .parquet or .csv.")],
@@ -151,35 +167,17 @@ def export(
     tables: Annotated[
         str | None, opt.word("Names with commas between them; by default all.", completion.exported)
     ] = None,
-    file_format: Annotated[
-        str | None, opt.word("parquet, csv or xlsx; by default what the path's ending says.", _FORMATS, "--format")
-    ] = None,
-    export_profile: Annotated[
-        str | None, opt.word("bi: for programs without lists and exact decimals.", ("bi",), "--for")
-    ] = None,
-    layout: Annotated[str, opt.word("file, or hive: folders by migration and month.", ("file", "hive"))] = "file",
-    times: Annotated[str, opt.word("us, or ms for programs that know no microseconds.", ("us", "ms"))] = "us",
-    as_of: AsOf = None,
-    allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Export a history with holes.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite existing files.")] = False,
-    personal: Annotated[bool, typer.Option("--personal", help="Keep personal data: contact points.")] = False,
-    model: Annotated[
-        str | None, opt.word("star: facts and dimensions for BI programs instead of the tables.", ("star",))
-    ] = None,
+    **options: Any,
 ) -> Any:
     """Write a lake's tables to files that other programs read.
 
     Example: ledgerframes export lake out --for bi
     """
-    if export_profile is not None:
-        choice(export_profile, "--for", ["bi"])
-    options: dict[str, Any] = {
-        **part, "tables": tables.split(",") if tables else None, "format": file_format, "profile": export_profile,
-        "layout": layout, "times": times, "as_of": as_of, "allow_partial": allow_partial, "overwrite": overwrite,
-        "personal": personal, "model": model,
-    }  # fmt: skip
-    report = existing(store).export(path, **options)
-    opt.say_part(existing(store), part, as_of)
+    chosen: dict[str, Any] = {**part, **opt.chosen(options), "tables": tables.split(",") if tables else None}
+    if "profile" in chosen:
+        choice(chosen["profile"], "--for", ["bi"])
+    report = existing(store).export(path, **chosen)
+    opt.say_part(existing(store), part, chosen.get("as_of"))
     return report
 
 

@@ -12,7 +12,7 @@ from ledgerframes.arguments import did_you_mean
 from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
-from ledgerframes.cli.messages import option_of
+from ledgerframes.cli.help import option_of
 from ledgerframes.cli.output import check_output, write_tables
 from ledgerframes.errors import InputError
 from ledgerframes.paging.cursor import Bound

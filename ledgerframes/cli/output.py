@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+WORKBOOK: Final = ".xlsx"
+_JSON: Final = ".json"
+#: The endings of files with one table.
+SINGLE: Final = (".parquet", ".csv", _JSON)
 #: Names of standard output, for `--output`.
 STDOUT: Final = ("-", "/dev/stdout")
 _NARROWEST: Final = 9  # characters per column; with fewer, a row becomes a list of its cells
@@ -96,8 +100,6 @@ def _say_rows(rows: pd.DataFrame | pa.Table, *, as_json: bool, as_csv: bool) -> 
 
 def say_csv(table: pa.Table) -> None:
     """Print a table as CSV, as in a file; for a terminal, without control characters."""
-    from ledgerframes.export.table_files import write_files
-
     with TemporaryDirectory() as folder:
         text = write_files({"rows": table}, Path(folder) / "rows.csv")["rows"].read_bytes()
     if sys.stdout.isatty():
@@ -115,7 +117,6 @@ def check_output(output: Path, *, tables: str, several: bool) -> None:
         InputError: its ending names no format, or one file or standard output would have to take several tables.
     """
     from ledgerframes.export.atomic_write import writing
-    from ledgerframes.export.table_files import SINGLE, WORKBOOK
 
     ending = output.suffix.lower()
     single = str(output) in STDOUT or ending in SINGLE
@@ -136,8 +137,6 @@ def check_output(output: Path, *, tables: str, several: bool) -> None:
 
 def write_tables(tables: Mapping[str, pa.Table], output: Path) -> None:
     """Write tables to a file or a folder, and print the paths; or one table as CSV to standard output."""
-    from ledgerframes.export.table_files import write_files
-
     if str(output) in STDOUT:
         (table,) = tables.values()
         say_csv(table)
@@ -145,6 +144,43 @@ def write_tables(tables: Mapping[str, pa.Table], output: Path) -> None:
         return
     for name, path in write_files(tables, output).items():
         say(f"{path}\t{tables[name].num_rows} rows")
+
+
+def write_files(tables: Mapping[str, pa.Table], target: Path) -> dict[str, Path]:
+    """Write tables in the form of the target's ending, or as Parquet into a folder, replacing existing files.
+
+    CSV has lists as JSON text and formulas defused (`restore_text`), JSON is an array of objects; both have amounts
+    as exact decimal text and times in UTC.
+
+    Args:
+        tables: Arrow tables by name; one alone for a file that is no workbook.
+        target: the file or the folder; folders are made.
+
+    Returns:
+        The file of each table.
+
+    Raises:
+        InputError: the ending names no form, a column cannot be written, or the place cannot.
+    """
+    import pyarrow as pa
+
+    from ledgerframes.export.atomic_write import write_text, writing
+    from ledgerframes.export.exporting import export_tables
+    from ledgerframes.export.texts import time_text
+
+    with writing(target):
+        other = target.suffix.lower() != _JSON or target.is_dir()
+    if other:
+        report = export_tables(tables, target, overwrite=True, personal=True)
+        return {table.name: Path(table.files[0]) for table in report.tables}
+    ((name, table),) = tables.items()
+    columns = [
+        pa.chunked_array(map(time_text, column.chunks), pa.string()) if pa.types.is_timestamp(column.type) else column
+        for column in table.columns
+    ]
+    rows = pa.table(columns, names=table.column_names).to_pylist()
+    write_text(target, json.dumps(rows, default=_cell, ensure_ascii=False, indent=1), overwrite=True)
+    return {name: target}
 
 
 def _say_columns(columns: Columns) -> None:

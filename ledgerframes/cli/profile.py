@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -30,38 +30,40 @@ app.add_typer(profiles, name="profile")
 Name = Annotated[str, typer.Argument(help="Name of the profile.", autocompletion=opt.profile_names)]
 
 
+_SETTINGS: Final[dict[str, Any]] = {
+    "scan_url": opt.ScanUrl,
+    "validator_url": opt.ValidatorUrl,
+    "registry_url": opt.RegistryUrl,
+    "ledger_url": opt.LedgerUrl,
+    "token_env": Annotated[str | None, typer.Option(help="Variable that holds ledger's and validator's token.")],
+    "token_file": Annotated[str | None, typer.Option(help="File that holds it.")],
+    "token_command": Annotated[str | None, typer.Option(help="Command that prints it, asked again each minute.")],
+    "rate": opt.Rate,
+    "ca_file": opt.CaFile,
+    "insecure_http": opt.InsecureHttp,
+    "failover": opt.Failover,
+}
+
+
 @profiles.command()
+@opt.taking(_SETTINGS)
 def add(
     name: Annotated[str, typer.Argument(help="Letters, digits, '-' and '_'.")],
     *,
-    scan_url: opt.ScanUrl = None,
-    validator_url: opt.ValidatorUrl = None,
-    registry_url: opt.RegistryUrl = None,
-    ledger_url: opt.LedgerUrl = None,
-    token_env: Annotated[str | None, typer.Option(help="Variable that holds ledger's and validator's token.")] = None,
-    token_file: Annotated[str | None, typer.Option(help="File that holds it.")] = None,
-    token_command: Annotated[str | None, typer.Option(help="Command that prints it, asked again each minute.")] = None,
-    rate: opt.Rate = None,
-    ca_file: opt.CaFile = None,
-    insecure_http: opt.InsecureHttp = False,
-    failover: opt.Failover = None,
     also: Annotated[
         list[str] | None,
         typer.Option("--set", help="Any other setting, KEY=VALUE: scan_token_env=NAME, read_timeout=30, parallel=2."),
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Take the place of a profile of that name.")] = False,
+    **settings: Any,
 ) -> None:
     """Add a profile. Nothing is sent; `ledgerframes doctor --profile NAME` tries it.
 
     Example: ledgerframes profile add mainnet --scan-url https://HOST/api/scan --token-env MAINNET_TOKEN
     """
-    values: dict[str, Any] = {
-        "scan_url": scan_url, "validator_url": validator_url, "registry_url": registry_url, "ledger_url": ledger_url,
-        "token_env": token_env, "token_file": token_file, "token_command": token_command, "rate": rate,
-        "failover": failover, "insecure_http": insecure_http or None,
-        "ca_file": ca_file and str(Path(ca_file).expanduser().absolute()),
-    }  # fmt: skip
-    own = {key: _single(value) for key, value in values.items() if value not in (None, [], "")}
+    own = {key: _single(value) for key, value in opt.chosen(settings).items() if value != ""}
+    if "ca_file" in own:
+        own["ca_file"] = str(Path(own["ca_file"]).expanduser().absolute())
     for key, value in _pairs(also or ()):
         setting, _, member = key.partition(".")
         place = own.setdefault(setting, {}) if member else own

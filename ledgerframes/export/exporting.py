@@ -13,14 +13,13 @@ from typing import Any, Final, Literal, Protocol, cast, get_args
 
 import pyarrow as pa
 
-from ledgerframes.arguments import flag, path
+from ledgerframes.arguments import choice, flag, path
 from ledgerframes.errors import InputError, RoundedAmountsWarning, warn
 from ledgerframes.export.atomic_write import Staging, writing
 from ledgerframes.export.files import CsvFile, ParquetFile
-from ledgerframes.export.names import check_tables
 from ledgerframes.export.partitions import Partitions, partitioned
 from ledgerframes.export.report import ExportedTable, ExportReport
-from ledgerframes.export.shape import Shape, Times, shape_of
+from ledgerframes.export.shape import Shape, Times, check_tables, shape_of
 from ledgerframes.export.sources import Opened, Source, open_source
 from ledgerframes.export.workbook import Sheets, Workbook
 from ledgerframes.frames import attrs_of
@@ -67,15 +66,11 @@ class _Export:
     names: Mapping[str, str]
 
     def __post_init__(self) -> None:
-        for name, known in (
-            ("format", get_args(Format)),
-            ("profile", (None, *get_args(Profile))),
-            ("layout", get_args(Layout)),
-            ("times", get_args(Times)),
-            ("personal", (None, True, False)),
-        ):
-            if (value := getattr(self, name)) not in known:
-                raise InputError(f"{name}={value!r} is not valid: give one of {', '.join(map(repr, known))}")
+        choice(self.format, "format", get_args(Format))
+        choice(self.layout, "layout", get_args(Layout))
+        choice(self.times, "times", get_args(Times))
+        if self.profile is not None:
+            choice(self.profile, "profile", get_args(Profile))
         if self.layout == "hive" and self.format != "parquet":
             raise InputError(f'layout="hive" is for Parquet; leave it out for {self.format!r}')
         if not isinstance(self.sources, Mapping) or not self.sources:

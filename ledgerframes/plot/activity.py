@@ -1,24 +1,31 @@
-"""Charts of the network's activity: updates, validators, and payments between parties."""
+"""Charts of what happens: updates, payments between parties, votes on proposals and for the coin's price."""
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
 
 from ledgerframes.errors import InputError
 from ledgerframes.models.coin_flows import transfers as transfers_of
-from ledgerframes.models.licenses import license_growth as growth_of
-from ledgerframes.number_format import amount_text, count_text, plural
-from ledgerframes.plot.bins import DAY, between, bins, moment_text, time_bins
-from ledgerframes.plot.contents import Axis, Content, Flows, Micros, Nothing, Ribbon, Series, Steps
+from ledgerframes.models.governance import price_votes as prices_of
+from ledgerframes.models.governance import votes as votes_of
+from ledgerframes.number_format import amount_text, plural
+from ledgerframes.plot.bins import between, bins
+from ledgerframes.plot.contents import Axis, Content, Flows, Nothing, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import fixed, ranked
 from ledgerframes.plot.reading import ChartInput, begins, floats, micros, part, texts
 
 _KINDS: Final = {"transaction": "transactions", "assignment": "assignments", "unassignment": "unassignments"}
 _PAIRS: Final = 14
+_OUTCOMES: Final = {
+    "accepted": "accepted", "rejected": "rejected", "expired": "expired",
+    "accepted_but_failed": "accepted, but failed", "open": "open",
+}  # fmt: skip
+_MOST_BINS: Final = 100  # days of a quarter
+_SPREAD: Final = ("highest", "median", "lowest")
 
 
 @chart(part("updates"), giver="lf.load_updates(net, ...)", over_time=True)
@@ -50,84 +57,6 @@ def updates(
     return binned.stack(
         "Updates over time", subtitle, ranking.series(table, counts=True), "updates", "count", "updates"
     )
-
-
-@chart(growth_of, giver="lf.license_growth(events) or lf.load_licenses(net)", over_time=True, whole=True)
-def validators(x: ChartInput) -> Content:
-    """Draw the number of validators with a license as steps, over time or over the rounds of their first coupons.
-
-    A license contract is made again at every change, so `created_at` is not when a validator began: growth from
-    `license_growth` has times, a single load of licenses has first rounds.
-
-    Args:
-        x: growth (columns time and validators), licenses (validator and first_round), or a History or Store that
-            begins with the ledger.
-
-    Example:
-        >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=50) as net:
-        ...     lf.plot.validators(lf.load_licenses(net)).get_title(loc="left")
-        'Validators with a license'
-    """
-    frame = x.frame()
-    name, timed = "Validators with a license", {"time", "validators"} <= set(frame.columns)
-    positions, counts, silent = _over_time(frame) if timed else _first_rounds(x.frame("validator", "first_round"))
-    left_out = f"; {plural(silent, 'other')} never received a coupon" if silent else ""
-    if not len(positions):
-        return Nothing(name, f"no licenses in this range{left_out}")
-    low, high = int(positions[0]), int(positions[-1])
-    began = f"the first at {moment_text(low)} UTC" if timed else f"the first in round {low}"
-    basis = ", some times interpolated between known rounds" if timed and frame.attrs.get("interpolated") else ""
-    line = Series("validators", "validators", counts, 0, positions, count_text(int(counts[-1])))
-    room = max((high - low) // 16, (DAY // 2 if low == high else 1) if timed else 1)
-    return Steps(
-        name, f"{plural(int(counts[-1]), 'validator')}, {began}{basis}{left_out}",
-        Axis("time (UTC)", "time") if timed else Axis("round of the first coupon", "round"),
-        Axis("validators", "count", "validators"), (line,), words="" if timed else "round", end=high + room,
-    )  # fmt: skip
-
-
-def _over_time(frame: pd.DataFrame) -> tuple[Micros, Any, int]:
-    times, known = micros(frame, "time")
-    counts = floats(frame, "validators")
-    known = known & ~np.isnan(counts)
-    order = np.argsort(times[known], kind="stable")
-    return times[known][order], counts[known][order], int(frame.attrs.get("never_received", 0))
-
-
-def _first_rounds(frame: pd.DataFrame) -> tuple[Micros, Any, int]:
-    """The rounds in which validators first received, how many had by then, and how many never did."""
-    first = pd.Series(floats(frame, "first_round")).groupby(frame["validator"].to_numpy()).min()
-    rounds = first.dropna().astype("int64").value_counts().sort_index()
-    return rounds.index.to_numpy(np.int64), rounds.cumsum().to_numpy(np.float64), int(first.isna().sum())
-
-
-@chart(growth_of, over_time=True, whole=True)
-def license_growth(x: ChartInput) -> Content:
-    """Draw the number of validators that received their first license in each period.
-
-    Args:
-        x: growth, from `license_growth`, or a History or Store that begins with the ledger.
-
-    Example:
-        >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=50) as net:
-        ...     lf.plot.license_growth(lf.load_history(net)).get_ylabel()
-        'new validators per day'
-    """
-    frame = x.frame("time", "new", "validators")
-    name = "New validators"
-    times, known = micros(frame, "time")
-    if not known.any():
-        return Nothing(name, "no licenses in this range")
-    order = np.argsort(times[known], kind="stable")
-    starts, new = times[known][order], np.nan_to_num(floats(frame, "new")[known][order])
-    length = int(np.median(np.diff(starts))) if len(starts) > 1 else DAY
-    period = {DAY: "day", 7 * DAY: "week", DAY // 24: "hour"}.get(length, "month" if length > 27 * DAY else "period")
-    subtitle = f"{plural(int(new.sum()), 'validator')}, {between(starts)}"
-    series = (Series("new", "new validators", new, 0),)
-    binned = time_bins(np.append(starts, starts[-1] + length), period)
-    return binned.stack(name, subtitle, series, "new validators", "count", "validators", along="time (UTC)")
 
 
 @chart(transfers_of)
@@ -171,15 +100,12 @@ def transfers(x: ChartInput, *, top: int | None = None) -> Content:
         return Nothing("Who paid whom", "; ".join(["no transfers between parties here", *left_out]))
     sizes = paid.groupby("source")["size"].sum().add(paid.groupby("target")["size"].sum(), fill_value=0.0)
     ranking = ranked(sizes, top or x.rows(_PAIRS))
-    folded = paid.assign(source=ranking.folded(paid["source"]), target=ranking.folded(paid["target"]))
-    sums = folded.groupby(["source", "target"], as_index=False, sort=False)["size"].sum()
     unit = "units" if "instrument_id" in frame else "CC"
     total = f"{amount_text(float(paid['size'].sum()))} {unit} in {plural(len(paid), 'transfer')}"
     parts = [total, plural(len(sizes), "party", "parties"), *_range(frame)]
     return Flows(
         "Who paid whom", "; ".join([", ".join(parts), *left_out]), ("paid by", "paid to"), unit, ranking.names,
-        ranking.lengths(), ranking.hues(),
-        tuple(Ribbon(str(one), str(other), "completed", float(size)) for one, other, size in sums.to_numpy()), {},
+        ranking.lengths(), ranking.hues(), ranking.ribbons(paid.assign(status="completed")), {},
     )  # fmt: skip
 
 
@@ -194,3 +120,64 @@ def _range(frame: pd.DataFrame) -> list[str]:
         return []
     first, last = f"{numbers.min():.0f}", f"{numbers.max():.0f}"
     return [f"round {first}" if first == last else f"rounds {first} to {last}"]
+
+
+@chart(votes_of, over_time=True)
+def votes(x: ChartInput, *, every: str | None = None) -> Content:
+    """Draw a timeline of governance: the number of votes opened in each interval, by outcome.
+
+    Args:
+        x: from `votes`; or a History or Store. Votes that were opened before the events are only counted.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=800) as net:
+        ...     lf.plot.votes(lf.votes(lf.load_events(net)), every="1h").get_ylabel()
+        'votes opened per hour'
+    """
+    frame = x.frame("opened_at", "outcome")
+    title, (times, known) = "Votes on governance by outcome", micros(frame, "opened_at")
+    earlier = int((~known).sum())
+    left_out = f"; {plural(earlier, 'vote')} opened before" if earlier else ""
+    if not known.any():
+        return Nothing(title, f"no votes were opened in this range{left_out}")
+    times, outcomes = times[known], texts(frame, "outcome")[known]
+    ranking, binned = fixed(outcomes, _OUTCOMES), bins(times, every=every, most=_MOST_BINS, begins=begins(frame))
+    table = binned.sums(times, ranking.codes(outcomes), len(ranking.names))
+    subtitle, series = f"{plural(len(times), 'vote')}, {between(times)}{left_out}", ranking.series(table, counts=True)
+    along = "time of the request (UTC)"
+    return binned.stack(title, subtitle + binned.note(), series, "votes opened", "count", "votes", along=along)
+
+
+@chart(prices_of, over_time=True)
+def price_votes(x: ChartInput) -> Content:
+    """Draw the median, the highest and the lowest of the super validators' votes for the coin's price, over time.
+
+    Args:
+        x: from `price_votes`; or a History or Store. If some votes are unknown, nothing is drawn.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=800) as net:
+        ...     lf.plot.price_votes(lf.price_votes(lf.load_events(net))).get_ylabel()
+        'USD per coin'
+    """
+    frame = x.frame("record_time", *(f"{word}_usd" for word in _SPREAD))
+    title, (times, timed) = "Votes for the price of the coin", micros(frame, "record_time")
+    rows = pd.DataFrame({word: floats(frame, f"{word}_usd") for word in _SPREAD}).assign(time=times)
+    rows = rows[timed & rows["median"].notna().to_numpy()]
+    if rows.empty:
+        why = "the current votes are not known: give opening=" if len(frame) else "no votes in this range"
+        return Nothing(title, why)
+    # Of several votes at one time the last counts.
+    steps = rows.drop_duplicates("time", keep="last").sort_values("time", kind="stable")
+    moments, low, high = steps["time"].to_numpy(), float(steps["lowest"].min()), float(steps["highest"].max())
+    series = tuple(
+        Series(word, word, steps[word].to_numpy(np.float64), hue, moments, amount_text(float(steps[word].iloc[-1])))
+        for hue, word in enumerate(_SPREAD)
+    )
+    room = (high - low) / 10 or high / 10 or 1.0
+    return Steps(
+        title, f"{plural(len(rows), 'vote')}, {between(moments)}", Axis("record time (UTC)", "time"),
+        Axis("USD per coin", "amount", "USD", limits=(max(low - room, 0.0), high + room)), series,
+    )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ Floats = npt.NDArray[np.float64]
 #: Microseconds since 1970 in UTC.
 Micros = npt.NDArray[np.int64]
 Scale = Literal["time", "round", "duration", "amount", "count", "percent"]
+_MARKED: Final = 25  # lines of fewer values have a marker at each
+_SHAPED: Final = 5  # from so many lines on, shapes tell them apart too
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,20 @@ class Steps(Titled):
         at = np.concatenate([series.at for series in self.series])
         return float(at.min()), float(at.max() if self.end is None else self.end)
 
+    @property
+    def filled(self) -> bool:
+        """Whether the area below the only line is filled."""
+        return len(self.series) == 1 and self.y.limits is None and not self.y.logarithmic
+
+    @property
+    def shaped(self) -> bool:
+        """Whether there are so many lines that the shapes of their markers tell them apart too."""
+        return len(self.series) >= _SHAPED
+
+    def sparse(self, series: Series) -> bool:
+        """Whether a line has so few values that each has a marker."""
+        return len(series.values) < _MARKED
+
 
 @dataclass(frozen=True)
 class Bars(Titled):
@@ -177,17 +193,28 @@ class Bars(Titled):
     rest: bool
 
     @property
+    def ends(self) -> tuple[Floats, Floats]:
+        """Both ends of each bar, below and above 0."""
+        values = np.array([series.values for series in self.series])
+        return np.minimum(values, 0).sum(axis=0), np.maximum(values, 0).sum(axis=0)
+
+    @property
     def reach(self) -> tuple[float, float]:
-        """The ends of the bars, below and above 0; of all but that of the others."""
-        values = np.array([series.values for series in self.series])[:, : len(self.names) - self.rest]
-        ends = [part(values, 0).sum(axis=0) for part in (np.minimum, np.maximum)]
-        return float(ends[0].min(initial=0.0)), float(ends[1].max(initial=0.0))
+        """The ends of the axis: those of the bars, but for that of the others."""
+        down, up = (ends[: len(self.names) - self.rest] for ends in self.ends)
+        return float(down.min(initial=0.0)), float(up.max(initial=0.0))
 
     @property
     def leftward(self) -> npt.NDArray[np.bool_]:
         """Which bars lie left of 0 alone, and have their totals there."""
-        values = np.array([series.values for series in self.series])
-        return np.asarray((values < 0).any(axis=0) & ~(values > 0).any(axis=0))
+        down, up = self.ends
+        return np.asarray((down < 0) & ~(up > 0))
+
+    @property
+    def tips(self) -> Floats:
+        """Where the total of each bar stands: at its end, or where the axis cuts it."""
+        (low, high), (down, up) = self.reach, self.ends
+        return np.where(self.leftward, np.maximum(down, low), np.minimum(up, high))
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,10 @@ from functools import partial, wraps
 from importlib.util import find_spec
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
-from ledgerframes.arguments import enough_memory, whole_number
+from ledgerframes.arguments import choice, enough_memory, whole_number
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.plot.contents import Content
-from ledgerframes.plot.event_lines import with_events
-from ledgerframes.plot.reading import ChartInput, one_of
+from ledgerframes.plot.reading import ChartInput, with_events
 
 Backend = Literal["matplotlib", "plotly"]
 _ARGS: Final = """
@@ -110,7 +109,7 @@ def _check_options(make: Callable[..., Content], options: Mapping[str, Any]) -> 
     hints = get_type_hints(make)
     for name, value in options.items():
         if get_origin(words := hints.get(name)) is Literal:
-            one_of(value, name, get_args(words))
+            choice(value, name, get_args(words))
         elif name == "top" and value is not None:
             whole_number(value, name, least=1)
 
@@ -130,7 +129,7 @@ def need_plotly() -> None:
 
 
 def _check(backend: object, ax: object, title: object) -> None:
-    one_of(backend, "backend", ("matplotlib", "plotly"))
+    choice(backend, "backend", get_args(Backend))
     if title is not None and not isinstance(title, str):
         raise InputError(f"title={title!r} is not valid: give text, or leave it out")
     if find_spec("matplotlib") is None:  # plotly's colours belong to its settings, too

@@ -1,17 +1,18 @@
-"""Charts of key figures: the shares of applications, the scorecard of validators, whether parties come back."""
+"""Charts of key figures: validators with a license, their scorecard, shares of applications, parties that come back."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
+from ledgerframes.models.licenses import license_growth as growth_of
 from ledgerframes.models.network_activity import app_daily, validator_daily
 from ledgerframes.models.network_activity import retention as retention_of
-from ledgerframes.number_format import amount_text, plural
-from ledgerframes.plot.bins import DAY, between, bins
-from ledgerframes.plot.contents import Axis, Bars, Content, Matrix, Nothing, Series
+from ledgerframes.number_format import amount_text, count_text, plural
+from ledgerframes.plot.bins import DAY, between, bins, moment_text, time_bins
+from ledgerframes.plot.contents import Axis, Bars, Content, Matrix, Micros, Nothing, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import ranked
 from ledgerframes.plot.reading import ChartInput, begins, floats, micros, texts
@@ -24,6 +25,84 @@ _PARTS: Final = {
     "rewards_other": "other rewards", "traffic_paid": "traffic bought",
 }  # fmt: skip
 _ROUNDS: Final = ("rounds_reported", "rounds_missed")
+
+
+@chart(growth_of, giver="lf.license_growth(events) or lf.load_licenses(net)", over_time=True, whole=True)
+def validators(x: ChartInput) -> Content:
+    """Draw the number of validators with a license as steps, over time or over the rounds of their first coupons.
+
+    A license contract is made again at every change, so `created_at` is not when a validator began: growth from
+    `license_growth` has times, a single load of licenses has first rounds.
+
+    Args:
+        x: growth (columns time and validators), licenses (validator and first_round), or a History or Store that
+            begins with the ledger.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.plot.validators(lf.load_licenses(net)).get_title(loc="left")
+        'Validators with a license'
+    """
+    frame = x.frame()
+    name, timed = "Validators with a license", {"time", "validators"} <= set(frame.columns)
+    positions, counts, silent = _over_time(frame) if timed else _first_rounds(x.frame("validator", "first_round"))
+    left_out = f"; {plural(silent, 'other')} never received a coupon" if silent else ""
+    if not len(positions):
+        return Nothing(name, f"no licenses in this range{left_out}")
+    low, high = int(positions[0]), int(positions[-1])
+    began = f"the first at {moment_text(low)} UTC" if timed else f"the first in round {low}"
+    basis = ", some times interpolated between known rounds" if timed and frame.attrs.get("interpolated") else ""
+    line = Series("validators", "validators", counts, 0, positions, count_text(int(counts[-1])))
+    room = max((high - low) // 16, (DAY // 2 if low == high else 1) if timed else 1)
+    return Steps(
+        name, f"{plural(int(counts[-1]), 'validator')}, {began}{basis}{left_out}",
+        Axis("time (UTC)", "time") if timed else Axis("round of the first coupon", "round"),
+        Axis("validators", "count", "validators"), (line,), words="" if timed else "round", end=high + room,
+    )  # fmt: skip
+
+
+def _over_time(frame: pd.DataFrame) -> tuple[Micros, Any, int]:
+    times, known = micros(frame, "time")
+    counts = floats(frame, "validators")
+    known = known & ~np.isnan(counts)
+    order = np.argsort(times[known], kind="stable")
+    return times[known][order], counts[known][order], int(frame.attrs.get("never_received", 0))
+
+
+def _first_rounds(frame: pd.DataFrame) -> tuple[Micros, Any, int]:
+    """The rounds in which validators first received, how many had by then, and how many never did."""
+    first = pd.Series(floats(frame, "first_round")).groupby(frame["validator"].to_numpy()).min()
+    rounds = first.dropna().astype("int64").value_counts().sort_index()
+    return rounds.index.to_numpy(np.int64), rounds.cumsum().to_numpy(np.float64), int(first.isna().sum())
+
+
+@chart(growth_of, over_time=True, whole=True)
+def license_growth(x: ChartInput) -> Content:
+    """Draw the number of validators that received their first license in each period.
+
+    Args:
+        x: growth, from `license_growth`, or a History or Store that begins with the ledger.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.plot.license_growth(lf.load_history(net)).get_ylabel()
+        'new validators per day'
+    """
+    frame = x.frame("time", "new", "validators")
+    name = "New validators"
+    times, known = micros(frame, "time")
+    if not known.any():
+        return Nothing(name, "no licenses in this range")
+    order = np.argsort(times[known], kind="stable")
+    starts, new = times[known][order], np.nan_to_num(floats(frame, "new")[known][order])
+    length = int(np.median(np.diff(starts))) if len(starts) > 1 else DAY
+    period = {DAY: "day", 7 * DAY: "week", DAY // 24: "hour"}.get(length, "month" if length > 27 * DAY else "period")
+    subtitle = f"{plural(int(new.sum()), 'validator')}, {between(starts)}"
+    series = (Series("new", "new validators", new, 0),)
+    binned = time_bins(np.append(starts, starts[-1] + length), period)
+    return binned.stack(name, subtitle, series, "new validators", "count", "validators", along="time (UTC)")
 
 
 @chart(app_daily, over_time=True)
@@ -52,12 +131,9 @@ def app_shares(x: ChartInput, *, every: str | None = None, top: int = 6) -> Cont
     of_days = "1D" if np.ptp(times) < _MOST_BINS * DAY else None
     ranking, binned = ranked(sums, top), bins(times, every=every or of_days, most=_MOST_BINS, begins=begins(frame))
     table = binned.sums(times, ranking.codes(apps), len(ranking.names), claimed)
-    whole, labels, hues = table.sum(axis=0), ranking.labels(), ranking.hues()
+    whole = table.sum(axis=0)
     shares = np.divide(table, whole, out=np.zeros_like(table), where=whole > 0)
-    series = tuple(
-        Series(name, labels[name], row, hues[name], total=f"{part:.1%}")
-        for name, row, part in zip(ranking.names, shares, table.sum(axis=1) / whole.sum(), strict=True)
-    )
+    series = ranking.series(shares, totals=[f"{part:.1%}" for part in table.sum(axis=1) / whole.sum()])
     subtitle = f"{plural(len(sums), 'application')}, {amount_text(float(whole.sum()))} CC claimed, {between(times)}"
     return binned.stack(title, subtitle + left_out + binned.note(), series, "share of app rewards claimed", "percent")
 
@@ -86,7 +162,7 @@ def validator_scorecard(x: ChartInput, *, top: int = 15) -> Content:
     parts["traffic_paid"] = -parts["traffic_paid"]
     sums = parts.groupby(texts(frame, "validator").to_numpy()).sum()
     ranking = ranked(sums[[name for name in _PARTS if name != "traffic_paid"]].sum(axis=1), top)
-    table = sums.groupby(ranking.folded(sums.index.to_series()).to_numpy()).sum().reindex(list(ranking.names))
+    table = ranking.sums(sums)
     if not table[list(_PARTS)].any(axis=None):
         return Nothing(title, "no validator claimed a reward or paid for traffic in this range")
     left_out = f"; of {plural(unknown, 'day')} of a validator a part is not known" if unknown else ""

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ledgerframes.number_format import amount_text, count_text
-from ledgerframes.plot.contents import Floats, Micros, Series
+from ledgerframes.plot.contents import Floats, Micros, Ribbon, Series
 from ledgerframes.plot.palette import hues_of
 from ledgerframes.short_ids import NORMAL, short_names
 
@@ -21,14 +21,12 @@ class Ranking:
     Attributes:
         names: those shown, the largest first; `rest` is the last of them, if there is one.
         rest: the name of the others together, or None.
-        words: the name for names that are not ids.
-        colors: the colours of such names.
+        words: the text for each name that is not an id, in the order of their colours.
     """
 
     names: tuple[str, ...]
     rest: str | None = None
     words: Mapping[str, str] = field(default_factory=dict)
-    colors: Mapping[str, int] = field(default_factory=dict)
 
     def labels(self, *, level: int = NORMAL) -> dict[str, str]:
         """The short label of each name."""
@@ -44,11 +42,21 @@ class Ranking:
     def hues(self) -> dict[str, int | None]:
         """The place of each name among the colours; the rest is grey."""
         named = [name for name in self.names if name != self.rest]
-        if not self.colors:
-            return {**hues_of(named), **({self.rest: None} if self.rest else {})}
-        others = iter(range(len(self.colors), len(self.colors) + len(named)))
-        found = {name: self.colors[name] if name in self.colors else next(others) for name in named}
+        found = hues_of(named)
+        if self.words:  # each has a colour of its own, whichever of them there are
+            order = [*self.words, *(name for name in named if name not in self.words)]
+            found = {name: order.index(name) for name in named}
         return {**found, **({self.rest: None} if self.rest else {})}
+
+    def ribbons(self, rows: pd.DataFrame) -> tuple[Ribbon, ...]:
+        """The flows of rows with source, target, status and size, those of the others together."""
+        ends = {name: self.folded(rows[name]) for name in ("source", "target")}
+        sums = rows.assign(**ends).groupby(["source", "target", "status"], as_index=False, sort=False)["size"].sum()
+        return tuple(Ribbon(str(a), str(b), str(status), float(size)) for a, b, status, size in sums.to_numpy())
+
+    def sums(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The columns of rows by name, added up for the others, in the order of the names."""
+        return rows.groupby(self.folded(rows.index.to_series()).to_numpy()).sum().reindex(list(self.names))
 
     def folded(self, column: pd.Series) -> pd.Series:
         """The column with the others under one name."""
@@ -58,35 +66,28 @@ class Ranking:
         """The place of each value among the names, the others with the rest."""
         return np.asarray(pd.Categorical(self.folded(column), self.names).codes, dtype=np.int64)
 
-    def series(self, table: Floats, *, counts: bool = False) -> tuple[Series, ...]:
-        """The series of a table with one row per name, each with its sum in the legend."""
+    def series(self, table: Floats, *, counts: bool = False, totals: Sequence[str] = ()) -> tuple[Series, ...]:
+        """The series of a table with one row per name, each with its sum, or a text given, in the legend."""
         labels, hues = self.labels(), self.hues()
-        sums = [count_text(int(row.sum())) if counts else amount_text(float(row.sum())) for row in table]
+        sums = totals or [count_text(int(row.sum())) if counts else amount_text(float(row.sum())) for row in table]
         return tuple(
             Series(name, labels[name], row, hues[name], total=total)
             for name, row, total in zip(self.names, table, sums, strict=True)
         )
 
 
-def ranked(sizes: pd.Series, top: int, *, others: str = "others") -> Ranking:
-    """Rank categories by size, and combine those after the first `top`, unless there is only one.
-
-    Args:
-        sizes: by category.
-        top: the number to show separately.
-        others: the name of the rest, after their number.
-    """
+def ranked(sizes: pd.Series, top: int) -> Ranking:
+    """Rank categories by size, and combine those after the first `top`, unless there is only one."""
     order = [str(name) for name in sizes.sort_index().sort_values(ascending=False, kind="stable").index]
     if len(order) <= top + 1:
         return Ranking(tuple(order))
-    rest = f"{len(order) - top} {others}"
+    rest = f"{len(order) - top} others"
     while rest in order:
         rest += " "
     return Ranking((*order[:top], rest), rest)
 
 
-def fixed(found: pd.Series, words: Mapping[str, str], colors: Sequence[str] | None = None) -> Ranking:
+def fixed(found: pd.Series, words: Mapping[str, str]) -> Ranking:
     """Categories that the ledger names, in one order and in the same colours whichever of them there are."""
     there = set(found)
-    order = (*(name for name in words if name in there), *sorted(there - set(words)))
-    return Ranking(order, words=words, colors={name: n for n, name in enumerate(colors or words)})
+    return Ranking((*(name for name in words if name in there), *sorted(there - set(words))), words=words)

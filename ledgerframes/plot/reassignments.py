@@ -13,7 +13,7 @@ from ledgerframes.errors import InputError
 from ledgerframes.models.reassignments import reassignment_flows as joined_legs
 from ledgerframes.number_format import count_text, duration_text, plural
 from ledgerframes.plot.bins import between, bins
-from ledgerframes.plot.contents import Axis, Content, Floats, Flows, Matrix, Nothing, Ribbon, Series, Stack
+from ledgerframes.plot.contents import Axis, Content, Floats, Flows, Matrix, Nothing, Series, Stack
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import ranked
 from ledgerframes.plot.reading import ChartInput, begins, floats, micros, seconds, texts
@@ -53,13 +53,10 @@ def reassignment_flows(x: ChartInput, *, top: int | None = None) -> Content:
     if counted.empty:
         return Nothing(name, _NONE)
     ranking = ranked(_traffic(counted), top or x.rows(_MOST))
-    folded = counted.assign(source=ranking.folded(counted["source"]), target=ranking.folded(counted["target"]))
-    sums = folded.groupby(["source", "target", "status"], as_index=False, sort=False)["count"].sum()
     return Flows(
         name, ", ".join(filter(None, [plural(int(counted["count"].sum()), "reassignment"), _span(frame)])), _HEADS,
         "reassignments", ranking.names, ranking.lengths(), ranking.hues(),
-        tuple(Ribbon(str(a), str(b), str(status), float(n)) for a, b, status, n in sums.to_numpy()),
-        _by_status(counted),
+        ranking.ribbons(counted.rename(columns={"count": "size"})), _by_status(counted),
     )  # fmt: skip
 
 

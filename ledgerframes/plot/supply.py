@@ -15,7 +15,7 @@ from ledgerframes.number_format import amount_text, plural
 from ledgerframes.plot.bins import DAY, between, grouped, moment_words, rounds_text
 from ledgerframes.plot.contents import Axis, Content, Floats, Nothing, Series, Stack
 from ledgerframes.plot.drawing import chart
-from ledgerframes.plot.holders import interval_of
+from ledgerframes.plot.holdings import interval_of
 from ledgerframes.plot.reading import ChartInput, floats, micros, part
 
 _FATES: Final = {

@@ -25,7 +25,7 @@ def test_demo_loads_syncs_exports_draws_and_says_where(shell, tmp_path):
     for path in (output / "charts").iterdir():
         assert path.read_bytes().startswith(b"\x89PNG")
         assert str(path.relative_to(tmp_path)) in ended.out
-    assert "The two legs of one reassignment:" in ended.out
+    assert "What happens most:" in ended.out
     assert ended.out.endswith(f"Open this file: {output / 'report.html'}\n")
     assert "for what is new: 3 requests" in ended.out
 

@@ -36,6 +36,17 @@ WRONG = {
     "no day": ("sandbox --days 0", "--days 0 is not valid: give a whole number from 1 to 3650"),
     "nowhere to keep a world": ("sandbox --save taken/world.db", "not a writable folder"),
     "no such model": ("model nosuch", "there is no model 'nosuch'; ledgerframes model lists them"),
+    "a party of licenses": ("load licenses -o x.csv --party a::b --scan-url URL", "--party does not apply to licenses"),
+    "no party": ("load holdings_summary -o x.csv --scan-url URL", "holdings_summary needs --party"),
+    "no owner": ("load coins -o x.csv --scan-url URL", "coins needs --owner"),
+    "a template of licenses": (
+        "load licenses -o x.csv --template a:B:C --scan-url URL",
+        "--template does not apply to licenses",
+    ),
+    "several tables": ("load history -o x.csv --scan-url URL", "several tables"),
+    "columns of several": ("load history -o x --columns a --scan-url URL", "--columns does not apply to history"),
+    "no such column": ("load licenses -o x.csv --columns nonsense --scan-url URL", "no column"),
+    "a misspelt table": ("describe license", "did you mean 'licenses'"),
     "unwritable folder": ("load history -o taken/lake --scan-url URL", "not a writable folder"),
     "unwritable demo folder": ("demo -o taken", "not a writable folder"),
 }

@@ -8,12 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.cli.plots import _CHARTS
+from ledgerframes.cli.charts import CHARTS
 from ledgerframes.tables.derived import DERIVED
 
 
 @pytest.mark.long(quick=4)
-@pytest.mark.parametrize("chart", _CHARTS)
+@pytest.mark.parametrize("chart", CHARTS)
 def test_every_chart_of_a_lake_is_drawn(command, lake, tmp_path, chart):
     done = command("plot", chart, lake, "-o", tmp_path / "out.png")
 

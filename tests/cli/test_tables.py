@@ -42,24 +42,3 @@ def test_tables_and_columns_are_listed(command):
     assert "holdings_summary" in command("tables").out
     described = json.loads(command("describe", "events", "--json").out)
     assert described[0]["column"] == "migration_id"
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("load licenses -o x.csv --party a::b", "--party does not apply to licenses"),
-        ("load holdings_summary -o x.csv", "holdings_summary needs --party"),
-        ("load coins -o x.csv", "coins needs --owner"),
-        ("load licenses -o x.csv --template a:B:C", "--template does not apply to licenses"),
-        ("load history -o x.csv", "several tables"),
-        ("load history -o x --columns a", "--columns does not apply to history"),
-        ("describe license", "did you mean 'licenses'"),
-        ("load licenses -o x.csv --columns nonsense", "no column"),
-    ],
-)
-def test_wrong_input_is_told_in_one_line(command, line, reason, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    ended = command(*line.split(), *(["--scan-url", "http://127.0.0.1:9/api/scan"] if line.startswith("load") else []))
-    assert (ended.code, ended.out) == (2, "")
-    assert reason in ended.err
-    assert "Traceback" not in ended.err

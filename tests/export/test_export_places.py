@@ -190,10 +190,10 @@ def test_files_have_the_rights_that_the_user_s_mask_gives(tmp_path):
 
 
 WRONG = {
-    "format": ({"format": "xls"}, "format='xls' is not valid: give one of 'parquet'"),
-    "profile": ({"profile": "BI"}, "profile='BI' is not valid: give one of None, 'bi'"),
-    "layout": ({"layout": "delta"}, "layout='delta'"),
-    "times": ({"times": "ns"}, "times='ns'"),
+    "format": ({"format": "xls"}, "format='xls' is not valid: give 'parquet', 'csv' or 'xlsx'"),
+    "profile": ({"profile": "BI"}, "profile='BI' is not valid: give 'bi' or 'exact'"),
+    "layout": ({"layout": "delta"}, "layout='delta' is not valid: give 'file' or 'hive'"),
+    "times": ({"times": "ns"}, "times='ns' is not valid: give 'us' or 'ms'"),
     "hive without Parquet": ({"layout": "hive", "format": "csv"}, "is for Parquet"),
     "provenance": ({"provenance": {"a": object()}}, "provenance is not JSON"),
 }

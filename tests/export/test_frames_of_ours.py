@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.export.names import safe_columns
+from ledgerframes.export.shape import safe_columns
 
 
 @pytest.fixture(scope="module")

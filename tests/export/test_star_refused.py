@@ -1,10 +1,6 @@
 """What cannot become a star, and exports that end early: a clear error, and nothing half."""
 
 import json
-import subprocess
-import sys
-import textwrap
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +8,6 @@ import ledgerframes as lf
 from ledgerframes.store.star.exporting import export_star
 from tests.export.stars import Exported, without_row
 
-ROOT = Path(__file__).parents[2]
 OPTIONS = {
     "format": "parquet", "profile": None, "times": "us", "overwrite": False, "allow_partial": False, "as_of": None,
     "personal": False,
@@ -127,21 +122,6 @@ def test_two_natural_keys_with_one_key_fail_the_export(store, tmp_path, bits):
         export_star(store._lake, view, tmp_path / "out", key_bits=bits, **OPTIONS)
     assert "nothing was exported" in str(raised.value)
     assert list((tmp_path / "out").iterdir()) == []
-
-
-FEW_FILES = """
-    import resource, sys
-    import ledgerframes as lf
-    resource.setrlimit(resource.RLIMIT_NOFILE, (160, 160))
-    lf.open_store(sys.argv[1]).export(sys.argv[2], model="star")
-"""
-
-
-@pytest.mark.long
-@pytest.mark.skipif(sys.platform == "win32", reason="no such limit on Windows")
-def test_a_star_opens_few_files_at_once(store, tmp_path):
-    command = [sys.executable, "-c", textwrap.dedent(FEW_FILES), str(store._lake.folder), str(tmp_path / "out")]
-    assert subprocess.run(command, check=False, cwd=ROOT, timeout=300).returncode == 0
 
 
 def test_an_export_changes_nothing_in_the_lake(store, tmp_path):

@@ -8,8 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.cli.output import check_output
-from ledgerframes.export.table_files import write_files
+from ledgerframes.cli.output import check_output, write_files
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 START = pd.Timestamp("2026-11-01T00:00:00Z").as_unit("us")
 
@@ -55,41 +54,24 @@ def flow(source="a::1220", target="b::1220", status="completed", at="2026-11-01T
     }  # fmt: skip
 
 
-def holdings(parties, *, snapshots=1, every="6h", rounds=1, decimals="exact"):
+def holdings(parties, *, snapshots=1):
     """Summaries: party n holds 100/n unlocked and 10 locked; fees are a hundredth of that, times the snapshot."""
     rows = [
-        summary(f"party-{number}::1220{number:064x}", 100 / number, 10, step, every, rounds)
-        for step in range(snapshots)
-        for number in range(1, parties + 1)
+        summary(party(number), 100 / number, 10, step) for step in range(snapshots) for number in range(1, parties + 1)
     ]
-    return held_as(pd.DataFrame(rows), decimals)
+    return pd.DataFrame(rows)
 
 
-def summary(party, unlocked, locked, step=0, every="6h", rounds=1):
+def summary(party, unlocked, locked, step):
     """One party's holdings at one snapshot."""
     share = Decimal(step + 1) / 100
     free, bound = round(Decimal(unlocked), 10), round(Decimal(locked), 10)
     return {
-        "record_time": START + step * pd.Timedelta(every), "migration_id": 4,
-        "computed_as_of_round": 100 + step * rounds,
+        "record_time": START + step * pd.Timedelta("6h"), "migration_id": 4, "computed_as_of_round": 100 + step,
         "party_id": party, "total_unlocked_coin": free, "total_locked_coin": bound, "total_coin_holdings": free + bound,
         "accumulated_holding_fees_unlocked": free * share, "accumulated_holding_fees_locked": bound * share,
         "accumulated_holding_fees_total": (free + bound) * share, "total_available_coin": free - free * share,
     }  # fmt: skip
-
-
-def held_as(frame, decimals):
-    """The frame with its amounts as `decimals=` of a loader gives them."""
-    frame = frame.copy()
-    for name in [column for column in frame if "coin" in column or "fees" in column]:
-        if decimals == "arrow":
-            cells = pa.chunked_array([pa.array([round(cell, 10) for cell in frame[name]], pa.decimal128(38, 10))])
-            frame[name] = pd.Series(pd.arrays.ArrowExtensionArray(cells))
-        elif decimals == "float":
-            frame[name] = frame[name].astype(float)
-        elif decimals == "string":
-            frame[name] = frame[name].astype(str).astype("str")
-    return frame
 
 
 def updates(rows):

@@ -16,7 +16,7 @@ from ledgerframes.number_format import amount_text, count_text, duration_text, s
 from ledgerframes.plot.bins import bins
 from ledgerframes.plot.palette import DARK, HUES, LIGHT, hues_of, luminance
 from ledgerframes.plot.static.layout import spread
-from ledgerframes.plot.static.scales import time_words
+from ledgerframes.plot.static.series import time_words
 from ledgerframes.short_ids import short_names
 from tests.plots import frames
 

@@ -103,14 +103,6 @@ class Diagnosis(Result):
         return grouped
 
 
-def duration(seconds: float) -> str:
-    """A length of time for people: `3 hours`."""
-    for size, unit in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
-        if abs(seconds) >= 2 * size:
-            return f"{seconds / size:,.0f} {unit}"
-    return f"{seconds:,.0f} s"
-
-
 def bare(error: Exception) -> str:
     """The cause in an error's message, without its advice."""
     return str(error).partition(" What to do:")[0]

@@ -8,18 +8,19 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import metadata, util
 from pathlib import Path
 from typing import Final
 from urllib.request import getproxies
 
-from ledgerframes.apps.doctor.diagnosis import Finding, bare, duration
+from ledgerframes.apps.doctor.diagnosis import Finding, bare
+from ledgerframes.apps.versions import libraries
 from ledgerframes.config.profiles import FILE, config_folder
 from ledgerframes.config.settings import INTERFACES, Secret, is_loopback
 from ledgerframes.config.token_sources import claims, expiry
 from ledgerframes.decoding.compiled.choice import VARIABLE, choice
 from ledgerframes.errors import ConfigurationError, LedgerframesError
 from ledgerframes.network import Network
+from ledgerframes.number_format import duration_text
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.opening import open_store
 from ledgerframes.store.sync.network_check import check_network
@@ -32,7 +33,6 @@ HERE: Final = "this machine"
 SOON: Final = 600
 _SETTLE: Final = 60_000_000
 LITTLE: Final = 2 * 2**30
-LIBRARIES: Final = ("pandas", "pyarrow", "httpx", "msgspec", "deltalake", "duckdb", "matplotlib")
 EXTRAS: Final = {
     "polars": 'as_="polars"',
     "dask": "store.dask",
@@ -44,11 +44,12 @@ EXTRAS: Final = {
 
 def examine_surroundings(environ: Mapping[str, str]) -> Iterator[Finding]:
     """Examine versions, the decoder, missing packages, and the configuration file."""
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
+    found = libraries()
+    versions = ", ".join(f"{name} {number}" for name, number in found.items())
     own = f"ledgerframes {__version__}, Python {platform.python_version()} on {platform.system()}"
     yield Finding(HERE, "versions", "ok", f"{own}; {versions}")
     yield _decoder()
-    missing = [f"{name} (for {use})" for name, use in EXTRAS.items() if util.find_spec(name) is None]
+    missing = [f"{name} (for {use})" for name, use in EXTRAS.items() if name not in found]
     if missing:
         yield Finding(
             HERE, "extras", "skipped", f"not installed: {', '.join(missing)}", "`pip install ledgerframes[all]`"
@@ -181,11 +182,11 @@ def _token(check: str, secret: Secret, *, used: bool) -> Iterator[Finding]:
     else:
         left = expires - time.time()
         if left <= 0:
-            yield Finding(HERE, check, "fail", f"it expired {duration(-left)} ago", "fetch a new one")
+            yield Finding(HERE, check, "fail", f"it expired {duration_text(-left)} ago", "fetch a new one")
         else:
             well = left > SOON or secret.fetched  # what is fetched is fetched again in time
             advice = "" if well else "fetch a new one before a long load, or give a function or a command"
-            yield Finding(HERE, check, "ok" if well else "warn", f"valid for {duration(left)} more", advice)
+            yield Finding(HERE, check, "ok" if well else "warn", f"valid for {duration_text(left)} more", advice)
     if stated and not stated.get("aud"):
         yield Finding(
             HERE, f"{check}'s audience", "warn", "it names no audience (aud): Canton refuses such tokens from 3.7 on",

@@ -7,12 +7,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-from ledgerframes.apps.doctor.diagnosis import Finding, bare, duration
+from ledgerframes.apps.doctor.diagnosis import Finding, bare
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import LedgerframesError, StoreError
 from ledgerframes.loaders.beginning import having
 from ledgerframes.loaders.extent import EVERYTHING, Extent, extent_of
 from ledgerframes.network import Network
+from ledgerframes.number_format import duration_text
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import Proofs
@@ -73,7 +74,7 @@ def _begins(extent: Extent) -> Finding:
 
 def _newest(newest: Cursor) -> Finding:
     behind = datetime.now(UTC).timestamp() - newest.micros / 1e6
-    message = f"the newest update is from {format_timestamp(newest.micros)}, {duration(behind)} ago"
+    message = f"the newest update is from {format_timestamp(newest.micros)}, {duration_text(behind)} ago"
     if behind < -QUIET:
         return Finding(SUBJECT, "newest", "warn", f"{message} (in the future)", "set this machine's clock")
     if behind > QUIET:

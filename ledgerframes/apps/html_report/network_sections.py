@@ -12,7 +12,7 @@ from ledgerframes.apps.html_report.page import table, text
 from ledgerframes.apps.html_report.report_data import ReportData
 from ledgerframes.errors import PartialResultError
 from ledgerframes.number_format import plural
-from ledgerframes.plot.event_lines import TAG
+from ledgerframes.plot.reading import TAG
 
 _DAYS: Final = ["time", "updates", "active_parties", "new_parties", "apps", "paid", "minted", "burned", "burned_usd"]
 _VOTES: Final = ["opened_at", "requester", "action", "party", "outcome", "accepting", "rejecting", "cips"]

@@ -11,8 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from ledgerframes.apps.html_report.charts import scripts, scripts_megabytes
-from ledgerframes.apps.html_report.page import page
+from ledgerframes.apps.html_report.page import page, scripts, scripts_megabytes
 from ledgerframes.apps.html_report.report_data import Period, ReportData
 from ledgerframes.apps.html_report.sections import SECTIONS
 from ledgerframes.arguments import duration, flag, names, suggesting

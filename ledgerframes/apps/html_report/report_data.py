@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from ledgerframes.apps.html_report.charts import chart
+from ledgerframes.apps.html_report.page import chart
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.loaders.history import History
 from ledgerframes.loaders.opening import Opening

@@ -1,22 +1,23 @@
-"""`figure_of`: a chart's content as a figure of plotly; title, ground and axes, the traces are in `traces`."""
+"""`figure_of`: a chart's content as a figure of plotly, which offers no way to send the chart elsewhere."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import plotly.io as pio
+from plotly.graph_objects import Figure
 
 from ledgerframes.plot.contents import Bars, Content, Flows, Matrix, Nothing, Panels, Stack, Steps
-from ledgerframes.plot.interactive.routes import flows, matrix
-from ledgerframes.plot.interactive.traces import bars, stack, steps
+from ledgerframes.plot.interactive.traces import bars, flows, matrix, stack, steps
 from ledgerframes.plot.interactive.words import axis_title, colour, escaped
 from ledgerframes.plot.palette import Tones, mixed, of_settings
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 _FONT: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 _WRAP: Final = 100  # characters of a subtitle in the width of a narrow page
 _WORD: Final = 12  # characters by which a line may be longer than others, since a word is not broken
+#: In plotly 7 "Share chart…" uploads the figure's data; older versions have the same under other names.
+_REMOVED: Final = ("sendChartToCloud", "sendDataToCloud", "editInChartStudio", "select2d", "lasso2d", "autoScale2d")
 
 
 def figure_of(content: Content, title: str | None) -> Figure:
@@ -32,8 +33,6 @@ def figure_of(content: Content, title: str | None) -> Figure:
 
 def _figure(title: str, subtitle: str, tones: Tones, height: int) -> Figure:
     """An empty figure with title and subtitle, in the colours of the ground."""
-    from ledgerframes.plot.interactive.local_figure import LocalFigure
-
     count = -(-len(subtitle) // _WRAP) or 1  # of lines, which are about equally long
     lines = [escaped(line) for line in textwrap.wrap(subtitle, min(_WRAP, len(subtitle) // count + _WORD))]
     words = f"<b>{escaped(title)}</b>" + "".join(
@@ -111,3 +110,45 @@ def _panels(made: Figure, content: Panels, tones: Tones) -> None:
 _KINDS: Final[dict[type, Any]] = {
     Nothing: _nothing, Stack: stack, Steps: steps, Bars: bars, Flows: flows, Matrix: matrix,
 }  # fmt: skip
+
+
+def config() -> dict[str, Any]:
+    """Settings for plotly.js: no upload, no link to plotly's site, no useless buttons."""
+    return {
+        "displaylogo": False, "showSendToCloud": False, "plotlyServerURL": "", "modeBarButtonsToRemove": list(_REMOVED),
+        "responsive": True,
+    }  # fmt: skip
+
+
+class LocalFigure(Figure):  # type: ignore[misc]  # plotly has no types
+    """A figure that is shown and written with `config()`, unless the caller sets a member differently."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        # The layout goes wherever the figure goes, into widgets and plotly.io's own functions too.
+        self.update_layout(modebar={"remove": list(_REMOVED)})
+
+    def show(self, *args: Any, **options: Any) -> None:
+        """Show it, as `Figure.show`."""
+        super().show(*args, config=_with_ours(options.pop("config", None)), **options)
+
+    def to_html(self, config: dict[str, Any] | None = None, *args: Any, **options: Any) -> str:
+        """Return it as HTML, as `Figure.to_html`."""
+        return str(super().to_html(_with_ours(config), *args, **options))
+
+    def write_html(self, file: Any, config: dict[str, Any] | None = None, *args: Any, **options: Any) -> None:
+        """Write it as HTML, as `Figure.write_html`."""
+        super().write_html(file, _with_ours(config), *args, **options)
+
+    def _repr_mimebundle_(self, *args: Any, **options: Any) -> Any:
+        return super()._repr_mimebundle_(*args, config=_with_ours(options.pop("config", None)), **options)
+
+    def _ipython_display_(self) -> None:
+        if pio.renderers.render_on_display and pio.renderers.default:
+            self.show()
+        else:
+            super()._ipython_display_()
+
+
+def _with_ours(own: dict[str, Any] | None) -> dict[str, Any]:
+    return config() | (own or {})

@@ -1,34 +1,33 @@
-"""Stacks, steps and bars drawn by plotly; called by `figures`."""
+"""Contents drawn by plotly, one function per kind; called by `figures`."""
 
 from __future__ import annotations
 
 from math import floor, log10
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from plotly.graph_objects import Bar, Figure, Heatmap, Sankey, Scatter
 
-from ledgerframes.number_format import amount_text
+from ledgerframes.number_format import amount_text, count_text, plural
 from ledgerframes.plot.bins import moment_words
-from ledgerframes.plot.contents import Axis, Bars, Series, Stack, Steps
+from ledgerframes.plot.contents import Axis, Bars, Flows, Matrix, Ribbon, Series, Stack, Steps
 from ledgerframes.plot.interactive.words import along, amounts, axis_title, colour, escaped, hover, with_unit
-from ledgerframes.plot.palette import Tones, mixed
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+from ledgerframes.plot.palette import Tones, heat_colours, mixed
+from ledgerframes.plot.static.series import duration_ticks
 
 Place = tuple[int, int]
 _ALONE: Final = (1, 1)
-_MARKED: Final = 25  # lines of fewer values have a marker at each
 _SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x")
 _EDGE: Final = 0.03  # of an axis: nearer to its start a label has no room before its line
 _CHARACTER: Final = 0.0105  # of the width of the bars of a narrow page, as totals are written
-_FEW: Final = 5  # from so many lines on, shapes tell them apart too
+_FEW: Final = 5  # up to so many things, an axis counts each
+_READABLE: Final = 20  # names of a side whose counts still fit into their cells
+_EDGES: Final = (0.001, 0.999)  # plotly takes 0 for "choose yourself"
+_ODD: Final = 0.2  # how strong ribbons are that are not completed
 
 
 def stack(made: Figure, content: Stack, tones: Tones, *, place: Place | None = None) -> None:
     """Series in bins, one upon the other; bins that are covered in part are hatched."""
-    from plotly.graph_objects import Bar
-
     starts, wide = content.edges[:-1], np.diff(content.edges) / (1000 if content.x.scale == "time" else 1)
     if content.x.scale == "duration":  # a bar of a logarithmic axis is as wide as its bounds, around its middle
         starts, wide = np.sqrt(content.edges[:-1] * content.edges[1:]), np.diff(content.edges)
@@ -62,8 +61,6 @@ def stack(made: Figure, content: Stack, tones: Tones, *, place: Place | None = N
 
 def steps(made: Figure, content: Steps, tones: Tones, *, place: Place | None = None) -> None:
     """Lines of values that are valid until the next one, with the whole id in the tooltip."""
-    from plotly.graph_objects import Scatter
-
     values = np.concatenate([series.values for series in content.series])
     alone = len(content.series) == 1
     for rank, series in enumerate(content.series):
@@ -71,17 +68,15 @@ def steps(made: Figure, content: Steps, tones: Tones, *, place: Place | None = N
         words = [_moment(content, series, at, value) for at, value in zip(x.tolist(), y.tolist(), strict=True)]
         if content.end is not None:
             x, y, words = np.append(x, content.end), np.append(y, y[-1]), [*words, words[-1]]
-        marked = len(series.values) < _MARKED or len(content.series) >= _FEW
-        hue = tones.hue(series.hue)
-        filled = alone and content.y.limits is None and not content.y.logarithmic
+        sparse, hue = content.sparse(series), tones.hue(series.hue)
         made.add_trace(
             Scatter(
                 x=along(content.x, x), y=y, hovertext=words, hoverinfo="text", legendrank=rank, zorder=-rank,
-                mode="lines+markers" if marked else "lines", name=escaped(series.key),
-                line={"color": hue, "width": 2, "shape": "hv"}, fill="tozeroy" if filled else None,
+                mode="lines+markers" if sparse or content.shaped else "lines", name=escaped(series.key),
+                line={"color": hue, "width": 2, "shape": "hv"}, fill="tozeroy" if content.filled else None,
                 fillcolor=colour(mixed(hue, tones.ground, 0.16)),
-                marker={"size": 6, "symbol": _SHAPES[rank % len(_SHAPES)] if len(content.series) >= _FEW else "circle",
-                        "maxdisplayed": 0 if len(series.values) < _MARKED else 8},
+                marker={"size": 6, "symbol": _SHAPES[rank % len(_SHAPES)] if content.shaped else "circle",
+                        "maxdisplayed": 0 if sparse else 8},
             ), **_at(place),
         )  # fmt: skip
     made.update_layout(showlegend=not alone)
@@ -109,8 +104,6 @@ def _across(axis: Axis, ends: Any, values: Any) -> dict[str, Any]:
     if axis.scale == "time":
         return title | {"type": "date"} | ({} if ends is None else {"range": list(ends)})
     if axis.scale == "duration":
-        from ledgerframes.plot.static.scales import duration_ticks
-
         ticks, words = duration_ticks(float(values[0]), float(values[-1]), 8)
         return title | {"type": "log", "tickvals": ticks, "ticktext": words}
     return title | {"type": "linear", "tickformat": "d"} | ({} if ends is None else {"range": list(ends)})
@@ -160,8 +153,6 @@ def _event_lines(made: Figure, content: Stack | Steps, tones: Tones, place: Plac
 
 def bars(made: Figure, content: Bars, tones: Tones) -> None:
     """One bar per name, the largest at the top; that of the others is cut where the axis ends."""
-    from plotly.graph_objects import Bar
-
     rows, labels = list(range(len(content.names))), content.labels[0]
     named = len(rows) - content.rest
     for series in content.series:
@@ -174,17 +165,14 @@ def bars(made: Figure, content: Bars, tones: Tones) -> None:
                         "opacity": [1.0] * named + [0.5] * content.rest},
             )
         )  # fmt: skip
-    table = np.array([series.values for series in content.series])
-    up, down = np.maximum(table, 0).sum(axis=0), np.minimum(table, 0).sum(axis=0)
     low, high = content.reach
     wide = (high - low) or 1.0
     taken = min(_CHARACTER * max(map(len, content.totals)), 0.4)
     room = wide * taken / (1 - taken)
-    for row, total in enumerate(content.totals):
-        left = content.leftward[row]
+    for row, (total, tip, left) in enumerate(zip(content.totals, content.tips, content.leftward, strict=True)):
         made.add_annotation(
-            x=max(down[row], low) if left else min(up[row], high), y=row, text=escaped(total), showarrow=False,
-            xanchor="right" if left else "left", font={"color": tones.text, "size": 11}, name="total",
+            x=tip, y=row, text=escaped(total), showarrow=False, xanchor="right" if left else "left",
+            font={"color": tones.text, "size": 11}, name="total",
         )  # fmt: skip
     made.update_layout(showlegend=len(content.series) > 1, barmode="relative", bargap=0.28)
     made.update_xaxes(
@@ -197,3 +185,117 @@ def bars(made: Figure, content: Bars, tones: Tones) -> None:
         showgrid=False, zeroline=False, range=[len(rows) - 0.4, -0.6], tickvals=rows,
         ticktext=[escaped(labels[name]) for name in content.names],
     )  # fmt: skip
+
+
+def flows(made: Figure, content: Flows, tones: Tones) -> None:
+    """Ribbons from the left to the right, with sizes next to the names and a heading over each side."""
+    labels, sides = content.labels[0], (content.sizes(0), content.sizes(1))
+    nodes = [(name, size, words, x) for side, words, x in zip(sides, content.heads, _EDGES, strict=True)
+             for name, size in side.items()]  # fmt: skip
+    most = max(map(len, sides))
+    made.add_trace(
+        Sankey(
+            arrangement="snap", textfont={"color": tones.text, "size": 12},
+            node={
+                "label": [f"{escaped(labels[name])}  {content.text(size)}" for name, size, _, _ in nodes],
+                "color": [tones.hue(content.hues[name]) for name, _, _, _ in nodes],
+                "customdata": [hover(labels[name], name, f"{with_unit(size, content.unit)} {words} here")
+                               for name, size, words, _ in nodes],
+                "x": [x for _, _, _, x in nodes],
+                "y": [at for side in sides for at in _middles(side)],
+                "hovertemplate": "%{customdata}<extra></extra>", "line": {"width": 0}, "pad": min(10, 120 / most),
+                "thickness": 12,
+            },
+            link=_links(content, sides, tones),
+        )
+    )  # fmt: skip
+    for x, anchor, words in zip((0, 1), ("left", "right"), content.heads, strict=True):
+        made.add_annotation(
+            x=x, y=1, xref="paper", yref="paper", xanchor=anchor, yanchor="bottom", text=f"<i>{escaped(words)}</i>",
+            showarrow=False, font={"color": tones.quiet}, name="head",
+        )  # fmt: skip
+    odd = [f"{status} {count_text(count)}" for status, count in content.statuses.items() if status != "completed"]
+    if odd:
+        made.add_annotation(
+            x=0.5, y=0, xref="paper", yref="paper", yanchor="top", text=escaped("pale: " + ", ".join(odd)),
+            showarrow=False, font={"color": tones.quiet}, name="status",
+        )  # fmt: skip
+
+
+def _middles(sizes: dict[str, float]) -> list[float]:
+    """Where the nodes of a side lie, from 0 at the top to 1."""
+    ends = np.cumsum(list(sizes.values())) / sum(sizes.values())
+    return list(np.clip((np.concatenate(([0.0], ends[:-1])) + ends) / 2, *_EDGES))
+
+
+def _links(content: Flows, sides: tuple[dict[str, float], dict[str, float]], tones: Tones) -> dict[str, Any]:
+    left = {name: place for place, name in enumerate(sides[0])}
+    right = {name: len(left) + place for place, name in enumerate(sides[1])}
+    return {
+        "source": [left[ribbon.source] for ribbon in content.ribbons],
+        "target": [right[ribbon.target] for ribbon in content.ribbons],
+        "value": [ribbon.size for ribbon in content.ribbons],
+        "color": [colour(tones.hue(content.hues[ribbon.source]), 0.55 if ribbon.status == "completed" else _ODD)
+                  for ribbon in content.ribbons],
+        "line": {"width": 0},  # plotly.js takes one colour for all outlines
+        "customdata": [_route(ribbon, content) for ribbon in content.ribbons],
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }  # fmt: skip
+
+
+def _route(ribbon: Ribbon, content: Flows) -> str:
+    labels = content.labels[0]
+    status = f", {ribbon.status}" if content.statuses else ""
+    return hover(
+        f"{labels[ribbon.source]} → {labels[ribbon.target]}", None, f"from {ribbon.source}", f"to {ribbon.target}",
+        with_unit(ribbon.size, content.unit) + status,
+    )  # fmt: skip
+
+
+def matrix(made: Figure, content: Matrix, tones: Tones) -> None:
+    """A heat map with a cell per row and column, such as a source and a target."""
+    (rows, columns), grid = content.sides, content.grid
+    filled = np.where(grid > 0, grid, np.nan)
+    low, high = np.log10([content.low, content.high]) if content.logarithmic else (0.0, content.high)
+    stops = heat_colours(tones)
+    made.add_trace(
+        Heatmap(
+            z=np.log10(filled) if content.logarithmic else filled, zmin=low, zmax=high if high > low else low + 1,
+            colorscale=[[at, colour(stops(at)[:3])] for at in np.linspace(0, 1, 9).tolist()], xgap=1.5, ygap=1.5,
+            text=[[amount_text(count) if count else "" for count in row] for row in grid.tolist()],
+            texttemplate="%{text}" if max(grid.shape) <= _READABLE else None,
+            hovertext=[[_cell(content, row, column) for column in range(len(columns))] for row in range(len(rows))],
+            hoverinfo="text", hoverongaps=True, colorbar=_scale(content, float(low), float(high)),
+        )
+    )  # fmt: skip
+    made.update_layout(plot_bgcolor=colour(mixed(tones.faint, tones.ground, 0.55)))
+    made.update_xaxes(
+        title=axis_title(content.heads[1]), constrain="domain", showline=False, ticks="", **_ticks(columns)
+    )
+    made.update_yaxes(
+        autorange="reversed", scaleanchor=None if content.columns else "x", constrain="domain", zeroline=False,
+        title=axis_title(content.heads[0]) | {"standoff": 16}, ticklabelstandoff=6, **_ticks(rows),
+    )  # fmt: skip
+
+
+def _ticks(labels: list[str]) -> dict[str, Any]:
+    return {"tickvals": list(range(len(labels))), "ticktext": list(map(escaped, labels)), "showgrid": False}
+
+
+def _cell(content: Matrix, row: int, column: int) -> str:
+    if content.columns:
+        number = with_unit(float(content.grid[row, column]), content.unit)
+        return hover(content.sides[0][row], None, f"{content.heads[1]}: {content.columns[column]}", number)
+    source, target = content.names[row], content.names[column]
+    head = f"{content.labels[source]} → {content.labels[target]}"
+    count = plural(int(content.grid[row, column]), content.unit.removesuffix("s"))
+    return hover(head, None, f"from {source}", f"to {target}", count)
+
+
+def _scale(content: Matrix, low: float, high: float) -> dict[str, Any]:
+    bar: dict[str, Any] = {"title": axis_title(content.unit), "outlinewidth": 0, "thickness": 12}
+    if content.logarithmic:
+        powers = np.arange(np.ceil(low), np.floor(high) + 1)
+        ticks = powers.tolist() if len(powers) > 1 else [low, high]
+        bar |= {"tickvals": ticks, "ticktext": [amount_text(10.0**power) for power in ticks]}
+    return bar

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from ledgerframes.number_format import amount_text
+from ledgerframes.number_format import amount_text, scale_text
 from ledgerframes.plot.contents import Bars, Content, Flows, Matrix, Nothing, Panels, Stack, Steps
 from ledgerframes.plot.palette import heat_colours, inside, luminance, mixed
 from ledgerframes.plot.static.flows import flows, flows_height
@@ -25,10 +30,6 @@ from ledgerframes.plot.static.layout import (
 )
 from ledgerframes.plot.static.series import bar_key, stack, steps
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import QuadMesh
-
 _SMALLEST: Final = 6.5  # points: text in cells
 
 
@@ -37,7 +38,6 @@ def drawn_on(content: Content, ax: Axes | None, title: str | None) -> Axes:
     if ax is not None:
         return _drawn(content, ax, title)
     import matplotlib.pyplot as plt
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     figure, made = plt.subplots(figsize=_size(content), layout=ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD))
     try:
@@ -132,12 +132,10 @@ def _bars(ax: Axes, content: Bars, size: float) -> list[Key]:
             if content.rest and last == len(at) - 1:
                 bar.set_facecolor(mixed(hue, tones.ground, 0.6) if up[last] <= high else tones.rest)
     ax.set_ylim(len(at) - 0.4, -0.6)
-    for row, total in enumerate(content.totals):
-        left = content.leftward[row]
-        end_at = max(down[row], low) if left else min(up[row], high)
+    for row, (total, tip, left) in enumerate(zip(content.totals, content.tips, content.leftward, strict=True)):
         mark = "// " if up[row] > high or down[row] < low else ""
         ax.annotate(
-            mark + total, (end_at, row), xytext=(-4 if left else 4, 0), textcoords="offset points",
+            mark + total, (tip, row), xytext=(-4 if left else 4, 0), textcoords="offset points",
             ha="right" if left else "left", va="center_baseline", color=tones.text, fontsize=0.85 * size, gid="total",
             annotation_clip=False, bbox={"facecolor": tones.ground, "edgecolor": "none", "pad": 0.6} if room else None,
         )  # fmt: skip
@@ -146,10 +144,6 @@ def _bars(ax: Axes, content: Bars, size: float) -> list[Key]:
 
 def _bar_axis(ax: Axes, content: Bars, low: float, high: float, size: float) -> bool:
     """From 0, or below where an amount is negative, with room for the totals behind the bars on both sides."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    from ledgerframes.number_format import scale_text
-
     width = measured(ax)[0]
     longest = max(map(len, content.totals)) * 0.52 * size + 8
     room = ((high - low) or 1.0) * min(0.6, longest / max(width - longest, longest))
@@ -174,8 +168,6 @@ def _name_rows(ax: Axes, content: Bars, size: float) -> None:
 
 
 def _matrix(ax: Axes, content: Matrix, size: float) -> list[Key]:
-    from matplotlib.colors import LogNorm, Normalize
-
     grid, tones, (rows, columns) = content.grid, inside(ax), content.sides
     plain(ax, size, grid=None)
     for spine in ax.spines.values():

@@ -1,21 +1,20 @@
-"""Flows drawn by matplotlib: nodes on two sides and ribbons between them; called by `charts`."""
+"""Flows drawn by matplotlib: nodes on two sides and ribbons between them, and where they lie; called by `charts`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch, PathPatch, Rectangle
+from matplotlib.path import Path
+from matplotlib.text import Text
 
 from ledgerframes.number_format import count_text
-from ledgerframes.plot.contents import Flows
+from ledgerframes.plot.contents import Flows, Ribbon
 from ledgerframes.plot.palette import Tones, inside, mixed
 from ledgerframes.plot.static.layout import Key, measured, shown, spread, text_size
-from ledgerframes.plot.static.ribbons import Band, Nodes, lay_out
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.patches import PathPatch
-    from matplotlib.text import Text
 
 COMPLETED: Final = "completed"
 _BAR: Final = 7.0  # points
@@ -23,6 +22,36 @@ _GAP: Final = 5.0
 _SMALLEST: Final = 6.5
 _LAST_SIZE: Final = 4.8
 _LINE: Final = 1.4
+_ALONE: Final = 0.4  # height of the only ribbon's nodes
+_AIR: Final = 0.22  # of the height, for all gaps of the fuller side
+
+
+@dataclass(frozen=True)
+class Node:
+    """A source or a target; from `top` down to `bottom`, in 1 to 0."""
+
+    name: str
+    size: float
+    top: float
+    bottom: float
+
+    @property
+    def middle(self) -> float:
+        """Its centre."""
+        return (self.top + self.bottom) / 2
+
+
+@dataclass(frozen=True)
+class Band:
+    """A ribbon: its upper end on each side, and the width they share."""
+
+    ribbon: Ribbon
+    left: float
+    right: float
+    width: float
+
+
+Nodes = tuple[Node, ...]
 
 
 def flows_height(content: Flows) -> float:
@@ -54,8 +83,6 @@ def flows(ax: Axes, content: Flows, size: float) -> list[Key]:
 
 def _status_keys(found: Mapping[str, int], tones: Tones) -> list[Key]:
     """Legend entries of statuses; none where all are completed."""
-    from matplotlib.patches import Patch
-
     if set(found) <= {COMPLETED}:
         return []
     return [
@@ -144,8 +171,6 @@ def _place(ax: Axes, side: _Side, edge: float, head: str, box: tuple[float, floa
 
 
 def _bars(ax: Axes, side: _Side, hues: Mapping[str, str], edge: float, width: float) -> None:
-    from matplotlib.patches import Rectangle
-
     bar = _BAR / width
     for node in side.nodes:
         corner = (edge - (bar if side.sign < 0 else 0), node.bottom)
@@ -161,12 +186,46 @@ def _fill(band: Band, hue: str, tones: Tones, height: float) -> dict[str, Any]:
 
 
 def _band(band: Band, edges: tuple[float, float], patch: dict[str, Any]) -> PathPatch:
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
-
     x0, x1 = edges
     bend = (x0 + x1) / 2
     up = [(x0, band.left), (bend, band.left), (bend, band.right), (x1, band.right)]
     down = [(x, y - band.width) for x, y in reversed(up)]
     codes = [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO, *[Path.CURVE4] * 3, Path.CLOSEPOLY]
     return PathPatch(Path([*up, *down, up[0]], codes), gid="ribbon", zorder=1.5, **patch)
+
+
+def lay_out(content: Flows) -> tuple[Nodes, Nodes, list[Band]]:
+    """Stack the nodes of both sides in one order and lead a ribbon from each source to each target.
+
+    All lies in a square of side 1.
+    """
+    out, into = content.sizes(0), content.sizes(1)
+    most = max(len(out), len(into))
+    gap = min(0.035, _AIR / max(most - 1, 1))
+    unit = (1 - gap * (most - 1) if most > 1 else _ALONE) / sum(out.values())
+    sources, targets = _side(out, unit, gap), _side(into, unit, gap)
+    return sources, targets, _bands(content, sources, targets, unit)
+
+
+def _side(sizes: Mapping[str, float], unit: float, gap: float) -> Nodes:
+    at = 0.5 + (unit * sum(sizes.values()) + gap * (len(sizes) - 1)) / 2
+    nodes = []
+    for name, size in sizes.items():
+        nodes.append(Node(name, size, at, at - unit * size))
+        at -= unit * size + gap
+    return tuple(nodes)
+
+
+def _bands(content: Flows, sources: Nodes, targets: Nodes, unit: float) -> list[Band]:
+    left = {node.name: node.top for node in sources}
+    right = {node.name: node.top for node in targets}
+    order = {name: place for place, name in enumerate(content.names)}
+    status = {name: place for place, name in enumerate(content.statuses)}
+    bands = []
+    for ribbon in sorted(
+        content.ribbons, key=lambda one: (order[one.source], order[one.target], status.get(one.status, 0))
+    ):
+        bands.append(Band(ribbon, left[ribbon.source], right[ribbon.target], unit * ribbon.size))
+        left[ribbon.source] -= unit * ribbon.size
+        right[ribbon.target] -= unit * ribbon.size
+    return bands

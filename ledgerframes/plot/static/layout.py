@@ -5,17 +5,19 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
+
+from matplotlib import rcParams
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.legend import Legend
+from matplotlib.text import Text
+from matplotlib.transforms import ScaledTranslation
 
 from ledgerframes.plot.palette import inside, outside
 from ledgerframes.short_ids import plain_text
-
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.legend import Legend
-    from matplotlib.text import Text
 
 Key = tuple["Artist", str]
 #: Inches around the axes of a figure of their own.
@@ -29,8 +31,6 @@ def shown(text: str) -> str:
 
 def type_size(ax: Axes, *, own: bool) -> float:
     """The size of text in points: that of the settings, smaller on small axes of the caller's."""
-    from matplotlib import rcParams
-
     if own:
         return float(rcParams["font.size"])
     box, dpi = ax.get_window_extent(), figure_of(ax).dpi
@@ -50,8 +50,6 @@ def finish(ax: Axes, title: str, subtitle: str, keys: Sequence[Key], size: float
         keys: the entries of the legend, in order.
         size: the type size.
     """
-    from matplotlib import rcParams
-
     tones = outside(ax)
     settle(ax)
     hang = _overhang(ax)
@@ -207,8 +205,6 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def _points(size: float | str) -> float:
-    from matplotlib.font_manager import FontProperties
-
     return float(FontProperties(size=size).get_size_in_points())
 
 
@@ -243,8 +239,6 @@ def _legend(ax: Axes, keys: Sequence[Key], width: float, size: float, room: floa
 
 
 def _place(legend: Legend, ax: Axes, x: float, y: float) -> None:
-    from matplotlib.transforms import ScaledTranslation
-
     moved = ScaledTranslation(x / 72, y / 72, figure_of(ax).dpi_scale_trans)
     legend.set_in_layout(False)
     legend.set_loc("lower left")

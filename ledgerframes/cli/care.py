@@ -1,4 +1,4 @@
-"""Commands that compare: `check`, `repair`, `verify`, `cross-check`; exit code 1 if something differs."""
+"""Commands that look for what is wrong: `doctor`, `check`, `repair`, `verify`, `cross-check`; exit code 1 if it is."""
 
 from __future__ import annotations
 
@@ -78,3 +78,24 @@ def cross_check(
         opt.other_network(against, rate, ca_file) as other,
     ):
         return compare(net, other, **part)
+
+
+@app.command()
+@printed
+@opt.networked("scan", "validator", "registry", "ledger")
+def doctor(
+    network: opt.Connect,
+    named: Annotated[
+        str | None, typer.Argument(metavar="[NETWORK]", help="A profile, or the URL of a scan.", show_default=False)
+    ] = None,
+    *,
+    store: Annotated[str | None, typer.Option(help="A lake to look at too: a folder, or an object-store URL.")] = None,
+) -> Any:
+    """Say what can be reached, what answers there, and what to do about what is wrong.
+
+    Example: ledgerframes doctor mainnet
+    """
+    from ledgerframes.apps.doctor.examine import doctor as examine
+
+    with network(named) as net:
+        return examine(net, store=store)

@@ -1,0 +1,120 @@
+"""`ledgerframes plot` and `report`: a chart of a lake in a file, and one page about it."""
+
+from __future__ import annotations
+
+from inspect import signature
+from pathlib import Path
+from typing import Annotated, Any, Final, cast
+
+import typer
+
+from ledgerframes.arguments import choice, did_you_mean
+from ledgerframes.cli import completion
+from ledgerframes.cli import options as opt
+from ledgerframes.cli.app import app
+from ledgerframes.cli.lake import AsOf, StorePlace, existing
+from ledgerframes.cli.questions import history_of
+from ledgerframes.errors import InputError
+
+_ENDINGS: Final = (".png", ".svg", ".pdf")
+#: The charts by their names in the shell; importing them takes longer than a shell waits.
+CHARTS: Final = (
+    "reassignment-flows", "reassignment-matrix", "reassignment-timeline", "in-flight", "updates", "holdings",
+    "holding-fees", "balances", "rewards", "burn", "coin-supply", "transfers", "validators", "license-growth", "votes",
+    "price-votes", "issuance", "supply-by-purpose", "app-shares", "validator-scorecard", "retention",
+)  # fmt: skip
+
+
+@app.command()
+@opt.ranged
+def plot(
+    chart: Annotated[
+        str, typer.Argument(help=f"One of: {', '.join(CHARTS)}.", autocompletion=completion.listed(CHARTS))
+    ],
+    store: StorePlace,
+    part: opt.Part,
+    *,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A file .png, .svg or .pdf.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="How many names to show; the others are combined.")] = None,
+    every: Annotated[str | None, typer.Option(help='Length of an interval: "1h", "1D".')] = None,
+    events: Annotated[
+        str | None, opt.word("votes or config_changes: lines on a chart over time.", ("votes", "config_changes"))
+    ] = None,
+    theme: Annotated[str, opt.word("light or dark.", ("light", "dark"))] = "light",
+    labels: opt.Labels = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Draw a chart of a lake.
+
+    Example: ledgerframes plot rewards lake -o rewards.svg
+    """
+    import matplotlib as mpl
+
+    from ledgerframes import plot as charts
+    from ledgerframes.export.atomic_write import Staging
+    from ledgerframes.models import governance
+
+    if chart not in CHARTS:
+        hint = did_you_mean(chart, CHARTS) or f"; there are {', '.join(CHARTS)}"
+        raise InputError(f"{chart!r} is not a chart{hint}")
+    target = Path(f"{chart}.png") if output is None else output
+    _check(target, overwrite=overwrite)
+    draw = getattr(charts, chart.replace("-", "_"))
+    options = opt.chosen({"top": top, "every": every, "events": events})
+    for name in options.keys() - signature(draw).parameters:
+        raise InputError(f"--{name} does not apply to {chart}; leave it out")
+    if events is not None:
+        choice(events, "--events", ("votes", "config_changes"))
+    history = history_of(existing(store), part)
+    if events is not None:
+        options["events"] = getattr(governance, events)(history)
+    mpl.use("Agg")  # a shell may have no screen
+    with charts.style(cast("Any", theme)), opt.labelled(labels):
+        ax = draw(history, **options)
+        with Staging(target.parent, overwrite=overwrite) as staging:
+            ax.figure.savefig(staging.place(target.name), dpi=150)
+            staging.commit()
+    opt.say(target)
+
+
+def _check(target: Path, *, overwrite: bool) -> None:
+    """Refuse early a target that could not be written afterwards."""
+    if target.suffix.lower() not in _ENDINGS:
+        raise InputError(f"--output {str(target)!r} is not valid: give a file that ends in {', '.join(_ENDINGS)}")
+    if target.exists() and not overwrite:
+        raise InputError(f"{str(target)!r} already exists; pass --overwrite, or name another file")
+    opt.check_folder(target.parent)
+
+
+@app.command()
+@opt.ranged
+def report(
+    store: StorePlace,
+    part: opt.Part,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("report.html"),
+    title: Annotated[str, typer.Option(help="Its heading.")] = "Ledger report",
+    sections: Annotated[
+        str | None, opt.word("Parts with commas between them; by default all.", completion.sections)
+    ] = None,
+    labels: opt.Labels = None,
+    as_of: AsOf = None,
+    allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Take what there is of the range.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", help="Zoomable charts (adds 5 MB; requires the `interactive` extra).")
+    ] = False,
+) -> None:
+    """Write a one-page HTML report: key figures, tables, charts and data lineage.
+
+    Example: ledgerframes report lake --last 7d -o report.html
+    """
+    from ledgerframes.apps.html_report.report import report as write
+
+    with opt.labelled(labels):
+        written = write(
+            existing(store), output, title=title, **part, as_of=as_of, allow_partial=allow_partial, overwrite=overwrite,
+            sections=sections.split(",") if sections else None, interactive=interactive,
+        )  # fmt: skip
+    opt.say_part(existing(store), part, as_of)
+    opt.say(f"{written}\t{written.stat().st_size / 1e6:.1f} MB")
