@@ -13,7 +13,7 @@ from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.cli.lake import AsOf, StorePlace, existing
-from ledgerframes.cli.questions import history_of
+from ledgerframes.cli.tables import history_of
 from ledgerframes.errors import InputError
 
 _ENDINGS: Final = (".png", ".svg", ".pdf")

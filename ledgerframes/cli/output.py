@@ -81,21 +81,32 @@ def printed(command: Command) -> Command:
 
 
 def _say_rows(rows: pd.DataFrame | pa.Table, *, as_json: bool, as_csv: bool) -> None:
-    """Print a frame, or an Arrow table, whose amounts are exact in JSON too, as text."""
+    """Print a frame, or an Arrow table."""
     import pyarrow as pa
 
+    table = rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows, preserve_index=False)
     if as_csv:
-        say_csv(rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows, preserve_index=False))
-    elif as_json and isinstance(rows, pa.Table):
-        say(json.dumps(rows.to_pylist(), ensure_ascii=False, default=_cell))
+        say_csv(table)
     elif as_json:
-        say(json.dumps(json.loads(rows.to_json(orient="records", date_format="iso", date_unit="us"))))
-    elif isinstance(rows, pa.Table):
-        _say_columns([(name, values.to_pylist()) for name, values in zip(rows.column_names, rows.columns, strict=True)])
+        say(_json(table))
     else:
-        _say_columns([(str(name), values.tolist()) for name, values in rows.items()])
+        _say_columns([(name, cells.to_pylist()) for name, cells in zip(table.column_names, table.columns, strict=True)])
     if not len(rows):
         say("no rows", err=True)
+
+
+def _json(table: pa.Table, indent: int | None = None) -> str:
+    """An array of objects; times in UTC and amounts are exact text."""
+    import pyarrow as pa
+
+    from ledgerframes.export.texts import time_text
+
+    columns = [
+        pa.chunked_array(map(time_text, column.chunks), pa.string()) if pa.types.is_timestamp(column.type) else column
+        for column in table.columns
+    ]
+    rows = pa.table(columns, names=table.column_names).to_pylist()
+    return json.dumps(rows, default=_cell, ensure_ascii=False, indent=indent)
 
 
 def say_csv(table: pa.Table) -> None:
@@ -162,11 +173,8 @@ def write_files(tables: Mapping[str, pa.Table], target: Path) -> dict[str, Path]
     Raises:
         InputError: the ending names no form, a column cannot be written, or the place cannot.
     """
-    import pyarrow as pa
-
     from ledgerframes.export.atomic_write import write_text, writing
     from ledgerframes.export.exporting import export_tables
-    from ledgerframes.export.texts import time_text
 
     with writing(target):
         other = target.suffix.lower() != _JSON or target.is_dir()
@@ -174,12 +182,7 @@ def write_files(tables: Mapping[str, pa.Table], target: Path) -> dict[str, Path]
         report = export_tables(tables, target, overwrite=True, personal=True)
         return {table.name: Path(table.files[0]) for table in report.tables}
     ((name, table),) = tables.items()
-    columns = [
-        pa.chunked_array(map(time_text, column.chunks), pa.string()) if pa.types.is_timestamp(column.type) else column
-        for column in table.columns
-    ]
-    rows = pa.table(columns, names=table.column_names).to_pylist()
-    write_text(target, json.dumps(rows, default=_cell, ensure_ascii=False, indent=1), overwrite=True)
+    write_text(target, _json(table, indent=1), overwrite=True)
     return {name: target}
 
 
@@ -210,10 +213,8 @@ def table_text(columns: Columns, *, width: int | None, short: bool = False) -> s
         shown = [(visible(name), [visible(cell(one, name, ids).words) for one in values]) for name, values in columns]
     right = [_numbers(values) for _, values in columns]
     if width is None:
-        return _lines(shown, right, rule="")
-    if len(shown) * _NARROWEST > width:
-        return _lists(shown)
-    return _wrapped(shown, right, width) if sum(_widths(shown, 2)) - 2 > width else _lines(shown, right, rule="─")
+        return _lines(shown, right)
+    return _lists(shown) if len(shown) * _NARROWEST > width else _wrapped(shown, right, width)
 
 
 def _text(value: Any) -> str:
@@ -224,23 +225,17 @@ def _text(value: Any) -> str:
     return _cell(value)
 
 
-def _lines(shown: TextColumns, right: Sequence[bool], *, rule: str) -> str:
+def _lines(shown: TextColumns, right: Sequence[bool]) -> str:
     """One line per row, with two blanks between columns."""
     from rich.cells import cell_len
 
     columns = []
-    for (name, cells), wide, to_right in zip(shown, _widths(shown, 0), right, strict=True):
+    for (name, cells), to_right in zip(shown, right, strict=True):
+        wide = max(map(cell_len, (name, *cells)))
         gaps = [" " * (wide - cell_len(cell)) for cell in (name, *cells)]
         pairs = zip(gaps, (name, *cells), strict=True)
         columns.append([gap + cell if to_right else cell + gap for gap, cell in pairs])
-    head, *rows = ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
-    return "\n".join([head, *([rule * (sum(_widths(shown, 2)) - 2)] if rule else []), *rows])
-
-
-def _widths(shown: TextColumns, gap: int) -> list[int]:
-    from rich.cells import cell_len
-
-    return [max(map(cell_len, (name, *cells))) + gap for name, cells in shown]
+    return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
 
 
 def _wrapped(shown: TextColumns, right: Sequence[bool], width: int) -> str:

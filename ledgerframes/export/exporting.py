@@ -16,8 +16,7 @@ import pyarrow as pa
 from ledgerframes.arguments import choice, flag, path
 from ledgerframes.errors import InputError, RoundedAmountsWarning, warn
 from ledgerframes.export.atomic_write import Staging, writing
-from ledgerframes.export.files import CsvFile, ParquetFile
-from ledgerframes.export.partitions import Partitions, partitioned
+from ledgerframes.export.files import CsvFile, ParquetFile, Partitions, partitioned
 from ledgerframes.export.report import ExportedTable, ExportReport
 from ledgerframes.export.shape import Shape, Times, check_tables, shape_of
 from ledgerframes.export.sources import Opened, Source, open_source

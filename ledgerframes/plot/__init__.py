@@ -12,9 +12,6 @@ from ledgerframes.plot.coin import burn as burn
 from ledgerframes.plot.coin import coin_supply as coin_supply
 from ledgerframes.plot.coin import instrument_supply as instrument_supply
 from ledgerframes.plot.coin import rewards as rewards
-from ledgerframes.plot.holdings import balances as balances
-from ledgerframes.plot.holdings import holding_fees as holding_fees
-from ledgerframes.plot.holdings import holdings as holdings
 from ledgerframes.plot.key_figures import app_shares as app_shares
 from ledgerframes.plot.key_figures import license_growth as license_growth
 from ledgerframes.plot.key_figures import retention as retention
@@ -25,6 +22,9 @@ from ledgerframes.plot.reassignments import in_flight as in_flight
 from ledgerframes.plot.reassignments import reassignment_flows as reassignment_flows
 from ledgerframes.plot.reassignments import reassignment_matrix as reassignment_matrix
 from ledgerframes.plot.reassignments import reassignment_timeline as reassignment_timeline
+from ledgerframes.plot.supply import balances as balances
+from ledgerframes.plot.supply import holding_fees as holding_fees
+from ledgerframes.plot.supply import holdings as holdings
 from ledgerframes.plot.supply import issuance as issuance
 from ledgerframes.plot.supply import supply_by_purpose as supply_by_purpose
 

@@ -1,4 +1,4 @@
-"""Charts of issuance against its schedule, and of what the supply is for."""
+"""Charts of the supply: issuance against its schedule, what it is for, who holds it, and balances over time."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ from typing import Any, Final, Literal
 import numpy as np
 import pandas as pd
 
+from ledgerframes.arguments import whole_number
+from ledgerframes.models.coin_stocks import balances_over_time, coin_history
 from ledgerframes.models.coin_stocks import supply_by_purpose as purposes_of
+from ledgerframes.models.holdings import holdings_from_events
 from ledgerframes.models.rounds_and_rewards import issuance as issuance_of
 from ledgerframes.number_format import amount_text, plural
-from ledgerframes.plot.bins import DAY, between, grouped, moment_words, rounds_text
-from ledgerframes.plot.contents import Axis, Content, Floats, Nothing, Series, Stack
+from ledgerframes.plot.bins import DAY, between, grouped, moment_text, moment_words, rounds_text
+from ledgerframes.plot.contents import Axis, Bars, Content, Floats, Nothing, Series, Stack, Steps
 from ledgerframes.plot.drawing import chart
-from ledgerframes.plot.holdings import interval_of
-from ledgerframes.plot.reading import ChartInput, floats, micros, part
+from ledgerframes.plot.palette import hues_of
+from ledgerframes.plot.ranking import ranked
+from ledgerframes.plot.reading import ChartInput, floats, micros, part, texts
+from ledgerframes.short_ids import short_names
 
 _FATES: Final = {
     "minted": "minted", "open": "may be minted yet", "fund": "development fund",
@@ -44,6 +49,19 @@ _MOST_TIMES: Final = 400
 #: Shares that differ by no more than rounding, of what the schedule allows.
 _ROUNDING: Final = 1e-6
 _MOST_MARKS: Final = 3
+_GIVER: Final = "lf.load_holdings_summary(net, parties)"
+_FEES: Final = ("accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked")
+_HOLDINGS: Final = ("total_unlocked_coin", "total_locked_coin")
+_PARTS: Final = ("unlocked", "locked")
+_MOST: Final = 40
+_COLUMNS: Final = {
+    "holdings": ("total_coin_holdings", "Balances over time", "CC, notional fees not taken off"),
+    "unlocked": ("total_unlocked_coin", "Unlocked coin over time", "CC, notional fees not taken off"),
+    "locked": ("total_locked_coin", "Locked coin over time", "CC, notional fees not taken off"),
+    "available": ("total_available_coin", "Available coin over time", "unlocked CC less notional fees"),
+}
+_TIMES: Final = 120
+_STEPS: Final = ("1s", "10s", "1min", "10min", "1h", "6h", "1D", "7D", "28D", "91D", "364D", "3640D")
 
 
 @chart(issuance_of)
@@ -162,3 +180,157 @@ def supply_by_purpose(x: ChartInput, *, show: Literal["supply", "pools"] = "supp
         title, "; ".join(parts), Axis("time (UTC)", "time"), Axis("CC", "amount", "CC"), edges,
         tuple(f"at {moment_words(end)} UTC" for end in ends.tolist()), series,
     )  # fmt: skip
+
+
+@chart(holdings_from_events, giver=_GIVER, whole=True)
+def holdings(x: ChartInput, *, top: int = 15) -> Content:
+    """Draw the holdings of each party as one bar, unlocked and locked coin stacked, the largest first.
+
+    For a frame with several snapshots the newest is drawn. Notional fees are not deducted: they are charged only when
+    a contract expires. The bar of the others ends where the axis does.
+
+    Args:
+        x: from `load_holdings_summary` or `holdings_from_events`; or a History or Store that begins with the ledger.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.plot.holdings(lf.load_history(net), top=5).get_xlabel()
+        'CC, notional fees not taken off'
+    """
+    return _bars(x, _HOLDINGS, "Holdings by party", "CC, notional fees not taken off", top)
+
+
+@chart(holdings_from_events, giver=_GIVER, whole=True)
+def holding_fees(x: ChartInput, *, top: int = 15) -> Content:
+    """Draw the notional holding fees of each party as one bar, unlocked and locked stacked, the largest first.
+
+    Of a frame with several snapshots the newest is drawn. Fees are notional: they are charged only when a contract
+    expires, so they are never subtracted from holdings. Newer servers serve no fees: the chart says so, and
+    `holdings` draws what parties hold.
+
+    Args:
+        x: from `load_holdings_summary` or `holdings_from_events`; or a History or Store that begins with the ledger.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     lf.plot.holding_fees(lf.load_history(net), top=5).get_xlabel()
+        'notional fees in CC; charged only when a contract expires'
+    """
+    label = "notional fees in CC; charged only when a contract expires"
+    return _bars(x, _FEES, "Notional holding fees by party", label, top)
+
+
+def _bars(x: ChartInput, columns: tuple[str, str], title: str, label: str, top: int) -> Content:
+    """The newest snapshot's unlocked and locked amounts by party; the later row where party, time and round repeat."""
+    frame = x.frame(*dict.fromkeys(("record_time", "computed_as_of_round", "party_id", *_HOLDINGS, *columns)))
+    moments, known = micros(frame, "record_time")
+    rows = pd.DataFrame(
+        {
+            "party": texts(frame, "party_id").to_numpy(), "moment": moments,
+            "round": floats(frame, "computed_as_of_round"), "unlocked": floats(frame, columns[0]),
+            "locked": floats(frame, columns[1]),
+        }
+    )  # fmt: skip
+    stated = known & rows[list(_PARTS)].notna().any(axis=1).to_numpy()
+    holding = known & frame[list(_HOLDINGS)].notna().any(axis=1).to_numpy()
+    unstated = rows[holding & ~stated]  # summaries of newer servers have no fees
+    absent = len(set(rows["party"]) - set(rows["party"][stated | holding]))
+    rows = rows[stated].fillna(dict.fromkeys(_PARTS, 0.0)).drop_duplicates(["party", "moment", "round"], keep="last")
+    if rows.empty and unstated.empty:
+        return Nothing(title, "no party has holdings in this snapshot")
+    moment = int(pd.concat([rows["moment"], unstated["moment"]]).max())
+    snapshots = len(rows[["moment", "round"]].drop_duplicates())
+    snapshots += len(set(unstated["moment"]) - set(rows["moment"]))
+    withheld = int(unstated.loc[unstated["moment"] == moment, "party"].nunique())
+    rows = rows[rows["moment"] == moment]
+    number = rows["round"].max()
+    rows = rows if np.isnan(number) else rows[rows["round"] == number]
+    when = f"at {moment_text(moment)} UTC" + ("" if np.isnan(number) else f", round {number:.0f}")
+    when += f", the last of {snapshots} snapshots" if snapshots > 1 else ""
+    if rows.empty:
+        served = plural(withheld, "party", "parties")
+        return Nothing(title, f"fees not served for {served} {when}; lf.plot.holdings draws what they hold")
+    by_party = rows.set_index("party")[list(_PARTS)]
+    ranking = ranked(by_party.sum(axis=1), top)
+    table = ranking.sums(by_party)
+    left_out = f", {plural(absent, 'other')} without holdings" if absent else ""
+    left_out += f", fees not served for {plural(withheld, 'other')}" if withheld else ""
+    return Bars(
+        title, f"{plural(len(rows), 'party', 'parties')}{left_out}, {when}", Axis(label, "amount", "CC"),
+        ranking.names, ranking.lengths(),
+        tuple(Series(name, name, table[name].to_numpy(np.float64), hue) for hue, name in enumerate(_PARTS)),
+        tuple(amount_text(float(total)) for total in table.sum(axis=1)), rest=ranking.rest is not None,
+    )  # fmt: skip
+
+
+@chart(None, giver="lf.balances_over_time(events)", over_time=True, whole=True)
+def balances(
+    x: ChartInput, *, show: Literal["holdings", "unlocked", "locked", "available"] = "holdings", top: int = 7
+) -> Content:
+    """Draw one line of steps per party: its holdings at each time.
+
+    The parties with the largest balance at their last time are drawn, the others only counted. The scale is
+    logarithmic where the largest balance is more than a hundred times the smallest and none is 0.
+
+    Args:
+        x: one row per time and party, from `balances_over_time`; or a History or Store that begins with the ledger.
+        show: all holdings of a party, its unlocked or its locked coin, or the available part of the unlocked coin.
+        top: the number of parties to show, at most 40; those after the seventh are grey.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=300) as net:
+        ...     balances = lf.balances_over_time(lf.load_events(net), every="1min")
+        >>> lf.plot.balances(balances, top=5).get_ylabel()
+        'CC, notional fees not taken off'
+    """
+    whole_number(top, "top", least=1, most=_MOST)
+    column, title, label = _COLUMNS[show]
+    x = replace(x, compute=lambda source: largest_balances(source, part("updates")(source)["record_time"], top))
+    frame = x.frame("time", "party_id", column)
+    moments, known = micros(frame, "time")
+    rows = pd.DataFrame(
+        {"party": texts(frame, "party_id").to_numpy(), "moment": moments, "held": floats(frame, column)}
+    )
+    rows = rows[known & rows["held"].notna().to_numpy()].sort_values("moment", kind="stable")
+    rows = rows.drop_duplicates(["party", "moment"], keep="last")
+    if rows.empty:
+        return Nothing(title, f"{column} is null in all rows here" if len(frame) else "no balances in this range")
+    last = rows.drop_duplicates("party", keep="last").set_index("party")["held"]
+    names = list(last.sort_index().sort_values(ascending=False, kind="stable").index[:top])
+    labels, hues, by_party = short_names(names), hues_of(names), dict(list(rows.groupby("party")))
+    series = tuple(
+        Series(
+            name, labels[name], by_party[name]["held"].to_numpy(np.float64), hues[name],
+            by_party[name]["moment"].to_numpy(), amount_text(float(by_party[name]["held"].iloc[-1])),
+        )
+        for name in names
+    )  # fmt: skip
+    shown = rows.loc[rows["party"].isin(names), "held"]
+    parties = max(len(last), int(frame.attrs.get("holders", 0)))
+    of = plural(parties, "party", "parties")
+    return Steps(
+        title, f"{of if len(names) == parties else f'the {len(names)} largest of {of}'}, "
+        f"{between(rows['moment'].to_numpy())}", Axis("time (UTC)", "time"),
+        Axis(label, "amount", "CC", logarithmic=0 < shown.min() < shown.max() / 100), series,
+    )  # fmt: skip
+
+
+def interval_of(times: pd.Series) -> str:
+    """The interval at which a chart over times computes holdings."""
+    span = times.max() - times.min()
+    return next((step for step in _STEPS if span / pd.Timedelta(step) <= _TIMES), _STEPS[-1])
+
+
+def largest_balances(source: Any, times: pd.Series, top: int, *, opening: Any = None) -> pd.DataFrame:
+    """The holdings of a history's largest holders over its times; `attrs["holders"]` counts all holders."""
+    coins = coin_history(source, opening=opening, decimals="float")
+    coins = coins[coins["ended_at"].isna()]
+    sums = coins.groupby("owner")["amount"].sum().sort_values(ascending=False, kind="stable")
+    known: pd.DataFrame = balances_over_time(
+        source, every=interval_of(times), parties=list(sums.index[:top]), opening=opening, decimals="float"
+    )
+    known.attrs["holders"] = len(sums)
+    return known

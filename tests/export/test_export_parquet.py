@@ -124,7 +124,7 @@ def test_hive_folders_hold_every_row_once_for_duckdb_polars_and_pyarrow(tmp_path
 
 
 def test_partitions_that_are_returned_to_go_on_in_another_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(import_module("ledgerframes.export.partitions"), "OPEN_FILES", 1)
+    monkeypatch.setattr(import_module("ledgerframes.export.files"), "OPEN_FILES", 1)
     batch = sample(CATALOGUE["updates"], 12).combine_chunks().to_batches()[0]
 
     report = lf.export({"updates": [batch, batch]}, tmp_path, layout="hive")

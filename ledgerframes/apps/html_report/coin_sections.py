@@ -16,7 +16,7 @@ from ledgerframes.apps.html_report.report_data import ReportData
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.number_format import amount_text, plural
 from ledgerframes.plot.coin import words_of_kind
-from ledgerframes.plot.holdings import largest_balances
+from ledgerframes.plot.supply import largest_balances
 
 _FROM_BEGIN: Final = 'they need the history from ledger begin: sync or load with start="begin"'
 _HOLDERS: Final = 12

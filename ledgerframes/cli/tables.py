@@ -1,9 +1,10 @@
-"""`ledgerframes flows`, `holdings`, `rewards` and `compute`: quick answers from a lake as tables."""
+"""Commands that answer with a table: those that are declared, and those of a lake as quick answers."""
 
 from __future__ import annotations
 
 from decimal import Decimal, localcontext
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -21,9 +22,69 @@ if TYPE_CHECKING:
     from ledgerframes.loaders.history import History
     from ledgerframes.loaders.opening import Opening
     from ledgerframes.store.store import Store
-
 _BY: Final = ("kind", "outcome", "provider", "beneficiary")
 Top = Annotated[int, typer.Option(min=1, help="Number of rows at most.")]
+
+
+@app.command()
+@printed
+def tables() -> Rows:
+    """List the tables: what a row is, the key, the endpoints."""
+    from ledgerframes.tables.descriptions import tables as listed
+
+    return listed()
+
+
+@app.command()
+@printed
+def describe(
+    table: Annotated[str, typer.Argument(help="The table's name.", autocompletion=completion.tables)],
+) -> Rows:
+    """Describe a table's columns: kind, unit, whether null is possible, meaning, source.
+
+    Example: ledgerframes describe events
+    """
+    from ledgerframes.tables.descriptions import describe as described
+
+    return described(table)
+
+
+@app.command()
+@printed
+def model(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="The model's name; without one the models are listed.", autocompletion=completion.models),
+    ] = None,
+) -> Rows:
+    """Print the SQL of a computed table, which DuckDB runs over exported Parquet.
+
+    Example: ledgerframes model rewards > rewards.sql
+    """
+    from ledgerframes.models import texts
+
+    return texts.models() if name is None else texts.model(name).rstrip("\n")
+
+
+@app.command()
+def dictionary(
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The Markdown file.")] = Path("dictionary.md"),
+    endpoints: Annotated[
+        Path | None, typer.Option(help="Also renew the table of endpoints between its marks in this file.")
+    ] = None,
+) -> None:
+    """Write the data dictionary of all tables as Markdown."""
+    from ledgerframes.export.atomic_write import write_text
+    from ledgerframes.interfaces.catalogue import with_endpoints
+    from ledgerframes.tables.descriptions import dictionary_text
+
+    opt.check_folder(output.parent)
+    write_text(output, dictionary_text(), overwrite=True)
+    opt.say(output)
+    if endpoints is not None:
+        write_text(endpoints, with_endpoints(endpoints.read_text(encoding="utf-8")), overwrite=True)
+        opt.say(endpoints)
 
 
 def history_of(store: Store, part: opt.Part) -> History[Any]:
