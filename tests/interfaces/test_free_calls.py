@@ -1,6 +1,5 @@
 """`net.scan.call`: any read of scan, with the retries and limits of every other call."""
 
-import json
 from decimal import Decimal
 
 import pytest
@@ -10,7 +9,7 @@ from ledgerframes.config.settings import Settings
 from ledgerframes.transport import Stop
 from tests.asking import asking
 from tests.clocks import SkippingClock
-from tests.transport.hostile_server import HostileServer, Reply, answer, text
+from tests.transport.hostile_server import HostileServer, Reply, answer
 
 
 def test_any_route_of_the_sandbox_answers_parsed_json(net):
@@ -41,13 +40,6 @@ def test_a_path_and_a_query_are_percent_encoded_and_lists_repeat_a_name():
         "/api/scan/v0/acs/alice%3A%3A12%2020?validator_ids=a%3A%3A1&validator_ids=b%26c&all=true&n=5",
         "/api/scan/v0/x%2Fy",
     ]
-
-
-def test_a_fault_is_retried_and_the_body_is_sent_again():
-    with HostileServer([text("busy", 503), answer({"done": 1})]) as server, asking(server) as net:
-        assert net.scan.call("POST", "/v0/x", json=[1]) == {"done": 1}
-
-    assert [json.loads(heard.body) for heard in server.heard] == [[1], [1]]
 
 
 def test_an_unknown_route_is_a_not_found_error(net):

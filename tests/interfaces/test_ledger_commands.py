@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from served_answers import body_of, connected, far, nowhere, reply
 
-from ledgerframes.errors import DecodeError, InputError, StatusError
+from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces.commands import (
     CreateAndExerciseCommand,
     CreateCommand,
@@ -232,16 +232,6 @@ def test_the_user_may_be_left_out_only_with_a_token():
     ledger = Ledger(nowhere(), has_token=False)
     with pytest.raises(InputError, match=r"user_id=None.*ledger_token"):
         ledger.submit_and_wait_for_transaction_tree([CREATE], **WHO)
-
-
-def test_commands_are_sent_once_even_if_a_gateway_fails():
-    with (
-        far(submit_and_wait_for_transaction_tree=reply(b"gone", 502, "text/plain")) as there,
-        pytest.warns(DeprecatedEndpointWarning),
-        pytest.raises(StatusError),
-    ):
-        there.ledger.submit_and_wait_for_transaction_tree([CREATE], **WHO)
-    assert there.routes == ["POST /v2/commands/submit-and-wait-for-transaction-tree"]
 
 
 def test_a_deprecation_made_an_error_stops_a_command_before_it_is_sent():

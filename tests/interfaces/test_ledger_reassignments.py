@@ -3,7 +3,7 @@
 import pytest
 from served_answers import body_of, far, nowhere, reply
 
-from ledgerframes.errors import InputError, NoAnswerError, StatusError
+from ledgerframes.errors import InputError, StatusError
 from ledgerframes.interfaces.commands import AssignCommand, EmptyCommand, UnassignCommand
 from ledgerframes.interfaces.event_formats import EventFormat, Filters, WildcardFilter
 from ledgerframes.interfaces.ledger import Ledger
@@ -121,13 +121,6 @@ def test_a_broken_rule_is_named_and_nothing_sent(call, commands, options, said):
     assert sender.transport.stats.requests == 0
 
 
-@pytest.mark.parametrize("name", ["command_id", "submitter"])
-@pytest.mark.parametrize("call", CALLS)
-def test_command_id_and_submitter_cannot_be_left_out(call, name):
-    with pytest.raises(TypeError, match=name):
-        getattr(Ledger(nowhere()), call)([ASSIGN], **{key: value for key, value in WHO.items() if key != name})
-
-
 @pytest.mark.parametrize("command_id", ["a", "A9#:-_/ z", "x" * 255])
 def test_ledger_strings_of_every_allowed_kind_pass(command_id):
     sent = body_of(Ledger(nowhere()), "submit_reassignment", [ASSIGN], command_id=command_id, submitter="a:-_ b")
@@ -172,16 +165,3 @@ def test_submitting_without_waiting_returns_nothing():
         assert there.ledger.submit_reassignment([UNASSIGN], **WHO) is None
     assert there.routes == ["POST /v2/commands/async/submit-reassignment"]
     assert there.asked[0].headers["authorization"] == "Bearer token-of-the-tests"
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_a_command_is_sent_once_even_if_the_server_is_busy(call):
-    busy = reply(b"busy", 503, "text/plain")
-    with far(submit_reassignment=busy, submit_and_wait_for_reassignment=busy) as there, pytest.raises(StatusError):
-        getattr(there.ledger, call)([ASSIGN], **WHO)
-    assert len(there.asked) == 1
-
-
-def test_a_command_whose_server_is_gone_says_to_look_before_sending_again():
-    with pytest.raises(NoAnswerError):
-        Ledger(nowhere()).submit_reassignment([ASSIGN], **WHO)

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from served_answers import UNKNOWN_ROUTE, body_of, far, nowhere, reply
 
-from ledgerframes.errors import DecodeError, InputError, NotFoundError
+from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces.event_formats import (
     EmptyFilter,
     EventFormat,
@@ -162,28 +162,9 @@ def test_an_update_of_another_kind_is_named(kind):
         there.ledger.update_by_id("u-1")
 
 
-def test_an_unknown_transaction_is_not_looked_for_on_other_routes():
-    unknown = reply({"code": "TRANSACTION_NOT_FOUND", "cause": "not found", "context": {}, "errorCategory": 11}, 404)
-    with far(transaction_by_id=unknown) as there, pytest.raises(NotFoundError, match="TRANSACTION_NOT_FOUND"):
-        there.ledger.transaction_by_id("u-1", transaction_format=FORMAT)
-    assert len(there.asked) == 1
-
-
 def test_requesting_parties_exclude_a_transaction_format():
     with pytest.raises(InputError, match=r"requesting_parties=\['a'\] excludes transaction_format"):
         Ledger(nowhere()).transaction_by_id("u", requesting_parties=["a"], transaction_format=FORMAT)
-
-
-@pytest.mark.parametrize(
-    "shape",
-    ["TRANSACTION_SHAPE_UNSPECIFIED", "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS"],
-)
-def test_every_shape_of_a_transaction_can_be_asked_for(shape):
-    wanted = TransactionFormat(event_format=EventFormat(verbose=True), transaction_shape=shape)
-    sent = body_of(Ledger(nowhere()), "transaction_by_id", "u", transaction_format=wanted)
-    assert sent["transactionFormat"] == {
-        "eventFormat": {"filtersByParty": {}, "verbose": True}, "transactionShape": shape,
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -214,11 +195,6 @@ def test_every_shape_of_a_transaction_can_be_asked_for(shape):
 )
 def test_each_filter_goes_out_under_its_name(one, written):
     assert filters_sent(one) == {"cumulative": [{"identifierFilter": written}]}
-
-
-def test_different_filters_go_together():
-    filters = [TemplateFilter("a"), TemplateFilter("b"), InterfaceFilter("a"), WildcardFilter(), EmptyFilter()]
-    assert len(filters_sent(*filters)["cumulative"]) == 5
 
 
 @pytest.mark.parametrize(

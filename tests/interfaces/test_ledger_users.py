@@ -6,9 +6,9 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from served_answers import body_of, connected, far, nowhere, reply
+from served_answers import body_of, far, nowhere, reply
 
-from ledgerframes.errors import ConflictError, InputError, PagingError, StatusError
+from ledgerframes.errors import InputError
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.rules import UserId, fits
 from ledgerframes.interfaces.users import (
@@ -25,7 +25,6 @@ from ledgerframes.interfaces.users import (
     User,
     check_annotations,
 )
-from tests.replay import replay
 
 KB_256 = 256 * 1024
 
@@ -192,32 +191,11 @@ def test_a_user_id_passes_exactly_if_the_rule_says_so(user_id):
         assert set(user_id) <= ALLOWED
 
 
-@pytest.mark.parametrize("character", sorted(ALLOWED))
-def test_every_allowed_character_may_stand_in_a_user_id(character):
-    assert preview(User(id=character))["user"]["id"] == character
-
-
 def test_the_user_comes_back_as_the_server_made_it():
     made = {"id": "u", "primaryParty": "", "metadata": {"resourceVersion": "0", "annotations": {}}, "new": 1}
     with far(users=reply({"user": made})) as there:
         user = there.ledger.create_user(User(id="u"))
     assert user == User(id="u", primary_party="", metadata=ObjectMeta(resource_version="0", annotations={}))
-
-
-def test_an_existing_user_is_a_conflict_and_asked_for_once():
-    exists = {"code": "USER_ALREADY_EXISTS", "cause": "exists", "errorCategory": 10, "context": None}
-    with far(users=reply(exists, 409)) as there, pytest.raises(ConflictError, match="USER_ALREADY_EXISTS"):
-        there.ledger.create_user(User(id="u"))
-    assert there.routes == ["POST /v2/users"]
-
-
-@pytest.mark.usefixtures("captures")
-def test_the_captured_page_of_users_is_read():
-    with replay("ledger-users-page") as server, connected(server.ledger_url) as sender:
-        page = Ledger(sender).list_users()
-    assert [user.id for user in page.users] == ["CreatedUser", "participant_admin"]
-    assert (page.users[0].primary_party, page.users[0].is_deactivated) == ("", False)
-    assert page.next_page_token == ""
 
 
 def test_members_may_be_null_or_missing():
@@ -241,15 +219,6 @@ def test_all_users_are_read_whatever_the_length_of_a_page():
     ]  # fmt: skip
 
 
-def test_a_repeated_token_ends_in_an_error():
-    with (
-        far(users=reply({"users": [{"id": "a"}], "nextPageToken": "t"})) as there,
-        pytest.raises(PagingError, match="'t'"),
-    ):
-        list(there.ledger.iter_users())
-    assert len(there.asked) == 2
-
-
 @pytest.mark.parametrize("size", [0, -1, 2**31, True, 1.5, "9"])
 def test_a_page_size_is_a_whole_number_of_at_least_one(size):
     with pytest.raises(InputError, match=f"page_size={re.escape(repr(size))}; give a whole number from 1"):
@@ -258,9 +227,3 @@ def test_a_page_size_is_a_whole_number_of_at_least_one(size):
 
 def test_the_first_page_is_asked_for_without_a_token():
     assert Ledger(nowhere()).preview("list_users", page_token="").url.endswith("/v2/users")
-
-
-def test_a_user_is_created_once_even_if_the_server_is_busy():
-    with far(users=reply(b"busy", 503, "text/plain")) as there, pytest.raises(StatusError):
-        there.ledger.create_user(User(id="u"))
-    assert there.routes == ["POST /v2/users"]

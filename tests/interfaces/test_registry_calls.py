@@ -3,11 +3,10 @@
 from decimal import Decimal
 
 import pytest
-from served_answers import body_of, connected, far, nowhere, reply
+from served_answers import body_of, far, nowhere, reply
 
-from ledgerframes.errors import ConflictError, DecodeError, InputError, NotFoundError, PagingError
+from ledgerframes.errors import DecodeError, InputError, NotFoundError
 from ledgerframes.interfaces.registry import PauseInfo, Registry, RegistryInfo
-from tests.replay import replay
 
 ARGUMENTS = {
     "expectedAdmin": "admin::1",
@@ -16,16 +15,6 @@ ARGUMENTS = {
 }
 COIN = {"id": "Coin", "name": "Coin", "symbol": "C", "decimals": 10, "supportedApis": {"metadata-v1": 1}}
 DISCLOSED = {"templateId": "p:M:T", "contractId": "00ab", "createdEventBlob": "blob", "synchronizerId": "da1::12"}
-
-
-@pytest.mark.usefixtures("captures")
-def test_the_captured_old_registry_is_read():
-    with replay("registry-instruments") as server, connected(server.registry_url) as sender:
-        page = Registry(sender).instruments()
-    (one,) = page.instruments
-    assert (one.id, one.decimals, one.total_supply, one.paused, one.pause_info) == ("Amulet", 10, None, None, None)
-    assert one.supported_apis["splice-api-token-holding-v1"] == 1
-    assert page.next_page_token is None
 
 
 def test_every_member_of_an_instrument_is_read():
@@ -54,38 +43,6 @@ def test_pages_are_asked_for_by_the_contracts_names():
     registry = Registry(nowhere())
     assert registry.preview("instruments").url.endswith("/registry/metadata/v1/instruments")
     assert registry.preview("instruments", page_size=3, page_token="a b").url.endswith("?pageSize=3&pageToken=a%20b")
-
-
-@pytest.mark.parametrize("size", [0, -5, 2**31, True, "25"])
-def test_a_page_size_is_a_whole_number_of_at_least_one(size):
-    with pytest.raises(InputError, match=r"page_size=.*give a whole number from 1"):
-        Registry(nowhere()).instruments(page_size=size)
-
-
-def test_all_instruments_are_read_whatever_the_length_of_a_page():
-    pages = [
-        reply({"instruments": [], "nextPageToken": "t1"}),
-        reply({"instruments": [COIN], "nextPageToken": "t2"}),
-        reply({"instruments": [COIN | {"id": "Other"}], "nextPageToken": None}),
-    ]
-    with far(instruments=pages) as there:
-        assert [one.id for one in there.registry.iter_instruments(page_size=1)] == ["Coin", "Other"]
-    assert [asked.query.get("pageToken") for asked in there.asked] == [None, "t1", "t2"]
-
-
-def test_a_server_that_ignores_the_token_ends_in_an_error():
-    with (
-        far(instruments=reply({"instruments": [COIN], "nextPageToken": "t"})) as there,
-        pytest.raises(PagingError, match="'t' again"),
-    ):
-        list(there.registry.iter_instruments())
-    assert len(there.asked) == 2
-
-
-def test_a_public_registry_gets_no_token():
-    with far(instruments=reply({"instruments": []})) as there:
-        there.registry.instruments()
-    assert "authorization" not in there.asked[0].headers
 
 
 def test_the_factory_and_its_context_are_read():
@@ -141,15 +98,6 @@ def test_context_and_meta_are_empty_objects(extra, said):
 def test_a_broken_rule_is_named(arguments, options, said):
     with pytest.raises(InputError, match=said):
         Registry(nowhere()).allocation_factory(arguments, **options)
-
-
-@pytest.mark.parametrize(("status", "kind"), [(409, ConflictError), (404, NotFoundError)])
-def test_refusals_are_told_apart(status, kind):
-    with (
-        far(allocation_factory=reply({"error": "contract is being reassigned"}, status)) as there,
-        pytest.raises(kind, match="contract is being reassigned"),
-    ):
-        there.registry.allocation_factory(ARGUMENTS)
 
 
 def test_the_admin_and_the_interfaces_of_a_registry_are_read():

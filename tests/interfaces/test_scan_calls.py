@@ -38,17 +38,6 @@ def test_iterating_over_updates_gives_each_once(scan, truth):
     assert [item.update_id for item in scan.iter_updates(page_size=333)] == [item["update_id"] for item in truth]
 
 
-def test_a_request_can_be_seen_unsent(scan):
-    seen = scan.preview("updates", after=(2, "2026-01-30T06:00:00Z"), page_size=10)
-    assert seen.method == "POST"
-    assert seen.url.endswith("/api/scan/v2/updates")
-    assert body(seen) == {
-        "page_size": 10,
-        "after": {"after_migration_id": 2, "after_record_time": "2026-01-30T06:00:00.000000Z"},
-    }
-    assert "curl" in seen.curl()
-
-
 def test_the_default_encoding_is_not_named_and_the_verbose_one_goes_under_both_names(scan):
     assert body(scan.preview("updates")) == {"page_size": 1000}
     assert body(scan.preview("updates", value_encoding="compact_json")) == {"page_size": 1000}
@@ -66,10 +55,6 @@ def test_the_verbose_encoding_arrives(scan):
         scan.updates(page_size=3, value_encoding=name).raw for name in ("compact_json", "protobuf_json")
     )
     assert compact != verbose
-
-
-def test_path_parameters_are_percent_encoded(scan):
-    assert scan.preview("update_by_id", "a/b::c d").url.endswith("/v1/updates/a%2Fb%3A%3Ac%20d")
 
 
 @pytest.mark.parametrize(

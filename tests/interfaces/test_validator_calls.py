@@ -1,27 +1,20 @@
 """What the four validator calls send, refuse and read."""
 
 from datetime import UTC, datetime
-from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import pytest
-from served_answers import TOKEN, UNKNOWN_ROUTE, body_of, connected, far, nowhere, reply
-from starlette.applications import Starlette
-from starlette.responses import JSONResponse, PlainTextResponse
-from starlette.routing import Route
+from served_answers import UNKNOWN_ROUTE, body_of, far, nowhere, reply
 
-from ledgerframes.errors import DecodeError, InputError, NotFoundError, StatusError
-from ledgerframes.interfaces.validator import HoldingsSummary, Validator
-from ledgerframes.sandbox.serving import serve
+from ledgerframes.errors import DecodeError, InputError, NotFoundError
+from ledgerframes.interfaces.validator import Validator
 from ledgerframes.transport import DeprecatedEndpointWarning
-from tests.replay import read_capture, replay
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{DeprecatedEndpointWarning.__module__}.DeprecatedEndpointWarning")
 
 ASK = {"record_time": "2026-01-30T06:00:00Z", "migration_id": 4, "owner_party_ids": ["a::1"]}
 SENT = {"record_time": "2026-01-30T06:00:00.000000Z", "migration_id": 4, "owner_party_ids": ["a::1"]}
-V0 = "POST /v0/scan-proxy/holdings/summary"
 
 
 def test_defaults_are_left_to_the_server():
@@ -77,105 +70,19 @@ def test_a_broken_rule_is_named_and_nothing_sent(changed, said):
     assert sender.transport.stats.requests == 0
 
 
-@pytest.mark.usefixtures("captures")
-def test_the_captured_amounts_are_exact():
-    asked = read_capture("validator-holdings-summary").asked
-    with replay("validator-holdings-summary") as server, connected(server.validator_url) as sender:
-        answer = Validator(sender).holdings_summary(**asked)
-    (one,) = answer.summaries
-    amount = {name: Decimal(getattr(one, name)) for name in HoldingsSummary.__struct_fields__[1:]}
-
-    assert (answer.record_time, answer.migration_id, answer.computed_as_of_round) == (
-        "2026-01-30T06:00:00Z", 4, 81323,
-    )  # fmt: skip
-    assert one.total_locked_coin == "0.0000000000"
-    assert amount["total_unlocked_coin"] + amount["total_locked_coin"] == amount["total_coin_holdings"]
-    assert (
-        amount["accumulated_holding_fees_unlocked"] + amount["accumulated_holding_fees_locked"]
-        == amount["accumulated_holding_fees_total"]
-    )
-    assert amount["total_unlocked_coin"] - amount["accumulated_holding_fees_unlocked"] == amount["total_available_coin"]
-
-
 def test_the_newer_route_is_asked_where_only_it_is_and_has_no_fees():
-    asked = []
+    coins = {"total_unlocked_coin": "2.0", "total_locked_coin": "1.0", "total_coin_holdings": "3.0"}
+    summaries = [{"party_id": "a::1", **coins, "fees": None}]
+    newer = reply({"record_time": "t", "migration_id": 4, "summaries": summaries})
+    with far(summary=[UNKNOWN_ROUTE, newer]) as there:
+        answer = there.validator.holdings_summary(**ASK, as_of_round=5)
 
-    async def old(request):
-        asked.append((request.url.path, await request.json()))
-        return PlainTextResponse("no such path", 404)
-
-    async def new(request):
-        asked.append((request.url.path, await request.json()))
-        coins = {"total_unlocked_coin": "2.0", "total_locked_coin": "1.0", "total_coin_holdings": "3.0"}
-        return JSONResponse(
-            {"record_time": "t", "migration_id": 4, "summaries": [{"party_id": "a::1", **coins, "fees": None}]}
-        )
-
-    paths = ("/v0/scan-proxy/holdings/summary", old), ("/v1/scan-proxy/holdings/summary", new)
-    app = Starlette(routes=[Route(path, answer, methods=["POST"]) for path, answer in paths])
-    with serve(app) as served, connected(served.url) as sender:
-        answer = Validator(sender).holdings_summary(**ASK, as_of_round=5)
-
-    assert [body for _path, body in asked] == [SENT | {"as_of_round": 5}, SENT]
+    assert there.routes == [f"POST /{version}/scan-proxy/holdings/summary" for version in ("v0", "v1")]
+    assert [asked.json for asked in there.asked] == [SENT | {"as_of_round": 5}, SENT]
     assert answer.computed_as_of_round is None
     (one,) = answer.summaries
-    assert (one.total_coin_holdings, one.total_available_coin, one.accumulated_holding_fees_total) == (
-        "3.0",
-        None,
-        None,
-    )
-
-
-def test_a_missing_snapshot_is_not_looked_for_on_other_routes():
-    with far(summary=reply({"error": "no snapshot"}, 404)) as there, pytest.raises(NotFoundError, match="no snapshot"):
-        there.validator.holdings_summary(**ASK)
-    assert there.routes == [V0]
-
-
-def test_too_many_holdings_are_told():
-    said = {"error": "The number of holdings exceeded the limit 1000"}
-    with far(summary=reply(said, 400)) as there, pytest.raises(StatusError, match="exceeded the limit"):
-        there.validator.holdings_summary(**ASK)
-
-
-def test_a_read_is_asked_again_after_a_bad_gateway():
-    answer = reply({"record_time": "t", "migration_id": 4, "computed_as_of_round": 1, "summaries": []})
-    with far(summary=[reply({"error": "scans disagree"}, 502), answer]) as there:
-        assert there.validator.holdings_summary(**ASK).summaries == []
-    assert there.routes == [V0, V0]
-
-
-def test_the_deprecated_route_names_its_replacement():
-    answer = reply({"record_time": "t", "migration_id": 4, "summaries": []})
-    with far(summary=answer) as there, pytest.warns(DeprecatedEndpointWarning, match="/v1/scan-proxy/holdings/summary"):
-        there.validator.holdings_summary(**ASK)
-
-
-@pytest.mark.usefixtures("captures")
-def test_captured_offers_are_read():
-    with replay("validator-transfer-offers") as server, connected(server.validator_url) as sender:
-        (offer,) = Validator(sender).transfer_offers()
-    assert offer.arguments["amount"] == {"amount": "42.0", "unit": "AmuletUnit"}
-    assert offer.created_event_blob == ""
-
-
-@pytest.mark.usefixtures("captures")
-def test_captured_name_entries_are_read_as_they_are():
-    with replay("validator-name-entries") as server, connected(server.validator_url) as sender:
-        (entry,) = Validator(sender).name_entries()
-    assert (entry.name, entry.amount, entry.unit) == ("02122025max.unverified.cns", "1.0000000000", "USDUNIT")
-    assert (entry.expires_at, entry.payment_interval, entry.payment_duration) == (
-        "1772432243532", "7776000000000", "2592000000000",
-    )  # fmt: skip
-
-
-@pytest.mark.usefixtures("captures")
-def test_the_captured_preapproval_is_read():
-    with replay("validator-transfer-preapproval") as server, connected(server.validator_url) as sender:
-        found = Validator(sender).transfer_preapproval("bob::preapproval")
-    assert found.contract.arguments["receiver"] == "bob::preapproval"
-    assert found.domain_id.startswith("global-domain::")
-    assert server.seen[0].path.endswith("/by-party/bob%3A%3Apreapproval")
+    assert one.total_coin_holdings == "3.0"
+    assert one.total_available_coin is one.accumulated_holding_fees_total is None
 
 
 def test_no_preapproval_is_none():
@@ -192,21 +99,6 @@ def test_an_unknown_path_is_not_taken_for_no_preapproval():
 def test_what_is_no_party_is_refused(party):
     with pytest.raises(InputError, match=r"party=.*give a party id"):
         Validator(nowhere()).transfer_preapproval(party)
-
-
-@pytest.mark.parametrize(
-    ("call", "arguments", "options"),
-    [
-        pytest.param("holdings_summary", (), ASK, id="holdings_summary"),
-        pytest.param("transfer_offers", (), {}, id="transfer_offers"),
-        pytest.param("name_entries", (), {}, id="name_entries"),
-        pytest.param("transfer_preapproval", ("bob::1",), {}, id="transfer_preapproval"),
-    ],
-)
-def test_every_call_takes_a_token(call, arguments, options):
-    shown = Validator(nowhere()).preview(call, *arguments, **options)
-    assert shown.headers["Authorization"] == "Bearer ***"
-    assert TOKEN not in str(shown)
 
 
 def test_an_answer_without_a_required_member_says_where():
