@@ -1,16 +1,18 @@
-"""Networks of servers that a test makes, whose waits take no time; tests of calls and loaders use them."""
+"""Networks of servers that a test makes, whose waits take no time, and what another server answers to a request."""
 
 from __future__ import annotations
 
+import http.client
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import ledgerframes as lf
 from ledgerframes.config.settings import INTERFACES, Settings
 from tests.clocks import SkippingClock
-from tests.transport.hostile_server import HostileServer, Reply
+from tests.transport.hostile_server import Heard, HostileServer, Reply
 
 
 def asking(*servers: Any, **settings: Any) -> lf.types.Network:
@@ -39,3 +41,12 @@ def answering(*bodies: Any, status: int = 200, kind: str = "application/json") -
         asking_one(server.url, attempts=2) as net,
     ):
         yield net
+
+
+def forwarded(base: str, heard: Heard) -> Reply:
+    """What the server at this URL answers to a request that another one got."""
+    there = urlsplit(base)
+    with closing(http.client.HTTPConnection(there.netloc)) as far:
+        far.request(heard.method, there.path + heard.target, heard.body, {"Content-Type": "application/json"})
+        answer = far.getresponse()
+        return Reply(answer.status, answer.read(), (("Content-Type", answer.headers["Content-Type"]),))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import http.client
 from collections.abc import Callable
-from contextlib import closing
 
 from ledgerframes.network import Network
 from ledgerframes.sandbox.world import timestamps
+from tests.asking import forwarded
 from tests.transport.hostile_server import Heard, HostileServer, Reply
 
 
@@ -27,10 +26,7 @@ class MovingWindow(HostileServer):
             if heard.target.endswith(("/v2/updates", "/v0/events")):
                 self.pages += 1
                 move(self.pages)
-            with closing(http.client.HTTPConnection(net.sandbox.url.removeprefix("http://"))) as scan:
-                scan.request(heard.method, heard.target, heard.body, {"Content-Type": "application/json"})
-                answer = scan.getresponse()
-                return Reply(answer.status, answer.read(), (("Content-Type", answer.headers["Content-Type"]),))
+            return forwarded(net.sandbox.url, heard)
 
         super().__init__(forward)
 

@@ -1,6 +1,5 @@
 """Holdings summaries of servers as they really are: fees of the round open now, or none; snapshots that move."""
 
-import json
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -8,13 +7,10 @@ from decimal import Decimal
 
 import pandas as pd
 import pytest
-from starlette.applications import Starlette
-from starlette.responses import JSONResponse
-from starlette.routing import Route
 
 import ledgerframes as lf
 from ledgerframes.loaders.holdings import SnapshotWarning
-from ledgerframes.sandbox.serving import serve
+from tests.transport.hostile_server import HostileServer, answer
 
 FEES = [
     "accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked", "accumulated_holding_fees_total",
@@ -50,29 +46,29 @@ class Holdings:
     asked: list = field(default_factory=list)
     answers: int = 0
 
-    async def answer(self, request):
-        body = json.loads(await request.body())
+    def answer(self, heard):
+        body = heard.json
         self.asked.append(body)
         if len(body["owner_party_ids"]) > self.most:
-            return JSONResponse({"error": "exceeded the limit"}, status_code=400)
+            return answer({"error": "exceeded the limit"}, 400)
         exact = body.get("record_time_match") != "at_or_before"
         times = [pd.Timestamp(one) for one in self.snapshots]
         wanted = pd.Timestamp(body["record_time"])
         there = [one for one in times if (one == wanted if exact else one <= wanted)]
         if not there:
-            return JSONResponse({"error": "no snapshot"}, status_code=404)
+            return answer({"error": "no snapshot"}, 404)
         self.answers += 1
         found = times[-1] if self.late else times[0] if self.strays and self.answers > 1 else there[-1]
         if self.moving:
             self.snapshots.append((times[-1] + pd.Timedelta("1h")).isoformat())
-        answer = {
+        told = {
             "record_time": body["record_time"] if self.echoes else found.isoformat().replace("+00:00", "Z"),
             "migration_id": body["migration_id"],
             "summaries": [self.summary(one, found.hour, body) for one in body["owner_party_ids"] if one[0] != "d"],
         }
         if self.fees:
-            answer["computed_as_of_round"] = self.round(body)
-        return JSONResponse(answer)
+            told["computed_as_of_round"] = self.round(body)
+        return answer(told)
 
     def round(self, body):
         return self.open_now if body.get("as_of_round") is None else body["as_of_round"]
@@ -88,10 +84,8 @@ class Holdings:
 def serving(**changes):
     """A network whose validator is such a server, and the server."""
     server = Holdings(**changes)
-    route = Route("/v0/scan-proxy/holdings/summary", server.answer, methods=["POST"])
-    newer = Route("/v1/scan-proxy/holdings/summary", server.answer, methods=["POST"])
     with (
-        serve(Starlette(routes=[route, newer])) as served,
+        HostileServer(server.answer) as served,
         lf.connect(validator_url=served.url, token="t0ken", decimals="exact") as net,
     ):
         yield net, server
@@ -109,6 +103,14 @@ def test_all_parts_of_a_split_list_are_of_the_first_ones_snapshot():
     assert set(found.record_time) == {pd.Timestamp(f"{DAY}03:00:00Z")}
     assert server.asked[-1]["record_time"][:19] == f"{DAY}03:00:00"
     assert server.asked[-1].get("record_time_match") != "at_or_before"
+
+
+def test_more_than_a_thousand_parties_take_several_requests():
+    parties = [f"party-{number}::12" for number in range(2_500)]
+    with serving(most=1_000) as (net, server):
+        assert list(load(net, parties).party_id) == parties
+
+    assert [len(asked["owner_party_ids"]) for asked in server.asked] == [1_000, 1_000, 500]
 
 
 def test_parts_of_different_snapshots_are_an_error():

@@ -7,18 +7,15 @@ from random import Random
 from urllib.request import urlopen
 
 import pytest
-from starlette.applications import Starlette
-from starlette.responses import Response
-from starlette.routing import Route
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate
-from ledgerframes.sandbox.serving import serve
 from tests.clocks import SkippingClock
 from tests.hostile.instruments import invent_instruments
 from tests.rigs.servers import started
+from tests.transport.hostile_server import HostileServer, answer, text
 
 LIST = "/registry/metadata/v1/instruments"
 INFO = "/registry/metadata/v1/info"
@@ -38,17 +35,16 @@ def registry(answers):
     """A network of a registry that answers these paths, and every other one in plain text with 404; with its log."""
     asked = []
 
-    async def answer(request):
-        path = request.scope["raw_path"].decode()
-        asked.append(path)
-        if path not in answers:
-            return Response("The requested resource could not be found.", 404, media_type="text/plain")
-        status, body = answers[path]
-        return Response(json.dumps(body), status, media_type="application/json")
+    def by(heard):
+        asked.append(heard.path)
+        if heard.path not in answers:
+            return text("The requested resource could not be found.", 404)
+        status, body = answers[heard.path]
+        return answer(body, status)
 
     with (
-        serve(Starlette(routes=[Route("/{path:path}", answer)])) as served,
-        lf.types.Network(Settings(registry_url=(served.url,), attempts=2), clock=SkippingClock()) as network,
+        HostileServer(by) as server,
+        lf.types.Network(Settings(registry_url=(server.url,), attempts=2), clock=SkippingClock()) as network,
     ):
         yield network, asked
 
@@ -144,8 +140,8 @@ def test_a_fault_on_the_way_is_asked_again(fault):
 
 def raw(url, path):
     """The JSON that a server sends."""
-    with urlopen(f"{url}{path}") as answer:
-        return json.load(answer)
+    with urlopen(f"{url}{path}") as sent:
+        return json.load(sent)
 
 
 def test_the_registries_of_several_issuers_are_read_into_one_frame():

@@ -1,11 +1,10 @@
 """What a gateway or a slow server manages at a time is found out, kept, and tried again with more later."""
 
-from urllib.request import Request, urlopen
-
 import msgspec
 import pytest
 
 import ledgerframes as lf
+from tests.asking import forwarded
 from tests.clocks import SkippingClock
 from tests.transport.hostile_server import HostileServer, Reply, answer, text
 
@@ -31,11 +30,7 @@ def gateway(net, refusal, sizes, most=MANAGED):
     def by(heard):
         size = msgspec.json.decode(heard.body).get("page_size", 0) if heard.body else 0
         sizes.append(size)
-        if size > most:
-            return refusal
-        url = net.sandbox.url + heard.target
-        with urlopen(Request(url, heard.body or None, {"Content-Type": "application/json"})) as came:
-            return Reply(body=came.read())
+        return refusal if size > most else forwarded(net.sandbox.url, heard)
 
     return HostileServer(by)
 

@@ -185,49 +185,6 @@ def test_templates_and_parties_are_asked_for_in_every_combination():
     }
 
 
-def summaries(*, own_time):
-    """A scan whose newest snapshot is another one at each request; `own_time` decides what it answers to `exact`."""
-    times = [f"2026-01-30T0{hour}:00:00.000000Z" for hour in (5, 6, 7)]
-    heard_bodies = []
-
-    def reply(heard):
-        if not heard.target.endswith("/holdings/summary"):
-            return scan(lambda _: {})(heard)
-        body = json.loads(heard.body)
-        heard_bodies.append(body)
-        exact = body.get("record_time_match", "exact") == "exact" and own_time
-        amounts = dict.fromkeys(("total_unlocked_coin", "total_locked_coin", "total_coin_holdings"), "1.0")
-        return answer(
-            {
-                "record_time": body["record_time"] if exact else times[len(heard_bodies) - 1],
-                "migration_id": 4,
-                "summaries": [{"party_id": party, **amounts} for party in body["owner_party_ids"]],
-            }
-        )
-
-    return reply, heard_bodies
-
-
-def test_the_parts_of_a_summary_are_of_the_first_one_s_snapshot():
-    reply, bodies = summaries(own_time=True)
-    with HostileServer(reply) as server, asking(server) as net:
-        frame = lf.load_holdings_summary(net, PARTIES, record_time="2026-01-30T08:00:00Z", migration_id=4)
-
-    assert [len(body["owner_party_ids"]) for body in bodies] == [1_000, 1_000, 500]
-    assert [(body["record_time"][11:13], body.get("record_time_match")) for body in bodies] == [
-        ("08", "at_or_before"), ("05", None), ("05", None),
-    ]  # fmt: skip
-    assert list(frame.party_id) == PARTIES
-    assert frame.record_time.nunique() == 1
-
-
-def test_parts_of_another_snapshot_are_an_error():
-    reply, _ = summaries(own_time=False)
-    wrong = pytest.raises(lf.errors.DecodeError, match="parts of the party list belong to different snapshots")
-    with HostileServer(reply) as server, asking(server) as net, wrong:
-        lf.load_holdings_summary(net, PARTIES, record_time="2026-01-30T08:00:00Z", migration_id=4)
-
-
 def test_a_page_of_another_snapshot_is_an_error_in_any_part():
     def reply(heard):
         later = json.loads(heard.body or b"{}").get("owner_party_ids", [""])[0] == PARTIES[1_000]

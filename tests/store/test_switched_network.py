@@ -1,36 +1,25 @@
 """A URL behind which another network answers from some request on: never mixed into one store or one load."""
 
-import httpx
 import pytest
 
 import ledgerframes as lf
+from tests.asking import forwarded
 from tests.store.conftest import assert_whole
-from tests.transport.hostile_server import HostileServer, Reply
+from tests.transport.hostile_server import HostileServer
 
 PAGE = 40
 
 
-class Switching:
-    """Passes requests on to one network, and from some request for updates on to another one.
+def switching(first, other, count):
+    """A server of one network, and of another one from the first request after so many for updates."""
+    left = [count]
 
-    Args:
-        first: answers the first requests.
-        other: answers the later ones.
-        count: how many requests the first one answers.
-    """
+    def by(heard):
+        network = (first, other)[left[0] <= 0]
+        left[0] -= heard.target.endswith("/v2/updates")
+        return forwarded(network.sandbox.url, heard)
 
-    def __init__(self, first, other, count):
-        self.networks = (first, other)
-        self.left = count
-
-    def __call__(self, heard):
-        network = self.networks[self.left <= 0]
-        self.left -= heard.target.endswith("/v2/updates")
-        found = httpx.request(
-            heard.method, network.sandbox.url + heard.target, content=heard.body, trust_env=False, timeout=60,
-            headers={"Content-Type": "application/json"},
-        )  # fmt: skip
-        return Reply(found.status_code, found.content)
+    return HostileServer(by)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +38,7 @@ def connected(server):
 def test_a_url_that_becomes_another_network_is_not_mixed_into_the_first_sync(store, networks, count, workers):
     first, _ = networks
     with (
-        HostileServer(Switching(*networks, count)) as server,
+        switching(*networks, count) as server,
         pytest.raises(lf.errors.StoreError, match="not the network"),
     ):
         store.sync(connected(server), page_size=PAGE, workers=workers, commit_bytes=20_000)
@@ -61,7 +50,7 @@ def test_a_url_that_becomes_another_network_is_not_mixed_into_the_first_sync(sto
 def test_a_url_that_becomes_another_network_while_a_store_catches_up_is_refused(store, networks):
     first, _ = networks
     store.sync(first, end=(1, "0001-01-01"))
-    with HostileServer(Switching(*networks, 3)) as server, pytest.raises(lf.errors.StoreError, match="not the network"):
+    with switching(*networks, 3) as server, pytest.raises(lf.errors.StoreError, match="not the network"):
         store.sync(connected(server), page_size=PAGE, workers=1)
     store.sync(first)
     assert_whole(store, first)
@@ -72,7 +61,7 @@ def test_a_url_that_becomes_another_network_while_a_store_catches_up_is_refused(
 @pytest.mark.parametrize("count", [2, 4])
 def test_a_url_that_becomes_another_network_is_not_mixed_into_a_load(networks, count, start):
     with (
-        HostileServer(Switching(*networks, count)) as server,
+        switching(*networks, count) as server,
         pytest.raises(lf.errors.PagingError, match="another network answers there"),
     ):
         lf.load_history(connected(server), start=start, page_size=PAGE)

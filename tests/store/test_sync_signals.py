@@ -3,15 +3,15 @@
 import json
 import signal
 import sys
-import urllib.error
-import urllib.request
+from functools import partial
 
 import pytest
 
 import ledgerframes as lf
+from tests.asking import forwarded
 from tests.rigs.servers import simulated
 from tests.signalled import HOLDING, Holding, assert_prompt, environment, send_to_another_thread, signalled
-from tests.transport.hostile_server import Heard, HostileServer, Reply
+from tests.transport.hostile_server import HostileServer
 
 CASES = [(signal.SIGINT, kind) for kind in HOLDING] + [(signal.SIGTERM, "silence")]
 PROGRAM = (sys.executable, "-m", "ledgerframes")
@@ -21,19 +21,7 @@ PROGRAM = (sys.executable, "-m", "ledgerframes")
 def by_sandbox():
     """Answers as a sandbox with 400 updates does."""
     with simulated(updates=400, migrations=1, page_maximum=50) as net:
-
-        def by(heard: Heard) -> Reply:
-            request = urllib.request.Request(
-                net.sandbox.scan_url + heard.target, heard.body, {"Content-Type": "application/json"}
-            )
-            try:
-                with urllib.request.urlopen(request) as answer:
-                    return Reply(body=answer.read())
-            except urllib.error.HTTPError as error:
-                with error:
-                    return Reply(error.code, error.read())
-
-        yield by
+        yield partial(forwarded, net.sandbox.scan_url)
 
 
 @pytest.fixture(scope="module")
@@ -57,16 +45,6 @@ class Beyond(Holding):
         if body["page_size"] == 1 or after is None or not self._middle <= after["after_record_time"] < "9":
             return self._good_one(heard)
         return super().__call__(heard)
-
-
-@pytest.mark.long(quick=2)
-@pytest.mark.parametrize(("number", "kind"), CASES, ids=[f"{number.name} at {kind}" for number, kind in CASES])
-def test_a_signal_ends_a_sync(number, kind, by_sandbox, middle, tmp_path):
-    holding = Beyond(HOLDING[kind], by_sandbox, middle)
-    with HostileServer(holding) as server:
-        command = [*PROGRAM, "sync", "lake", "--scan-url", server.url]
-        ended = signalled(command, number, holding, cwd=tmp_path, env=environment(tmp_path))
-    assert_prompt(ended, number)
 
 
 @pytest.mark.long(quick=2)

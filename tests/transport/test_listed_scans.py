@@ -1,18 +1,14 @@
 """Further scans of the network: added where asked for, public ones only, and never given a token."""
 
-import json
 import warnings
 from contextlib import contextmanager
 
 import pytest
-from starlette.applications import Starlette
-from starlette.responses import Response
-from starlette.routing import Route
+from hostile_server import HostileServer, answer, text
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.interfaces.listed_scans import FailoverWarning
-from ledgerframes.sandbox.serving import serve
 from ledgerframes.transport.public_addresses import why_not_public
 from tests.clocks import SkippingClock
 
@@ -26,18 +22,10 @@ def anybody(_url):
 @contextmanager
 def naming(urls, *, status=200, body=None):
     """A scan that lists these scans and answers everything else with 503; with the requests it got."""
-    heard = []
-
-    async def answer(request):
-        heard.append((request.url.path, dict(request.headers)))
-        if request.url.path != SCANS:
-            return Response("gone", 503, media_type="text/plain")
-        scans = [{"publicUrl": url, "svName": f"sv-{place}"} for place, url in enumerate(urls)]
-        told = {"scans": [{"domainId": "s::1220", "scans": scans}]} if body is None else body
-        return Response(json.dumps(told), status, media_type="application/json")
-
-    with serve(Starlette(routes=[Route("/{path:path}", answer, methods=["GET", "POST"])])) as served:
-        yield served.url, heard
+    scans = [{"publicUrl": url, "svName": f"sv-{place}"} for place, url in enumerate(urls)]
+    told = answer({"scans": [{"domainId": "s::1220", "scans": scans}]} if body is None else body, status)
+    with HostileServer(lambda heard: told if heard.path == SCANS else text("gone", 503)) as server:
+        yield server.url, server.heard
 
 
 def network(*bases, refusal=anybody, **options):
@@ -57,7 +45,7 @@ def test_a_listed_scan_answers_where_the_given_one_fails(sandbox, suffix):
     with naming([sandbox.url + suffix]) as (url, heard), network(url) as net:
         assert len(lf.load_updates(net, progress=False)) == 40
         assert net.scan.servers[-1 if net.scan.servers[0] != sandbox.scan_url else 0] == sandbox.scan_url
-    assert [path for path, _ in heard].count(SCANS) == 1
+    assert [one.path for one in heard].count(SCANS) == 1
 
 
 def test_nothing_is_asked_until_the_first_request(sandbox):
@@ -70,7 +58,7 @@ def test_without_the_setting_the_list_is_not_asked_for(sandbox):
         settings = Settings(scan_url=(f"{url}/api/scan",), attempts=1)
         with lf.types.Network(settings, clock=SkippingClock()) as net, pytest.raises(lf.errors.ServerError):
             net.scan.updates()
-    assert SCANS not in [path for path, _ in heard]
+    assert SCANS not in [one.path for one in heard]
 
 
 def test_a_listed_scan_gets_no_token_and_a_given_one_does():
@@ -81,9 +69,8 @@ def test_a_listed_scan_gets_no_token_and_a_given_one_does():
         pytest.raises(lf.errors.ServerError),
     ):
         net.scan.updates()
-    assert {headers.get("authorization") for _, headers in heard_here} == {"Bearer s3cret-of-the-test"}
-    assert [path for path, _ in heard_there]
-    assert {headers.get("authorization") for _, headers in heard_there} == {None}
+    assert {one.headers.get("authorization") for one in heard_here} == {"Bearer s3cret-of-the-test"}
+    assert {one.headers.get("authorization") for one in heard_there} == {None}
 
 
 def test_scans_are_added_once_and_not_those_that_are_given(sandbox):

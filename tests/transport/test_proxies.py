@@ -17,7 +17,6 @@ from tunnel_proxy import TunnelProxy
 import ledgerframes as lf
 from ledgerframes.errors import ConfigurationError, NoAnswerError, StatusError
 from ledgerframes.transport import Endpoint
-from ledgerframes.transport.proxies import proxy_for
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 USER, PASSWORD = "proxy-user-of-alice", "proxy-password-of-alice"
@@ -106,26 +105,6 @@ def test_what_a_proxy_says_is_short_and_without_the_password_that_it_was_sent(tr
     assert said.isprintable()
 
 
-STRAY = b'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"another"'
-STRAYS = {
-    "bytes behind a length": Reply(body=b"[]" + STRAY, length=2),
-    "bytes behind chunks": Reply(
-        raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n" + STRAY
-    ),
-    "bytes behind no body": Reply(raw=b"HTTP/1.1 204 X\r\n\r\n" + STRAY),
-}
-
-
-@pytest.mark.parametrize("reply", STRAYS.values(), ids=STRAYS)
-def test_an_answer_through_a_proxy_is_never_one_that_came_before_the_request(reply, transport, named, serve):
-    proxy = serve(reply, answer("right"))
-    named(proxy.port, variable="HTTP_PROXY")
-    sender = transport(scan_url="http://scan.example", attempts=1)
-    assert sender.send(READ.request(), read=bytes).value in (b"[]", b"")
-    assert sender.send(READ.request(), read=bytes).value == b'"right"'
-    assert proxy.connections == 2
-
-
 def test_requests_through_a_proxy_of_plain_http_name_the_server_and_share_a_connection(transport, named, serve):
     proxy = serve(answer("right"))
     named(proxy.port, variable="HTTP_PROXY")
@@ -166,6 +145,9 @@ def test_requests_to_a_server_of_https_share_a_tunnel(scheme, transport, tunnel)
     (head,) = proxy.heads
     assert head.startswith("CONNECT scan.example:443 HTTP/1.")
     assert f"Proxy-Authorization: {BASIC}\r\n" in head
+
+
+STRAY = b'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"another"'
 
 
 @pytest.mark.parametrize("records", [1, 2])
@@ -218,16 +200,6 @@ def test_a_socks_proxy_that_is_away_is_named(transport, named):
 def test_what_is_no_proxy_is_named_by_its_variable_and_not_shown(address, transport, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", address.replace("://", f"://{USER}:{PASSWORD}@", 1))
     assert "HTTPS_PROXY" in failed(transport, "https://scan.example", ConfigurationError)
-
-
-def test_loopback_and_hosts_in_no_proxy_go_without(monkeypatch, named):
-    named(1, variable="ALL_PROXY")
-    monkeypatch.setenv("NO_PROXY", "scan.example")
-    assert proxy_for("https://scan.example/api/scan") is None
-    assert proxy_for("http://127.0.0.1:5/api/scan") is None
-    found = proxy_for("https://other.example")
-    assert found is not None
-    assert USER not in repr(found)
 
 
 def test_the_doctor_names_the_proxy_and_goes_on_without_a_way(named, monkeypatch):

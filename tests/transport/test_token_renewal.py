@@ -7,7 +7,6 @@ import json
 import logging
 import sys
 import traceback
-from urllib.request import Request, urlopen
 
 import pytest
 
@@ -17,6 +16,7 @@ from ledgerframes.config.resolving import resolve
 from ledgerframes.config.settings import INTERFACES, InsecureHttpWarning
 from ledgerframes.config.token_sources import CachedToken
 from ledgerframes.errors import ConfigurationError, NoAnswerError, NotAuthorizedError
+from tests.asking import forwarded
 from tests.clocks import SkippingClock
 from tests.rigs.servers import simulated
 from tests.token_server import TokenServer
@@ -128,9 +128,7 @@ def test_a_token_may_end_in_the_middle_of_a_sync(tmp_path):
             number = len(server.heard)
             if number % 5 == 0:
                 valid[0] = f"token-{number}"
-            url = behind.sandbox.url + heard.target
-            with urlopen(Request(url, heard.body or None, {"Content-Type": "application/json"})) as came:
-                return Reply(body=came.read())
+            return forwarded(behind.sandbox.url, heard)
 
         kept = CachedToken(lambda: (valid[0], None))
         with HostileServer(by) as server, lf.connect(f"{server.url}/api/scan", scan_token=kept) as net:

@@ -88,9 +88,11 @@ def sized(transport):
 
 
 @pytest.mark.parametrize("reply", TOO_LARGE.values(), ids=TOO_LARGE)
-def test_what_grows_beyond_the_limit_is_given_up_in_a_few_times_its_memory(reply, serve, sized):
-    peak, _ = sized(serve(reply()).url, NoAnswerError, f"larger than max_answer_bytes={LIMIT}")
+def test_what_grows_beyond_the_limit_is_given_up_in_a_few_times_its_memory_and_not_asked_again(reply, serve, sized):
+    server = serve(reply())
+    peak, _ = sized(server.url, NoAnswerError, f"larger than max_answer_bytes={LIMIT}", attempts=8)
     assert peak < 4 * LIMIT
+    assert len(server.heard) == 1
 
 
 def test_small_chunks_take_no_more_memory_than_large_ones(serve, sized):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 from hostile_server import Reply, answer, text, unused_port
 
@@ -200,23 +198,3 @@ def test_a_deprecated_endpoint_warns_once_and_at_the_callers_line(serve, transpo
         sender.send(old.request(), read=bytes)
     assert caught[0].filename == __file__
     sender.send(old.request(), read=bytes)
-
-
-def test_many_threads_share_one_transport(serve, transport):
-    server = serve(by=lambda heard: answer({"target": heard.target}))
-    sender = transport(scan_url=server.url)
-    endpoint = Endpoint(interface="scan", method="GET", path="/{n}")
-    wrong = []
-
-    def ask(n: int) -> None:
-        body = sender.send(endpoint.request(path={"n": str(n)}), read=bytes).value
-        wrong.extend([] if body == b'{"target": "/%d"}' % n else [n])
-
-    threads = [threading.Thread(target=ask, args=(n,)) for n in range(30)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
-    assert sender.transport.stats.requests == 30
-    assert sender.transport.stats.statuses == {200: 30}

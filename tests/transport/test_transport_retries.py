@@ -276,23 +276,6 @@ def test_gzip_is_read_also_in_several_members(members, serve, transport):
     assert server.heard[0].headers["accept-encoding"] == "gzip"
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        Reply(body=b"x" * 2000),
-        Reply(body=b"", length=10**15, cut=0),
-        Reply(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"400\r\n" + b"x" * 1024 + b"\r\n" * 3),
-        zipped(b"\0" * 50_000_000),
-    ],
-    ids=["plain", "announced", "chunked", "zip bomb"],
-)
-def test_an_answer_that_is_too_large_is_refused_and_not_asked_again(reply, serve, transport):
-    server = serve(reply)
-    with pytest.raises(NoAnswerError, match="larger than max_answer_bytes=1000"):
-        transport(scan_url=server.url, max_answer_bytes=1000).send(READ.request(), read=bytes)
-    assert len(server.heard) == 1
-
-
 @pytest.mark.parametrize("fault", [answer({"error": "Exceeded limit maximum (9 > 5)."}, 400), text("", 413)], ids=str)
 def test_a_revised_request_is_sent_without_a_wait(fault, serve, transport, clock):
     seen = []

@@ -15,7 +15,7 @@ import urllib3
 from hostile_server import Reply, answer, text, unused_port
 
 from ledgerframes.config.resolving import resolve
-from ledgerframes.config.settings import Secret, Settings
+from ledgerframes.config.settings import Settings
 from ledgerframes.errors import ConfigurationError, LedgerframesError, NoAnswerError, StatusError
 from ledgerframes.transport import Endpoint, Sender, Transport
 
@@ -216,12 +216,6 @@ def test_settings_and_transport_show_no_token():
     with Transport(settings) as opened:
         sender = Sender(opened)
         assert not leaks(repr(sender) + repr(vars(sender)) + repr(sender.transport.stats))
-
-
-def test_a_secret_shows_as_stars():
-    secret = Secret(TOKEN, name="token")
-    assert f"{secret} {secret!r}" == "Secret(***) Secret(***)"
-    assert secret.reveal() == TOKEN
 
 
 def test_the_log_says_what_was_asked_and_what_failed(serve, transport, root_log):
