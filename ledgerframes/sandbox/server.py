@@ -94,30 +94,23 @@ class Sandbox(Served):
 
     Attributes:
         world: the ledger that it serves; `world.items()` is its whole history.
+        scan_url: the base of the Scan interface.
+        validator_url: the base of the Validator interface.
+        registry_url: the base of the token-registry interface.
+        ledger_url: the base of the participant ledger interface.
     """
 
     def __init__(self, view: ServerView, app: App, how: Serving, *, issuer: Issuer) -> None:
         super().__init__(app, port=how.port, faults=how.faults, latency=how.latency)
         self.world = view.world
+        self.scan_url, self.validator_url, self.ledger_url = (
+            f"{self.url}/api/{interface}" for interface in ("scan", "validator", "ledger")
+        )
+        self.registry_url = self.url
         self._view = view
         self._issuer = issuer
         self.start()
         self._growth = None if how.rate is None else LedgerGrowth(self.world.advance, rate=how.rate)
-
-    @property
-    def scan_url(self) -> str:
-        """The base of the Scan interface."""
-        return f"{self.url}/api/scan"
-
-    @property
-    def validator_url(self) -> str:
-        """The base of the Validator interface."""
-        return f"{self.url}/api/validator"
-
-    @property
-    def registry_url(self) -> str:
-        """The base of the token-registry interface."""
-        return self.url
 
     @property
     def registry_urls(self) -> dict[str, str]:
@@ -127,11 +120,6 @@ class Sandbox(Served):
         with self.world.lock:
             urls = {COIN_RULES.entity: self.url, TOKEN_RULES.entity: f"{self.url}{ISSUER}"}
             return {self.world.rules[one].signatories[0]: url for one, url in urls.items() if one in self.world.rules}
-
-    @property
-    def ledger_url(self) -> str:
-        """The base of the participant ledger interface."""
-        return f"{self.url}/api/ledger"
 
     def prune(self, *, before: Any = None, window: str | None = None) -> None:
         """Throw away what the scan has shown so far, from the next request on; without arguments it has everything.

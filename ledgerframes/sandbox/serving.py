@@ -127,7 +127,7 @@ class Served:
         from uvicorn.server import ServerState
 
         self._state, end = ServerState(), asyncio.Event()
-        state, config = self._state, _config(_dated(self._answer, self._state.default_headers))
+        state, config = self._state, _config(self._answer)
         protocol: Any = config.http_protocol_class
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
@@ -150,6 +150,9 @@ class Served:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = f"{scope['method']} {scope['path']}"
+        if self._state is not None:
+            # As servers do: a current Date in every response.
+            self._state.default_headers[:] = [(b"date", formatdate(usegmt=True).encode())]
         with self._lock:
             self._arrived[name] += 1
             draws = self._draws
@@ -173,16 +176,6 @@ class Served:
         except Exception:
             logger.exception("the app failed on %s %s", scope["method"], scope["path"])
             raise
-
-
-def _dated(app: App, headers: list[tuple[bytes, bytes]]) -> App:
-    """Add a current Date header to every response, as servers do."""
-
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        headers[:] = [(b"date", formatdate(usegmt=True).encode())]
-        await app(scope, receive, send)
-
-    return answer
 
 
 def _config(app: App) -> uvicorn.Config:

@@ -7,9 +7,8 @@ from random import Random
 from typing import Any, Final
 
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.contracts import Contract
+from ledgerframes.sandbox.world.contracts import OFFSET, Contract
 from ledgerframes.sandbox.world.parties import ADMIN, OPERATOR, Right, User, fingerprint
-from ledgerframes.sandbox.world.reassignment_legs import OFFSET
 from ledgerframes.sandbox.world.templates import LICENSE, NAME_RULES
 from ledgerframes.sandbox.world.world import Update, World
 from tests.hostile import values

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
-from ledgerframes.sandbox.world.instruments import instrument_record
+from ledgerframes.sandbox.http.registry import instrument_record
 
 PAUSED_ID: Final = "HALCYON-NOTE-2026"
 OLD_STYLE_ID: Final = "ORCHARD-POINT"

@@ -10,9 +10,8 @@ from functools import partial
 
 import pytest
 
-from ledgerframes.sandbox.commands.batches import write_batch
+from ledgerframes.sandbox.commands.batches import RequestedChange, carry_out, write_batch
 from ledgerframes.sandbox.commands.bodies import CommandVariants, CreateCommand, SubmitCommands
-from ledgerframes.sandbox.commands.submission import RequestedChange, carry_out
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.world import ChangeId

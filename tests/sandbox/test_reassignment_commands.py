@@ -278,7 +278,7 @@ def test_the_organization_that_runs_the_ledger_acts_elsewhere(desk, places):
 def test_a_command_may_complete_what_the_ledger_began_and_it_lives_on():
     with start(seed=11, updates=600) as sandbox:
         desk, world = Desk(sandbox), sandbox.world
-        for half in list(world.reassignments.open.values()):
+        for half in list(world.contracts.open.values()):
             user = half.submitter.partition("::")[0]
             if half.source != half.target and not world.accounts.get(user).deactivated:
                 answer = desk.reassign(assign(half.unassign_id, half.source, half.target), user=user)

@@ -9,6 +9,7 @@ import pytest
 
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
+from ledgerframes.sandbox.world.contracts import departure
 from tests.hostile.instruments import invent_instruments
 from tests.rigs.servers import started
 from tests.sandbox.asking import ask
@@ -207,9 +208,10 @@ def test_a_disclosed_contract_in_flight_is_a_conflict_until_it_arrives(position)
     with started(world=world) as sandbox:
         disclosed = factory(sandbox, arguments()).json["choiceContext"]["disclosedContracts"][position]
         contract = world.contracts.active[disclosed["contractId"]]
-        world.contracts.unassign(contract)
+        leg = departure(contract, world.synchronizers[0], world.synchronizers[1], submitter="", rng=Random(1))
+        world.contracts.depart(leg)
         refused = factory(sandbox, arguments())
-        world.contracts.assign(contract, world.synchronizers[1])
+        world.contracts.arrive(leg)
         again = factory(sandbox, arguments()).json["choiceContext"]["disclosedContracts"][position]
 
     assert refused.status == 409

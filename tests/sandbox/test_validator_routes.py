@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import urllib.parse
+from random import Random
 
 import pytest
 
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world.contracts import departure
 from tests.rigs.servers import started
 from tests.sandbox.asking import ask, party_of
 
@@ -149,7 +151,8 @@ def test_a_preapproval_in_flight_has_no_synchronizer():
     world = generate(7, 40)
     party = world.accounts.get("bob").primary_party
     given = next(one for one in world.contracts.active.values() if "validFrom" in one.payload and one.owner == party)
-    world.contracts.unassign(given)
+    here, there, *_ = world.synchronizers
+    world.contracts.depart(departure(given, here, there, submitter="", rng=Random(1)))
     with started(world=world) as other:
         answer = call(other, PREAPPROVALS + urllib.parse.quote(party, safe=""))
 

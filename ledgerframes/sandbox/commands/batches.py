@@ -1,10 +1,13 @@
-"""Carries out a batch of commands, or of reassignments, all or none; the command routes call it."""
+"""Admits a submitted change once and carries it out as a whole or not at all; the command routes call it.
+
+A change is a batch of commands, which becomes one transaction, or of reassignments, each of which becomes an update.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ledgerframes.sandbox.commands import errors
 from ledgerframes.sandbox.commands.bodies import (
@@ -19,12 +22,84 @@ from ledgerframes.sandbox.commands.bodies import (
 from ledgerframes.sandbox.commands.choices import Exercise, choice_of, create_iou, read_iou, read_record, write_record
 from ledgerframes.sandbox.commands.errors import LedgerError, invalid
 from ledgerframes.sandbox.commands.event_filters import REFERENCE
-from ledgerframes.sandbox.world.contracts import Contract, Template
+from ledgerframes.sandbox.world.contracts import Contract, Contracts, Leg, Template, departure
 from ledgerframes.sandbox.world.parties import fingerprint
-from ledgerframes.sandbox.world.reassignment_legs import Leg, departure
 from ledgerframes.sandbox.world.simulation import Simulation, Transaction
 from ledgerframes.sandbox.world.templates import COIN_RULES, IOU, OPEN_ROUND
-from ledgerframes.sandbox.world.world import Update, World
+from ledgerframes.sandbox.world.timestamps import SECOND
+from ledgerframes.sandbox.world.world import ChangeId, Submission, Update, World
+
+# How far a command advances the ledger's clock, in microseconds: its record time is later than everything before it.
+PACE: Final = 100_000
+# For so long a change counts as the same, in the ledger's time.
+_REMEMBERED: Final = 86_400 * SECOND
+
+# Writes the updates of the change from a record time on and applies them; or raises and changes nothing.
+Write = Callable[[Simulation, int], list[Update]]
+
+
+class RequestedChange(NamedTuple):
+    """A change as it was submitted.
+
+    Attributes:
+        journal_entry: how to ask for it again: the kind of command, the user and the body.
+    """
+
+    change_id: ChangeId
+    submission_id: str
+    workflow_id: str
+    journal_entry: tuple[str, str, str] = ("", "", "")
+
+
+def admit(world: World, change: RequestedChange) -> Simulation:
+    """The simulation that the change may be carried out on.
+
+    Raises:
+        LedgerError: the ledger takes no commands, the change was carried out before, or its parties act elsewhere.
+    """
+    sim = world.simulation
+    if sim is None or not world.ledger_updates:
+        cause = "The ledger has no updates yet, or takes no commands; let it advance by one first"
+        raise LedgerError("SYNCHRONIZER_NOT_READY", cause, kind=errors.UNAVAILABLE, retry=errors.SOON)
+    earlier = world.submissions.get(change.change_id)
+    if earlier is not None and sim.now - earlier.at <= _REMEMBERED:
+        known, offset = earlier.submission_id, str(earlier.offset)
+        context = {"existing_submission_id": known, "completion_offset": offset, "accepted": "true"}
+        cause = f"A command with this change id has already been carried out, as submission {known!r}"
+        raise LedgerError("DUPLICATE_COMMAND", cause, kind=errors.EXISTS, context=context)
+    elsewhere = sim.elsewhere(change.change_id.submitters)
+    if elsewhere:
+        code = "NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT"
+        cause = f"No synchronizer on which this participant can submit for {sorted(elsewhere)}; they act elsewhere"
+        raise LedgerError(code, cause, kind=errors.STATE)
+    return sim
+
+
+def carry_out(world: World, change: RequestedChange, write: Write) -> list[str]:
+    """Carry out a change, under the world's lock; the ids of its updates.
+
+    Raises:
+        LedgerError: it is refused, and nothing has changed.
+    """
+    sim = admit(world, change)
+    chance, stored = sim.rng.getstate(), sim.stored
+    try:
+        updates = write(sim, sim.now + PACE)
+    except BaseException:
+        # A refused command must not change the bytes of what the seed makes up later.
+        sim.rng.setstate(chance)
+        sim.stored = stored
+        raise
+    world.record(updates)
+    sim.now = updates[-1].record_time
+    ids = [update.update_id for update in updates]
+    known = change.submission_id or f"submission-{ids[0][-16:]}"
+    submission = Submission(change.change_id, known, change.workflow_id, sim.now, world.offset(ids[-1]))
+    world.submissions[change.change_id] = submission
+    world.submitted.update(dict.fromkeys(ids, submission))
+    world.later_changes.append(change.journal_entry)
+    return ids
+
 
 # Any party may use these: scan returns them to everybody.
 _PUBLIC: Final = frozenset({COIN_RULES, OPEN_ROUND})
@@ -151,7 +226,7 @@ def check_place(sim: Simulation, contract: Contract, synchronizer_id: str) -> No
         LedgerError: it is in flight, or on another one.
     """
     at, about = contract.synchronizer_id, ("CONTRACT_ID", contract.contract_id)
-    if at is None or contract.contract_id in sim.world.reassignments.early_arrivals:
+    if at is None or contract.contract_id in sim.world.contracts.early_arrivals:
         cause = f"Contract {contract.contract_id} is being reassigned; complete the reassignment first"
         kind = errors.CONTENTION
         raise LedgerError("CONTRACT_BEING_REASSIGNED", cause, kind=kind, resource=about, retry=errors.SOON)
@@ -206,7 +281,7 @@ def write_reassignment(
     if len({leg.contract.contract_id for leg in legs}) < len(legs):
         raise invalid("the commands of one reassignment name a contract twice")
     for leg in legs:
-        _move(leg, sim.world)
+        _move(leg, sim.world.contracts)
     # One microsecond apart: record times increase strictly within a synchronizer.
     return [_update(leg, sim, now + place) for place, leg in enumerate(legs)]
 
@@ -234,10 +309,10 @@ def _leaving(command: UnassignCommand, submitter: str, sim: Simulation) -> Leg:
 def _arriving(command: AssignCommand, submitter: str, world: World) -> Leg:
     reassignment_id = command.reassignment_id
     about = ("REASSIGNMENT_ID", reassignment_id)
-    if reassignment_id in world.reassignments.assigned:
+    if reassignment_id in world.contracts.assigned:
         cause = f"The reassignment {reassignment_id!r} has already been completed"
         raise LedgerError("REASSIGNMENT_ALREADY_COMPLETED", cause, kind=errors.EXISTS, resource=about)
-    leg = world.reassignments.open.get(reassignment_id)
+    leg = world.contracts.open.get(reassignment_id)
     if leg is None or submitter not in (*leg.contract.signatories, *leg.contract.observers):
         cause = f"No reassignment with the id {reassignment_id!r} is known to the submitter"
         raise LedgerError("REASSIGNMENT_NOT_FOUND", cause, kind=errors.MISSING, resource=about)
@@ -248,14 +323,12 @@ def _arriving(command: AssignCommand, submitter: str, world: World) -> Leg:
     return leg._replace(assigning=True, submitter=submitter)
 
 
-def _move(leg: Leg, world: World) -> None:
-    if not leg.assigning:
-        world.contracts.unassign(leg.contract)
-        world.reassignments.unassigned(leg)
-        return
-    world.contracts.assign(leg.contract, leg.target)
-    world.contracts.release(leg.contract)
-    world.reassignments.arrived(leg)
+def _move(leg: Leg, contracts: Contracts) -> None:
+    if leg.assigning:
+        contracts.arrive(leg)
+        contracts.release(leg.contract)
+    else:
+        contracts.depart(leg)
 
 
 def _update(leg: Leg, sim: Simulation, at: int) -> Update:

@@ -32,12 +32,7 @@ from ledgerframes.sandbox.world.templates import (
 def mark_activity(tx: Transaction, sim: Simulation) -> None:
     """Let a featured app mark its activity, alone or shared with some of its users."""
     rng = sim.rng
-    rights = [
-        right
-        for validator in sim.parties.validators
-        for right in [sim.one(FEATURED_RIGHT, validator)]
-        if right is not None
-    ]
+    rights = [right for one in sim.parties.validators if (right := sim.one(FEATURED_RIGHT, one)) is not None]
     if not rights:
         return mint(tx, sim)
     right = rng.choice(rights)
@@ -53,13 +48,8 @@ def _mark(tx: Transaction, sim: Simulation, right: Contract) -> None:
     others = {sim.parties.person(rng) for _ in range(rng.randrange(1, 5))}
     shares = _weights(rng.randrange(5, 100), [provider, *sorted(others)])
     argument = {"beneficiaries": [{"beneficiary": share, "weight": decimal(weight)} for share, weight in shares]}
-    event = tx.exercise(
-        right,
-        "FeaturedAppRight_CreateActivityMarker",
-        argument,
-        acting=(provider,),
-        interface_id=sim.packages.featured_interface,
-    )
+    choice, interface_id = "FeaturedAppRight_CreateActivityMarker", sim.packages.featured_interface
+    event = tx.exercise(right, choice, argument, acting=(provider,), interface_id=interface_id)
     markers = [
         tx.create(
             ACTIVITY_MARKER,
@@ -203,14 +193,8 @@ def share(tx: Transaction, sim: Simulation) -> None:
         "newBeneficiaries": [{"beneficiary": party, "percentage": decimal(part)} for party, part in shares],
         "extraArgs": extra_arguments(),
     }
-    event = tx.exercise(
-        first,
-        "RewardCoupon_AssignBeneficiaries",
-        argument,
-        acting=(provider,),
-        consuming=True,
-        interface_id=sim.packages.reward_interface,
-    )
+    choice, interface_id = "RewardCoupon_AssignBeneficiaries", sim.packages.reward_interface
+    event = tx.exercise(first, choice, argument, acting=(provider,), consuming=True, interface_id=interface_id)
     tx.archive(*others, under=event)
     made = []
     for party, part in shares:

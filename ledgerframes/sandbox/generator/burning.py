@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from ledgerframes.sandbox.generator.coins import tap
 from ledgerframes.sandbox.generator.coupons import coin_for, reward_usage, tagged
 from ledgerframes.sandbox.generator.summaries import holding_metadata
-from ledgerframes.sandbox.generator.transfers import Output, Payment, Transferred, purse, spendable, transfer
+from ledgerframes.sandbox.generator.transfers import (
+    Output,
+    Payment,
+    Transferred,
+    payment_context,
+    purse,
+    spendable,
+    transfer,
+    transfer_context,
+)
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, divided, times, units
 from ledgerframes.sandbox.world.contracts import Contract
@@ -55,30 +64,6 @@ def burn(
     return done
 
 
-def payment_context(sim: Simulation, open_round: Contract) -> dict[str, Any]:
-    """The PaymentTransferContext of a choice that pays with coins alone."""
-    return {
-        "amuletRules": sim.coin_rules.contract_id,
-        "context": transfer_context(open_round),
-    }
-
-
-def transfer_context(open_round: Contract) -> dict[str, Any]:
-    """The TransferContext of a choice that pays with coins alone."""
-    return {
-        "openMiningRound": open_round.contract_id,
-        "issuingMiningRounds": [],
-        "validatorRights": [],
-        "featuredAppRight": None,
-    }
-
-
-def app_context(sim: Simulation, open_round: Contract) -> dict[str, Any]:
-    """The AppTransferContext of a choice of an app that no feature rewards."""
-    rules = sim.coin_rules.contract_id
-    return {"amuletRules": rules, "openMiningRound": open_round.contract_id, "featuredAppRight": None}
-
-
 _TOPUP: Final = 200_000
 _MEGABYTE: Final = 10**6
 
@@ -109,16 +94,7 @@ def buy_traffic(tx: Transaction, sim: Simulation) -> None:
     done = burn(tx, sim, inputs, price, open_round, payer=provider, to_dso=True, reason="traffic purchase", under=event)
     burned = price + done.sums.holding_fees + done.sums.change_fee
     # The transfer inside has rewarded its fees already.
-    reward_usage(
-        tx,
-        sim,
-        user=provider,
-        provider=None,
-        burned=burned - done.sums.burned,
-        featured=False,
-        open_round=open_round,
-        under=event,
-    )
+    reward_usage(tx, provider, None, burned - done.sums.burned, open_round, event, featured=False)
     bought = {
         "memberId": f"PAR::{provider}",
         "synchronizerId": sim.main,
@@ -164,7 +140,7 @@ def preapprove(tx: Transaction, sim: Simulation, receiver: str) -> bool:
     acting = tuple(dict.fromkeys((receiver, provider)))
     choice = "AmuletRules_CreateTransferPreapproval"
     event = tx.exercise(sim.coin_rules, choice, argument, acting=acting)
-    result = _paid(tx, sim, inputs, price, open_round, provider=provider, under=event)
+    result = _paid(tx, inputs, price, open_round, provider=provider, under=event)
     begin = timestamps.trimmed(sim.now)
     payload = {
         "receiver": receiver,
@@ -202,7 +178,7 @@ def change_preapproval(tx: Transaction, sim: Simulation) -> None:
         "newExpiresAt": until,
     }
     event = tx.exercise(consent, "TransferPreapproval_Renew", argument, acting=(provider,), consuming=True)
-    result = _paid(tx, sim, inputs, price, open_round, provider=provider, under=event)
+    result = _paid(tx, inputs, price, open_round, provider=provider, under=event)
     payload = {**consent.payload, "lastRenewedAt": timestamps.trimmed(sim.now), "expiresAt": until}
     renewed = tx.create(PREAPPROVAL, payload, under=event).contract_id
     parties = {"receiver": receiver, "provider": provider}
@@ -210,18 +186,11 @@ def change_preapproval(tx: Transaction, sim: Simulation) -> None:
 
 
 def _paid(
-    tx: Transaction,
-    sim: Simulation,
-    inputs: list[Contract],
-    price: int,
-    open_round: Contract,
-    *,
-    provider: str,
-    under: Event,
+    tx: Transaction, inputs: list[Contract], price: int, open_round: Contract, *, provider: str, under: Event
 ) -> dict[str, object]:
     """Burn the price; the members of the result that are about it."""
     reason = "transfer preapproval"
-    done = burn(tx, sim, inputs, price, open_round, payer=provider, to_dso=False, reason=reason, under=under)
+    done = burn(tx, tx.sim, inputs, price, open_round, payer=provider, to_dso=False, reason=reason, under=under)
     meta = holding_metadata("burn", burned=price + done.sums.burned, reason=reason)
     return {"transferResult": done.result, "amuletPaid": decimal(price), "meta": {"values": meta}}
 

@@ -1,15 +1,17 @@
-"""Activities with the native coin: minting, paying, batches of payments, locking, unlocking, expiry."""
+"""Activities with the native coin: minting, paying, offers between wallets, batches of payments, locking, expiry."""
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any, Final
 
 from ledgerframes.sandbox.generator.configuration import fees_of
+from ledgerframes.sandbox.generator.coupons import tagged
 from ledgerframes.sandbox.generator.summaries import creation, holding_metadata
 from ledgerframes.sandbox.generator.transfers import (
     Output,
     Payment,
-    Transferred,
+    app_context,
     make_coin,
     purse,
     put_coin,
@@ -20,7 +22,8 @@ from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, spelled, units
 from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
-from ledgerframes.sandbox.world.templates import LOCKED_COIN
+from ledgerframes.sandbox.world.templates import ACCEPTED_OFFER, LOCKED_COIN, OFFER
+from ledgerframes.sandbox.world.world import World
 
 # Small enough that holding fees use it up within a few rounds.
 _TIP_ROUNDS: Final = 4
@@ -58,8 +61,8 @@ def pay(tx: Transaction, sim: Simulation) -> None:
     count = 1 if rng.random() < 0.7 else 3
     receivers = [sim.parties.people_but(rng, sender) for _ in range(count)]
     tx.workflow_id = "wallet-payment" if rng.random() < 0.3 else ""
-    if spend(tx, sim, sender, receivers, reason=rng.choice(("", "", "", "rent", "invoice 2025/17"))) is None:
-        mint(tx, sim, sender)
+    reason = rng.choice(("", "", "", "rent", "invoice 2025/17"))
+    _spend(tx, sim, sender, receivers, coins=4, provider=sim.parties.host(sender), reason=reason)
 
 
 def pay_batch(tx: Transaction, sim: Simulation) -> None:
@@ -67,21 +70,35 @@ def pay_batch(tx: Transaction, sim: Simulation) -> None:
     rng = sim.rng
     sender = sim.parties.person(rng)
     receivers = [sim.parties.people_but(rng, sender) for _ in range(rng.randrange(8, 14))]
-    open_round, inputs = sim.open_round(), purse(sim, sender, 8)
-    if spendable(inputs, open_round, outputs=len(receivers)) <= len(receivers):
-        return mint(tx, sim, sender)
-    _transfer_shares(tx, sim, inputs, receivers, Payment(open_round), sender=sender)
-    tx.workflow_id = "payout-run"
-    return None
+    if _spend(tx, sim, sender, receivers, coins=8):
+        tx.workflow_id = "payout-run"
 
 
-def spend(tx: Transaction, sim: Simulation, sender: str, receivers: list[str], *, reason: str) -> Transferred | None:
-    """Pay shares of some of a party's coins; None if they do not cover their own transfer."""
-    open_round, inputs = sim.open_round(), purse(sim, sender, 4)
-    if spendable(inputs, open_round, outputs=len(receivers)) <= len(receivers):
-        return None
-    payment = Payment(open_round, provider=sim.parties.host(sender), reason=reason)
-    return _transfer_shares(tx, sim, inputs, receivers, payment, sender=sender)
+def _spend(
+    tx: Transaction,
+    sim: Simulation,
+    sender: str,
+    receivers: list[str],
+    *,
+    coins: int,
+    provider: str = "",
+    reason: str = "",
+) -> bool:
+    """Pay each receiver a share of the value of some coins; where they do not cover the fees, their owner gets more."""
+    open_round, inputs = sim.open_round(), purse(sim, sender, coins)
+    # The rest is change.
+    rest, outputs = spendable(inputs, open_round, outputs=len(receivers)), []
+    if rest <= len(receivers):
+        mint(tx, sim, sender)
+        return False
+    tips = sim.rng.random() < 0.1
+    for left, receiver in zip(range(len(receivers), 0, -1), receivers, strict=True):
+        share = 1 + sim.rng.randrange(rest // 2 + 1) // left
+        share = min(share, _tip(sim, open_round)) if tips else min(share, rest - left + 1)
+        outputs.append(Output(receiver, share))
+        rest -= share
+    transfer(tx, sim, inputs, outputs, Payment(open_round, provider=provider, reason=reason), sender=sender)
+    return True
 
 
 def lock(tx: Transaction, sim: Simulation) -> None:
@@ -196,25 +213,71 @@ def _may_end(sim: Simulation, coin: Contract) -> bool:
     return lock is None or (lock["optContext"] is None and timestamps.parse(lock["expiresAt"]) <= sim.now)
 
 
-def _transfer_shares(
-    tx: Transaction,
-    sim: Simulation,
-    inputs: list[Contract],
-    receivers: list[str],
-    payment: Payment,
-    *,
-    sender: str,
-) -> Transferred:
-    """Pay each receiver a share of the inputs' value without their fees; the rest is change."""
-    rest, outputs = spendable(inputs, payment.open_round, outputs=len(receivers)), []
-    tips = sim.rng.random() < 0.1
-    for left, receiver in zip(range(len(receivers), 0, -1), receivers, strict=True):
-        share = 1 + sim.rng.randrange(rest // 2 + 1) // left
-        share = min(share, _tip(sim, payment.open_round)) if tips else min(share, rest - left + 1)
-        outputs.append(Output(receiver, share))
-        rest -= share
-    return transfer(tx, sim, inputs, outputs, payment, sender=sender)
-
-
 def _tip(sim: Simulation, open_round: Contract) -> int:
     return 1 + sim.rng.randrange(_TIP_ROUNDS * fees_of(open_round).holding)
+
+
+def make_offer(tx: Transaction, sim: Simulation) -> None:
+    """Offer somebody coin, to be accepted within a day."""
+    sender = sim.parties.person(sim.rng)
+    offer(tx, sim, sender=sender, receiver=sim.parties.people_but(sim.rng, sender))
+
+
+def answer_offer(tx: Transaction, sim: Simulation) -> None:
+    """Answer an open offer: mostly accepted and paid at once."""
+    offers = list(islice(sim.world.contracts.free(OFFER, sim.main).values(), 12))
+    if not offers:
+        return make_offer(tx, sim)
+    chosen = sim.rng.choice(offers)
+    chance = sim.rng.random()
+    if chance < 0.65:
+        return _accept(tx, sim, chosen)
+    choice, party = ("Reject", "receiver") if chance < 0.85 else ("Withdraw", "sender")
+    acting, result = (chosen.payload[party],), {"trackingInfo": {"trackingId": chosen.payload["trackingId"]}}
+    tx.exercise(chosen, f"TransferOffer_{choice}", {}, acting=acting, consuming=True, result=result)
+    return None
+
+
+def offers_of(world: World, party: str) -> list[Contract]:
+    """The open offers from or to a party, the oldest first; one that ran out is open until somebody ends it."""
+    return [one for one in world.contracts.of(OFFER) if party in (one.payload["sender"], one.payload["receiver"])]
+
+
+def offer(tx: Transaction, sim: Simulation, *, sender: str, receiver: str, owner: str = "") -> None:
+    """Make an offer; one that somebody owns is answered by nobody."""
+    rng = sim.rng
+    payload = {
+        "sender": sender,
+        "receiver": receiver,
+        "dso": sim.parties.dso,
+        "amount": {"amount": decimal(rng.randrange(1, 300 * UNITS)), "unit": "AMULETUNIT"},
+        "description": rng.choice(["rent", "thanks", "invoice 2025/17", "Käffchen", "", "gift \N{WRAPPED PRESENT}"]),
+        "expiresAt": timestamps.trimmed(sim.now + 86_400 * timestamps.SECOND),
+        "trackingId": f"{rng.getrandbits(128):032x}",
+    }
+    tx.create(OFFER, payload, owner=owner)
+
+
+def _accept(tx: Transaction, sim: Simulation, offered: Contract) -> None:
+    payload = offered.payload
+    sender, receiver = payload["sender"], payload["receiver"]
+    event = tx.exercise(offered, "TransferOffer_Accept", {}, acting=(receiver,), consuming=True)
+    accepted = tx.create(ACCEPTED_OFFER, payload, under=event)
+    event["exercise_result"] = {"acceptedTransferOffer": accepted.contract_id}
+    open_round, wanted = sim.open_round(), units(payload["amount"]["amount"])
+    coins = purse(sim, sender, 3)
+    if spendable(coins, open_round) < wanted:
+        return
+    argument = {
+        "inputs": [tagged(coin) for coin in coins],
+        "transferContext": app_context(sim, open_round),
+        "walletProvider": sim.parties.host(sender),
+    }
+    completing = tx.exercise(accepted, "AcceptedTransferOffer_Complete", argument, acting=(sender,), consuming=True)
+    payment = Payment(open_round, provider=sim.parties.host(sender), reason=payload["description"])
+    done = transfer(tx, sim, coins, [Output(receiver, wanted)], payment, sender=sender, under=completing)
+    completing["exercise_result"] = {
+        "transferResult": done.result,
+        "senderChangeAmulet": done.change.contract_id if done.change else None,
+        "trackingInfo": {"trackingId": payload["trackingId"]},
+    }

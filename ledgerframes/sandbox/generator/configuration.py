@@ -249,6 +249,16 @@ class Totals(NamedTuple):
         }
 
 
+#: The member of a round's payload that has the issuance per unit of weight, by the share.
+PER_COUPON: Final = {
+    "validator": "issuancePerValidatorRewardCoupon",
+    "featured": "issuancePerFeaturedAppRewardCoupon",
+    "unfeatured": "issuancePerUnfeaturedAppRewardCoupon",
+    "sv": "issuancePerSvRewardCoupon",
+    "faucet": "optIssuancePerValidatorFaucetCoupon",
+}
+
+
 class Issuance(NamedTuple):
     """Ten-billionths of a coin per unit of weight, the amount nobody can claim, and the development fund's share."""
 

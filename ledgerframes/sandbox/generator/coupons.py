@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from ledgerframes.sandbox.generator.configuration import uses_traffic
+from ledgerframes.sandbox.generator.configuration import PER_COUPON, uses_traffic
 from ledgerframes.sandbox.generator.summaries import Sums
-from ledgerframes.sandbox.world.amounts import UNITS, decimal, divided, times, units
+from ledgerframes.sandbox.world.amounts import UNITS, decimal, divided, quotient, units
 from ledgerframes.sandbox.world.contracts import Contract, round_of
 from ledgerframes.sandbox.world.parties import name_of
 from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
@@ -27,21 +27,13 @@ from ledgerframes.sandbox.world.templates import (
 
 
 def reward_usage(
-    tx: Transaction,
-    sim: Simulation,
-    *,
-    user: str,
-    provider: str | None,
-    burned: int,
-    featured: bool,
-    open_round: Contract,
-    under: Event,
+    tx: Transaction, user: str, provider: str | None, burned: int, open_round: Contract, under: Event, *, featured: bool
 ) -> None:
     """Create the coupons for a transfer's burning: the user's validator's, and the app's, which a feature raises."""
     number = open_round.payload["round"]
     if burned:
         payload = {"user": user, "amount": decimal(burned), "round": number}
-        tx.create(VALIDATOR_COUPON, payload, owner=sim.parties.host(user), under=under)
+        tx.create(VALIDATOR_COUPON, payload, owner=tx.sim.parties.host(user), under=under)
     extra = coin_for(open_round, UNITS) if featured else 0
     if provider is not None and burned + extra and not uses_traffic(open_round):
         app_coupon(tx, provider, provider, burned + extra, open_round, under, featured=featured, named=False)
@@ -141,62 +133,68 @@ def coin_for(open_round: Contract, usd: int) -> int:
     return divided(usd, units(open_round.payload["amuletPrice"]))
 
 
-_TAGS: Final = {
-    COIN.entity: "InputAmulet",
-    APP_COUPON.entity: "InputAppRewardCoupon",
-    VALIDATOR_COUPON.entity: "InputValidatorRewardCoupon",
-    SV_COUPON.entity: "InputSvRewardCoupon",
-    LIVENESS_RECORD.entity: "InputValidatorLivenessActivityRecord",
-    FUND_COUPON.entity: "InputDevelopmentFundCoupon",
-    REWARD_COUPON.entity: "InputRewardCouponV2",
+class Kind(NamedTuple):
+    """How a transfer that claims it, and its round, use a kind of coupon.
+
+    Attributes:
+        tag: of a transfer's input.
+        sums: the sums of a transfer that it adds to.
+        share: the share of a round's issuance that it is paid from; empty for a coupon that states coin itself.
+        listed: the list of a round's expired coupons that it belongs to.
+    """
+
+    tag: str
+    sums: tuple[str, ...]
+    share: str = ""
+    listed: str = ""
+
+
+_ACTIVITY: Final = "InputValidatorLivenessActivityRecord"
+KINDS: Final = {
+    VALIDATOR_COUPON: Kind("InputValidatorRewardCoupon", ("validator",), "validator", "validatorRewardCouponCids"),
+    APP_COUPON: Kind("InputAppRewardCoupon", ("app",), "unfeatured", "appCouponCids"),
+    SV_COUPON: Kind("InputSvRewardCoupon", ("sv",), "sv", "svRewardCouponCids"),
+    # The validators' amount contains the faucets'.
+    FAUCET_COUPON: Kind("ExtTransferInput", ("validator", "faucet"), "faucet", "optValidatorFaucetCouponCids"),
+    LIVENESS_RECORD: Kind(_ACTIVITY, ("validator", "faucet"), "faucet", "optValidatorLivenessActivityRecordCids"),
+    FUND_COUPON: Kind("InputDevelopmentFundCoupon", ("fund",)),
+    REWARD_COUPON: Kind("InputRewardCouponV2", ("app",)),
 }
-
-
-# They state coin, and no round issues them.
-_IN_COIN: Final = (FUND_COUPON, REWARD_COUPON)
 
 
 def consume_coupon(tx: Transaction, sim: Simulation, coupon: Contract, sums: Sums, *, under: Event) -> None:
     """End a coupon as the input of a transfer, and add its value to the transfer's sums."""
-    if coupon.template in _IN_COIN:
-        if coupon.template is FUND_COUPON:
-            sums.fund += units(coupon.payload["amount"])
-        else:
-            sums.app += units(coupon.payload["amount"])
-        tx.archive(coupon, under=under)
-        return
-    worth = times(weight_of(coupon), issuance_for(issuing(sim)[round_of(coupon)], coupon))
+    kind = KINDS[coupon.template]
+    if kind.share:
+        worth = quotient(worth_of(coupon, issuing(sim)[round_of(coupon)]), UNITS)
+    else:
+        worth = units(coupon.payload["amount"])
+    for name in kind.sums:
+        setattr(sums, name, getattr(sums, name) + worth)
+    argument: dict[str, Any] = {}
     if coupon.template is SV_COUPON:
-        sums.sv += worth
-        choice, owner = "SvRewardCoupon_ArchiveAsBeneficiary", (coupon.owner,)
-        tx.exercise(coupon, choice, {}, acting=owner, consuming=True, under=under, result=f"{choice}Result")
+        choice, acting = "SvRewardCoupon_ArchiveAsBeneficiary", [coupon.owner]
     elif coupon.template is VALIDATOR_COUPON:
-        sums.validator += worth
-        right = right_of(sim, coupon.payload["user"])
+        right = sim.one(VALIDATOR_RIGHT, coupon.payload["user"])
         argument = {"validator": coupon.owner, "rightCid": right.contract_id if right else None}
         choice, acting = "ValidatorRewardCoupon_ArchiveAsValidator", sorted((coupon.owner, sim.parties.dso))
-        tx.exercise(coupon, choice, argument, acting=acting, consuming=True, under=under, result=f"{choice}Result")
     else:
-        if coupon.template is APP_COUPON:
-            sums.app += worth
-        else:
-            # The validators' amount contains the faucets'.
-            sums.validator += worth
-            sums.faucet += worth
         tx.archive(coupon, under=under)
+        return
+    tx.exercise(coupon, choice, argument, acting=acting, consuming=True, under=under, result=f"{choice}Result")
 
 
 def tagged(one: Contract) -> dict[str, Any]:
     """A coin or a coupon as a transfer's input."""
-    if one.template is FAUCET_COUPON:
-        inner = {"dummyUnitField": {}, "optInputValidatorFaucetCoupon": one.contract_id}
-        return {"tag": "ExtTransferInput", "value": inner}
-    return {"tag": _TAGS[one.template.entity], "value": one.contract_id}
+    if one.template is COIN:
+        return {"tag": "InputAmulet", "value": one.contract_id}
+    faucet = {"dummyUnitField": {}, "optInputValidatorFaucetCoupon": one.contract_id}
+    return {"tag": KINDS[one.template].tag, "value": faucet if one.template is FAUCET_COUPON else one.contract_id}
 
 
 def issuing_rounds(sim: Simulation, coupons: Sequence[Contract]) -> list[list[Any]]:
     """The rounds that coupons are claimed from, each with its contract."""
-    coupons = [coupon for coupon in coupons if coupon.template not in _IN_COIN]
+    coupons = [coupon for coupon in coupons if KINDS[coupon.template].share]
     rounds = issuing(sim) if coupons else {}
     return [
         [rounds[number].payload["round"], rounds[number].contract_id]
@@ -207,13 +205,8 @@ def issuing_rounds(sim: Simulation, coupons: Sequence[Contract]) -> list[list[An
 def rights_of(sim: Simulation, coupons: Sequence[Contract]) -> list[list[str]]:
     """The rights that validators need for their users' coupons, by user."""
     users = sorted({coupon.payload["user"] for coupon in coupons if coupon.template is VALIDATOR_COUPON})
-    rights = [(user, right_of(sim, user)) for user in users]
+    rights = [(user, sim.one(VALIDATOR_RIGHT, user)) for user in users]
     return [[user, right.contract_id] for user, right in rights if right is not None]
-
-
-def right_of(sim: Simulation, user: str) -> Contract | None:
-    """The right of a user's validator to claim the rewards for the user's burning."""
-    return sim.one(VALIDATOR_RIGHT, user)
 
 
 def issuing(sim: Simulation) -> dict[int, Contract]:
@@ -221,20 +214,19 @@ def issuing(sim: Simulation) -> dict[int, Contract]:
     return {round_of(issuing): issuing for issuing in sim.world.contracts.free(ISSUING_ROUND, sim.main).values()}
 
 
+def share_of(coupon: Contract) -> str:
+    """The share of a round's issuance that a coupon is paid from, a member of `Totals` and of `Issuance`."""
+    share = KINDS[coupon.template].share
+    return "featured" if share == "unfeatured" and coupon.payload["featured"] else share
+
+
 def weight_of(coupon: Contract) -> int:
-    """A coupon's weight in ten-billionths of one."""
-    if coupon.template in (FAUCET_COUPON, LIVENESS_RECORD):
-        return UNITS
-    return int(coupon.payload["weight"]) * UNITS if coupon.template is SV_COUPON else units(coupon.payload["amount"])
+    """A coupon's weight in its share: an amount in ten-billionths, a super validator's weight, or one for a faucet."""
+    weight = coupon.payload.get("weight", 1)
+    return units(coupon.payload["amount"]) if "amount" in coupon.payload else int(weight)
 
 
-def issuance_for(mining_round: Contract, coupon: Contract) -> int:
-    """The issuance of an issuing or closed round per unit of a coupon's weight."""
-    kind = coupon.template
-    if kind in (FAUCET_COUPON, LIVENESS_RECORD):
-        name = "optIssuancePerValidatorFaucetCoupon"
-    elif kind is APP_COUPON:
-        name = f"issuancePer{'Featured' if coupon.payload['featured'] else 'Unfeatured'}AppRewardCoupon"
-    else:
-        name = "issuancePerSvRewardCoupon" if kind is SV_COUPON else "issuancePerValidatorRewardCoupon"
-    return units(mining_round.payload[name])
+def worth_of(coupon: Contract, mining_round: Contract) -> int:
+    """A coupon's worth in an issuing or closed round, in ten-billionths of a ten-billionth: a sum is rounded once."""
+    each = units(mining_round.payload[PER_COUPON[share_of(coupon)]])
+    return weight_of(coupon) * each * (1 if "amount" in coupon.payload else UNITS)

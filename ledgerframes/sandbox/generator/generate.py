@@ -16,23 +16,20 @@ from ledgerframes.sandbox.generator import (
     claims,
     coins,
     coupons,
-    development_fund,
     genesis,
     governance,
     ious,
     licenses,
     mining_rounds,
     names,
-    offers,
     token_standard,
 )
 from ledgerframes.sandbox.generator.governance import confirmations
 from ledgerframes.sandbox.generator.reassignment_traffic import ReassignmentTraffic
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.calendar import Calendar, calendar_of
-from ledgerframes.sandbox.world.contracts import Contract, Template, round_of
+from ledgerframes.sandbox.world.contracts import Contract, Leg, round_of
 from ledgerframes.sandbox.world.parties import fingerprint, invent_accounts, invent_parties, invent_synchronizers
-from ledgerframes.sandbox.world.reassignment_legs import Leg
 from ledgerframes.sandbox.world.simulation import Simulation, Transaction
 from ledgerframes.sandbox.world.templates import (
     ACTIVITY_MARKER,
@@ -71,8 +68,8 @@ _ON_MAIN: Final[dict[Activity, int]] = {
     genesis.report_status: 345,
     governance.vote_for_price: 3,
     names.change_name: 4,
-    offers.make_offer: 5,
-    offers.answer_offer: 6,
+    coins.make_offer: 5,
+    coins.answer_offer: 6,
     ious.issue: 3,
     ious.pass_on: 3,
     ious.redeem: 2,
@@ -289,7 +286,7 @@ def urgent(sim: Simulation) -> Activity | None:
     """The duty that does not wait: opening the next round; and before that, the first wallets."""
     if sim.founding:
         return genesis.first_wallets
-    return mining_rounds.advance_rounds if mining_rounds.round_is_due(sim) else None
+    return mining_rounds.advance_rounds if sim.now - sim.round_opened >= sim.calendar.tick else None
 
 
 def next_time(sim: Simulation) -> int:
@@ -325,16 +322,17 @@ def _coupon_duty(sim: Simulation) -> Activity | None:
         return coupons.collect_sv_coupons
     if names.payment_to_collect(sim) is not None:
         return names.collect_payment
-    if development_fund.is_due(sim):
-        return development_fund.act
-    if _count(sim, ACTIVITY_MARKER) >= _MARKERS:
+    if claims.fund_is_due(sim):
+        return claims.use_fund
+    marked, unclaimed = (len(sim.world.contracts.free(one, sim.main)) for one in (ACTIVITY_MARKER, UNCLAIMED_REWARD))
+    if marked >= _MARKERS:
         return app_rewards.convert_markers
-    return claims.merge_unclaimed if _count(sim, UNCLAIMED_REWARD) >= _MOST_UNCLAIMED else None
+    return claims.merge_unclaimed if unclaimed >= _MOST_UNCLAIMED else None
 
 
 def _closing_duty(sim: Simulation) -> Activity | None:
     for closed in sim.world.contracts.free(CLOSED_ROUND, sim.main).values():
-        if claims.has_expirable(sim, closed):
+        if any(sim.world.contracts.free_coupons(round_of(closed), sim.main)):
             return partial(claims.expire_coupons, closed=closed)
         if _is_old(sim, closed):
             confirmed = confirmations(sim, closed.contract_id)
@@ -347,7 +345,3 @@ def _is_old(sim: Simulation, closed: Contract) -> bool:
     """Whether a closed round may go: some rounds later, and with none of its coupons anywhere."""
     number = round_of(closed)
     return round_of(sim.rounds[0]) - number > 2 + _RETAINED_ROUNDS and not any(sim.world.contracts.coupons(number))
-
-
-def _count(sim: Simulation, template: Template) -> int:
-    return len(sim.world.contracts.free(template, sim.main))

@@ -7,18 +7,17 @@ from itertools import pairwise
 from typing import Any, Final
 
 from ledgerframes.sandbox.generator.burning import preapprove
-from ledgerframes.sandbox.generator.coins import tap
+from ledgerframes.sandbox.generator.coins import offer, tap
 from ledgerframes.sandbox.generator.configuration import coin_rules, dso_rules
 from ledgerframes.sandbox.generator.coupons import first_reward_state
 from ledgerframes.sandbox.generator.governance import first_price_votes
 from ledgerframes.sandbox.generator.licenses import grant
 from ledgerframes.sandbox.generator.mining_rounds import FIRST_PRICE, open_round
 from ledgerframes.sandbox.generator.names import grant_names
-from ledgerframes.sandbox.generator.offers import offer
 from ledgerframes.sandbox.generator.token_standard import found_token
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal
-from ledgerframes.sandbox.world.contracts import Contract, Template, round_of
+from ledgerframes.sandbox.world.contracts import Contract, round_of
 from ledgerframes.sandbox.world.parties import name_of
 from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import (
@@ -51,10 +50,10 @@ def bootstrap(tx: Transaction, sim: Simulation) -> None:
     start = tx.create(DSO_BOOTSTRAP, begin)
     root = tx.exercise(start, "DsoBootstrap_Bootstrap", {}, acting=(dso,), consuming=True)
     root["exercise_result"] = "DsoBootstrap_BootstrapResult"
-    rules = _rule(tx, sim, DSO_RULES, governance, root, contract_id=_rules_id(dso))
-    coin = _rule(tx, sim, COIN_RULES, terms, root)
-    _rule(tx, sim, TRANSFER_FACTORY, {}, root)
-    _rule(tx, sim, NAME_RULES, {"config": names}, root)
+    rules = tx.rule(DSO_RULES, governance, under=root, contract_id=_rules_id(dso))
+    coin = tx.rule(COIN_RULES, terms, under=root)
+    tx.rule(TRANSFER_FACTORY, {}, under=root)
+    tx.rule(NAME_RULES, {"config": names}, under=root)
     argument = {
         "amuletPrice": start.payload["amuletPrice"],
         "round0Duration": start.payload["round0Duration"],
@@ -166,14 +165,6 @@ def _report(tx: Transaction, sponsor: str, number: int, status: dict[str, Any] |
         "status": status,
     }
     return tx.create(STATUS_REPORT, payload, under=under)
-
-
-def _rule(
-    tx: Transaction, sim: Simulation, template: Template, payload: dict[str, Any], under: Event, contract_id: str = ""
-) -> Contract:
-    rule = tx.create(template, payload, under=under, contract_id=contract_id)
-    sim.rules[template.entity] = rule
-    return rule
 
 
 def _name_rules() -> dict[str, Any]:

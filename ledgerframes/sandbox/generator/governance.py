@@ -15,7 +15,7 @@ from ledgerframes.sandbox.generator.configuration import MARKER_REWARDS, TRAFFIC
 from ledgerframes.sandbox.generator.coupons import weight_of_member
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, units
-from ledgerframes.sandbox.world.contracts import Contract, Template
+from ledgerframes.sandbox.world.contracts import Contract
 from ledgerframes.sandbox.world.parties import name_of
 from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import (
@@ -89,7 +89,7 @@ def median_price(votes: list[Contract]) -> int:
 
 def current_config(sim: Simulation) -> Payload:
     """The coin's configuration; none yet while the ledger begins."""
-    rules = sim.rules.get(COIN_RULES.entity)
+    rules = sim.world.rules.get(COIN_RULES.entity)
     return {} if rules is None else rules.payload["configSchedule"]["initialValue"]
 
 
@@ -124,7 +124,9 @@ def _request(tx: Transaction, sim: Simulation, proposal: _Proposal) -> None:
 def _cast(tx: Transaction, sim: Simulation) -> None:
     request = sim.the(VOTE_REQUEST)
     member = _voters(sim, request)[0]
-    accept = not (_is_doubted(sim) and member != sim.parties.sponsors[0])
+    # The members decide against every seventh request, but never about the rewards' version.
+    doubted = sim.votes % 7 == 0 and _reward_proposal(sim) is None
+    accept = not doubted or member == sim.parties.sponsors[0]
     vote = _vote(tx, member, accept=accept, body=sim.rng.choice(_REASONS if accept else _DOUBTS))
     argument = {"requestCid": request.contract_id, "vote": vote}
     event = tx.exercise(sim.dso_rules, "DsoRules_CastVote", argument, acting=(member,))
@@ -171,7 +173,7 @@ def _carry_out(tx: Transaction, sim: Simulation, action: Payload, root: Event) -
         rules = sim.coin_rules
         step = tx.exercise(rules, "AmuletRules_SetConfig", argument, acting=(dso,), consuming=True, under=root)
         schedule = {**rules.payload["configSchedule"], "initialValue": argument["newConfig"]}
-        renewed = _renew(tx, sim, COIN_RULES, {**rules.payload, "configSchedule": schedule}, step)
+        renewed = tx.rule(COIN_RULES, {**rules.payload, "configSchedule": schedule}, under=step)
         step["exercise_result"] = {"newAmuletRules": renewed.contract_id}
         return
     rules, name = sim.dso_rules, tag.replace("SRARC", "DsoRules")
@@ -182,7 +184,7 @@ def _carry_out(tx: Transaction, sim: Simulation, action: Payload, root: Event) -
             [party, {**info, "svRewardWeight": argument["newRewardWeight"]} if party == argument["svParty"] else info]
             for party, info in rules.payload["svs"]
         ]
-        renewed = _renew(tx, sim, DSO_RULES, {**rules.payload, "svs": members}, step)
+        renewed = tx.rule(DSO_RULES, {**rules.payload, "svs": members}, under=step)
         step["exercise_result"] = {"newDsoRules": renewed.contract_id}
     elif tag == "SRARC_GrantFeaturedAppRight":
         granted = _feature(tx, argument["provider"], None, step)
@@ -275,11 +277,6 @@ def _voters(sim: Simulation, request: Contract) -> list[str]:
     return [member for member in _waiting(sim, request) if member != away]
 
 
-def _is_doubted(sim: Simulation) -> bool:
-    # The members decide against every seventh request, but never about the rewards' version.
-    return sim.votes % 7 == 0 and _reward_proposal(sim) is None
-
-
 def _vote(tx: Transaction, member: str, *, accept: bool, body: str) -> Payload:
     return {"sv": member, "accept": accept, "reason": {"url": "", "body": body}, "optCastAt": tx.created_at}
 
@@ -296,12 +293,6 @@ def _price_vote(tx: Transaction, sim: Simulation, member: str, price: int, *, un
 def _feature(tx: Transaction, provider: str, weight: str | None, under: Event) -> Contract:
     payload = {"provider": provider, "activityWeight": weight}
     return tx.create(FEATURED_RIGHT, payload, under=under)
-
-
-def _renew(tx: Transaction, sim: Simulation, template: Template, payload: Payload, under: Event) -> Contract:
-    renewed = tx.create(template, payload, under=under)
-    sim.rules[template.entity] = renewed
-    return renewed
 
 
 def confirmations(sim: Simulation, cid: str) -> list[Contract]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ledgerframes.sandbox.generator.app_rewards import ask_for_rewards
+from ledgerframes.sandbox.generator.claims import set_aside
 from ledgerframes.sandbox.generator.configuration import (
-    Issuance,
+    PER_COUPON,
     Totals,
     issuance_config,
     issuance_of,
@@ -14,21 +15,18 @@ from ledgerframes.sandbox.generator.configuration import (
     transfer_config,
     uses_traffic,
 )
-from ledgerframes.sandbox.generator.development_fund import set_aside
+from ledgerframes.sandbox.generator.coupons import share_of, weight_of
 from ledgerframes.sandbox.generator.governance import confirm, current_config, execute, median_price, price_votes
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, spelled, units
 from ledgerframes.sandbox.world.contracts import Contract, round_of
 from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import (
-    APP_COUPON,
     CLOSED_ROUND,
     ISSUING_ROUND,
     OPEN_ROUND,
     SUMMARIZING_ROUND,
-    SV_COUPON,
     UNCLAIMED_REWARD,
-    VALIDATOR_COUPON,
 )
 
 FIRST_PRICE: Final = 50_000_000
@@ -95,11 +93,6 @@ def advance_rounds(tx: Transaction, sim: Simulation) -> None:
         sim.world.earliest_round = newest + 1
 
 
-def round_is_due(sim: Simulation) -> bool:
-    """Whether the newest round has been open for a tick."""
-    return sim.now - sim.round_opened >= sim.calendar.tick
-
-
 def confirm_totals(tx: Transaction, sim: Simulation) -> None:
     """Let three members propose that a round's issuing begins, each with its own totals."""
     summarizing = sim.the(SUMMARIZING_ROUND)
@@ -122,10 +115,10 @@ def start_issuing(tx: Transaction, sim: Simulation) -> None:
     opens_at = sim.now + sim.calendar.tick
     issuing = {
         "round": payload["round"],
-        **_per_coupon(issuance),
+        **{PER_COUPON[share]: spelled(getattr(issuance, share)) for share in Totals._fields if share != "faucet"},
         "opensAt": timestamps.trimmed(opens_at),
         "targetClosesAt": timestamps.trimmed(opens_at + 2 * sim.calendar.tick),
-        "optIssuancePerValidatorFaucetCoupon": decimal(issuance.faucet),
+        PER_COUPON["faucet"]: decimal(issuance.faucet),
     }
     begun = tx.create(ISSUING_ROUND, issuing, under=step)
     unclaimed = issuance.unclaimed
@@ -134,7 +127,7 @@ def start_issuing(tx: Transaction, sim: Simulation) -> None:
         unclaimed -= to_apps(payload["issuanceConfig"], tick=sim.calendar.tick)
     if unclaimed > 0:
         tx.create(UNCLAIMED_REWARD, {"amount": decimal(unclaimed)}, under=step)
-    aside = set_aside(tx, issuance.fund, under=step)
+    aside = set_aside(tx, issuance.fund, under=step) if issuance.fund else None
     step["exercise_result"] = {"issuingRoundCid": begun.contract_id, "unclaimedDevelopmentFundCouponCid": aside}
 
 
@@ -142,15 +135,10 @@ def close_round(tx: Transaction, sim: Simulation) -> None:
     """End a round's issuing; its remaining coupons can be expired from now on."""
     issuing = sim.the(ISSUING_ROUND)
     rules, member = sim.coin_rules, sim.rng.choice(sim.parties.sponsors)
-    argument = {"amuletRulesCid": rules.contract_id, "issuingRoundCid": issuing.contract_id, "sv": member}
+    inner = {"issuingRoundCid": issuing.contract_id}
+    argument = {"amuletRulesCid": rules.contract_id, **inner, "sv": member}
     root = tx.exercise(sim.dso_rules, "DsoRules_MiningRound_Close", argument, acting=(member,))
-    step = tx.exercise(
-        rules,
-        "AmuletRules_MiningRound_Close",
-        {"issuingRoundCid": issuing.contract_id},
-        acting=(sim.parties.dso,),
-        under=root,
-    )
+    step = tx.exercise(rules, "AmuletRules_MiningRound_Close", inner, acting=(sim.parties.dso,), under=root)
     tx.archive(issuing, under=step)
     left_out = ("opensAt", "targetClosesAt")
     payload = {name: value for name, value in issuing.payload.items() if name not in left_out}
@@ -177,26 +165,7 @@ def _start_argument(sim: Simulation, summarizing: Contract) -> dict[str, Any]:
 
 def _totals(sim: Simulation, number: int) -> Totals:
     """The weights of all of a round's coupons, wherever they are; none has been claimed before it is issuing."""
-    validator = featured = unfeatured = sv = faucet = 0
+    totals = dict.fromkeys(Totals._fields, 0)
     for coupon in sim.world.contracts.coupons(number):
-        payload = coupon.payload
-        if coupon.template is SV_COUPON:
-            sv += int(payload["weight"])
-        elif coupon.template is VALIDATOR_COUPON:
-            validator += units(payload["amount"])
-        elif coupon.template is not APP_COUPON:
-            faucet += 1
-        elif payload["featured"]:
-            featured += units(payload["amount"])
-        else:
-            unfeatured += units(payload["amount"])
-    return Totals(validator, featured, unfeatured, sv, faucet)
-
-
-def _per_coupon(issuance: Issuance) -> dict[str, str]:
-    return {
-        "issuancePerValidatorRewardCoupon": spelled(issuance.validator),
-        "issuancePerFeaturedAppRewardCoupon": spelled(issuance.featured),
-        "issuancePerUnfeaturedAppRewardCoupon": spelled(issuance.unfeatured),
-        "issuancePerSvRewardCoupon": spelled(issuance.sv),
-    }
+        totals[share_of(coupon)] += weight_of(coupon)
+    return Totals(**totals)

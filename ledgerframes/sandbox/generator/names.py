@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from ledgerframes.sandbox.generator.burning import app_context
 from ledgerframes.sandbox.generator.coins import locked_for, mint, release, time_lock
 from ledgerframes.sandbox.generator.configuration import fees_of
 from ledgerframes.sandbox.generator.coupons import coin_for, tagged
-from ledgerframes.sandbox.generator.transfers import Output, Payment, purse, spendable, transfer
+from ledgerframes.sandbox.generator.transfers import Output, Payment, app_context, purse, spendable, transfer
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, units
 from ledgerframes.sandbox.world.contracts import Contract, Template
@@ -39,15 +38,20 @@ def change_name(tx: Transaction, sim: Simulation) -> None:
     """Request and pay for an entry if a user has none; else pay for its renewal, or let it expire."""
     owner = sim.parties.person(sim.rng)
     entry, idle = sim.one(NAME_ENTRY, owner), sim.one(IDLE_SUBSCRIPTION, owner)
-    waiting = [contract for template in (FIRST_PAYMENT, LATER_PAYMENT) for contract in _of(sim, template, owner)]
-    if waiting:
+    payments = (sim.world.contracts.free(one, sim.main).values() for one in (FIRST_PAYMENT, LATER_PAYMENT))
+    if any(one.payload["subscriptionData"]["sender"] == owner for waiting in payments for one in waiting):
         return mint(tx, sim, owner)
-    if entry is None:
-        return _ask(tx, sim, owner)
-    if idle is None or sim.rng.random() < 0.3:
+    if entry is not None and (idle is None or sim.rng.random() < 0.3):
         tx.exercise(entry, "AnsEntry_Expire", {"actor": owner}, acting=(owner,), consuming=True, result=None)
         return None
-    return _pay_again(tx, sim, owner, idle)
+    means = _means(sim, owner)
+    if means is None:
+        return mint(tx, sim, owner)
+    if entry is None:
+        _ask(tx, sim, owner, means)
+    elif idle is not None:
+        _make_payment(tx, sim, idle, "SubscriptionIdleState_MakePayment", means, LATER_PAYMENT)
+    return None
 
 
 def payment_to_collect(sim: Simulation) -> Contract | None:
@@ -55,7 +59,9 @@ def payment_to_collect(sim: Simulation) -> Contract | None:
     for template in (FIRST_PAYMENT, LATER_PAYMENT):
         for payment in sim.world.contracts.free(template, sim.main).values():
             owner = payment.payload["subscriptionData"]["sender"]
-            if locked_for(sim, payment) and sim.one(NAME_CONTEXT, owner) and _entry_fits(sim, payment, owner):
+            # There is an entry to renew, or none if one is to be created.
+            fits = (sim.one(NAME_ENTRY, owner) is None) == (template is FIRST_PAYMENT)
+            if fits and locked_for(sim, payment) and sim.one(NAME_CONTEXT, owner):
                 return payment
     return None
 
@@ -65,7 +71,7 @@ def collect_payment(tx: Transaction, sim: Simulation) -> None:
     payment = payment_to_collect(sim)
     assert payment is not None
     owner, open_round = payment.payload["subscriptionData"]["sender"], sim.rounds[0]
-    first, dso, rules = payment.template is FIRST_PAYMENT, sim.parties.dso, sim.rules[NAME_RULES.entity]
+    first, dso, rules = payment.template is FIRST_PAYMENT, sim.parties.dso, sim.world.rules[NAME_RULES.entity]
     context, entry = sim.the(NAME_CONTEXT, owner), sim.one(NAME_ENTRY, owner)
     context_of = app_context(sim, open_round)
     common = {"paymentCid": payment.contract_id, "transferContext": context_of}
@@ -75,7 +81,7 @@ def collect_payment(tx: Transaction, sim: Simulation) -> None:
     root = tx.exercise(context, f"AnsEntryContext_Collect{word}Payment", argument, acting=(dso,))
     inner = {"user": owner, "entryContext": context.contract_id, **common, **renewing}
     step = tx.exercise(rules, f"AnsRules_Collect{word}Payment", inner, acting=sorted((dso, owner)), under=root)
-    state = _collect(tx, sim, payment, context_of, open_round, under=step)
+    state = _collect(tx, payment, context_of, open_round, under=step)
     lifetime = RENEWAL if entry else LIFETIME
     if renewing and entry is not None:
         renewal = {"extension": {"microseconds": str(lifetime)}}
@@ -104,14 +110,11 @@ def names_of(world: World, owner: str) -> list[Contract]:
     return [entry for entry in entries if timestamps.parse(entry.payload["expiresAt"]) > world.now]
 
 
-def _ask(tx: Transaction, sim: Simulation, owner: str) -> None:
+def _ask(tx: Transaction, sim: Simulation, owner: str, means: _Means) -> None:
     """Request an entry and accept the subscription that it takes, which locks the first payment."""
-    means = _means(sim, owner)
-    if means is None:
-        return mint(tx, sim, owner)
     payload, dso = _names(sim, owner, owner.partition("::")[0]), sim.parties.dso
     argument = {**{name: payload[name] for name in ("name", "url", "description")}, "user": owner}
-    event = tx.exercise(sim.rules[NAME_RULES.entity], "AnsRules_RequestEntry", argument, acting=(owner,))
+    event = tx.exercise(sim.world.rules[NAME_RULES.entity], "AnsRules_RequestEntry", argument, acting=(owner,))
     data = {
         "sender": owner,
         "receiver": dso,
@@ -126,21 +129,12 @@ def _ask(tx: Transaction, sim: Simulation, owner: str) -> None:
     }
     subscription = {"subscriptionData": data, "payData": pay_data}
     request = tx.create(SUBSCRIPTION_REQUEST, subscription, owner=owner, under=event)
-    for former in list(_of(sim, NAME_CONTEXT, owner)):
+    for former in list(sim.world.contracts.free(NAME_CONTEXT, sim.main, owner).values()):
         # One asked in vain before, or let the entry expire.
         tx.archive(former, under=event)
     context = tx.create(NAME_CONTEXT, {**payload, "reference": request.contract_id}, under=event)
     event["exercise_result"] = {"entryCid": context.contract_id, "requestCid": request.contract_id}
     _make_payment(tx, sim, request, "SubscriptionRequest_AcceptAndMakePayment", means, FIRST_PAYMENT)
-    return None
-
-
-def _pay_again(tx: Transaction, sim: Simulation, owner: str, idle: Contract) -> None:
-    means = _means(sim, owner)
-    if means is None:
-        return mint(tx, sim, owner)
-    _make_payment(tx, sim, idle, "SubscriptionIdleState_MakePayment", means, LATER_PAYMENT)
-    return None
 
 
 class _Means(NamedTuple):
@@ -196,16 +190,11 @@ def _with_fees(price: int, open_round: Contract) -> int:
 
 
 def _collect(
-    tx: Transaction,
-    sim: Simulation,
-    payment: Contract,
-    context_of: Payload,
-    open_round: Contract,
-    *,
-    under: Event,
+    tx: Transaction, payment: Contract, context_of: Payload, open_round: Contract, *, under: Event
 ) -> Contract:
     """Take the payment and burn it; the subscription's state until the next one."""
-    owner, dso = payment.payload["subscriptionData"]["sender"], sim.parties.dso
+    sim, owner = tx.sim, payment.payload["subscriptionData"]["sender"]
+    dso = sim.parties.dso
     name = payment.template.entity.partition(":")[2]
     argument = {"transferContext": context_of}
     event = tx.exercise(payment, f"{name}_Collect", argument, acting=(dso,), consuming=True, under=under)
@@ -236,20 +225,8 @@ def _collect(
     return state
 
 
-def _entry_fits(sim: Simulation, payment: Contract, owner: str) -> bool:
-    """Whether there is an entry to renew, or none if one is to be created."""
-    return (sim.one(NAME_ENTRY, owner) is None) == (payment.template is FIRST_PAYMENT)
-
-
-def _of(sim: Simulation, template: Template, owner: str) -> list[Contract]:
-    if template in (FIRST_PAYMENT, LATER_PAYMENT):
-        every = sim.world.contracts.free(template, sim.main).values()
-        return [entry for entry in every if entry.payload["subscriptionData"]["sender"] == owner]
-    return list(sim.world.contracts.free(template, sim.main, owner).values())
-
-
 def _config(sim: Simulation) -> Payload:
-    config: Payload = sim.rules[NAME_RULES.entity].payload["config"]
+    config: Payload = sim.world.rules[NAME_RULES.entity].payload["config"]
     return config
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
-from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentState, departure
+from ledgerframes.sandbox.world.contracts import Contract, Leg, departure
 from ledgerframes.sandbox.world.simulation import Simulation
 from ledgerframes.sandbox.world.templates import COIN, IOU
 from ledgerframes.sandbox.world.timestamps import LAST, SECOND
@@ -36,11 +35,6 @@ class ReassignmentTraffic:
     _arrived: dict[str, dict[str, Contract]] = field(default_factory=dict)
 
     @property
-    def reassignments(self) -> ReassignmentState:
-        """Which reassignments are in flight."""
-        return self.sim.world.reassignments
-
-    @property
     def next_time(self) -> int:
         """When the next leg is due."""
         return self.pending[0][0] if self.pending else LAST
@@ -49,7 +43,7 @@ class ReassignmentTraffic:
         """Take the next leg due by a time, if there is one; contracts that a command has assigned are dropped."""
         while self.pending and self.pending[0][0] <= now:
             leg = heapq.heappop(self.pending)[2]
-            if not (leg.assigning and leg.unassign_id in self.reassignments.assigned):
+            if not (leg.assigning and leg.unassign_id in self.sim.world.contracts.assigned):
                 return leg
         return None
 
@@ -77,8 +71,7 @@ class ReassignmentTraffic:
         if contract is None:
             return None
         leg = self._leg(contract, synchronizer_id, synchronizer_id if repaired else self.sim.rng.choice(others))
-        self.sim.world.contracts.unassign(contract)
-        self.reassignments.unassigned(leg)
+        self.sim.world.contracts.depart(leg)
         # Some reassignments stay in flight.
         if sort != 11 or crossing:
             self._later(later, leg._replace(assigning=True))
@@ -95,10 +88,9 @@ class ReassignmentTraffic:
     def complete(self, leg: Leg) -> None:
         """Put the contract on the target of its last leg, free to be used there."""
         contracts = self.sim.world.contracts
-        contracts.assign(leg.contract, leg.target)
+        contracts.arrive(leg)
         contracts.release(leg.contract)
-        self.reassignments.arrived(leg)
-        self.reassignments.early_arrivals.discard(leg.contract.contract_id)
+        contracts.early_arrivals.discard(leg.contract.contract_id)
         self._arrived.setdefault(leg.target, {})[leg.contract.contract_id] = leg.contract
 
     def _assign_first(self, target: str, later: int, *, paired: bool) -> Leg | None:
@@ -110,11 +102,10 @@ class ReassignmentTraffic:
             return None
         leg = self._leg(contract, source, target)
         contracts = self.sim.world.contracts
-        contracts.unassign(contract)
-        contracts.assign(contract, target)
-        self.reassignments.arrived(leg)
+        contracts.depart(leg)
+        contracts.arrive(leg)
         if paired:
-            self.reassignments.early_arrivals.add(contract.contract_id)
+            contracts.early_arrivals.add(contract.contract_id)
             self._later(later, leg)
         else:
             self.complete(leg)

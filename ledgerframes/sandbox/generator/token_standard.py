@@ -9,19 +9,29 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, Final
 
-from ledgerframes.sandbox.generator.burning import payment_context
 from ledgerframes.sandbox.generator.coins import locked_for, mint, release, time_lock
 from ledgerframes.sandbox.generator.coupons import tagged
 from ledgerframes.sandbox.generator.summaries import REASON, holding_metadata
-from ledgerframes.sandbox.generator.transfers import Output, Payment, Transferred, purse, spendable, transfer
+from ledgerframes.sandbox.generator.transfers import (
+    Output,
+    Payment,
+    Transferred,
+    payment_context,
+    purse,
+    spendable,
+    transfer,
+)
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import UNITS, decimal, units
 from ledgerframes.sandbox.world.contracts import Contract
-from ledgerframes.sandbox.world.instruments import COIN_ID, SECOND_ID
 from ledgerframes.sandbox.world.simulation import Event, Simulation, Transaction
 from ledgerframes.sandbox.world.templates import PREAPPROVAL, TOKEN, TOKEN_RULES, TRANSFER_FACTORY, TRANSFER_INSTRUCTION
 
 Payload = dict[str, Any]
+
+COIN_ID: Final = "Amulet"
+#: Issued by an app with an admin of its own, whose registry lists it.
+SECOND_ID: Final = "HARBOR-SILVER"
 
 _REASONS: Final = ("", "rent", "thanks", "invoice 2025/17", "Käffchen")
 
@@ -36,23 +46,25 @@ def send(tx: Transaction, sim: Simulation) -> None:
     if most <= 0:
         return mint(tx, sim, sender)
     amount, reason = rng.randrange(1, most // 2 + 2), rng.choice(_REASONS)
-    terms = standard_transfer(tx, sim, inputs, sender, receiver, min(amount, most), coin_id(sim), reason)
-    argument = {"expectedAdmin": sim.parties.dso, "transfer": terms, "extraArgs": extra_arguments()}
-    event = tx.exercise(
-        sim.rules[TRANSFER_FACTORY.entity],
-        "TransferFactory_Transfer",
-        argument,
-        acting=(sender,),
-        interface_id=sim.packages.transfer_interface,
-    )
-    consent = _consent(sim, receiver)
+    rules, coin = sim.world.rules[TRANSFER_FACTORY.entity], {"admin": sim.parties.dso, "id": COIN_ID}
+    event = _order(tx, rules, inputs, receiver, min(amount, most), coin, reason)
+    terms = event["choice_argument"]["transfer"]
+    consent = sim.one(PREAPPROVAL, receiver)
+    if consent is not None and timestamps.parse(consent.payload["expiresAt"]) <= sim.now:
+        consent = None
     if consent is None and receiver != sender:
         return _offer(tx, sim, inputs, terms, open_round, event)
     output = Output(receiver, units(terms["amount"]))
     if consent is None:
         done = transfer(tx, sim, inputs, [output], Payment(open_round, reason=reason), sender=sender, under=event)
     else:
-        sending = _send_argument(sim, inputs, terms, open_round, reason)
+        sending = {
+            "context": payment_context(sim, open_round),
+            "inputs": [tagged(coin) for coin in inputs],
+            "amount": terms["amount"],
+            "sender": sender,
+            "description": reason or None,
+        }
         step = tx.exercise(consent, "TransferPreapproval_Send", sending, acting=(sender,), under=event)
         payment = Payment(open_round, provider=consent.payload["provider"], reason=reason)
         done = transfer(tx, sim, inputs, [output], payment, sender=sender, under=step)
@@ -63,7 +75,8 @@ def send(tx: Transaction, sim: Simulation) -> None:
 
 def answer(tx: Transaction, sim: Simulation) -> None:
     """Let a receiver accept or reject a transfer, or the sender withdraw it; each ends the lock first."""
-    offered = next((offer for offer in _waiting(sim) if locked_for(sim, offer)), None)
+    waiting = sim.world.contracts.free(TRANSFER_INSTRUCTION, sim.main).values()
+    offered = next((offer for offer in waiting if locked_for(sim, offer)), None)
     if offered is None:
         return send(tx, sim)
     terms, locked = offered.payload["transfer"], sim.world.contracts.active[offered.payload["lockedAmulet"]]
@@ -94,18 +107,18 @@ def answer(tx: Transaction, sim: Simulation) -> None:
     return None
 
 
-def standard_transfer(
+def _order(
     tx: Transaction,
-    sim: Simulation,
+    rules: Contract,
     inputs: list[Contract],
-    sender: str,
     receiver: str,
     amount: int,
-    instrument: dict[str, str],
+    instrument: Payload,
     reason: str,
-) -> Payload:
-    """A transfer as the token standard writes it."""
-    return {
+) -> Event:
+    """Exercise an instrument's factory; the result is the caller's."""
+    sim, sender = tx.sim, inputs[0].owner
+    terms = {
         "sender": sender,
         "receiver": receiver,
         "amount": decimal(amount),
@@ -115,6 +128,9 @@ def standard_transfer(
         "inputHoldingCids": [coin.contract_id for coin in inputs],
         "meta": {"values": {REASON: reason} if reason else {}},
     }
+    argument = {"expectedAdmin": instrument["admin"], "transfer": terms, "extraArgs": extra_arguments()}
+    interface_id = sim.packages.transfer_interface
+    return tx.exercise(rules, "TransferFactory_Transfer", argument, acting=(sender,), interface_id=interface_id)
 
 
 def extra_arguments() -> Payload:
@@ -134,11 +150,6 @@ def outcome(word: str, value: Payload, *, change: Contract | None, meta: Payload
 def _completed(done: Transferred) -> Payload:
     received = {"receiverHoldingCids": [coin.contract_id for coin in done.created]}
     return outcome("Completed", received, change=done.change, meta=done.result["meta"])
-
-
-def coin_id(sim: Simulation) -> dict[str, str]:
-    """The coin as an instrument."""
-    return {"admin": sim.parties.dso, "id": COIN_ID}
 
 
 def _offer(
@@ -162,32 +173,9 @@ def _offer(
     )
 
 
-def _consent(sim: Simulation, receiver: str) -> Contract | None:
-    consent = sim.one(PREAPPROVAL, receiver)
-    return consent if consent and timestamps.parse(consent.payload["expiresAt"]) > sim.now else None
-
-
-def _send_argument(
-    sim: Simulation, inputs: list[Contract], terms: Payload, open_round: Contract, reason: str
-) -> Payload:
-    return {
-        "context": payment_context(sim, open_round),
-        "inputs": [tagged(coin) for coin in inputs],
-        "amount": terms["amount"],
-        "sender": terms["sender"],
-        "description": reason or None,
-    }
-
-
-def _waiting(sim: Simulation) -> list[Contract]:
-    return list(sim.world.contracts.free(TRANSFER_INSTRUCTION, sim.main).values())
-
-
 def found_token(tx: Transaction, sim: Simulation) -> None:
     """Create the instrument's rules, which its admin signs."""
-    admin = sim.parties.validators[3]
-    payload = {"admin": admin, "instrumentId": SECOND_ID}
-    sim.rules[TOKEN_RULES.entity] = tx.create(TOKEN_RULES, payload)
+    tx.rule(TOKEN_RULES, {"admin": sim.parties.validators[3], "instrumentId": SECOND_ID})
 
 
 def use_token(tx: Transaction, sim: Simulation) -> None:
@@ -227,14 +215,7 @@ def _send(tx: Transaction, sim: Simulation, inputs: list[Contract], sender: str)
     receiver, total = sim.parties.people_but(sim.rng, sender), sum(map(_amount, inputs))
     amount, reason = sim.rng.randrange(1, total + 1), sim.rng.choice(("", "delivery", "margin"))
     rules, admin = _rules(sim)
-    terms = standard_transfer(tx, sim, inputs, sender, receiver, amount, {"admin": admin, "id": SECOND_ID}, reason)
-    event = tx.exercise(
-        rules,
-        "TransferFactory_Transfer",
-        {"expectedAdmin": admin, "transfer": terms, "extraArgs": extra_arguments()},
-        acting=(sender,),
-        interface_id=sim.packages.transfer_interface,
-    )
+    event = _order(tx, rules, inputs, receiver, amount, {"admin": admin, "id": SECOND_ID}, reason)
     tx.archive(*inputs, under=event)
     made = _create(tx, receiver, amount, event)
     change = _create(tx, sender, total - amount, event) if total > amount else None
@@ -296,7 +277,7 @@ def _log(
 
 
 def _rules(sim: Simulation) -> tuple[Contract, str]:
-    rules = sim.rules[TOKEN_RULES.entity]
+    rules = sim.world.rules[TOKEN_RULES.entity]
     return rules, str(rules.payload["admin"])
 
 
@@ -309,7 +290,7 @@ def _amount(holding: Contract) -> int:
 
 
 def _create(tx: Transaction, owner: str, amount: int, under: Event) -> Contract:
-    admin = tx.sim.rules[TOKEN_RULES.entity].payload["admin"]
+    admin = tx.sim.world.rules[TOKEN_RULES.entity].payload["admin"]
     payload = {
         "admin": admin,
         "owner": owner,

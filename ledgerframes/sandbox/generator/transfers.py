@@ -136,16 +136,8 @@ def transfer(
             consume_coupon(tx, sim, coin, sums, under=event)
     made = [after_fees(output, fees, sums, sender=sender) for output in outputs]
     settle_change(sums, made, fees)
-    reward_usage(
-        tx,
-        sim,
-        user=sender,
-        provider=provider if payment.app_rewards else None,
-        burned=sums.burned,
-        featured=featured is not None,
-        open_round=open_round,
-        under=event,
-    )
+    rewarded = provider if payment.app_rewards else None
+    reward_usage(tx, sender, rewarded, sums.burned, open_round, event, featured=featured is not None)
     created = [
         make_coin(tx, output.receiver, amount, open_round, event, lock=output.lock, balances=balances)
         for output, (amount, _) in zip(outputs, made, strict=True)
@@ -236,3 +228,27 @@ def settle_change(sums: Sums, made: Sequence[tuple[int, int]], fees: Fees) -> No
     assert all(amount > 0 for amount, _ in made)
     sums.change_fee = min(left, fees.create)
     sums.change = left - sums.change_fee
+
+
+def payment_context(sim: Simulation, open_round: Contract) -> dict[str, Any]:
+    """The PaymentTransferContext of a choice that pays with coins alone."""
+    return {
+        "amuletRules": sim.coin_rules.contract_id,
+        "context": transfer_context(open_round),
+    }
+
+
+def transfer_context(open_round: Contract) -> dict[str, Any]:
+    """The TransferContext of a choice that pays with coins alone."""
+    return {
+        "openMiningRound": open_round.contract_id,
+        "issuingMiningRounds": [],
+        "validatorRights": [],
+        "featuredAppRight": None,
+    }
+
+
+def app_context(sim: Simulation, open_round: Contract) -> dict[str, Any]:
+    """The AppTransferContext of a choice of an app that no feature rewards."""
+    rules = sim.coin_rules.contract_id
+    return {"amuletRules": rules, "openMiningRound": open_round.contract_id, "featuredAppRight": None}

@@ -23,7 +23,6 @@ from ledgerframes.sandbox.http import (
     scan_objects,
     snapshots,
     user_routes,
-    validator,
 )
 from ledgerframes.sandbox.http.ledger_access import Access, denied, ledger_refused
 from ledgerframes.sandbox.http.responses import (
@@ -46,7 +45,7 @@ ISSUER: Final = "/harbor"
 
 _NOBODY: Final = User("")
 _MODULES: Final = (
-    scan, scan_objects, snapshots, scan_now, validator,
+    scan, scan_objects, snapshots, scan_now,
     ledger_routes, user_routes, command_routes, registry,
 )  # fmt: skip
 

@@ -8,11 +8,17 @@ from typing import Any, Final
 
 import msgspec
 
-from ledgerframes.sandbox.commands.batches import write_batch, write_reassignment
+from ledgerframes.sandbox.commands.batches import (
+    RequestedChange,
+    Write,
+    admit,
+    carry_out,
+    write_batch,
+    write_reassignment,
+)
 from ledgerframes.sandbox.commands.bodies import SubmitCommands, SubmitReassignment, read_reassignments
 from ledgerframes.sandbox.commands.errors import LedgerError
 from ledgerframes.sandbox.commands.event_filters import everything
-from ledgerframes.sandbox.commands.submission import RequestedChange, Write, admit, carry_out
 from ledgerframes.sandbox.http.ledger import Ledger
 from ledgerframes.sandbox.http.ledger_access import allowed, forbidden
 from ledgerframes.sandbox.http.routes import Routes, ServerRequest

@@ -17,7 +17,7 @@ from ledgerframes.sandbox.commands.event_filters import (
 )
 from ledgerframes.sandbox.http.routes import ServerRequest
 from ledgerframes.sandbox.world.contracts import Origin, blob
-from ledgerframes.sandbox.world.items import Item, ScanEvent, ScanLeg, read_item
+from ledgerframes.sandbox.world.views import Item, ScanEvent, ScanLeg, read_item
 from ledgerframes.sandbox.world.world import Update
 
 
@@ -276,7 +276,7 @@ def created(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
         "contractKeyHash": "",
         "createArgument": event.create_arguments,
         "createdEventBlob": blob(event.contract_id) if seen.with_blob else "",
-        "interfaceViews": _views(event, seen),
+        "interfaceViews": interface_views(seen.views, event.template_id.partition(":")[2], event.create_arguments),
         "witnessParties": seen.parties,
         "signatories": event.signatories,
         "observers": event.observers,
@@ -285,10 +285,6 @@ def created(node: Node, seen: Seen, offset: int) -> dict[str, Any]:
         "representativePackageId": event.template_id.partition(":")[0],
         "acsDelta": node.acs_delta,
     }
-
-
-def _views(event: ScanEvent, seen: Seen) -> list[dict[str, Any]]:
-    return interface_views(seen.views, event.template_id.partition(":")[2], event.create_arguments)
 
 
 def _assigned(leg: ScanLeg, selection: Selection, offset: int) -> dict[str, Any] | None:

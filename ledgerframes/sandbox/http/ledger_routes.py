@@ -31,7 +31,7 @@ from ledgerframes.sandbox.http.ledger_access import UpdateFormat, allowed
 from ledgerframes.sandbox.http.responses import Int32, Int64
 from ledgerframes.sandbox.http.routes import Routes, ServerRequest
 from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.items import ScanLeg, read_item
+from ledgerframes.sandbox.world.views import ScanLeg, read_item
 from ledgerframes.sandbox.world.world import World
 
 ROUTES: Final = Routes()
@@ -175,7 +175,7 @@ def contracts(request: ServerRequest) -> dict[str, Any]:
     chosen = allowed(request.user, body.event_format)
     at = _offset(body.active_at_offset, "activeAtOffset", newest)
     at = newest if at is None else at
-    entries = active_entries(Ledger(request), chosen, at)
+    entries = list(active_entries(Ledger(request), chosen, at))
     place = _place(request, body.page_token) or 0
     answer = {"activeContracts": entries[place : place + size], "activeAtOffset": at}
     more = place + size < len(entries)
@@ -308,29 +308,25 @@ class _Replay:
             self.active[node.event.contract_id] = arrived
 
 
-def active_entries(ledger: Ledger, selection: Selection, at: int) -> list[dict[str, Any]]:
+def active_entries(ledger: Ledger, selection: Selection, at: int) -> Iterator[dict[str, Any]]:
     """The selected entries of `POST /v2/state/active-contracts-page` at an offset."""
-    return [
-        {"workflowId": one.workflow_id, "contractEntry": {kind: content}}
-        for one, kind, content in _entries(_replay(ledger, at), ledger, selection)
-    ]
-
-
-def _entries(replay: _Replay, ledger: Ledger, selection: Selection) -> Iterator[tuple[_Active, str, dict[str, Any]]]:
+    replay = _replay(ledger, at)
     for one in replay.active.values():
-        event = _created(one, selection)
-        if event is not None:
+        if (event := _created(one, selection)) is not None:
             place = {"synchronizerId": one.synchronizer_id, "reassignmentCounter": one.counter}
-            yield one, "JsActiveContract", {"createdEvent": event, **place}
+            yield _entry(one, "JsActiveContract", {"createdEvent": event, **place})
     for one, leg, offset in replay.left.values():
         event, left = _created(one, selection), ledger.unassigned(leg, selection, offset)
         if event is not None and left is not None:
             members = {"createdEvent": event, "unassignedEvent": left["JsUnassignedEvent"]["value"]}
-            yield one, "JsIncompleteUnassigned", members
+            yield _entry(one, "JsIncompleteUnassigned", members)
     for one, leg in replay.early.values():
-        event = _created(one, selection)
-        if event is not None:
-            yield one, "JsIncompleteAssigned", {"assignedEvent": {**move(leg), "createdEvent": event}}
+        if (event := _created(one, selection)) is not None:
+            yield _entry(one, "JsIncompleteAssigned", {"assignedEvent": {**move(leg), "createdEvent": event}})
+
+
+def _entry(one: _Active, kind: str, content: dict[str, Any]) -> dict[str, Any]:
+    return {"workflowId": one.workflow_id, "contractEntry": {kind: content}}
 
 
 def _replay(ledger: Ledger, at: int) -> _Replay:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ledgerframes.sandbox.http.responses import INT32, RefusalError, malformed, page_token, read_page_token
+from ledgerframes.sandbox.generator.token_standard import COIN_ID, SECOND_ID
+from ledgerframes.sandbox.http.responses import INT32, RefusalError, found, malformed, page_token, read_page_token
 from ledgerframes.sandbox.http.routes import Routes, ServerRequest
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.amounts import decimal, units
 from ledgerframes.sandbox.world.contracts import Contract, blob
-from ledgerframes.sandbox.world.instruments import COIN_ID, SECOND_ID, SUPPORTED_APIS, instrument_record
 from ledgerframes.sandbox.world.templates import COIN_RULES, TOKEN, TRANSFER_FACTORY
 from ledgerframes.sandbox.world.world import World
 
 INSTRUMENTS_PAGE: Final = 25
 INSTRUMENTS_MAXIMUM: Final = 1_000
+SUPPORTED_APIS: Final = {
+    "splice-api-token-metadata-v1": 1,
+    "splice-api-token-holding-v1": 1,
+    "splice-api-token-transfer-instruction-v1": 1,
+    "splice-api-token-allocation-v1": 1,
+    "splice-api-token-allocation-instruction-v1": 1,
+}
 
 #: The routes about instruments alone, which every issuer's registry has.
 METADATA: Final = Routes()
@@ -23,9 +30,7 @@ METADATA: Final = Routes()
 @METADATA.get("/registry/metadata/v1/info")
 def info(request: ServerRequest) -> dict[str, Any]:
     """Who the admin is."""
-    rules = request.world.rules.get(request.server.issuer)
-    if rules is None:
-        raise RefusalError(404, "This registry has no admin")
+    rules = found(request.world.rules.get(request.server.issuer), "This registry has no admin")
     return {"adminId": rules.signatories[0], "supportedApis": SUPPORTED_APIS}
 
 
@@ -81,10 +86,7 @@ def _listed(request: ServerRequest) -> dict[str, dict[str, Any]]:
 
 
 def _instrument(request: ServerRequest, instrument_id: str) -> dict[str, Any]:
-    found = _listed(request).get(instrument_id)
-    if found is None:
-        raise RefusalError(404, f"Instrument {instrument_id} not found")
-    return found
+    return found(_listed(request).get(instrument_id), f"Instrument {instrument_id} not found")
 
 
 def _factory(world: World, *, with_debug: bool) -> dict[str, Any]:
@@ -142,3 +144,28 @@ def _expect_empty(body: dict[str, Any]) -> None:
         value = extra.get(name) if isinstance(extra, dict) else None
         if value not in ({}, {"values": {}}):
             raise RefusalError(400, f"choiceArguments.extraArgs.{name} must be an empty object")
+
+
+def instrument_record(
+    instrument_id: str, name: str, symbol: str, decimals: int, *, supply: str | None, as_of: str | None
+) -> dict[str, Any]:
+    """An instrument as a registry sends it.
+
+    Args:
+        instrument_id: its id.
+        name: for display.
+        symbol: for display.
+        decimals: its decimal places.
+        supply: total supply as decimal text; None if nobody has counted it.
+        as_of: when it was counted.
+    """
+    return {
+        "id": instrument_id,
+        "name": name,
+        "symbol": symbol,
+        "totalSupply": supply,
+        "totalSupplyAsOf": as_of,
+        "decimals": decimals,
+        "supportedApis": SUPPORTED_APIS,
+        "paused": False,
+    }

@@ -117,6 +117,17 @@ def read_time(text: str) -> int:
         raise RefusalError(400, str(error)) from error
 
 
+def found(value: T | None, otherwise: str) -> T:
+    """The value, which is to be there.
+
+    Raises:
+        RefusalError: 404, it is not; the message is `otherwise`.
+    """
+    if value is None:
+        raise RefusalError(404, otherwise)
+    return value
+
+
 def malformed(cause: object) -> RefusalError:
     """A body that is not what the route takes."""
     return RefusalError(400, f"The request content was malformed: {cause}")

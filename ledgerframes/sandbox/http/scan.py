@@ -18,6 +18,7 @@ from ledgerframes.sandbox.http.responses import (
     RefusalError,
     check_size,
     contract_record,
+    found,
     read_time,
 )
 from ledgerframes.sandbox.http.routes import Routes, ServerRequest
@@ -48,8 +49,8 @@ def updates(request: ServerRequest) -> bytes:
 def update_by_hash(request: ServerRequest) -> bytes:
     """An update by the hash of its prepared transaction, which it carries, so the page's form is the right one."""
     wanted = request.part("hash")
-    found = request.world.scanned_by_hash(wanted)
-    return _item(request, found, f"No update with external transaction hash {wanted} found")
+    update = request.world.scanned_by_hash(wanted)
+    return _item(request, update, f"No update with external transaction hash {wanted} found")
 
 
 @ROUTES.get("/api/scan/v2/updates/{update_id}")
@@ -70,9 +71,7 @@ def update_by_id_v1(request: ServerRequest) -> bytes:
 def ans_rules(request: ServerRequest) -> dict[str, Any]:
     """The name service's rules; the contract is left out where both cached ids match."""
     body = request.object()
-    rules = request.world.rules.get(NAME_RULES.entity)
-    if rules is None:
-        raise RefusalError(404, "No AnsRules contract found")
+    rules = found(request.world.rules.get(NAME_RULES.entity), "No AnsRules contract found")
     answer: dict[str, Any] = {}
     cached = (body.get("cached_ans_rules_contract_id"), body.get("cached_ans_rules_domain_id"))
     if cached != (rules.contract_id, rules.synchronizer_id):
@@ -101,10 +100,7 @@ def licenses(request: ServerRequest) -> dict[str, Any]:
 @ROUTES.get("/api/scan/v0/internal/reward-accounting-process/rounds/earliest-available", since="0.7")
 def earliest_round(request: ServerRequest) -> dict[str, Any]:
     """The earliest round with complete records of rewards."""
-    earliest = request.world.earliest_round
-    if earliest is None:
-        raise RefusalError(404, "No round with complete reward accounting found")
-    return {"earliest_round": earliest}
+    return {"earliest_round": found(request.world.earliest_round, "No round with complete reward accounting found")}
 
 
 def _item(request: ServerRequest, update: Update | None, missing: str) -> bytes:

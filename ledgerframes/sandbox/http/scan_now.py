@@ -1,6 +1,7 @@
-"""The network's current state, as routes of scan: rounds, names, traffic, faucets, apps, members, votes.
+"""The network's current state as routes of scan: rounds, names, traffic, faucets, apps, members, votes.
 
-A validator passes some of these answers on to callers with a token.
+A validator passes some of these answers on to callers with a token, and has its own: the caller's wallet and names. It
+has no history: no updates, no events, no snapshots, no licenses.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from typing import Any, Final
 
 import msgspec
 
+from ledgerframes.sandbox.generator.coins import offers_of
+from ledgerframes.sandbox.generator.names import names_of
 from ledgerframes.sandbox.http.responses import (
     INT32,
     RefusalError,
     check_size,
     contract_record,
     encode,
+    found,
     malformed,
     with_state,
 )
@@ -34,6 +38,8 @@ from ledgerframes.sandbox.world.templates import (
     LICENSE,
     MEMBER_TRAFFIC,
     NAME_ENTRY,
+    NAME_RULES,
+    PREAPPROVAL,
     VOTE_REQUEST,
 )
 from ledgerframes.sandbox.world.world import World
@@ -95,10 +101,9 @@ def names(request: ServerRequest) -> dict[str, Any]:
 def name_by_party(request: ServerRequest) -> dict[str, Any]:
     """A party's first name in the order of names."""
     party = request.part("party")
-    entries = [entry for entry in _entries(request.world) if entry["user"] == party]
-    if not entries:
-        raise RefusalError(404, f"No ans entry found for party: {party}")
-    return {"entry": min(entries, key=lambda entry: str(entry["name"]))}
+    entries = (entry for entry in _entries(request.world) if entry["user"] == party)
+    first = min(entries, key=lambda entry: str(entry["name"]), default=None)
+    return {"entry": found(first, f"No ans entry found for party: {party}")}
 
 
 @ROUTES.get("/api/scan/v0/ans-entries/by-name/{name:path}")
@@ -107,9 +112,7 @@ def name_by_name(request: ServerRequest) -> dict[str, Any]:
     """The entry of a name."""
     name = request.part("name")
     named = next((entry for entry in _entries(request.world) if entry["name"] == name), None)
-    if named is None:
-        raise RefusalError(404, f"No ans entry found for name: {name}")
-    return {"entry": named}
+    return {"entry": found(named, f"No ans entry found for name: {name}")}
 
 
 @ROUTES.get("/api/scan/v0/validators/validator-faucets")
@@ -259,14 +262,14 @@ _CLOSE: Final = "DsoRules_CloseVoteRequest"
 @ROUTES.get("/api/scan/v0/admin/sv/voterequests")
 def requests(request: ServerRequest) -> Any:
     """The open requests."""
-    return _listed("dso_rules_vote_requests", _open(request))
+    return _listed("dso_rules_vote_requests", request.world.contracts.of(VOTE_REQUEST))
 
 
 @ROUTES.post("/api/scan/v0/voterequest")
 def requests_by_id(request: ServerRequest) -> Any:
     """Of the open requests, those whose first contract is named."""
     ids = request.ids("vote_request_contract_ids")
-    return _listed("vote_requests", (one for one in _open(request) if _first(one) in ids))
+    return _listed("vote_requests", (one for one in request.world.contracts.of(VOTE_REQUEST) if _first(one) in ids))
 
 
 @ROUTES.post("/api/scan/v0/admin/sv/voteresults")
@@ -276,13 +279,9 @@ def results(request: ServerRequest) -> Any:
     limit, start = body.get("limit"), body.get("pageToken") or 0
     if not isinstance(limit, int) or not isinstance(start, int) or limit < 1:
         raise malformed("limit and pageToken must be integers")
-    found = _results(request, body)
-    more = {"next_page_token": start + limit} if start + limit < len(found) else {}
-    return {"dso_rules_vote_results": found[start : start + limit], **more}
-
-
-def _open(request: ServerRequest) -> list[Contract]:
-    return request.world.contracts.of(VOTE_REQUEST)
+    results = _results(request, body)
+    more = {"next_page_token": start + limit} if start + limit < len(results) else {}
+    return {"dso_rules_vote_results": results[start : start + limit], **more}
 
 
 def _results(request: ServerRequest, wanted: dict[str, Any]) -> list[dict[str, Any]]:
@@ -317,3 +316,55 @@ def _is_wanted(result: dict[str, Any], wanted: dict[str, Any]) -> bool:
     }
     begin, end = wanted.get("effectiveFrom") or "", wanted.get("effectiveTo") or "~"
     return begin <= effective <= end and all(wanted.get(name) in (None, value) for name, value in values.items())
+
+
+@ROUTES.get("/api/validator/v0/wallet/transfer-offers")
+def transfer_offers(request: ServerRequest) -> dict[str, Any]:
+    """The open offers from or to the caller."""
+    return {"offers": [contract_record(offer) for offer in offers_of(request.world, _wallet(request))]}
+
+
+@ROUTES.get("/api/validator/v0/entry/all")
+def name_entries(request: ServerRequest) -> dict[str, Any]:
+    """The caller's names: times as text of milliseconds, durations as text of microseconds."""
+    return {"entries": [_entry(request.world, entry) for entry in names_of(request.world, _wallet(request))]}
+
+
+# `:path`, because a percent-encoded slash is decoded before routing.
+@ROUTES.get("/api/validator/v0/scan-proxy/transfer-preapprovals/by-party/{party:path}")
+def transfer_preapproval(request: ServerRequest) -> dict[str, Any]:
+    """A party's consent to be sent coin that has not run out."""
+    world, party = request.world, request.part("party")
+    consents = [one for one in world.contracts.of(PREAPPROVAL) if one.payload["receiver"] == party]
+    lasting = (one for one in consents if timestamps.parse(one.payload["expiresAt"]) > world.now)
+    consent = found(next(lasting, None), f"No TransferPreapproval found for party: {party}")
+    return {"transfer_preapproval": with_state(consent)}
+
+
+@ROUTES.get("/api/validator/v0/scan-proxy/open-and-issuing-mining-rounds")
+def listed_rounds(request: ServerRequest) -> dict[str, Any]:
+    """The rounds as lists, and all of them."""
+    return {
+        "open_mining_rounds": [with_state(one) for one in request.world.rounds],
+        "issuing_mining_rounds": [with_state(one) for one in request.world.contracts.of(ISSUING_ROUND)],
+    }
+
+
+def _wallet(request: ServerRequest) -> str:
+    """The caller's own party."""
+    return found(request.user.primary_party or None, f"No wallet found for user {request.user.id}")
+
+
+def _entry(world: World, entry: Contract) -> dict[str, str]:
+    """A name entry as the validator sends it (contract: Resources, Name-service entry)."""
+    terms = world.rules[NAME_RULES.entity].payload["config"]
+    return {
+        "contractId": entry.contract_id,
+        "name": entry.payload["name"],
+        "amount": terms["entryFee"],
+        "unit": "USDUNIT",
+        # Epoch milliseconds as text, as real validators send them.
+        "expiresAt": str(timestamps.parse(entry.payload["expiresAt"]) // 1_000),
+        "paymentInterval": terms["entryLifetime"]["microseconds"],
+        "paymentDuration": terms["renewalDuration"]["microseconds"],
+    }

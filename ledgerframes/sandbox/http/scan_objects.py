@@ -11,7 +11,7 @@ from urllib.parse import quote
 from msgspec import Struct
 from starlette.responses import Response
 
-from ledgerframes.sandbox.http.responses import JSON_MAXIMUM, RefusalError, read_as, read_time, read_within
+from ledgerframes.sandbox.http.responses import JSON_MAXIMUM, RefusalError, found, read_as, read_time, read_within
 from ledgerframes.sandbox.http.routes import Routes, ServerRequest
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.objects import Object, Objects, Segment
@@ -67,14 +67,12 @@ async def snapshot(request: ServerRequest) -> dict[str, Any]:
     text, objects = request.needed("at_or_before_record_time"), request.server.objects
     at = read_time(text)
     with request.world.lock:
-        known = [cursor for cursor in objects.snapshots() if cursor[1] <= at]
-        if not known:
-            raise RefusalError(404, f"No snapshot objects found in bulk storage at or before {text}")
-        cursor = max(known, key=lambda one: (one[1], one[0]))
-        found = objects.of_snapshot(cursor)
-    if not found:
+        known = sorted((cursor for cursor in objects.snapshots() if cursor[1] <= at), key=lambda one: (one[1], one[0]))
+        cursor = found(known[-1] if known else None, f"No snapshot objects found in bulk storage at or before {text}")
+        listed = objects.of_snapshot(cursor)
+    if not listed:
         raise RefusalError(404, f"No snapshot objects found in bulk storage at {timestamps.exact(cursor[1])}")
-    return {"record_time": timestamps.exact(cursor[1]), "object_refs": await _refs(request, found)}
+    return {"record_time": timestamps.exact(cursor[1]), "object_refs": await _refs(request, listed)}
 
 
 @ROUTES.get(_PATH + "{object_key:path}", since="0.7")
@@ -82,10 +80,8 @@ async def download(request: ServerRequest) -> Response:
     """An object."""
     key = request.part("object_key")
     with request.world.lock:
-        found = request.server.objects.found(key)
-    if found is None:
-        raise RefusalError(404, f"Object {key} not found")
-    return Response(await asyncio.to_thread(found.write), media_type="application/octet-stream")
+        one = found(request.server.objects.found(key), f"Object {key} not found")
+    return Response(await asyncio.to_thread(one.write), media_type="application/octet-stream")
 
 
 async def _refs(request: ServerRequest, objects: list[Object]) -> list[dict[str, str]]:

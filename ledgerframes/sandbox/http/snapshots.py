@@ -14,6 +14,7 @@ from ledgerframes.sandbox.http.responses import (
     Int64,
     RefusalError,
     check_size,
+    found,
     malformed,
     page_token,
     read_page_token,
@@ -60,9 +61,7 @@ def snapshot_time(request: ServerRequest) -> dict[str, Any]:
     request.needed("migration_id")
     assert migration_id is not None
     snapshot = request.view.snapshot(migration_id, read_time(text) - 1, exact=False)
-    if snapshot is None:
-        raise RefusalError(404, f"No snapshots found before {text}")
-    return {"record_time": timestamps.exact(snapshot)}
+    return {"record_time": timestamps.exact(found(snapshot, f"No snapshots found before {text}"))}
 
 
 @ROUTES.post("/api/scan/v2/state/acs", since="0.9")
@@ -162,9 +161,7 @@ def with_fees(request: ServerRequest) -> dict[str, Any]:
     by_party = _coins_by_party(request, wanted)
     as_of_round = wanted.as_of_round
     if as_of_round is None:
-        if not request.world.rounds:
-            raise RefusalError(404, "No open mining round found")
-        as_of_round = round_of(request.world.rounds[0])
+        as_of_round = round_of(found(next(iter(request.world.rounds), None), "No open mining round found"))
     summaries = [summary(party, coins, as_of_round=as_of_round) for party, coins in by_party.items()]
     return {**_echo(wanted), "computed_as_of_round": as_of_round, "summaries": summaries}
 
@@ -203,9 +200,7 @@ def snapshot_of(request: ServerRequest, migration_id: int, record_time: str, mat
         RefusalError: 400, the time is not valid; 404, there is no such snapshot.
     """
     snapshot = request.view.snapshot(migration_id, read_time(record_time), exact=match != "at_or_before")
-    if snapshot is None:
-        raise RefusalError(404, f"No snapshot found for migration {migration_id} and {record_time}")
-    return migration_id, snapshot
+    return migration_id, found(snapshot, f"No snapshot found for migration {migration_id} and {record_time}")
 
 
 def _echo(wanted: SummaryRequest) -> dict[str, Any]:

@@ -1,11 +1,19 @@
-"""The current contracts of a simulated ledger, and where they are; activities change it, routes read it."""
+"""The current contracts of a simulated ledger, where they are, and the legs of their reassignments.
+
+Activities and commands change it, routes read it.
+"""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any, Final, NamedTuple, Protocol
+
+import msgspec
+
+from ledgerframes.sandbox.world import timestamps
 
 #: Members of a payload that name parties; or the parties by the payload.
 Parties = tuple[str, ...] | Callable[[dict[str, Any]], Iterable[str]]
@@ -87,10 +95,16 @@ class Contracts:
     Attributes:
         active: all of them, those in flight too.
         origins: of every contract there has been, by its id.
+        open: the unassignments whose assignment has not been recorded yet, by their unassign id.
+        assigned: the unassign ids whose assignment has been recorded.
+        early_arrivals: the contracts whose assignment was recorded before its unassignment, until that follows.
     """
 
     active: dict[str, Contract] = field(default_factory=dict)
     origins: dict[str, Origin] = field(default_factory=dict)
+    open: dict[str, Leg] = field(default_factory=dict)
+    assigned: set[str] = field(default_factory=set)
+    early_arrivals: set[str] = field(default_factory=set)
     _groups: dict[Template | int, dict[str, Contract]] = field(default_factory=dict)
     _free: dict[tuple[Template, str, str], dict[str, Contract]] = field(default_factory=dict)
 
@@ -141,16 +155,19 @@ class Contracts:
         key = (contract.template, contract.synchronizer_id or "", contract.owner)
         self._free.setdefault(key, {})[contract.contract_id] = contract
 
-    def unassign(self, contract: Contract) -> None:
+    def depart(self, leg: Leg) -> None:
         """Take a contract off its synchronizer; it is in flight, under the next counter."""
-        self.hold(contract)
-        contract.synchronizer_id = None
-        contract.counter += 1
+        self.hold(leg.contract)
+        leg.contract.synchronizer_id = None
+        leg.contract.counter += 1
+        self.open[leg.unassign_id] = leg
 
-    def assign(self, contract: Contract, synchronizer_id: str) -> None:
-        """Put a contract on a synchronizer, without letting it be used yet."""
-        self.hold(contract)
-        contract.synchronizer_id = synchronizer_id
+    def arrive(self, leg: Leg) -> None:
+        """Put a contract on its target, without letting it be used yet."""
+        self.hold(leg.contract)
+        leg.contract.synchronizer_id = leg.target
+        self.open.pop(leg.unassign_id, None)
+        self.assigned.add(leg.unassign_id)
 
 
 _NONE: Final[dict[str, Contract]] = {}
@@ -190,3 +207,49 @@ def blob(contract_id: str) -> str:
     """A contract's opaque blob; it is derived from the id, since nobody can look into it."""
     # Long on purpose: on a real network blobs are more than half of the bytes of a license.
     return base64.b64encode(b"\n\x03" + contract_id.encode() * 6).decode()
+
+
+OFFSET: Final = "000000000000000001"
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Leg(NamedTuple):
+    """One leg of a reassignment, as the history will record it."""
+
+    contract: Contract
+    source: str
+    target: str
+    unassign_id: str
+    counter: int
+    submitter: str
+    assigning: bool = False
+
+    @property
+    def synchronizer_id(self) -> str:
+        """Where this leg is sequenced."""
+        return self.target if self.assigning else self.source
+
+
+def departure(contract: Contract, source: str, target: str, *, submitter: str, rng: Random) -> Leg:
+    """The leg that takes a contract off its synchronizer, under a new id."""
+    unassign_id, counter = f"00{rng.getrandbits(64):016x}", contract.counter + 1
+    return Leg(contract, source, target, unassign_id, counter, submitter)
+
+
+def render_leg(leg: Leg, *, update_id: str, migration_id: int, record_time: int) -> bytes:
+    """Write a reassignment item of a page of `POST /v2/updates`."""
+    created = {"created_event": created_event(leg.contract, f"{update_id}:0")} if leg.assigning else {}
+    event: dict[str, Any] = {
+        "submitter": leg.submitter,
+        "source_synchronizer": leg.source,
+        "target_synchronizer": leg.target,
+        "migration_id": migration_id,
+        "unassign_id": leg.unassign_id,
+        **created,
+        "reassignment_counter": leg.counter,
+    }
+    if not leg.assigning:
+        event["contract_id"] = leg.contract.contract_id
+    item = {"update_id": update_id, "offset": OFFSET, "record_time": timestamps.exact(record_time), "event": event}
+    return _encode(item)

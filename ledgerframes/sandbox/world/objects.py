@@ -24,9 +24,8 @@ from ledgerframes.sandbox.world.world import Update, World
 #: Items of an object and of a frame; both have megabytes on a real server.
 OBJECT_ITEMS: Final = 200
 FRAME_ITEMS: Final = 64
-_DAY: Final = 86_400 * timestamps.SECOND
 #: A history of more days than this has a segment per day.
-_LONG: Final = 8 * _DAY
+_LONG: Final = 8 * timestamps.DAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class Segment:
 
     def folder(self) -> str:
         """The folder of its objects."""
-        return f"{_time(self.after)}~{_time(self.up_to)}"
+        return f"{timestamps.trimmed(self.after)}~{timestamps.trimmed(self.up_to)}"
 
     def parts(self) -> list[Sequence[Update]]:
         """The updates of each of its objects."""
@@ -80,7 +79,7 @@ def segments(world: World, shown: Sequence[Update], *, written: Sequence[Segment
     for migration_id in sorted({update.migration_id for update in shown if update.migration_id >= ended[0]}):
         grid = instants(world, migration_id)
         if newest - min(update.record_time for update in shown) > _LONG:
-            grid = [instant for instant in grid if instant % _DAY == 0]
+            grid = [instant for instant in grid if instant % timestamps.DAY == 0]
         # Record times of a new migration may lie before the end of the last one; segments are in the order of time.
         for instant in grid:
             if (boundaries[-1] if boundaries else ended)[1] < instant < newest:
@@ -105,10 +104,6 @@ def compressed(items: Sequence[bytes]) -> bytes:
 
     frames = [items[at : at + FRAME_ITEMS] for at in range(0, len(items), FRAME_ITEMS)]
     return b"".join(pa.compress(b"\n".join(frame) + b"\n", codec="zstd", asbytes=True) for frame in frames)
-
-
-def _time(micros: int) -> str:
-    return timestamps.trimmed(micros)
 
 
 _CACHED: Final = 256

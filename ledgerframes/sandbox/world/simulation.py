@@ -56,11 +56,6 @@ class Simulation:
     allowances: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
 
     @property
-    def rules(self) -> dict[str, Contract]:
-        """The contracts that exist only once, by template entity."""
-        return self.world.rules
-
-    @property
     def coin_rules(self) -> Contract:
         """The coin's rules."""
         return self.world.rules[COIN_RULES.entity]
@@ -184,6 +179,15 @@ class Transaction:
         event_id = self._number(under, (*signatories, *observers))
         self._events.append((event_id, created_event(contract, event_id)))
         return contract
+
+    def rule(
+        self, template: Template, payload: dict[str, Any], *, under: Event | None = None, contract_id: str = ""
+    ) -> Contract:
+        """Create a contract that exists only once, or its successor."""
+        made = self.sim.world.rules[template.entity] = self.create(
+            template, payload, under=under, contract_id=contract_id
+        )
+        return made
 
     def exercise(
         self,

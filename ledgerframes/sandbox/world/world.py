@@ -12,9 +12,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ledgerframes.sandbox.world.amounts import units
-from ledgerframes.sandbox.world.contracts import Contract, Contracts
+from ledgerframes.sandbox.world.contracts import Contract, Contracts, Leg, render_leg
 from ledgerframes.sandbox.world.parties import User
-from ledgerframes.sandbox.world.reassignment_legs import Leg, ReassignmentState, render_leg
 from ledgerframes.sandbox.world.templates import COIN, LICENSE, LOCKED_COIN, OPEN_ROUND
 from ledgerframes.sandbox.world.timestamps import Cursor
 
@@ -125,7 +124,6 @@ class World:
         packages: the packages that were uploaded, by id, oldest first.
         snapshot_period: microseconds between two snapshots of the contracts.
         earliest_round: the first round with complete reward records, if there is one yet.
-        reassignments: the reassignments in flight.
         submissions: the newest of each change that a command has carried out; `submitted` has them by update id.
         after_commands: record times of the newest migration at which a snapshot was taken after a command, ascending.
         simulation: the state that commands work with; None if the ledger accepts none.
@@ -147,7 +145,6 @@ class World:
         self.snapshot_period = SNAPSHOT_PERIOD
         self.license_rows: list[tuple[int, str]] = []
         self.earliest_round: int | None = None
-        self.reassignments = ReassignmentState()
         self.submissions: dict[ChangeId, Submission] = {}
         self.submitted: dict[str, Submission] = {}
         self.after_commands: list[int] = []
