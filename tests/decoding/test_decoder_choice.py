@@ -1,6 +1,5 @@
 """Which decoder runs is chosen by a variable and by what was built, and can be asked for."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -91,13 +90,3 @@ def test_ends_of_lines_do_not_count_as_a_change(tmp_path):
     for path in sources(FOLDER):
         (tmp_path / path.name).write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert digest(tmp_path) == digest(FOLDER)
-
-
-def test_the_native_tables_name_the_columns_in_the_declared_number():
-    text = (FOLDER / "tables.hpp").read_text(encoding="utf-8")
-    parts = dict(
-        zip(("updates", "events", "reassignments"), re.split(r"^inline Array ", text, flags=re.M)[1:], strict=True)
-    )
-    for name, part in parts.items():
-        columns = len(re.findall(r"^    batch\.(?:texts|lists|numbers|booleans)\(", part, re.MULTILINE))
-        assert columns + 4 == len(lf.describe(name)), name

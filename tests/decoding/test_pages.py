@@ -181,11 +181,6 @@ def test_only_the_tables_asked_for_are_built():
     assert set(decode_page(page_of(transaction()), tables={"updates"}).batches) == {"updates"}
 
 
-def test_a_key_and_a_type_of_every_column_is_in_the_parquet_schema():
-    for table in (UPDATES, EVENTS, REASSIGNMENTS):
-        assert all(field.metadata[b"description"] for field in table.schema)
-
-
 def test_created_and_exercised_members_stand_in_their_own_rows():
     zero, two, ten, one = rows(page_of(transaction()), "events")
     assert (zero["choice"], zero["consuming"], zero["acting_parties"]) == ("Transfer", True, ["alice"])

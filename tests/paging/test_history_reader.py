@@ -136,15 +136,6 @@ def test_a_limit_gives_the_first_ones(places, limit, size):
     assert got == [f"u{row}" for row in range(min(limit, len(places)))]
 
 
-def test_the_plain_cursor_would_lose_what_a_page_boundary_cuts_off():
-    places = [Cursor(0, 1), Cursor(0, 2), Cursor(0, 2), Cursor(0, 3)]
-    server = Server(places)
-    plain = server.page(None, 2).update_ids + server.page(Cursor(0, 2), 2).update_ids
-    got, _ = read(HistoryReader(Window(), page_size=2), [server])
-    assert plain == ["u0", "u1", "u3"]
-    assert got == ["u0", "u1", "u2", "u3"]
-
-
 def test_more_updates_at_one_instant_than_the_largest_page_are_refused():
     places = [Cursor(0, 1)] * 5
     with pytest.raises(PagingError, match="largest page is 3; they cannot be read without loss"):
@@ -180,13 +171,6 @@ def test_an_end_is_only_passed_when_an_item_at_or_after_it_was_seen(end):
     reader = HistoryReader(Window(**end))
     read(reader, [Server([Cursor(0, 0), Cursor(0, 1)])])
     assert not reader.beyond
-
-
-def test_a_tie_that_a_lagging_server_cuts_is_read_whole_from_the_next_one():
-    places = [Cursor(0, 1), Cursor(0, 2), Cursor(0, 2), Cursor(0, 3)]
-    servers = [Server(places, name="behind", lag=2), Server(places, name="ahead")]
-    got, _ = read(HistoryReader(Window()), servers, [0, 0, 1])
-    assert got == ["u0", "u1", "u2", "u3"]
 
 
 def test_the_last_tie_is_asked_of_another_server_too():

@@ -46,8 +46,3 @@ def test_a_refused_page_is_not_added():
     with pytest.raises(PagingError):
         seen.check(*numbered([5, 5]))
     assert seen.has(*numbered([5])) == [False]
-
-
-def test_ids_and_cursors_belong_together():
-    with pytest.raises(ValueError, match="shorter"):
-        SeenIds().check(["u1", "u2"], [Cursor(0, 1)])
