@@ -1,6 +1,5 @@
 """`load_history` by objects gives the rows that it gives by pages, and refuses objects that are not whole."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pyarrow as pa
@@ -114,42 +113,55 @@ def test_an_end_that_no_object_has_passed_is_not_complete(net):
     assert updates.attrs["known_to"] == updates.attrs["cursor"]
 
 
-def test_items_of_another_encoding_are_skipped(served):
-    whole = lf.load_updates(served, end="2025-03-03T09:30:00Z")
+LOADS = {
+    "history": lambda net, **options: lf.load_history(net, source="objects", **options).updates,
+    "snapshot": lambda net, **options: lf.load_active_contracts(net, source="objects", **options),
+}
+every_load = pytest.mark.parametrize("load", LOADS.values(), ids=LOADS)
+
+
+@every_load
+def test_items_of_another_encoding_are_skipped(served, load):
+    whole = load(served)
     served.sandbox.object_faults = ObjectFaults(encodings=("compact_json", "protobuf_json", "compact_cbor"))
-    assert lf.load_history(served, end="2025-03-03T09:30:00Z", source="objects").updates.equals(whole)
+    assert load(served).equals(whole)
 
 
-def test_a_scan_without_objects_is_named_with_what_to_do(served):
+@every_load
+def test_a_scan_without_objects_is_named_with_what_to_do(served, load):
     served.sandbox.object_faults = ObjectFaults(served=False)
     with pytest.raises(lf.errors.InputError, match="has no objects; give source='pages'"):
-        lf.load_history(served, source="objects")
+        load(served)
+    with lf.sandbox(updates=20, release="0.5") as older, pytest.raises(lf.errors.InputError, match="has no objects"):
+        load(older)
 
 
-def test_an_older_release_has_no_objects():
-    with lf.sandbox(updates=20, release="0.5") as net, pytest.raises(lf.errors.InputError, match="has no objects"):
-        lf.load_history(net, source="objects")
-
-
+@every_load
 @pytest.mark.parametrize(
     ("faults", "error", "words"),
     [
         (ObjectFaults(wrong_digest=True), lf.errors.DecodeError, "does not have the digest"),
-        (ObjectFaults(cut=True), lf.errors.DecodeError, "updates_compact_json_0.zstd cannot be read"),
+        (ObjectFaults(cut=True), lf.errors.DecodeError, "(updates|ACS)_compact_json_0.zstd cannot be read"),
         (ObjectFaults(gone=True), lf.errors.NotFoundError, "not found"),
     ],
     ids=["wrong digest", "cut", "gone"],
 )
-def test_objects_that_are_not_whole_are_refused(served, faults, error, words):
+def test_objects_that_are_not_whole_are_refused_and_what_was_read_before_can_be_kept(
+    served, load, faults, error, words
+):
     served.sandbox.object_faults = faults
     with pytest.raises(error, match=words):
-        lf.load_history(served, source="objects")
+        load(served)
+    part = load(served, allow_partial=True)
+    assert (part.attrs["complete"], len(part) < 200) == (False, True)
 
 
-def test_what_was_read_before_a_fault_can_be_kept(served):
-    served.sandbox.object_faults = replace(ObjectFaults(), gone=True)
-    loaded = lf.load_history(served, source="objects", allow_partial=True)
-    assert (len(loaded.updates), loaded.updates.attrs["complete"]) == (0, False)
+@every_load
+def test_nothing_is_left_on_the_disk(net, load, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    load(net, limit=300)
+    load(net)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_object_that_was_damaged_on_the_way_is_downloaded_again():
@@ -164,9 +176,3 @@ def test_an_object_that_was_damaged_on_the_way_is_downloaded_again():
 def test_an_unknown_source_is_refused(net):
     with pytest.raises(lf.errors.InputError, match=r"source='object'.*'objects'"):
         lf.load_history(net, source="object")
-
-
-def test_nothing_is_left_on_the_disk(net, tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    lf.load_history(net, limit=300, source="objects")
-    assert list(tmp_path.iterdir()) == []

@@ -96,11 +96,6 @@ def test_a_limit_holds_whatever_is_decoded_at_once(net, size, limit):
     assert values_of(objects) == values_of(pages)
 
 
-def test_a_limit_counts_the_contracts_that_are_wanted(net):
-    coins = by_objects(net, templates=[COIN])
-    assert by_objects(net, templates=[COIN], limit=3).equals(coins.head(3))
-
-
 @pytest.mark.long
 def test_the_newest_snapshot_that_has_objects_at_or_before_a_time_is_taken(net):
     newest, before, *_ = in_bulk(net)
@@ -140,31 +135,10 @@ def test_a_time_before_every_snapshot_is_a_not_found_error(net):
             by_objects(net, at=at)
 
 
-@pytest.mark.long
-def test_a_snapshot_by_objects_opens_the_history_after_it(net):
-    newest, *_, oldest = in_bulk(net)[:4]
-    opening = by_objects(net, at=oldest)
-    low, high = tuple(opening.attrs["cursor"]), tuple(by_objects(net, at=newest, limit=1).attrs["cursor"])
-    history = lf.load_history(net, start=low, end=(high[0], newest + pd.Timedelta("1us")), progress=False)
-    found = lf.active_contracts(history.events, history.reassignments, opening=opening)
-    assert set(by_objects(net, at=newest).contract_id) <= set(found.contract_id)
-
-
-def test_items_of_another_encoding_are_skipped(served):
-    whole = by_objects(served)
-    served.sandbox.object_faults = ObjectFaults(encodings=("protobuf_json", "compact_json"))
-    assert by_objects(served).equals(whole)
+def test_a_scan_with_another_encoding_alone_is_named_with_what_to_do(served):
     served.sandbox.object_faults = ObjectFaults(encodings=("protobuf_json",))
     with pytest.raises(lf.errors.InputError, match=r"encoded like those of pages.*source='pages'"):
         by_objects(served)
-
-
-def test_a_scan_without_objects_is_named_with_what_to_do(served):
-    served.sandbox.object_faults = ObjectFaults(served=False)
-    with pytest.raises(lf.errors.InputError, match="has no objects; give source='pages'"):
-        by_objects(served)
-    with lf.sandbox(updates=20, release="0.5") as older, pytest.raises(lf.errors.InputError, match="has no objects"):
-        by_objects(older)
 
 
 def test_an_opened_folder_is_refused(net, tmp_path):
@@ -175,31 +149,6 @@ def test_an_opened_folder_is_refused(net, tmp_path):
         pytest.raises(lf.errors.InputError, match=r"opened folder.*lf\.active_contracts"),
     ):
         by_objects(folder)
-
-
-@pytest.mark.parametrize(
-    ("faults", "error", "words"),
-    [
-        (ObjectFaults(wrong_digest=True), lf.errors.DecodeError, "does not have the digest"),
-        (ObjectFaults(cut=True), lf.errors.DecodeError, "ACS_compact_json_0.zstd cannot be read"),
-        (ObjectFaults(gone=True), lf.errors.NotFoundError, "not found"),
-    ],
-    ids=["wrong digest", "cut", "gone"],
-)
-def test_objects_that_are_not_whole_are_refused(served, faults, error, words):
-    served.sandbox.object_faults = faults
-    with pytest.raises(error, match=words):
-        by_objects(served)
-    part = by_objects(served, allow_partial=True)
-    assert not part.attrs["complete"]
-    assert len(part) < 200
-
-
-def test_nothing_is_left_on_the_disk(net, tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    by_objects(net, limit=3)
-    by_objects(net)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_more_than_a_hundred_batches_need_a_narrower_question(net):
