@@ -19,6 +19,7 @@ def test_commands_stand_in_groups(command):
     assert sorted(groups, key=words.index) == groups
     assert words.index(" sync ") < words.index(" sql ") < words.index(" plot ") < words.index(" repair ")
     assert "<bool>" not in words
+    assert "Canton Network and Splice" in " ".join(words.replace("│", " ").split())[:200]
 
 
 @pytest.mark.parametrize("name", [info.name or info.callback.__name__ for info in app.registered_commands])

@@ -1,7 +1,8 @@
-"""`ledgerframes load` writes Parquet that others can read, and says which files on standard output."""
+"""`load`, `plan`, `migrations` and the listed tables: files that others can read, data on standard output."""
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 
@@ -10,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
+from tests.replay import replay
 
 THREE = ("updates", "events", "reassignments")
 WANTED = {"history": THREE, "updates": THREE[:1], "events": THREE[1:2], "reassignments": THREE[2:]}
@@ -161,3 +163,92 @@ def test_a_table_without_rows_is_not_called_a_range(command, scan, tmp_path):
     done = command("load", "names", "--prefix", "nobody-has-this", "-o", tmp_path / "names.csv", "--scan-url", scan)
 
     assert (done.code, done.err) == (0, "no rows of names\n")
+
+
+@pytest.fixture(scope="module")
+def served(captures):
+    assert captures
+    with replay() as server:
+        yield server
+
+
+def test_licenses_become_a_csv_in_one_command(command, served, tmp_path):
+    file = tmp_path / "licenses.csv"
+    ended = command("load", "licenses", "-o", str(file), "--scan-url", served.scan_url)
+    assert (ended.code, ended.out) == (0, f"{file}\t300 rows\n")
+    with file.open() as opened:
+        rows = list(csv.DictReader(opened))
+    assert len(rows) == 300
+    assert rows[0]["last_active_at"] == "2026-01-30T08:39:28.485596Z"
+    assert rows[0]["coupons_missed"] == "14"
+    assert "contactPoint" not in file.read_text()
+
+
+def test_instruments_become_json_and_parquet(command, served, tmp_path):
+    for name in ("a.json", "a.parquet"):
+        assert (
+            command("load", "instruments", "-o", str(tmp_path / name), "--registry-url", served.registry_url).code == 0
+        )
+    (one,) = json.loads((tmp_path / "a.json").read_text())
+    assert (one["instrument_id"], one["decimals"], one["paused"]) == ("Amulet", 10, False)
+    assert pq.read_table(tmp_path / "a.parquet").num_rows == 1
+
+
+def test_tables_and_columns_are_listed(command):
+    assert "holdings_summary" in command("tables").out
+    described = json.loads(command("describe", "events", "--json").out)
+    assert described[0]["column"] == "migration_id"
+
+
+def test_plan_is_one_line(command, scan):
+    ended = command("plan", "--scan-url", scan)
+
+    assert (ended.code, ended.err) == (0, "")
+    with lf.connect(scan_url=scan) as net:
+        assert ended.out.split(",")[0] == str(lf.plan(net)).split(",")[0]
+    assert ended.out.count("\n") == 1
+
+
+def test_plan_as_json_is_one_document(command, scan):
+    ended = command("plan", "--json", "--scan-url", scan, "--end", "2025-03-03T09:05")
+
+    plan = json.loads(ended.out)
+    assert set(plan) == {"range", "rows", "requests", "sync_requests", "megabytes", "minutes", "begins_late"}
+    assert 0 < plan["rows"] < 300
+
+
+def test_migrations_as_json_say_what_the_function_says(command, scan):
+    ended = command("migrations", "--json", "--scan-url", scan)
+
+    assert (ended.code, ended.err) == (0, "")
+    with lf.connect(scan_url=scan) as net:
+        wanted = lf.migrations(net)
+    found = json.loads(ended.out)
+    assert [row["migration_id"] for row in found] == wanted.migration_id.tolist() == [0, 1, 2]
+    for column in ("first_record_time", "last_record_time"):
+        assert [row[column] for row in found] == wanted[column].dt.strftime("%Y-%m-%dT%H:%M:%S.%fZ").tolist()
+
+
+def test_migrations_as_text_have_a_line_each(command, scan):
+    assert len(command("migrations", "--scan-url", scan).out.splitlines()) == 1 + 3
+
+
+@pytest.mark.long
+def test_verbose_logs_the_requests_on_standard_error_only(shell, scan):
+    quiet = shell("migrations", "--json", "--scan-url", scan)
+    loud = shell("--verbose", "migrations", "--json", "--scan-url", scan)
+
+    assert loud.out == quiet.out
+    assert "ledgerframes.transport:POST /v2/updates -> 200" in loud.err
+    assert {line.split(":")[1].split(".")[0] for line in loud.err.splitlines()} == {"ledgerframes"}
+
+
+def test_version_is_the_package_s(command):
+    assert command("--version").out == f"ledgerframes {lf.__version__}\n"
+
+
+def test_without_a_command_there_is_help(command):
+    said = command()
+
+    for name in ("load", "plan", "migrations", "sandbox", "demo"):
+        assert name in said.out + said.err
