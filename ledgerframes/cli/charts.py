@@ -51,14 +51,17 @@ def plot(
     import matplotlib as mpl
 
     from ledgerframes import plot as charts
-    from ledgerframes.export.atomic_write import Staging
+    from ledgerframes.export.atomic_write import Staging, refuse_taken
     from ledgerframes.models import governance
 
     if chart not in CHARTS:
         hint = did_you_mean(chart, CHARTS) or f"; there are {', '.join(CHARTS)}"
         raise InputError(f"{chart!r} is not a chart{hint}")
     target = Path(f"{chart}.png") if output is None else output
-    _check(target, overwrite=overwrite)
+    if target.suffix.lower() not in _ENDINGS:
+        raise InputError(f"--output {str(target)!r} is not valid: give a file that ends in {', '.join(_ENDINGS)}")
+    refuse_taken(target, overwrite=overwrite)
+    opt.check_folder(target.parent)
     draw = getattr(charts, chart.replace("-", "_"))
     options = opt.chosen({"top": top, "every": every, "events": events})
     for name in options.keys() - signature(draw).parameters:
@@ -75,15 +78,6 @@ def plot(
             ax.figure.savefig(staging.place(target.name), dpi=150)
             staging.commit()
     opt.say(target)
-
-
-def _check(target: Path, *, overwrite: bool) -> None:
-    """Refuse early a target that could not be written afterwards."""
-    if target.suffix.lower() not in _ENDINGS:
-        raise InputError(f"--output {str(target)!r} is not valid: give a file that ends in {', '.join(_ENDINGS)}")
-    if target.exists() and not overwrite:
-        raise InputError(f"{str(target)!r} already exists; pass --overwrite, or name another file")
-    opt.check_folder(target.parent)
 
 
 @app.command()

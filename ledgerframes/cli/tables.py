@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, localcontext
+from decimal import localcontext
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -149,6 +149,7 @@ def rewards(
 
     Example: ledgerframes rewards lake --by provider --last 7d
     """
+    from ledgerframes.apps.html_report.headlines import total
     from ledgerframes.apps.html_report.report import stored_report_data
     from ledgerframes.arguments import choice
 
@@ -161,7 +162,7 @@ def rewards(
         sums = (
             coupons.assign(coupons=1, claimed=claimed, **{by: coupons[by].fillna("unknown")})
             .groupby(by, as_index=False)
-            .agg(coupons=("coupons", "sum"), amount=("amount", _total), claimed=("claimed", _total))
+            .agg(coupons=("coupons", "sum"), amount=("amount", total), claimed=("claimed", total))
         )
     return _largest(sums, "amount", top)
 
@@ -212,10 +213,6 @@ def _opening(lake: Store, history: History[Any]) -> Opening | None:
     migration, micros = begin
     last = format_timestamp(micros - 1)
     return stored_opening(lake, last=last if migration is None else (migration, last))
-
-
-def _total(amounts: pd.Series) -> Decimal:
-    return sum(amounts.dropna(), Decimal(0))
 
 
 def _largest(frame: pd.DataFrame, name: str, top: int) -> pd.DataFrame:

@@ -88,7 +88,7 @@ class Staging:
         """
         _refuse_stdout(name)
         with writing(self._folder / name):
-            _check(self._folder / name, overwrite=self._overwrite)
+            refuse_taken(self._folder / name, overwrite=self._overwrite)
         self._names.append(name)
         return self._aside / "new" / name
 
@@ -104,7 +104,7 @@ class Staging:
         """
         for name in self._names:
             with writing(self._folder / name):
-                _check(self._folder / name, overwrite=self._overwrite)
+                refuse_taken(self._folder / name, overwrite=self._overwrite)
         with writing(self._folder):
             for path in sorted((self._aside / "new").rglob("*")):
                 _sync(path)
@@ -127,7 +127,7 @@ def _move(aside: Path, folder: Path) -> None:
         with writing(final):
             if not new.exists():
                 continue
-            _check(final, overwrite=True)
+            refuse_taken(final, overwrite=True)
             if final.is_dir():
                 final.rename(aside / "old" / final.name)
             new.replace(final)
@@ -148,7 +148,8 @@ def _forget(aside: Path) -> None:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def _check(final: Path, *, overwrite: bool) -> None:
+def refuse_taken(final: Path, *, overwrite: bool) -> None:
+    """Refuse a place that is taken and may not be overwritten, or never may: a link, or somebody else's folder."""
     if final.is_symlink():
         raise InputError(f"{str(final)!r} is a link and would lead elsewhere; remove it or name another folder")
     if not final.exists():

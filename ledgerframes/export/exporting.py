@@ -213,14 +213,11 @@ def _files(request: _Export, origin: str, staging: Staging, only: str) -> list[W
         place = staging.final(files[table.name])
         with writing(place):
             sink = _sink(request, table, _schema(table, shape, origin), shape, paths[table.name])
-        _pour(table, shape, sink, place)
-        written.append(
-            WrittenTable(table.name, sink.rows, place, shape.schema, lost=table.lost.total(), rounded=table.rounded)
-        )
+        written.append(_poured(table, shape, sink, place))
     return written
 
 
-def _pour(table: Opened, shape: Shape, sink: Sink, place: Path) -> None:
+def _poured(table: Opened, shape: Shape, sink: Sink, place: Path) -> WrittenTable:
     """Write all rows of a table to a sink and close it; or release it if anything fails."""
     try:
         for batch in table.batches:
@@ -232,6 +229,8 @@ def _pour(table: Opened, shape: Shape, sink: Sink, place: Path) -> None:
     except BaseException:
         sink.give_up()
         raise
+    cut = getattr(sink, "cut", 0)
+    return WrittenTable(table.name, sink.rows, place, shape.schema, cut, table.lost.total(), table.rounded)
 
 
 def _sink(request: _Export, table: Opened, schema: pa.Schema, shape: Shape, path: Path) -> Sink:
@@ -259,12 +258,10 @@ def _workbook(request: _Export, origin: str, staging: Staging, name: str) -> lis
         for table, shape in request.opened():
             with writing(place):
                 sheets = Sheets(book, table.name, shape)
-            _pour(table, shape, sheets, place)
+            written.append(_poured(table, shape, sheets, place))
             shapes[table.name] = shape
             if left_out := attrs_of(table).get("left_out"):
                 about[f"left out of {table.name}"] = ", ".join(left_out)
-            lost, rounded = table.lost.total(), table.rounded
-            written.append(WrittenTable(table.name, sheets.rows, place, shape.schema, sheets.cut, lost, rounded))
         with writing(place):
             book.about(about, shapes)
             book.close()

@@ -10,10 +10,10 @@ from typing import Final, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.decoding.personal import is_text
 from ledgerframes.errors import InputError
 from ledgerframes.export.texts import (
     amount_text,
-    is_text,
     is_texts,
     list_text,
     plain_text,

@@ -10,19 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.arguments import refuse
+from ledgerframes.decoding.personal import is_text
 
 # Spreadsheets skip blanks and invisible characters before a formula, and some read fullwidth and small signs as plain
 # ones: U+FF0B and U+FE62 are +, U+FF0D and U+FE63 -, U+FF1D and U+FE66 =, U+FF20 and U+FE6B @, U+2212 a minus.
 _WIDE: Final = r"\x{FF0B}\x{FF0D}\x{FF1D}\x{FF20}\x{FE62}\x{FE63}\x{FE66}\x{FE6B}\x{2212}"
 _DANGEROUS: Final = rf"^(?:[\t\r\n]|[\s\p{{Z}}\p{{C}}]*[=+\-@{_WIDE}])"
 _MARKED: Final = rf"^'|{_DANGEROUS}"
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of this type contains text, in any of Arrow's layouts, including dictionaries."""
-    if pa.types.is_dictionary(kind):
-        return is_text(kind.value_type)
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def is_texts(kind: pa.DataType) -> bool:

@@ -12,7 +12,7 @@ from ledgerframes.models.coin_flows import transfers as transfers_of
 from ledgerframes.models.governance import price_votes as prices_of
 from ledgerframes.models.governance import votes as votes_of
 from ledgerframes.number_format import amount_text, plural
-from ledgerframes.plot.bins import between, bins
+from ledgerframes.plot.bins import QUARTER, between, bins
 from ledgerframes.plot.contents import Axis, Content, Flows, Nothing, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import fixed, ranked
@@ -24,7 +24,6 @@ _OUTCOMES: Final = {
     "accepted": "accepted", "rejected": "rejected", "expired": "expired",
     "accepted_but_failed": "accepted, but failed", "open": "open",
 }  # fmt: skip
-_MOST_BINS: Final = 100  # days of a quarter
 _SPREAD: Final = ("highest", "median", "lowest")
 
 
@@ -142,7 +141,7 @@ def votes(x: ChartInput, *, every: str | None = None) -> Content:
     if not known.any():
         return Nothing(title, f"no votes were opened in this range{left_out}")
     times, outcomes = times[known], texts(frame, "outcome")[known]
-    ranking, binned = fixed(outcomes, _OUTCOMES), bins(times, every=every, most=_MOST_BINS, begins=begins(frame))
+    ranking, binned = fixed(outcomes, _OUTCOMES), bins(times, every=every, most=QUARTER, begins=begins(frame))
     table = binned.sums(times, ranking.codes(outcomes), len(ranking.names))
     subtitle, series = f"{plural(len(times), 'vote')}, {between(times)}{left_out}", ranking.series(table, counts=True)
     along = "time of the request (UTC)"

@@ -16,6 +16,7 @@ from ledgerframes.number_format import count_text, plural
 from ledgerframes.plot.contents import Axis, Floats, Micros, Scale, Series, Stack
 
 DAY: Final = 86_400_000_000
+QUARTER: Final = 100  # bars at most, so that the days of a quarter have one each
 _SECOND: Final = 1_000_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST: Final = -62_135_510_400 * _SECOND  # the second day of year 1: matplotlib writes no earlier date

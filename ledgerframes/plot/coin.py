@@ -14,16 +14,14 @@ from ledgerframes.models.coin_flows import mint_burn
 from ledgerframes.models.coin_stocks import supply_per_round
 from ledgerframes.models.rounds_and_rewards import reward_flows
 from ledgerframes.number_format import amount_text, plural
-from ledgerframes.plot.bins import between, bins, grouped, rounds_text
+from ledgerframes.plot.bins import QUARTER, between, bins, grouped, rounds_text
 from ledgerframes.plot.contents import Axis, Content, Floats, Nothing, Panels, Series, Stack, Steps
 from ledgerframes.plot.drawing import chart
-from ledgerframes.plot.palette import hues_of
+from ledgerframes.plot.palette import HUES, hues_of
 from ledgerframes.plot.ranking import fixed, ranked
 from ledgerframes.plot.reading import ChartInput, begins, floats, micros, part, texts
 from ledgerframes.short_ids import short_names
 
-_MOST_BINS: Final = 100  # days of a quarter
-_HUES: Final = 7
 _EVENTS: Final = {"claimed": "claimed", "expired": "expired", "withdrawn": "withdrawn", "created": "created"}
 _KINDS: Final = {
     "sv": "super validators", "app": "applications", "validator": "validators",
@@ -68,7 +66,7 @@ def rewards(
         >>> lf.plot.rewards(flows, every="1min").get_ylabel()
         'CC per minute'
     """
-    whole_number(top, "top", least=1, most=_HUES)
+    whole_number(top, "top", least=1, most=HUES)
     frame = replace(x, x=_flows_of(x.x)).frame("record_time", "event", "kind", "party", "amount")
     title = "Rewards by what became of them" if by == "outcome" else f"Rewards {event}, by {by}"
     times, timed = micros(frame, "record_time")
@@ -90,7 +88,7 @@ def rewards(
         ranking = ranked(pd.Series(values).groupby(categories.to_numpy()).sum(), top)
     else:
         ranking = fixed(categories, _EVENTS if by == "outcome" else _KINDS)
-    binned = bins(times, every=every, most=_MOST_BINS, begins=begins(frame))
+    binned = bins(times, every=every, most=QUARTER, begins=begins(frame))
     table = binned.sums(times, ranking.codes(categories), len(ranking.names), values)
     subtitle = f"{', '.join(parts)}; {between(times)}{left_out}{binned.note()}"
     return binned.stack(title, subtitle, ranking.series(table), "CC", "amount", "CC")
@@ -143,7 +141,7 @@ def burn(x: ChartInput, *, every: str | None = None) -> Content:
     burning = (np.nan_to_num(values) != 0).any(axis=0)
     if not burning.any():
         return Nothing(title, f"no coin was burned in this range{left_out}")
-    times, binned = times[known], bins(times[known], every=every, most=_MOST_BINS, begins=begins(frame))
+    times, binned = times[known], bins(times[known], every=every, most=QUARTER, begins=begins(frame))
     rows = {cause: binned.total(times, row) for cause, row in zip(_CAUSES, values, strict=True)}
     ranking = fixed(pd.Series([cause for cause, row in rows.items() if row.any()]), _CAUSES)
     table = np.array([rows[cause] for cause in ranking.names])

@@ -11,13 +11,12 @@ from ledgerframes.models.licenses import license_growth as growth_of
 from ledgerframes.models.network_activity import app_daily, validator_daily
 from ledgerframes.models.network_activity import retention as retention_of
 from ledgerframes.number_format import amount_text, count_text, plural
-from ledgerframes.plot.bins import DAY, between, bins, moment_text, time_bins
+from ledgerframes.plot.bins import DAY, QUARTER, between, bins, moment_text, time_bins
 from ledgerframes.plot.contents import Axis, Bars, Content, Matrix, Micros, Nothing, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import ranked
 from ledgerframes.plot.reading import ChartInput, begins, floats, micros, texts
 
-_MOST_BINS: Final = 100
 _MOST_WEEKS: Final = 20
 #: The parts of a validator's bar, by their columns.
 _PARTS: Final = {
@@ -128,8 +127,8 @@ def app_shares(x: ChartInput, *, every: str | None = None, top: int = 6) -> Cont
     times, claimed, apps = times[there], claimed[there], apps[there]
     sums = pd.Series(claimed).groupby(apps.to_numpy()).sum()
     # Rows are per day, so no interval is shorter.
-    of_days = "1D" if np.ptp(times) < _MOST_BINS * DAY else None
-    ranking, binned = ranked(sums, top), bins(times, every=every or of_days, most=_MOST_BINS, begins=begins(frame))
+    of_days = "1D" if np.ptp(times) < QUARTER * DAY else None
+    ranking, binned = ranked(sums, top), bins(times, every=every or of_days, most=QUARTER, begins=begins(frame))
     table = binned.sums(times, ranking.codes(apps), len(ranking.names), claimed)
     whole = table.sum(axis=0)
     shares = np.divide(table, whole, out=np.zeros_like(table), where=whole > 0)

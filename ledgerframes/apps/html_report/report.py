@@ -17,7 +17,7 @@ from ledgerframes.apps.html_report.sections import SECTIONS
 from ledgerframes.arguments import duration, flag, names, suggesting
 from ledgerframes.arguments import path as read_path
 from ledgerframes.errors import InputError
-from ledgerframes.export.atomic_write import write_text, writing
+from ledgerframes.export.atomic_write import refuse_taken, write_text, writing
 from ledgerframes.frames import shape, to_arrow
 from ledgerframes.loaders.history import History
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, bound
@@ -87,7 +87,7 @@ def report(
     overwrite, allow_partial = flag(overwrite, "overwrite"), flag(allow_partial, "allow_partial")
     if interactive := flag(interactive, "interactive"):
         need_plotly()
-    if not isinstance(data, Store) and not (isinstance(data, tuple) and len(data) == len(_TABLES)):
+    if not isinstance(data, Store) and not (isinstance(data, tuple) and len(data) == len(History._fields)):
         raise InputError(
             f"give a Store or a History, not a {type(data).__name__}; lf.open_store or lf.load_history returns one"
         )
@@ -96,7 +96,7 @@ def report(
     # While rows are read and charts are drawn, Python may drop what a signal's handler raises.
     with held_back(stop.set):
         with writing(target):
-            _check(target, overwrite=overwrite)
+            refuse_taken(target, overwrite=overwrite)
         if isinstance(data, Store):
             report_data = stored_report_data(data, start, end, last, as_of, allow_partial=allow_partial)
         else:
@@ -105,7 +105,7 @@ def report(
                     "start=, end=, last= and as_of= are for a store; a History is always reported whole, so leave them"
                     " out"
                 )
-            one, two, three = (_pandas(frame, name) for frame, name in zip(data, _TABLES, strict=True))
+            one, two, three = (_pandas(frame, name) for frame, name in zip(data, History._fields, strict=True))
             report_data = ReportData(one, two, three)
         made = f"made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by ledgerframes {__version__}"
         head, foot = scripts() if interactive else ("", "")
@@ -120,9 +120,6 @@ def report(
     return target
 
 
-_TABLES = ("updates", "events", "reassignments")
-
-
 def stored_report_data(
     store: Store,
     start: Bound | None = None,
@@ -134,18 +131,14 @@ def stored_report_data(
 ) -> ReportData:
     """The data of a store in the range, and its period."""
     options: dict[str, Any] = {"end": end, "last": last, "as_of": as_of, "allow_partial": allow_partial}
-    updates, events, reassignments = (store.load(name, start=start, **options) for name in _TABLES)
+    updates, events, reassignments = (store.load(name, start=start, **options) for name in History._fields)
     if last is not None:
         start = pd.Timestamp(updates.attrs["counted_from"]) - pd.Timedelta(
             duration(last, "last", bare=False), unit="us"
         )
-    since, until = (_moment(bound(value, name)) for value, name in ((_later(start), "start"), (end, "end")))
+    begun = None if isinstance(start, str) and start == "begin" else start
+    since, until = _moment(bound(begun, "start")), _moment(bound(end, "end"))
     return ReportData(updates, events, reassignments, store, as_of, Period(since, until), end)
-
-
-def _later(start: Bound | None) -> Bound | None:
-    """A start, or None for ledger begin."""
-    return None if isinstance(start, str) and start == "begin" else start
 
 
 def _moment(place: Cursor | int | None) -> pd.Timestamp | None:
@@ -160,13 +153,3 @@ def _pandas(frame: Any, name: str) -> Any:
     if isinstance(frame, pd.DataFrame):
         return frame
     return shape(to_arrow(frame, table, table.names), table)
-
-
-def _check(target: Path, *, overwrite: bool) -> None:
-    """Refuse early a target that could not be written afterwards."""
-    if target.is_symlink():
-        raise InputError(f"{str(target)!r} is a link and would lead elsewhere; remove it or name another file")
-    if target.is_dir():
-        raise InputError(f"{str(target)!r} is a folder; name the file for the page")
-    if target.exists() and not overwrite:
-        raise InputError(f"{str(target)!r} already exists; pass overwrite=True, or name another file")
