@@ -151,11 +151,11 @@ def _forget(aside: Path) -> None:
 def refuse_taken(final: Path, *, overwrite: bool) -> None:
     """Refuse a place that is taken and may not be overwritten, or never may: a link, or somebody else's folder."""
     if final.is_symlink():
-        raise InputError(f"{str(final)!r} is a link and would lead elsewhere; remove it or name another folder")
+        raise InputError(f"{str(final)!r} is a link and would lead elsewhere; remove it or name another place")
     if not final.exists():
         return
     if not overwrite:
-        raise InputError(f"{str(final)!r} already exists; pass overwrite=True, or name another folder")
+        raise InputError(f"{str(final)!r} already exists; pass overwrite=True, or name another place")
     staged_folder = not final.suffix
     if final.is_dir() and not (staged_folder and _only_partitions(final)):
         raise InputError(

@@ -96,6 +96,8 @@ def report(
     # While rows are read and charts are drawn, Python may drop what a signal's handler raises.
     with held_back(stop.set):
         with writing(target):
+            if target.is_dir() and not target.is_symlink():
+                raise InputError(f"{str(target)!r} is a folder; name the file for the page")
             refuse_taken(target, overwrite=overwrite)
         if isinstance(data, Store):
             report_data = stored_report_data(data, start, end, last, as_of, allow_partial=allow_partial)
