@@ -6,16 +6,11 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.errors import RoundedAmountsWarning
-from ledgerframes.frames import shape
-from ledgerframes.tables.catalogue import CATALOGUE
-from ledgerframes.tables.derived import DERIVED
-from ledgerframes.tables.kinds import AMOUNT
 
 PAGE = Path(__file__).parents[1] / "docs" / "howto" / "amounts.md"
 FORMS = ("float", "exact", "arrow", "string")
@@ -62,65 +57,6 @@ def outcome(operation, rows):
     if kind.startswith(("float", "double")):
         return "rounded"
     return "as text" if kind == "str" else "exact"
-
-
-#: What people do every day, and what fails on `Decimal` objects.
-EVERYDAY = {
-    "nlargest": lambda rows, name: rows.nlargest(3, name),
-    "plot": lambda rows, name: rows[name].plot(),
-    "quantile": lambda rows, name: rows[name].quantile(0.9),
-    "describe": lambda rows, name: rows[name].describe()[["mean", "std", "50%"]],
-    "times a number": lambda rows, name: rows[name] * 1.1,
-    "cumsum with a null": lambda rows, name: rows[name].cumsum(),
-    "qcut": lambda rows, name: pd.qcut(rows[name], 4),
-    "groupby.sum": lambda rows, name: rows.groupby("group")[name].sum(),
-    "mean": lambda rows, name: rows[name].mean(),
-    "corr": lambda rows, name: rows[name].corr(rows[name] ** 2),
-}
-WITH_AMOUNTS = {
-    table.name: table
-    for table in [*CATALOGUE.values(), *DERIVED.values()]
-    if any(column.kind is AMOUNT for column in table.columns)
-}
-
-
-def rows_of(table):
-    """Rows of a declared table in its default form in pandas, with amounts of which one is null."""
-    amounts = [None, *(Decimal(number).scaleb(-1) for number in range(11, 30))]
-    columns = [
-        pa.array(amounts if column.kind is AMOUNT else [None] * len(amounts), column.kind.arrow)
-        for column in table.columns
-    ]
-    return shape(pa.table(columns, names=table.schema.names), table).assign(group=[0, 1] * 10)
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", WITH_AMOUNTS)
-def test_everyday_operations_work_on_the_default_form_of_every_table(name):
-    mpl.use("Agg")
-    rows = rows_of(WITH_AMOUNTS[name])
-
-    assert rows.attrs["decimals"] == "float"
-    for column in WITH_AMOUNTS[name].columns:
-        for operation in EVERYDAY.values() if column.kind is AMOUNT else ():
-            operation(rows, column.name)
-    plt.close("all")
-
-
-def test_some_everyday_operations_fail_on_exact_amounts(history):
-    """Otherwise floats would not have to be the default."""
-    rows = lf.rewards(history, decimals="exact").assign(group=0)
-
-    def fails(operation):
-        try:
-            operation(rows, "amount")
-        except Exception:  # noqa: BLE001 - whatever pandas raises, the operation does not work
-            return True
-        finally:
-            plt.close("all")
-        return False
-
-    assert sum(map(fails, EVERYDAY.values())) >= 5
 
 
 def test_a_function_that_needs_every_digit_refuses_floats(history):

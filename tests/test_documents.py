@@ -99,6 +99,9 @@ def test_every_public_name_is_in_the_reference():
     told = set(re.findall(r"auto(?:function|class|exception|module):: (?:ledgerframes\.)?(\w+)", text))
 
     assert set(lf.__all__) - told == set()
+    rooms = re.split(r"^\.\. currentmodule:: (.*)$", text, flags=re.MULTILINE)
+    own = "\n".join(told for room, told in zip(rooms[1::2], rooms[2::2], strict=True) if room == "ledgerframes")
+    assert set(re.findall(r"autofunction:: (\w+)$", own, re.MULTILINE)) - set(lf.__all__) == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -18,21 +18,6 @@ def world(tmp_path_factory):
         yield net, lf.load_history(net, progress=False), store
 
 
-def test_the_top_has_fewer_than_100_names():
-    rooms = {"plot", "errors", "types"}  # these have names of their own
-    assert len({*lf.__all__} - rooms) < 100
-
-
-def test_a_profile_is_the_first_argument_of_connect(tmp_path, monkeypatch):
-    folder = tmp_path / "ledgerframes"
-    folder.mkdir()
-    (folder / "config.toml").write_text('[profiles.mainnet]\nscan_url = "http://127.0.0.1:9/api/scan"\n')
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-
-    assert lf.connect("mainnet").settings.scan_url == ("http://127.0.0.1:9/api/scan",)
-    assert lf.connect("http://127.0.0.1:9/api/scan").settings.scan_url == ("http://127.0.0.1:9/api/scan",)
-
-
 def test_plan_counts_back(world):
     assert 0 < lf.plan(world[0], last="10min").rows < len(world[1].updates)
 

@@ -95,14 +95,6 @@ def test_blobs_of_licenses_need_them_for_they_can_be_read_in_them(ledger, keepin
     assert "created_event_blob" in lf.load_licenses(ledger, blobs=True, personal=True)
 
 
-@pytest.mark.parametrize("value", ["yes", 1, 0])
-def test_personal_is_true_or_false(ledger, value):
-    with pytest.raises(lf.errors.InputError, match="personal="):
-        lf.load_licenses(ledger, personal=value)
-    with pytest.raises(lf.errors.InputError, match="personal="):
-        lf.connect(scan_url="https://x.example", personal=value)
-
-
 # where the setting comes from
 
 

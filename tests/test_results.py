@@ -8,16 +8,22 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.export.report import ExportedTable
+from ledgerframes.loaders.cross_check import Difference
 from ledgerframes.store.checks.check import Check, CheckFinding
 from ledgerframes.store.checks.repair import RepairReport
 
-HOSTILE = "<b>x"
+#: A colour, a window's title, a C1 escape, a faked line, a turned direction, and script.
+HOSTILE = "\x1b[31m\x1b]0;owned\x07\x9b2J\nERROR root: faked\u202egpj<script>alert(1)</script>"
+DIFFERENCE = Difference(HOSTILE, 1, *[HOSTILE] * 5)
 RESULTS = {
-    "SyncReport": (lf.types.SyncReport(HOSTILE, "2026-01-01T00:00:00Z"), {"complete": True}),
+    "SyncReport": (
+        lf.types.SyncReport("s", "2026-01-01T00:00:00Z", covered=(HOSTILE,), error=HOSTILE),
+        {"covered": [HOSTILE]},
+    ),
     "Check": (Check("lake", {}, (CheckFinding(HOSTILE, "error", 1, "u", "mend"),)), {"sound": False}),
     "RepairReport": (RepairReport("lake", (HOSTILE,)), {"damaged": [HOSTILE]}),
-    "CrossCheck": (lf.types.CrossCheck("a", HOSTILE, "all", 3, 0, (), None), {"agree": True}),
-    "Plan": (lf.types.Plan(HOSTILE, 10, 3, 12, 0.1, 0.2), {"rows": 10}),
+    "CrossCheck": (lf.types.CrossCheck("a", HOSTILE, HOSTILE, 3, 1, (DIFFERENCE,), None), {"agree": False}),
+    "Plan": (lf.types.Plan("<b>", 10, 3, 12, 0.1, 0.2), {"rows": 10}),
     "Diagnosis": (lf.types.Diagnosis((), 0, 0.0), {"ok": True}),
     "ExportReport": (
         lf.types.ExportReport("out", "csv", (ExportedTable(HOSTILE, 2, 5, ("out/a.csv",)),), 5, 0.1),
@@ -34,6 +40,8 @@ def test_a_result_is_text_plain_values_json_and_a_piece_of_a_page(result, member
     assert data == json.loads(json.dumps(result.to_dict()))
     assert {name: data[name] for name in members} == members
     assert page.startswith("<")
-    assert HOSTILE not in page
-    assert str(result)
+    assert "<script" not in page.replace("<b>", "<script")
+    for shown in (page, str(result), repr(result)):
+        assert shown.replace("\n", "").isprintable()
+        assert "ERROR root" not in {line[:10] for line in shown.splitlines()}
     assert type(result).__name__ in repr(result) or repr(result) == str(result)

@@ -13,9 +13,6 @@ import ledgerframes as lf
 from ledgerframes.apps.html_report.page import escape, table
 from ledgerframes.cli import main
 from ledgerframes.errors import visible
-from ledgerframes.export.report import ExportedTable, ExportReport
-from ledgerframes.loaders.cross_check import CrossCheck, Difference
-from ledgerframes.store.checks.check import Check, CheckFinding
 from tests.asking import answering
 from tests.decoding.items import page_of, transaction
 
@@ -119,25 +116,6 @@ def test_a_terminal_is_not_steered_by_a_table(tmp_path, monkeypatch, capsys):
         assert "owned" in said
         assert "".join(said.splitlines()).isprintable()
     assert json.loads(said)[0]["name"] == EVIL
-
-
-DIFFERENCE = Difference(EVIL, 1, EVIL, EVIL, EVIL, EVIL, EVIL)
-REPORTS = {
-    "an export": ExportReport(f"out{EVIL}", "csv", (ExportedTable(f"t{EVIL}", 1, 1, ("f",), 0),), 1, 0.1),
-    "a check": Check(EVIL, {}, (CheckFinding(EVIL, "note", 1, EVIL, EVIL),)),
-    "a comparison": CrossCheck(EVIL, EVIL, EVIL, 1, 1, (DIFFERENCE,), None, EVIL),
-    "a sync": lf.types.SyncReport("s", "now", covered=(EVIL,), error=EVIL),
-}
-
-
-@pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
-def test_notebooks_show_reports_as_text(report):
-    page = report._repr_html_()
-    assert "owned" in page
-    assert "<script" not in page
-    assert page.replace("\n", "").isprintable()
-    assert repr(report).replace("\n", "").isprintable()
-    assert "ERROR root" not in {line[:10] for line in repr(report).splitlines()}
 
 
 def test_a_page_shows_cells_as_text():

@@ -89,35 +89,6 @@ def test_the_overloads_of_loaders_and_tables_are_those_of_their_signatures():
     }
 
 
-FORM = "columns=None, as_='pandas', decimals=None, lists='tuple', limit=None, allow_partial=False"
-RANGE = (
-    "start=None, end=None, last=None, limit=None, columns=None, page_size=1000, as_='pandas', decimals=None,"
-    " lists='tuple', allow_partial=False, progress=None"
-)
-
-
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("load_users", f"(net, *, {FORM})"),
-        ("load_licenses", f"(net, *, blobs=False, personal=None, {FORM})"),
-        ("load_traffic", f"(net, members, *, synchronizer=None, {FORM})"),
-        ("load_update", "(net, update_id=None, *, hash=None, as_='pandas', decimals=None, lists='tuple')"),
-        ("load_history", f"(net, *, {RANGE}, source='pages')"),
-        ("load_events", f"(net, *, template=None, party=None, choice=None, {RANGE})"),
-        ("load_verdicts", f"(net, *, {RANGE})"),
-        ("rewards", "(events, *, opening=None, as_='pandas', decimals=None)"),
-        ("active_contracts", "(events, reassignments=None, *, at=None, template=None, opening=None, as_='pandas')"),
-    ],
-)
-def test_a_notebook_shows_every_keyword_of_a_function_with_its_default_and_text(name, shown):
-    signature = inspect.signature(FUNCTIONS[name])
-    bare = [one.replace(annotation=one.empty) for one in signature.parameters.values()]
-    assert str(inspect.Signature(bare)) == shown
-    shared = "lists: how pandas holds lists: " if name in LOADERS else 'as_: `"pandas"`, `"arrow"` or `"polars"`.'
-    assert f"\n    {shared}" in inspect.getdoc(FUNCTIONS[name])
-
-
 @pytest.mark.parametrize("name", [name for name in OVERLOADED if name not in {*LOADERS, *TABLES}])
 def test_overloads_take_the_same_keywords_and_say_what_as_gives(name):
     function = FUNCTIONS[name]
