@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from decimal import Decimal
 
 from hypothesis import HealthCheck, settings
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from ledgerframes.sandbox.server import start
-from tests.sandbox.asking import ask
 from tests.sandbox.brute_force import replay
 from tests.sandbox.commanding import (
     IOU,
@@ -115,31 +113,10 @@ class Commands(RuleBasedStateMachine):
             assert Decimal(self.sandbox.world.coins.units - first) / 10**10 == self.minted
 
     def compare(self):
-        assert [one["update_id"] for one in pages(self.sandbox)] == [
-            update.update_id for update in self.sandbox.world.updates
-        ]
         book = replay(self.sandbox.world.items(private=True))
         active = self.sandbox.world.contracts.active.values()
         assert book.contracts == {one.contract_id: (one.synchronizer_id, one.counter) for one in active}
         assert book.coin == Decimal(self.sandbox.world.coins.units) / 10**10
-
-
-def pages(sandbox):
-    """Every item of the history as scan gives it, in pages of fifty; ties at a page's end are asked for again."""
-    seen, after = {}, None
-    for size in itertools.repeat(50):
-        body = {"page_size": size} if after is None else {"page_size": size, "after": after}
-        found = ask(f"{sandbox.scan_url}/v2/updates", body).json["transactions"]
-        new = [one for one in found if one["update_id"] not in seen]
-        seen |= {one["update_id"]: one for one in found}
-        if not new:
-            return list(seen.values())
-        last = found[-1]
-        earlier = [one for one in found if one["record_time"] != last["record_time"]] if len(found) == size else found
-        edge = earlier[-1]
-        migration_id = edge.get("migration_id", edge.get("event", {}).get("migration_id"))
-        after = {"after_migration_id": migration_id, "after_record_time": edge["record_time"]}
-    raise AssertionError
 
 
 TestCommands = Commands.TestCase

@@ -1,17 +1,15 @@
-"""The simulated economy: its books balance to the last digit, and whatever is wrong with them is noticed."""
+"""The simulated economy: its books balance to the last digit."""
 
 from __future__ import annotations
 
-import copy
 from decimal import Decimal
-from functools import reduce
-from operator import getitem
 
 import pytest
 
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.world.amounts import units
-from tests.sandbox.economy_books import COIN, KINDS, LOCKED, PHASES, Books, entity_of, preorder, round_number
+from ledgerframes.sandbox.world.calendar import updates_of_days
+from tests.sandbox.economy_books import KINDS, PHASES, REWARD, Books, entity_of, preorder, round_number
 
 UNITS = 10**10
 CHOICES = {
@@ -46,34 +44,46 @@ def books(items):
     return Books().read(items)
 
 
-@pytest.mark.long(quick=1)
+@pytest.mark.long(quick=6)
 @pytest.mark.parametrize(
     "arguments",
     [
         {"seed": 0, "updates": 2_000},
-        {"seed": 1, "updates": 2_000},
-        {"seed": 2, "updates": 2_000},
-        {"seed": 3, "updates": 300},
-        {"seed": 4, "updates": 40},
-        {"seed": 5, "updates": 1_500, "synchronizers": 1, "migrations": 1},
         {"seed": 6, "updates": 1_500, "synchronizers": 12, "migrations": 7},
+        {"seed": 4, "updates": 0},
+        {"seed": 4, "updates": 1},
+        {"seed": 3, "updates": updates_of_days(1), "days": 1},
+        {"seed": 3, "updates": 2_400, "reward_version": "traffic"},
+        {"seed": 3, "updates": 2_400, "reward_version": "switch"},
+        {"seed": 3, "updates": updates_of_days(9), "days": 9},
+        {"seed": 5, "updates": 1_500, "synchronizers": 1, "migrations": 1},
+        {"seed": 2, "updates": 2_000},
     ],
-    ids=["seed 0", "seed 1", "seed 2", "300 updates", "40 updates", "one of each", "many of each"],
+    ids=[
+        "seed 0",
+        "many of each",
+        "empty",
+        "one update",
+        "a day",
+        "traffic",
+        "switch",
+        "9 days",
+        "one of each",
+        "seed 2",
+    ],
 )
-def test_every_update_balances(arguments):
+def test_every_update_balances_and_those_after_them(arguments):
     world = generate(**arguments)
+    before = len(world.updates)
+    world.advance(60)
 
     books = Books().read(world.items())
 
+    assert (before, len(world.updates)) == (arguments["updates"], arguments["updates"] + 60)
+    assert len(world.synchronizers) == arguments.get("synchronizers", 3)
     assert books.supply * UNITS == world.coins.units
     assert books.supply == sum(books.minted.values()) - sum(books.burned.values())
-
-
-def test_every_update_balances_in_a_ledger_that_goes_on_growing():
-    world = generate(8, 600)
-    world.advance(700)
-
-    assert Books().read(world.items()).supply * UNITS == world.coins.units
+    assert ("reward_version" in arguments) == (REWARD in {entity for entity, _ in books.created.values()})
 
 
 def test_the_history_has_everything_that_the_economy_knows(books):
@@ -112,6 +122,7 @@ def test_rounds_pass_through_every_phase(books, world):
     assert [len(one) for one in phases] == sorted((len(one) for one in phases), reverse=True)
     assert sum(len(one) == 1 for one in phases) == 3
     assert [round_number(one.payload) for one in world.rounds] == list(range(len(phases) - 3, len(phases)))
+    assert world.earliest_round == 3
 
 
 def test_a_coupon_ends_once_claimed_while_its_round_issues_or_expired_after_it(books):
@@ -203,103 +214,3 @@ def check_log(log, held):
 )
 def test_amounts_are_read_in_every_spelling(text, amount):
     assert units(text) == amount
-
-
-# Each tampers with the first update that it fits; the books must notice every one of them.
-def _each(item, choice):
-    return [one for one in item.get("events_by_id", {}).values() if one.get("choice") == choice]
-
-
-def _creates(item, entity):
-    events = item.get("events_by_id", {}).values()
-    return [one["create_arguments"] for one in events if "create_arguments" in one and entity_of(one) == entity]
-
-
-def _more(record, name):
-    if record.get(name) is None:
-        return False
-    record[name] = str(Decimal(record[name]) + Decimal("1e-10"))
-    return True
-
-
-def _summary(name):
-    return lambda item: any(
-        _more(event["exercise_result"]["summary"], name) for event in _each(item, "AmuletRules_Transfer")
-    )
-
-
-def _created(entity, *path):
-    def change(item):
-        for payload in _creates(item, entity):
-            return _more(reduce(getitem, path[:-1], payload), path[-1])
-        return False
-
-    return change
-
-
-def _result(choice, *path):
-    def change(item):
-        for event in _each(item, choice):
-            return _more(reduce(getitem, path[:-1], event["exercise_result"]), path[-1])
-        return False
-
-    return change
-
-
-def _forgotten_coin(item):
-    """Take a coin's creation out of the tree."""
-    for event_id, event in item.get("events_by_id", {}).items():
-        if "create_arguments" in event and entity_of(event) in (COIN, LOCKED):
-            del item["events_by_id"][event_id]
-            for other in item["events_by_id"].values():
-                if event_id in other.get("child_event_ids", []):
-                    other["child_event_ids"].remove(event_id)
-            return True
-    return False
-
-
-def _expired_too_soon(item):
-    for event in _each(item, "DsoRules_Amulet_Expire"):
-        expiring = item["events_by_id"][event["child_event_ids"][0]]
-        expiring["choice_argument"]["roundCid"] = item["first_round"]
-        return True
-    return False
-
-
-WRONG = {
-    **{f"summary {name}": _summary(name) for name in (
-        "inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount", "inputAmuletAmount",
-        "holdingFees", "senderChangeFee", "senderChangeAmount", "amuletPrice", "inputValidatorFaucetAmount",
-    )},
-    "a coin": _created(COIN, "amount", "initialAmount"),
-    "a coin's rate": _created(COIN, "amount", "ratePerRound", "rate"),
-    "a locked coin": _created(LOCKED, "amulet", "amount", "initialAmount"),
-    "an app coupon": _created("Splice.Amulet:AppRewardCoupon", "amount"),
-    "a validator coupon": _created("Splice.Amulet:ValidatorRewardCoupon", "amount"),
-    "an unclaimed reward": _created("Splice.Amulet:UnclaimedReward", "amount"),
-    "an issuance": _created("Splice.Round:IssuingMiningRound", "issuancePerSvRewardCoupon"),
-    "a faucet's issuance": _created("Splice.Round:IssuingMiningRound", "optIssuancePerValidatorFaucetCoupon"),
-    "a closed round": _created("Splice.Round:ClosedMiningRound", "issuancePerFeaturedAppRewardCoupon"),
-    "a traffic price": _result("AmuletRules_BuyMemberTraffic", "amuletPaid"),
-    "a preapproval's price": _result("AmuletRules_CreateTransferPreapproval", "amuletPaid"),
-    "a dust coin": _result("Amulet_Expire", "expireSum", "changeToInitialAmountAsOfRoundZero"),
-    "a missing coin": _forgotten_coin,
-    "a coin that lasts": _expired_too_soon,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
-def test_what_is_wrong_with_the_books_is_noticed(items, books, change):
-    first_round = next(cid for cid, (entity, _) in books.created.items() if entity == "Splice.Round:OpenMiningRound")
-    tampered = list(items)
-    for position in range(40, len(items)):
-        item = copy.deepcopy(items[position])
-        item["first_round"] = first_round
-        if change(item):
-            tampered[position] = item
-            break
-    else:
-        pytest.fail("no update of this history can be changed so")
-
-    with pytest.raises(AssertionError):
-        Books().read(tampered)

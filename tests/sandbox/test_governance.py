@@ -57,20 +57,6 @@ def is_rules(event):
     return entity_of(event) == "Splice.DsoRules:DsoRules"
 
 
-def test_a_request_lives_through_its_votes_and_ends_with_the_close(events):
-    requests, ended = {}, set()
-    for _, event in events:
-        if entity_of(event) == "Splice.DsoRules:VoteRequest":
-            if event["event_type"] == "created_event":
-                requests[event["contract_id"]] = event["create_arguments"]
-            else:
-                ended.add(event["contract_id"])
-    first = {cid for cid, payload in requests.items() if payload["trackingCid"] is None}
-    assert len(requests) - len(ended) <= 1
-    assert {payload["trackingCid"] for payload in requests.values()} - {None} <= first
-    assert all(payload["action"]["tag"] in {"ARC_DsoRules", "ARC_AmuletRules"} for payload in requests.values())
-
-
 def test_what_was_accepted_is_done_below_the_close(closes):
     done = set()
     for item, event, result in closes:
@@ -127,20 +113,3 @@ def test_a_round_opens_at_the_median_of_the_members_prices(events):
             assert item["events_by_id"]
     assert opened > 50
     assert len(set(prices.values())) > 1
-
-
-def test_a_vote_changes_one_value_of_the_configuration(events):
-    arguments = [event["choice_argument"] for _, event in exercises(events, "AmuletRules_SetConfig")]
-    prices = [
-        tuple(one[name]["decentralizedSynchronizer"]["fees"] for name in ("baseConfig", "newConfig"))
-        for one in arguments
-    ]
-    changes = [{name for name in new if new[name] != base[name]} for base, new in prices if new != base]
-
-    assert changes
-    assert all(names == {"readVsWriteScalingFactor"} for names in changes)
-
-
-def test_apps_come_and_go(events):
-    ends = {event["choice"] for _, event in events if event.get("choice", "").startswith("FeaturedAppRight_")}
-    assert {"FeaturedAppRight_Withdraw", "FeaturedAppRight_Update"} <= ends

@@ -1,21 +1,21 @@
-"""Holdings summaries against a replay of the history that knows nothing of the sandbox's own bookkeeping."""
+"""Holdings summaries against the books of the history, which know nothing of the sandbox's own bookkeeping."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from decimal import Decimal
 
 import pytest
 
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.http.snapshots import fee
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.world import timestamps
+from ledgerframes.sandbox.world import templates, timestamps
 from ledgerframes.sandbox.world.amounts import decimal
-from ledgerframes.sandbox.world.templates import COIN
 from ledgerframes.sandbox.world.views import PERIODS, instants
+from tests.economics.books import Books
 from tests.rigs.servers import replica
 from tests.sandbox.asking import ask
+from tests.sandbox.economy_books import COIN, LOCKED
 
 FEES = {
     "accumulated_holding_fees_unlocked",
@@ -23,7 +23,6 @@ FEES = {
     "accumulated_holding_fees_total",
     "total_available_coin",
 }
-PLACES = Decimal("1e-10")
 
 
 @pytest.fixture(scope="module")
@@ -44,68 +43,50 @@ def summary(sandbox, *, version="v0", user="alice", **body):
     return ask(url, body, token=sandbox.token(user))
 
 
-def replay(world, migration_id, record_time):
-    """The active coins and open rounds after everything up to a place in the history."""
-    coins, rounds = {}, {}
-    for item in world.items():
-        inner = item.get("event", item)
-        if (inner["migration_id"], timestamps.parse(item["record_time"])) > (
-            migration_id,
-            timestamps.parse(record_time),
-        ):
-            break
-        events = item.get("events_by_id", {}).values()
-        for event in events:
-            entity = event["template_id"].partition(":")[2]
-            if event["event_type"] == "created_event" and entity == "Splice.Amulet:Amulet":
-                coins[event["contract_id"]] = (event["create_arguments"], False)
-            if event["event_type"] == "created_event" and entity == "Splice.Amulet:LockedAmulet":
-                coins[event["contract_id"]] = (event["create_arguments"]["amulet"], True)
-            if event["event_type"] == "created_event" and entity == "Splice.Round:OpenMiningRound":
-                rounds[event["contract_id"]] = int(event["create_arguments"]["round"]["number"])
-        for event in events:
-            if event.get("consuming"):
-                coins.pop(event["contract_id"], None)
-                rounds.pop(event["contract_id"], None)
-    return list(coins.values()), min(rounds.values())
+def books_at(world, migration_id=2**63, record_time="9999-12-31T00:00:00Z"):
+    """The books of everything up to a place in the history."""
+    place = (migration_id, timestamps.parse(record_time))
+    return Books(
+        item
+        for item in world.items()
+        if (item.get("event", item)["migration_id"], timestamps.parse(item["record_time"])) <= place
+    )
 
 
-def expected(coins, as_of_round):
-    """The summaries by party, from the contract's words alone."""
-    sums = defaultdict(lambda: [Decimal(0)] * 4)
-    with localcontext() as context:
-        context.prec = 100
-        for payload, locked in coins:
-            terms = payload["amount"]
-            worth, held = Decimal(terms["initialAmount"]), as_of_round - int(terms["createdAt"]["number"])
-            cost = (held * Decimal(terms["ratePerRound"]["rate"])).quantize(PLACES, ROUND_HALF_EVEN)
-            mine = list(sums[payload["owner"]])
-            mine[locked] += worth
-            mine[2 + locked] += min(worth, cost)
-            sums[payload["owner"]] = mine
-        return {
-            party: {
-                "party_id": party,
-                "total_unlocked_coin": f"{free:.10f}",
-                "total_locked_coin": f"{locked:.10f}",
-                "total_coin_holdings": f"{free + locked:.10f}",
-                "accumulated_holding_fees_unlocked": f"{cost:.10f}",
-                "accumulated_holding_fees_locked": f"{locked_cost:.10f}",
-                "accumulated_holding_fees_total": f"{cost + locked_cost:.10f}",
-                "total_available_coin": f"{free - cost:.10f}",
-            }
-            for party, (free, locked, cost, locked_cost) in sums.items()
+@pytest.fixture(scope="module")
+def whole(sandbox):
+    """The books of the whole history."""
+    return books_at(sandbox.world)
+
+
+def coins_of(books):
+    return [life for life in books.active().values() if life.entity in (COIN, LOCKED)]
+
+
+def expected(books, as_of_round):
+    """The summaries by party."""
+    return {
+        party: {
+            "party_id": party,
+            "total_unlocked_coin": f"{free:.10f}",
+            "total_locked_coin": f"{locked:.10f}",
+            "total_coin_holdings": f"{free + locked:.10f}",
+            "accumulated_holding_fees_unlocked": f"{cost:.10f}",
+            "accumulated_holding_fees_locked": f"{locked_cost:.10f}",
+            "accumulated_holding_fees_total": f"{cost + locked_cost:.10f}",
+            "total_available_coin": f"{free - cost:.10f}",
         }
+        for party, (free, locked, cost, locked_cost) in books.holdings(as_of_round).items()
+    }
 
 
 @pytest.mark.long(quick=6)
 @pytest.mark.parametrize("migration_id", [0, 1, 2])
 @pytest.mark.parametrize("as_of_round", [None, 0, 40, 10**15], ids=["default", "first", "later", "never to come"])
-def test_a_summary_is_what_a_replay_of_the_history_gives(sandbox, parties, migration_id, as_of_round):
+def test_a_summary_is_what_the_books_of_the_history_say(sandbox, parties, whole, migration_id, as_of_round):
     record_time = sandbox.snapshots(migration_id)[-2]
-    coins, _ = replay(sandbox.world, migration_id, record_time)
-    _, open_now = replay(sandbox.world, 2**63, "9999-12-31T00:00:00Z")
-    chosen = open_now if as_of_round is None else as_of_round
+    books = books_at(sandbox.world, migration_id, record_time)
+    chosen = whole.earliest_round() if as_of_round is None else as_of_round
 
     asked = {"migration_id": migration_id, "record_time": record_time, "owner_party_ids": parties}
     found = summary(sandbox, **asked, as_of_round=as_of_round).json
@@ -115,8 +96,8 @@ def test_a_summary_is_what_a_replay_of_the_history_gives(sandbox, parties, migra
         "migration_id": migration_id,
         "computed_as_of_round": chosen,
     }
-    assert {one["party_id"]: one for one in found["summaries"]} == expected(coins, chosen)
-    assert migration_id == 0 or any(locked for _, locked in coins)
+    assert {one["party_id"]: one for one in found["summaries"]} == expected(books, chosen)
+    assert migration_id == 0 or any(coin.entity == LOCKED for coin in coins_of(books))
 
 
 def test_the_newer_answer_has_no_fees_no_round_and_no_available_amount(sandbox, parties):
@@ -142,12 +123,12 @@ def test_fees_can_be_negative_before_creation_and_never_exceed_the_amount(sandbo
 def test_past_snapshots_get_the_fees_of_the_round_that_is_open_when_asked(parties):
     with start(seed=7, updates=600) as growing:
         asked = {"migration_id": 0, "record_time": growing.snapshots(0)[1], "owner_party_ids": parties}
-        _, then = replay(growing.world, 0, asked["record_time"])
+        then = books_at(growing.world, 0, asked["record_time"]).earliest_round()
         before = summary(growing, **asked).json
         growing.advance(updates=600)
         after = summary(growing, **asked).json
 
-    _, now = replay(growing.world, 2**63, "9999-12-31T00:00:00Z")
+    now = books_at(growing.world).earliest_round()
     assert then < before["computed_as_of_round"] < after["computed_as_of_round"] == now
     assert [one["total_coin_holdings"] for one in before["summaries"]] == [
         one["total_coin_holdings"] for one in after["summaries"]
@@ -180,8 +161,7 @@ def test_amounts_are_exact_text_with_ten_places(units, text):
 
 
 def test_parties_without_holdings_are_missing_and_the_order_is_the_server_s(sandbox, parties):
-    coins, _ = replay(sandbox.world, 0, sandbox.snapshots(0)[-1])
-    holders = {payload["owner"] for payload, _ in coins}
+    holders = {*books_at(sandbox.world, 0, sandbox.snapshots(0)[-1]).holdings(0)}
     asked = {"migration_id": 0, "record_time": sandbox.snapshots(0)[-1]}
 
     found = summary(sandbox, **asked, owner_party_ids=[*parties, "nobody::1220", parties[0]]).json["summaries"]
@@ -272,7 +252,7 @@ def test_a_malformed_request_is_refused(sandbox, parties, change):
 
 def test_too_many_holdings_in_all_are_refused_and_fewer_parties_go_through(sandbox, parties):
     record_time = sandbox.snapshots(2)[-1]
-    coins, _ = replay(sandbox.world, 2, record_time)
+    coins = coins_of(books_at(sandbox.world, 2, record_time))
     asked = {"migration_id": 2, "record_time": record_time}
     with replica(sandbox, holdings_limit=len(coins)) as enough, replica(sandbox, holdings_limit=len(coins) - 1) as few:
         assert summary(enough, **asked, owner_party_ids=parties).status == 200
@@ -312,11 +292,10 @@ def test_a_snapshot_stays_one_while_the_ledger_grows():
     assert len(instants(world, 2)) > len(before)
 
 
-def test_coins_that_move_between_synchronizers_count_all_the_way(sandbox):
+def test_coins_that_move_between_synchronizers_count_all_the_way(sandbox, whole):
     moved = [item["event"]["contract_id"] for item in sandbox.world.items() if "contract_id" in item.get("event", {})]
-    coins = {one.contract_id for one in sandbox.world.contracts.of(COIN)}
-    living, _ = replay(sandbox.world, 2, "9999-12-31T00:00:00Z")
-    whole = sum(Decimal(payload["amount"]["initialAmount"]) for payload, _ in living)
+    coins = {one.contract_id for one in sandbox.world.contracts.of(templates.COIN)}
+    there = sum(coin.coin for coin in coins_of(whole))
 
     assert coins & set(moved)
-    assert decimal(sandbox.world.coins.units) == f"{whole:.10f}"
+    assert decimal(sandbox.world.coins.units) == f"{there:.10f}"

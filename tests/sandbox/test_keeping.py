@@ -24,19 +24,23 @@ def state(world):
     return world.ledger_updates, sorted(world.contracts.active), users, world.packages, chance
 
 
-@pytest.mark.parametrize("updates", [0, 1, 400])
-def test_a_kept_world_is_the_same_and_goes_on_alike(tmp_path, updates):
-    world = generate(5, updates, migrations=2)
-    world.advance(60)
-
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"updates": 0}, {"updates": 1}, {"migrations": 2}, {"reward_version": "switch"}, {"rounds_per_day": 24}],
+    ids=str,
+)
+def test_a_kept_world_and_another_of_its_seed_are_the_same_and_go_on_alike(tmp_path, options):
+    world, again = (generate(**{"seed": 5, "updates": 400, **options}) for _ in range(2))
+    for one in (world, again):
+        one.advance(60)
     save(world, tmp_path / "world.json")
     kept = load(tmp_path / "world.json")
 
-    assert state(kept) == state(world)
-    for one in (world, kept):
+    for one in (world, again, kept):
         one.advance(150)
-    assert kept.updates == world.updates
-    assert state(kept) == state(world)
+
+    assert kept.updates == again.updates == world.updates
+    assert state(kept) == state(again) == state(world)
 
 
 def test_what_was_locked_is_still_locked(tmp_path):

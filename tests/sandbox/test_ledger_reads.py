@@ -7,6 +7,7 @@ import pytest
 from ledgerframes.sandbox.server import start
 from tests.rigs.servers import started
 from tests.sandbox.asking import party_of
+from tests.sandbox.economy_books import preorder
 from tests.sandbox.ledger_calls import BY_ID, ERROR, call
 
 UPDATE = "/v2/updates/update-by-id"
@@ -79,15 +80,6 @@ def first(items, test):
     return next(item for item in items if test(item))
 
 
-def preorder(item):
-    """A transaction's events from its roots down."""
-    waiting, found = list(reversed(item["root_event_ids"])), []
-    while waiting:
-        found.append(item["events_by_id"][waiting.pop()])
-        waiting.extend(reversed(found[-1].get("child_event_ids", [])))
-    return found
-
-
 def big(item):
     """Many events, some of whose contracts come and go."""
     nodes = list(item.get("events_by_id", {}).values())
@@ -119,7 +111,7 @@ def test_a_transaction_has_its_frame_and_an_offset_that_rises(sandbox, items):
 
 def test_the_acs_delta_holds_what_comes_and_what_goes_but_nothing_in_between(sandbox, items, stakeholders):
     item = first(items, big)
-    nodes = preorder(item)
+    nodes = list(preorder(item))
     created = [one["contract_id"] for one in nodes if one["event_type"] == "created_event"]
     consumed = [one["contract_id"] for one in nodes if one.get("consuming")]
     expected = [
@@ -141,7 +133,7 @@ def test_the_acs_delta_holds_what_comes_and_what_goes_but_nothing_in_between(san
 
 def test_ledger_effects_hold_every_creation_and_exercise_in_preorder(sandbox, items):
     item = first(items, big)
-    nodes = preorder(item)
+    nodes = list(preorder(item))
 
     found = events(sandbox, item, wanted(anyone=True, shape=EFFECTS))
 
@@ -198,8 +190,10 @@ def test_a_party_sees_the_changes_of_its_own_contracts_only(sandbox, items, stak
 
 
 def test_a_witness_sees_in_effects_what_happens_below_an_exercise_of_its_own(sandbox, items):
-    pays = first(items, lambda one: "events_by_id" in one and preorder(one)[0].get("choice") == "AmuletRules_Transfer")
-    root = preorder(pays)[0]
+    pays = first(
+        items, lambda one: "events_by_id" in one and next(preorder(one)).get("choice") == "AmuletRules_Transfer"
+    )
+    root = next(preorder(pays))
     sender = root["acting_parties"][0]
 
     found = events(sandbox, pays, wanted(sender, shape=EFFECTS))

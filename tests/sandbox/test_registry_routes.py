@@ -73,26 +73,6 @@ def test_every_page_size_gives_every_instrument_once(sandbox, size):
     assert ids == sorted(set(ids)) == list(listed(sandbox))
 
 
-def test_the_coin_s_supply_is_what_the_history_leaves_and_moves_with_it():
-    with start(seed=3, updates=400) as sandbox:
-        for _ in range(2):
-            coin = listed(sandbox)["Amulet"]
-            living, last = {}, None
-            for item in sandbox.world.items():
-                last = item["record_time"]
-                for event in item.get("events_by_id", {}).values():
-                    payload = event.get("create_arguments", {})
-                    payload = payload.get("amulet", payload)
-                    if event["template_id"].endswith(("Amulet:Amulet", "Amulet:LockedAmulet")) and "amount" in payload:
-                        living[event["contract_id"]] = Decimal(payload["amount"]["initialAmount"])
-                for event in item.get("events_by_id", {}).values():
-                    if event.get("consuming"):
-                        living.pop(event["contract_id"], None)
-            assert coin["totalSupply"] == f"{sum(living.values()):.10f}"
-            assert coin["totalSupplyAsOf"] == last
-            sandbox.advance(updates=300)
-
-
 def test_instruments_differ_as_those_of_real_registries_do(sandbox):
     found = listed(sandbox)
     paused = [one for one in found.values() if one.get("paused")]

@@ -9,8 +9,6 @@ from decimal import Decimal
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.sandbox import world_file
-from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
 from tests.sandbox.economy_books import REWARD, Books, by_traffic, entity_of, preorder, round_number, rounded
@@ -147,33 +145,6 @@ def test_what_expired_is_unclaimed_together(coupons):
         (unclaimed,) = made
         assert Decimal(unclaimed["amount"]) == sum(Decimal(one["amount"]) for one in ended)
         assert event["exercise_result"] == {}
-
-
-def test_rewards_has_every_coupon_with_its_end():
-    with lf.sandbox(seed=5, updates=1_500, reward_version="traffic") as net:
-        rewards = lf.rewards(lf.load_history(net), decimals="exact")
-        coupons = Coupons(json.loads(update.rendered) for update in net.sandbox.world.updates)
-
-    second = rewards[rewards.contract_id.isin(coupons.made)].set_index("contract_id")
-    assert set(second.index) == set(coupons.made)
-    for contract_id, (payload, _, _) in coupons.made.items():
-        assert second.amount[contract_id] == Decimal(payload["amount"])
-    claimed = {one for one, (_, above, _) in coupons.ends.items() if above == "AmuletRules_Transfer"}
-    assert claimed
-    assert set(second.index[second.outcome == "claimed"]) == claimed
-
-
-@pytest.mark.parametrize("version", ["traffic", "switch"])
-def test_rounds_that_fit_the_history_have_them_too(version, tmp_path):
-    world = generate(3, 2_400, reward_version=version)
-
-    assert Books().read(world.items()).supply * 10**10 == world.coins.units
-    assert Coupons(world.items()).made
-    world_file.save(world, tmp_path / "world.db")
-    kept = world_file.load(tmp_path / "world.db")
-    for one in (world, kept):
-        one.advance(100)
-    assert kept.updates == world.updates
 
 
 def test_other_versions_are_refused():

@@ -8,8 +8,6 @@ from decimal import Decimal
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.sandbox import world_file
-from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.templates import TOKEN
 from tests.rigs.servers import replica
@@ -154,15 +152,3 @@ def test_a_lagging_or_pruned_scan_hides_what_comes_with_hidden_updates(net, worl
 
     assert len(updates) == 800
     assert all((one["migration_id"], one["record_time"]) < (2, record_time(edge)) for one in verdicts)
-
-
-def test_it_is_kept_and_goes_on_alike(tmp_path):
-    world = generate(5, 200)
-    world_file.save(world, tmp_path / "world.db")
-    kept = world_file.load(tmp_path / "world.db")
-    for one in (world, kept):
-        one.advance(100)
-
-    assert kept.updates == world.updates
-    assert kept.ledger_updates == world.ledger_updates
-    assert len(world.updates) == 300
