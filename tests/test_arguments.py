@@ -161,12 +161,6 @@ def test_begin_is_ledger_begin_everywhere(store, truth, net):
         lf.load_updates(net, end="begin")
 
 
-@pytest.mark.parametrize("columns", [["kind"], "kind", 5, {"updates": 5}, {5: ["kind"]}, {"updates": [5]}], ids=repr)
-def test_columns_of_a_wrong_shape_are_explained(net, columns):
-    with pytest.raises(lf.errors.InputError, match="columns"):
-        lf.load_history(net, columns=columns)
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -203,11 +197,6 @@ def test_flags_are_true_or_false():
     for value in (1, "yes", None):
         with pytest.raises(InputError, match=r"blobs=.*give True or False"):
             flag(value, "blobs")
-
-
-def test_a_plan_of_loopback_knows_no_rate(net):
-    with lf.connect(scan_url=net.sandbox.scan_url, rate=0.001) as slow:
-        assert lf.plan(slow).minutes < 1
 
 
 @pytest.fixture

@@ -9,14 +9,7 @@ import pytest
 
 import ledgerframes as lf
 
-ALICE, BOB = "alice::1220ab", "bob::1220cd"
-OWN = {"party": [ALICE, BOB], "label": ["Alice Bank", "Bob"], "kind": ["customer", None], "note": ["secret", ""]}
-
-
-@pytest.fixture(autouse=True)
-def _no_aliases():
-    yield
-    lf.aliases()
+ALICE = "alice::1220ab"
 
 
 @pytest.fixture(scope="module")
@@ -94,15 +87,6 @@ def test_own_labels_win_and_take_their_kind_from_the_data_where_they_have_none(w
     assert found.loc[party].to_list() == ["Mine", "app", source]
     assert found.loc[ALICE].to_list() == ["Alice Bank", "customer", source]
     assert len(found) == len(known) + 1
-
-
-def test_labels_are_shown_beside_ids_and_frames_stay_as_they_are():
-    rows = pd.DataFrame({"party": [ALICE, BOB], "amount": [1.0, 2.0]})
-
-    lf.aliases(lf.labels(pd.DataFrame(OWN)))
-
-    assert lf.show(rows).text(80).splitlines()[:2] == ["party  label       amount", "alice  Alice Bank       1"]
-    assert rows.party.to_list() == [ALICE, BOB]
 
 
 @pytest.mark.parametrize(

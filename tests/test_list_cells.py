@@ -47,11 +47,3 @@ def test_cells_are_the_same_where_chunks_are_too_large_to_be_taken_together(monk
 
     assert shape(pa.table({"parties": column}))["parties"].tolist() == whole["parties"].tolist()
     assert whole["parties"].tolist() == [None if texts is None else tuple(texts) for texts in column.to_pylist()]
-
-
-def test_equal_lists_of_chunks_share_one_tuple():
-    chunk = pa.array([["alice", "bob"], ["bob"], ["alice", "bob"], [], ["bob", "alice"], []], TEXTS)
-
-    cells = shape(pa.table({"parties": pa.chunked_array([chunk, chunk])}))["parties"]
-
-    assert len({id(cell) for cell in cells}) == 4

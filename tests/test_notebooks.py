@@ -15,10 +15,6 @@ every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: pat
 LONG = {"04_lake", "10_economics", "11_governance_and_key_figures"}  # a third of the time of all
 
 
-def test_there_are_notebooks():
-    assert NOTEBOOKS
-
-
 @pytest.mark.parametrize(
     "path",
     [pytest.param(path, id=path.stem, marks=[pytest.mark.long] if path.stem in LONG else []) for path in NOTEBOOKS],
@@ -41,27 +37,6 @@ def complaints(notebook: Any) -> list[str]:
     outputs = [output for cell in code_cells(notebook) for output in cell.outputs]
     said = "".join(output.text for output in outputs if output.output_type == "stream" and output.name == "stderr")
     return [line for line in said.splitlines() if "Warning" in line]
-
-
-def printed(*pieces: tuple[str, str]) -> Any:
-    """A notebook of one cell whose kernel sent these pieces, each with the name of its stream."""
-    from nbformat.v4 import new_code_cell, new_notebook, new_output
-
-    outputs = [new_output("stream", name=name, text=text) for name, text in pieces]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    return new_notebook(cells=[new_code_cell("print(1, 2)", outputs=outputs)], metadata=kernel)
-
-
-def test_what_a_cell_printed_is_the_same_in_however_many_pieces_it_came(tmp_path):
-    whole = tidy(printed(("stdout", "1 2\n")), tmp_path)
-    pieces = tidy(printed(("stdout", "1"), ("stderr", "50 %"), ("stdout", " 2"), ("stdout", "\n")), tmp_path)
-    assert code_cells(pieces)[0].outputs == code_cells(whole)[0].outputs
-    assert told(code_cells(pieces)[0]) == ["1 2"]
-
-
-def test_a_warning_is_found_in_however_many_pieces_it_came():
-    cut = printed(("stderr", "50 %\nFutureWar"), ("stdout", "1"), ("stderr", "ning: soon\n"))
-    assert complaints(cut) == ["FutureWarning: soon"]
 
 
 @every_notebook

@@ -39,12 +39,6 @@ def test_every_make_target_that_is_named_exists():
     assert set(re.findall(r"`?make ([a-z]+)\b(?:`|  )", README)) <= targets
 
 
-def test_every_file_that_is_named_exists():
-    named = re.findall(r"\]\(([\w./]+)\)|`((?:notebooks|data|tests)/[\w./]+)`", README)
-
-    assert [name for pair in named for name in pair if name and not (ROOT / name).exists()] == []
-
-
 def test_the_extras_that_are_named_exist():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 
@@ -56,10 +50,6 @@ def test_the_chart_is_made_by_the_lines_that_stand_there():
 
     assert lines_of_chart in README
     assert 10_000 < (ROOT / "docs" / "supply.png").stat().st_size < 200_000
-
-
-def test_it_is_read_in_three_minutes():
-    assert len(README.splitlines()) <= 150
 
 
 def test_the_lines_for_a_real_network_are_those_that_run_offline():

@@ -297,11 +297,3 @@ def test_a_validator_alone_says_what_it_cannot_give_and_what_can(load, both):
         load(both[1])
     assert "no history, snapshot, license" in str(caught.value)
     assert "scan_url=" in str(caught.value)
-
-
-def test_localnet_without_authentication_gives_a_first_frame():
-    with lf.sandbox(updates=60, auth="none") as net:
-        own = net.sandbox
-        with lf.connect(at("scan.localhost", own.scan_url), ledger_url=own.ledger_url) as localnet:
-            assert len(lf.load_events(localnet, limit=10).head()) > 0
-            assert len(lf.load_users(localnet)) > 0

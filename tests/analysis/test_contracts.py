@@ -5,13 +5,11 @@ from decimal import Decimal
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import ledgerframes as lf
 from tests.economics.books import Books
 from tests.rigs.servers import simulated
-from tests.sandbox.economy_books import EXACT, rounded
+from tests.sandbox.economy_books import EXACT
 
 
 @pytest.mark.long(quick=1)
@@ -81,17 +79,6 @@ def test_a_moment_in_between_sees_what_was_there_then(normal, share):
     items = [item for item, cursor in zip(normal.items, cursors, strict=True) if cursor <= at]
     found = lf.active_contracts(normal.history.events, normal.history.reassignments, at=at)
     assert set(found.contract_id) == set(Books(items).active())
-
-
-def test_active_contracts_agree_with_the_sandboxs_own_state(normal):
-    found = lf.active_contracts(normal.history.events, normal.history.reassignments)
-    world = normal.net.sandbox.world
-    with world.lock:
-        coins, total = set(world.coins.living), world.coins.units
-    of_coins = found.template_name.isin(["Splice.Amulet:Amulet", "Splice.Amulet:LockedAmulet"])
-    assert coins == set(found[of_coins].contract_id)
-    held = lf.holdings_from_events(normal.history.events, normal.history.reassignments)
-    assert held.total_coin_holdings.sum() == Decimal(total).scaleb(-10)
 
 
 def test_a_frame_that_does_not_say_where_it_begins_is_refused(normal):
@@ -221,13 +208,6 @@ def test_a_party_that_the_server_does_not_know_holds_nothing_there(normal, fees)
     assert set(lf.reconcile_holdings(computed.iloc[[0]], nobody).party_id) == {computed.party_id[0]}
 
 
-def test_a_single_fee_that_is_not_stated_is_not_compared(normal):
-    computed = lf.holdings_from_events(normal.history.events, normal.history.reassignments)
-    served = computed.copy()
-    served.loc[0, "total_available_coin"] = None
-    assert lf.reconcile_holdings(computed, served).empty
-
-
 def test_a_difference_is_shown_to_the_last_digit(normal):
     computed = lf.holdings_from_events(normal.history.events, normal.history.reassignments)
     other = computed.copy()
@@ -249,21 +229,6 @@ def test_holding_fees_in_long_form_add_up(normal):
     assert fees.holdings.sum() == computed.total_coin_holdings.sum()
     with pytest.raises(lf.errors.InputError, match="load_holdings_summary"):
         lf.holding_fees(normal.history.events)
-
-
-def test_many_times_and_rounds_come_in_one_call(normal):
-    migration_id = int(normal.history.updates.migration_id.max())
-    times = normal.net.sandbox.snapshots(migration_id)[:3]
-    owners = sorted(lf.holdings_from_events(normal.history.events).party_id)[:4]
-    found = lf.load_holdings_summary(
-        normal.net, owners, migration_id=migration_id, as_of_round={time: [1, 2] for time in times}
-    )
-    assert len(found) == len(times) * 2 * len(owners)
-    single = lf.load_holdings_summary(
-        normal.net, owners, record_time=times[1], migration_id=migration_id, as_of_round=2
-    )
-    part = found.iloc[3 * len(owners) : 4 * len(owners)].reset_index(drop=True)
-    pd.testing.assert_frame_equal(part, single)
 
 
 def test_parties_come_in_the_order_asked_with_zeros(normal):
@@ -317,12 +282,6 @@ def test_amounts_of_38_digits_lose_none(normal):
     )
 
 
-def test_a_sum_of_more_digits_than_an_amount_has_is_refused(normal):
-    events = rich(rich(normal.history.events), contract_id="another")
-    with pytest.raises(lf.errors.InputError, match="needs more than 38 digits"):
-        lf.holdings_from_events(events, as_of_round=5, parties=["rich"])
-
-
 def test_a_difference_of_38_digits_loses_none(normal):
     computed = lf.holdings_from_events(
         rich(normal.history.events), normal.history.reassignments, as_of_round=5, parties=["rich"]
@@ -335,23 +294,6 @@ def test_a_difference_of_38_digits_loses_none(normal):
         "total_locked_coin": Decimal("1E-10"),
         "total_coin_holdings": Decimal("9" * 28 + "." + "9" * 9 + "8"),
     }
-
-
-@pytest.mark.long
-@settings(max_examples=60, deadline=None)
-@given(
-    amount=st.decimals(0, 10**27, places=10),
-    rate=st.decimals(0, 10**6, places=10),
-    created=st.integers(-(10**6), 10**6),
-    as_of_round=st.integers(-(10**6), 10**6),
-)
-def test_a_fee_is_exact_for_each_coin(normal, amount, rate, created, as_of_round):
-    events = rich(normal.history.events, amount=f"{amount:f}", rate=f"{rate:f}", created=created)
-    found = lf.holdings_from_events(
-        events, normal.history.reassignments, as_of_round=as_of_round, parties=["rich"]
-    ).iloc[0]
-    exact = rounded(EXACT.multiply(rate, Decimal(as_of_round - created)))
-    assert found.accumulated_holding_fees_unlocked == min(amount, exact)
 
 
 def test_a_coin_that_cannot_be_read_is_named(normal):

@@ -42,14 +42,6 @@ def test_flows_agree_with_a_walk_over_the_items(served):
         assert (row.in_flight is pd.NaT) == (away is None or back is None)
 
 
-@pytest.mark.long(quick=2)
-def test_every_half_is_in_one_flow(served):
-    flows = lf.reassignment_flows(served.history.reassignments)
-    kinds = served.history.reassignments.kind.value_counts()
-    assert flows.unassigned_at.notna().sum() == kinds.get("unassignment", 0)
-    assert flows.assigned_at.notna().sum() == kinds.get("assignment", 0)
-
-
 def test_the_order_of_the_rows_does_not_matter(normal):
     shuffled = normal.history.reassignments.sample(frac=1, random_state=1)
     pd.testing.assert_frame_equal(lf.reassignment_flows(shuffled), lf.reassignment_flows(normal.history.reassignments))
@@ -175,11 +167,6 @@ def test_a_journey_shows_a_missing_step_and_invents_none(normal, steps, path):
     names = ["source_synchronizer", "target_synchronizer", "reassignment_counter"]
     rows = pd.concat([flow.assign(**dict(zip(names, step, strict=True))) for step in steps], ignore_index=True)
     assert lf.contract_journeys(rows).path.tolist() == [path]
-
-
-def test_anomalies_of_a_sound_ledger_are_repairs_and_lone_assignments(normal):
-    found = lf.reassignment_anomalies(normal.history.reassignments)
-    assert set(found.anomaly) <= {"repaired", "assigned without unassignment"}
 
 
 @pytest.mark.parametrize(

@@ -105,12 +105,3 @@ def test_what_expired_of_coupons_from_before_the_page_is_what_the_ledger_states(
     known = {above: sum(amounts) for above, amounts in sums.items() if None not in amounts}
     assert sorted(map(str, known.values())) == ["145801.3119991000", "65.5173955496"]
     assert all(stated[above] == amount for above, amount in known.items())
-
-
-@incomplete
-def test_what_was_claimed_of_coupons_from_before_the_page_is_what_the_summaries_state(events):
-    rewards = lf.rewards(events)
-    flows = lf.mint_burn(events)
-
-    for kind, amounts in rewards[rewards.outcome == "claimed"].groupby("kind").amount:
-        assert amounts.sum() == flows[f"minted_{kind}"].sum() > 0

@@ -176,24 +176,6 @@ def test_updates_of_no_round_are_counted():
     assert found.attrs["without_round"] == 1
 
 
-def test_in_a_made_up_history_supplies_differ_by_what_is_minted_and_burned(net):
-    history = lf.load_history(net, start="begin", progress=False, decimals="exact")
-    flows, last = lf.mint_burn(history), lf.supply(history)
-    half = flows.record_time.iloc[len(flows) // 2]
-    before = lf.supply(history, at=half)
-
-    assert last.total[0] == flows.net_change.sum() > 0
-    assert last.total[0] - before.total[0] == flows[flows.record_time > half].net_change.sum() != 0
-    assert lf.supply_per_round(history).total.iloc[-1] == last.total[0]
-    held = lf.holdings_from_events(history.events, history.reassignments)
-    assert held.total_coin_holdings.sum() == last.total[0]
-    active = lf.active_contracts(history.events, history.reassignments)
-    coins = lf.coin_history(history)
-    assert set(coins[coins.ended_at.isna()].contract_id) == set(
-        active[active.template_name.isin([AMULET, LOCKED])].contract_id
-    )
-
-
 @pytest.mark.usefixtures("captures")
 @incomplete
 def test_real_coins(captures):  # noqa: ARG001 - skips where there are none

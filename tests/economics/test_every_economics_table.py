@@ -32,37 +32,31 @@ def arrow(net):
 
 
 @every_table
-def test_a_table_has_the_declared_columns_and_types(name, arrow):
+def test_every_form_of_the_events_gives_the_declared_rows_and_their_provenance(name, history, arrow):
+    table = TABLES[name]
     found = run(name, arrow, as_="arrow")
+    assert [(field.name, field.type) for field in found.schema] == [(one.name, one.type) for one in table.schema]
+    assert [one.name for one in table.columns if not one.nullable and found[one.name].null_count] == []
+    assert not found.select(list(table.key)).to_pandas().duplicated().any()
 
-    declared = TABLES[name].schema
-    assert found.schema.names == declared.names
-    assert [field.type for field in found.schema] == [field.type for field in declared]
-    for column in TABLES[name].columns:
-        assert column.nullable or found[column.name].null_count == 0, column.name
-
-
-@every_table
-def test_the_key_is_unique(name, history):
-    found, key = run(name, history), list(TABLES[name].key)
-
-    assert not found.duplicated(key).any()
-
-
-@every_table
-def test_every_form_of_the_events_gives_the_same_rows(name, history, arrow):
-    want = run(name, arrow, as_="arrow")
-
-    assert run(name, history, as_="arrow").equals(want)
-    as_polars = lf.types.History(*(pl.from_arrow(one) for one in arrow))
+    assert run(name, history, as_="arrow").equals(found)
     # polars holds no provenance, which would prove that nothing was before the events
     taken = inspect.signature(getattr(lf, name)).parameters
     begun = {key: value for key, value in (("opening", "nothing"), ("seen", [])) if key in taken}
-    found = run(name, as_polars, as_="arrow", **begun)
+    of_polars = run(name, lf.types.History(*(pl.from_arrow(one) for one in arrow)), as_="arrow", **begun)
     if name in {"active_parties", "template_activity"}:
-        assert found["whole"].null_count == len(found)
-        found, want = found.drop_columns("whole"), want.drop_columns("whole")
-    assert found.equals(want)
+        assert of_polars["whole"].null_count == len(of_polars)
+        of_polars, found = of_polars.drop_columns("whole"), found.drop_columns("whole")
+    assert of_polars.equals(found)
+
+    alone = run(name, history.events)
+    assert type(alone) is pd.DataFrame
+    assert {key: alone.attrs[key] for key in ("source", "range")} == {
+        key: history.events.attrs[key] for key in ("source", "range")
+    }
+    assert alone.attrs["range"].startswith("ledger begin to ")
+    assert alone.attrs["table"] == table.name
+    assert isinstance(alone.attrs["not_understood"], dict)
 
 
 @pytest.mark.long(quick=3)
@@ -78,13 +72,6 @@ def test_a_parquet_file_gives_the_same_rows(name, arrow, tmp_path):
         run(name, tmp_path / "nothing")
 
 
-@every_table
-def test_events_alone_are_enough(name, history):
-    found = run(name, history.events)
-
-    assert type(found) is pd.DataFrame
-
-
 @pytest.mark.long(quick=5)
 @every_table
 def test_a_table_comes_in_every_form(name, history):
@@ -96,17 +83,6 @@ def test_a_table_comes_in_every_form(name, history):
     assert all(str(frame[column].dtype) == "float64" for column in amounts)
     exact = run(name, history, decimals="exact")
     assert all([*exact[column].dropna()] == [*table[column].drop_null().to_pylist()] for column in amounts)
-
-
-@every_table
-def test_provenance_goes_on(name, history):
-    attrs = run(name, history).attrs
-
-    assert attrs["source"] == history.events.attrs["source"]
-    assert attrs["range"] == history.events.attrs["range"]
-    assert attrs["range"].startswith("ledger begin to ")
-    assert attrs["table"] == TABLES[name].name
-    assert isinstance(attrs["not_understood"], dict)
 
 
 @every_table
@@ -136,7 +112,11 @@ def hostile():
         yield lf.load_history(net, start="begin", progress=False)
 
 
-@every_table
+@pytest.mark.parametrize(
+    "name",
+    # A row per week of ten thousand years is a minute's work.
+    [pytest.param(name, marks=[pytest.mark.long] if name == "retention" else []) for name in TABLES],
+)
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")  # only some of these lack anything
 def test_nothing_fails_on_a_hostile_history(name, hostile):
     # Hostile record times span ten thousand years.
@@ -147,27 +127,16 @@ def test_nothing_fails_on_a_hostile_history(name, hostile):
 
 
 @every_table
-@pytest.mark.parametrize("events", [None, 5, "events", {}, [1], object()], ids=lambda one: type(one).__name__)
-def test_what_is_no_events_is_refused(name, events):
-    with pytest.raises(lf.errors.InputError, match="events"):
-        run(name, events)
-
-
-@every_table
-def test_another_frame_is_refused(name, history):
+def test_what_is_no_events_or_no_opening_is_refused(name, history):
+    for events in (None, 5, "events", {}, [1], object()):
+        with pytest.raises(lf.errors.InputError, match="events"):
+            run(name, events)
     with pytest.raises(lf.errors.InputError, match=r"events has no column\(s\)"):
         run(name, history.updates[["update_id", "kind"]])
-
-
-@every_table
-@pytest.mark.parametrize(
-    "opening", [5, "everything", [1], {}, pd.DataFrame({"x": [1]})], ids=lambda one: type(one).__name__
-)
-def test_a_wrong_opening_is_refused(name, opening, history):
-    if "opening" not in inspect.signature(getattr(lf, name)).parameters:
-        pytest.skip(f"{name} takes none")
-    with pytest.raises(lf.errors.InputError, match="opening"):
-        run(name, history, opening=opening)
+    if "opening" in inspect.signature(getattr(lf, name)).parameters:
+        for opening in (5, "everything", [1], {}, pd.DataFrame({"x": [1]})):
+            with pytest.raises(lf.errors.InputError, match="opening"):
+                run(name, history, opening=opening)
 
 
 def in_a_circle(events):

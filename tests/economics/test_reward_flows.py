@@ -104,17 +104,6 @@ def test_a_cut_says_what_the_whole_says_of_that_time(number):
     assert not minted.unexplained.fillna(0).any()
 
 
-def test_kinds_of_the_second_version_are_told_apart(whole, flows):
-    minted, claimed = lf.mint_burn(whole), sums(flows, "claimed")
-
-    assert claimed == {kind: amount for kind in KINDS if (amount := minted[f"minted_{kind}"].sum())}
-    assert not minted.minted_app_or_validator.any()
-    rewards = lf.rewards(whole)
-    of_kind = rewards[rewards.outcome == "claimed"].groupby("kind").amount.sum()
-    assert claimed == {kind: amount for kind, amount in of_kind.items() if amount}
-    assert rewards.attrs["checks"]["claims"]["different"] == 0
-
-
 def test_the_whole_has_every_coupon_once(whole, flows):
     rewards = lf.rewards(whole)
     counted = flows.groupby("event").coupons.sum()

@@ -14,7 +14,6 @@ from tests.economics.histories import (
     create,
     exercise,
     frame_of,
-    incomplete,
     opening_of,
     output,
     result,
@@ -22,7 +21,7 @@ from tests.economics.histories import (
     update,
 )  # fmt: skip
 
-RULES, AMULET, LOCKED = "Splice.AmuletRules:AmuletRules", "Splice.Amulet:Amulet", "Splice.Amulet:LockedAmulet"
+RULES, AMULET = "Splice.AmuletRules:AmuletRules", "Splice.Amulet:Amulet"
 FACTORY = "Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules"
 INSTRUCTION = "Splice.AmuletTransferInstruction:AmuletTransferInstruction"
 ALLOCATION = "Splice.AmuletAllocation:AmuletAllocation"
@@ -227,13 +226,6 @@ def test_a_summary_with_a_new_member_is_read_and_the_member_counted():
 
     assert found.attrs["not_understood"] == {f"{RULES}/AmuletRules_Transfer: inputMoonAmount": 1}
     assert found.sender_fees.tolist() == [Decimal("0.1")]
-
-
-@incomplete
-def test_an_unknown_choice_of_the_rules_is_counted():
-    found = lf.transfers(frame_of([update("u", 0, exercise(RULES, "rules", "AmuletRules_Teleport"))]))
-
-    assert found.attrs["not_understood"] == {f"{RULES}/AmuletRules_Teleport": 1}
 
 
 def test_in_a_made_up_history_every_output_is_a_coin(net):

@@ -257,9 +257,9 @@ def late(history):
 
 
 @pytest.fixture(scope="module")
-def histories(net):
+def histories(net, history):
     """What computed tables are given in the tests, and with which settings."""
-    whole = lf.load_history(net, start="begin", as_="arrow", progress=False)
+    whole = history
     with lf.sandbox(seed=7, days=12, reward_version="switch") as switched:
         rewarded = with_validators(lf.load_history(switched, start="begin", as_="arrow", progress=False))
     decided = lf.load_verdicts(net, start="begin", as_="arrow", progress=False).verdicts

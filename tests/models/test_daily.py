@@ -11,9 +11,20 @@ from tests.economics.books import DAY, Books, micros
 
 
 @pytest.fixture(scope="module")
-def history():
+def weeks():
     with lf.sandbox(days=24, seed=7) as net:
-        yield lf.load_history(net, start="begin", progress=False, decimals="exact")
+        yield net
+
+
+@pytest.fixture(scope="module")
+def history(weeks):
+    return lf.load_history(weeks, start="begin", progress=False, decimals="exact")
+
+
+@pytest.fixture(scope="module")
+def short():
+    with lf.sandbox(updates=600) as net:
+        yield net
 
 
 @pytest.fixture(scope="module")
@@ -83,11 +94,10 @@ def valued(history, coin, amounts):
     return pd.Series(values)
 
 
-def test_a_part_knows_neither_new_parties_nor_the_days_before_it(days):
+def test_a_part_knows_neither_new_parties_nor_the_days_before_it(weeks, days):
     start, end = days.index[3] + pd.Timedelta("5h"), days.index[14] + pd.Timedelta("7h")
-    with lf.sandbox(days=24, seed=7) as net:
-        part = lf.load_history(net, start=start, end=end, progress=False, decimals="exact")
-        rows = lf.network_daily(part, opening=lf.load_opening(net, at=start)).set_index("time")
+    part = lf.load_history(weeks, start=start, end=end, progress=False, decimals="exact")
+    rows = lf.network_daily(part, opening=lf.load_opening(weeks, at=start)).set_index("time")
 
     assert rows.new_parties.isna().all()
     assert rows.whole.to_list() == [False, *[True] * 10, False]
@@ -151,12 +161,11 @@ def test_an_app_has_the_users_and_the_burn_of_its_payments(history):
     assert {who for who, own in users.items() if own} | {*burned} <= {*days}
 
 
-def test_private_transactions_are_verdicts_without_an_update():
-    with lf.sandbox(updates=600) as net:
-        history = lf.load_history(net, start="begin", progress=False)
-        verdicts = lf.load_verdicts(net, start="begin", progress=False)
-        middle = history.updates.record_time[300]
-        late, early = (lf.load_verdicts(net, **{at: middle}, progress=False) for at in ("start", "end"))
+def test_private_transactions_are_verdicts_without_an_update(short):
+    history = lf.load_history(short, start="begin", progress=False)
+    verdicts = lf.load_verdicts(short, start="begin", progress=False)
+    middle = history.updates.record_time[300]
+    late, early = (lf.load_verdicts(short, **{at: middle}, progress=False) for at in ("start", "end"))
     names = ["private_transactions", "rejected_requests", "median_traffic_cost"]
     rows = verdicts.verdicts.assign(day=verdicts.verdicts.record_time.dt.floor("D"))
     accepted = rows[rows.result == "VERDICT_RESULT_ACCEPTED"]
@@ -176,10 +185,9 @@ def test_private_transactions_are_verdicts_without_an_update():
         assert lf.network_daily(history, verdicts=part)[names].isna().all(axis=None)
 
 
-def test_what_was_rejected_costs_no_transaction():
-    with lf.sandbox(updates=600) as net:
-        history = lf.load_history(net, start="begin", progress=False)
-        verdicts = lf.load_verdicts(net, start="begin", progress=False).verdicts
+def test_what_was_rejected_costs_no_transaction(short):
+    history = lf.load_history(short, start="begin", progress=False)
+    verdicts = lf.load_verdicts(short, start="begin", progress=False).verdicts
     verdicts.loc[::3, ["result", "total_traffic_cost"]] = ["VERDICT_RESULT_REJECTED", 0]
 
     days = lf.network_daily(history, verdicts=verdicts).set_index("time")
@@ -211,10 +219,9 @@ def test_parties_of_a_week_act_again(history):
     assert (weeks.cohort + pd.to_timedelta(weeks.weeks_after * 7, unit="D") <= last).all()
 
 
-def test_which_week_is_a_partys_first_is_not_guessed():
-    with lf.sandbox(updates=300) as net:
-        start = lf.load_updates(net, start="begin").record_time[100]
-        part, opening = lf.load_history(net, start=start, progress=False), lf.load_opening(net, at=start)
+def test_which_week_is_a_partys_first_is_not_guessed(short):
+    start = lf.load_updates(short, start="begin").record_time[100]
+    part, opening = lf.load_history(short, start=start, progress=False), lf.load_opening(short, at=start)
     for options in ({}, {"opening": opening}):
         with pytest.raises(lf.errors.PartialResultError, match="acted before"):
             lf.retention(part, **options)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -14,11 +13,6 @@ import ledgerframes as lf
 from ledgerframes.models.computing import together
 from ledgerframes.models.engine import VARIABLE, Engine, settings_of
 from ledgerframes.models.inputs import inputs_of
-
-
-@pytest.fixture(scope="module")
-def history(net):
-    return lf.load_history(net, as_="arrow", progress=False)
 
 
 def used_by(given, *, error=False):
@@ -64,14 +58,6 @@ def test_after_an_error_it_is_made_anew(history):
     assert used_by(history) is not before
 
 
-def test_it_is_made_anew_where_temporary_files_are_to_be_elsewhere(history, tmp_path, monkeypatch):
-    before = used_by(history)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
-    assert used_by(history) is not before
-    assert not before._spill.exists()
-
-
 def test_a_folder_that_was_cleaned_away_meanwhile_costs_no_result(history):
     with Engine(inputs_of(history).gives) as engine:
         found = engine.rows("template_activity")
@@ -79,18 +65,6 @@ def test_a_folder_that_was_cleaned_away_meanwhile_costs_no_result(history):
 
     assert found.num_rows
     assert used_by(history) is not engine._database
-
-
-def test_a_folder_of_its_name_that_somebody_else_made_stays(history):
-    before = used_by(history)
-    others = before._spill
-    others.mkdir()
-    (others / "file").touch()
-
-    assert used_by(history) is not before
-    assert (others / "file").exists()
-    (others / "file").unlink()
-    others.rmdir()
 
 
 def test_a_limit_counts_for_the_tables_that_it_is_set_for(history, monkeypatch):

@@ -20,11 +20,6 @@ from ledgerframes.models.engine import VARIABLE, Engine
 from ledgerframes.models.inputs import inputs_of
 
 
-@pytest.fixture(scope="module")
-def history(net):
-    return lf.load_history(net, as_="arrow", progress=False)
-
-
 @pytest.fixture
 def spill(tmp_path, monkeypatch):
     """Where spill folders are made in this test."""

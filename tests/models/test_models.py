@@ -11,24 +11,12 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.models.computing import together
-from ledgerframes.models.declared_reads import READS
-from ledgerframes.models.engine import INPUTS, Engine, known, steps, text_of
+from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import inputs_of
 from ledgerframes.tables.derived import COMPUTED, DERIVED
 from ledgerframes.tables.replayed import ACTIVE
 
 TABLES = {**COMPUTED, ACTIVE.name: ACTIVE}
-
-
-@pytest.fixture(scope="module")
-def history(net):
-    return lf.load_history(net, as_="arrow", progress=False)
-
-
-@pytest.fixture(scope="module")
-def engine(history):
-    with Engine(inputs_of(history).gives) as opened:
-        yield opened
 
 
 def rows_of(engine, name):
@@ -67,14 +55,6 @@ def test_a_member_that_does_not_fit_is_null_and_counted(history):
 
         assert rows.num_rows == lf.coin_history(history, as_="arrow").num_rows - 2
         assert broken.not_understood("coin_history")["Splice.Amulet:Amulet: amount.initialAmount"] == 2
-
-
-def test_a_relation_reads_only_what_is_declared_and_its_own_model_last():
-    for name in known() - set(INPUTS):
-        order = list(steps(name))
-
-        assert order[-1] == name
-        assert name in READS or text_of(name).startswith("-- ")
 
 
 def test_tables_together_are_those_computed_alone_and_each_shared_step_is_made_once(history):

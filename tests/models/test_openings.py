@@ -22,11 +22,6 @@ OPENED = (
 
 
 @pytest.fixture(scope="module")
-def history(net):
-    return lf.load_history(net, start="begin", progress=False, as_="arrow")
-
-
-@pytest.fixture(scope="module")
 def times(history):
     return sorted(set(history.updates["record_time"].to_pylist()))
 

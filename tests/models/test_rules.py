@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.models.engine import INPUTS, Engine, known, text_of
+from ledgerframes.models.engine import INPUTS, Engine, known
 from ledgerframes.models.inputs import inputs_of
 from ledgerframes.tables.derived import DERIVED
 from tests.economics.histories import coin, create, table_of, update
@@ -34,11 +34,6 @@ ODD = (None, 7, -1, 0.5, 10**40, True, "", "1_0", " 1 ", "9" * 39, "NaN", "1e400
 WIDE = {("coupon_lives", "worth")}
 
 
-@pytest.fixture(scope="module")
-def history(net):
-    return lf.load_history(net, start="begin", as_="arrow", progress=False)
-
-
 def test_every_column_has_its_declared_type_and_every_amount_the_same_places(history):
     with Engine(inputs_of(history).gives) as engine:
         for name in sorted(known() - {*INPUTS}):
@@ -51,14 +46,6 @@ def test_every_column_has_its_declared_type_and_every_amount_the_same_places(his
             if name in DERIVED:
                 declared = {field.name: field.type for field in DERIVED[name].schema}
                 assert declared.items() <= columns.items(), name
-
-
-def test_tables_end_in_an_order_and_no_model_takes_whichever_row_comes():
-    for name in DERIVED.keys() - {"supply"}:  # which has one row
-        assert "order by" in text_of(name).rpartition("\nfrom ")[2], name
-    for name in known() - {*INPUTS}:
-        for chosen in ("any_value(", "first(", "last(", " list(", "avg("):
-            assert chosen not in text_of(name), name
 
 
 def changed(history, change):

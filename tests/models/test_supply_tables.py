@@ -29,18 +29,16 @@ HELD = ("unlocked", *(f"locked_{purpose}" for purpose in
                       ("transfer", "allocation", "payment", "governance", "vesting", "other")))  # fmt: skip
 
 
-def transactions(name):
-    """The transactions of three days of the sandbox, or of a captured page."""
-    if name == "sandbox":
-        items = [json.loads(one.rendered) for one in generate(4, 5_000).updates]
-    else:
-        items = json.loads(read_capture("scan-updates-page").sent)["transactions"]
-    return [item for item in items if "events_by_id" in item]
+@pytest.fixture(scope="module")
+def books():
+    """Those of three days of the sandbox."""
+    return Books(json.loads(one.rendered) for one in generate(4, 5_000).updates)
 
 
 @pytest.fixture(scope="module")
-def books():
-    return Books(transactions("sandbox"))
+def captured(captures):  # noqa: ARG001 - skips where there are none
+    """Those of a captured page."""
+    return Books(json.loads(read_capture("scan-updates-page").sent)["transactions"])
 
 
 def allowed_by(config, tick):
@@ -78,11 +76,9 @@ def step_after(opened, rules):
     return None
 
 
-@pytest.mark.parametrize("name", ["sandbox", "captures"])
+@pytest.mark.parametrize("name", ["books", "captured"])
 def test_what_the_curve_allows_is_in_the_raw_rounds(name, request):
-    if name == "captures":
-        request.getfixturevalue("captures")  # skips where there are none
-    own = Books(transactions(name))
+    own = request.getfixturevalue(name)
     rounds = {round_number(life.payload): life.payload for life in own.of(OPEN)}
     rules = next(own.of(RULES)).payload
 
@@ -101,7 +97,7 @@ def test_what_the_curve_allows_is_in_the_raw_rounds(name, request):
             row.next_allowed_validator, row.next_allowed_app, row.next_allowed_development_fund, row.next_allowed_sv,
         )  # fmt: skip
         assert tuple(None if pd.isna(one) else one for one in found) == step_after(opened, rules)
-    assert name == "captures" or {*rows.next_step_round.isna()} == {True, False}
+    assert name == "captured" or {*rows.next_step_round.isna()} == {True, False}
 
 
 def test_what_became_of_a_rounds_coupons_is_in_the_raw_events(books):

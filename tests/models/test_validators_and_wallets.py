@@ -22,9 +22,8 @@ KINDS = {
 
 
 @pytest.fixture(scope="module")
-def history():
-    with lf.sandbox(days=8, seed=7) as net:
-        yield lf.load_history(net, start="begin", progress=False, decimals="exact")
+def history(week):
+    return lf.load_history(week, start="begin", progress=False, decimals="exact")
 
 
 @pytest.fixture(scope="module")
@@ -95,11 +94,10 @@ def test_days_of_a_validator_add_up_to_its_liveness_and_a_silent_one_has_its_day
 
 
 @pytest.mark.parametrize("function", [lf.validator_daily, lf.wallets_daily])
-def test_a_part_with_its_opening_is_the_part_of_the_whole_and_is_refused_without(function, history):
-    with lf.sandbox(days=8, seed=7) as net:
-        whole, start = function(history), history.events.record_time.iloc[0].floor("D") + pd.Timedelta("3D")
-        part = lf.load_history(net, start=start, progress=False, decimals="exact")
-        opening = lf.load_opening(net, at=start)
+def test_a_part_with_its_opening_is_the_part_of_the_whole_and_is_refused_without(function, week, history):
+    whole, start = function(history), history.events.record_time.iloc[0].floor("D") + pd.Timedelta("3D")
+    part = lf.load_history(week, start=start, progress=False, decimals="exact")
+    opening = lf.load_opening(week, at=start)
     with pytest.raises(lf.errors.PartialResultError, match="opening="):
         function(part)
 

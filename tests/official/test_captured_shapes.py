@@ -113,17 +113,3 @@ def test_values_are_of_the_kinds_that_captured_ones_are(captured, made_up):
             if real and not kinds - {"null"} <= real and (*subject, place) not in OTHER_KINDS:
                 found[(*subject, place)] = (sorted(kinds), sorted(real))
     assert found == {}
-
-
-@pytest.mark.parametrize(
-    ("choice", "members"),
-    [
-        ("ValidatorLicense_RecordValidatorLivenessActivity", {"openRoundCid"}),
-        ("ValidatorLicense_ReportActive", set()),
-        ("ValidatorLicense_UpdateMetadata", {"version", "contactPoint"}),
-    ],
-)
-def test_choices_of_licenses_take_what_their_model_says(made_up, choice, members):
-    """No capture shows these; the members are those of the published model of the template."""
-    taken = made_up[1][("Splice.ValidatorLicense:ValidatorLicense", choice)]["/choice_argument"]
-    assert taken == members

@@ -61,11 +61,6 @@ def test_people_keep_hours_and_weekends(moments):
     assert min(weekdays[day] for day in range(5)) > 1.5 * max(weekdays[5], weekdays[6])
 
 
-@pytest.mark.long
-def test_a_quarter_takes_a_few_seconds(quarter):
-    assert quarter[1] < 15
-
-
 def test_quiet_hours_take_longer_than_busy_ones_and_a_week_is_a_week():
     calendar = calendar_of(updates_of_days(14), days=14)
     hour, week = 3_600 * timestamps.SECOND, 7 * 86_400 * timestamps.SECOND

@@ -226,18 +226,6 @@ def test_a_filter_lets_its_own_templates_through(sandbox, items, variant, passes
     assert bool(seen) == bool(passes)
 
 
-def test_a_template_filter_takes_a_package_id_and_filters_widen_each_other(sandbox, items):
-    item = first(items, big)
-    kinds = {event["templateId"] for _, event in events(sandbox, item, wanted(anyone=True))}
-    filters = [{"TemplateFilter": {"value": {"templateId": one}}} for one in sorted(kinds)]
-
-    parts = [events(sandbox, item, wanted(anyone=True, filters=[one])) for one in filters]
-
-    assert all(parts)
-    assert sum(map(len, parts)) == len(events(sandbox, item, wanted(anyone=True, filters=filters)))
-    assert {event["templateId"] for _, event in parts[0]} == {sorted(kinds)[0]}
-
-
 def test_the_blob_comes_only_where_it_was_asked_for(sandbox, items):
     item = first(items, big)
     plain = {"WildcardFilter": {"value": {}}}
@@ -389,22 +377,6 @@ def test_the_newer_look_up_finds_only_the_kinds_asked_for(newer, items, included
 
         assert answer.status == (200 if kind == included else 404)
         assert kind == included or answer.json["code"] == "UPDATE_NOT_FOUND"
-
-
-def test_every_update_of_a_hostile_ledger_can_be_read():
-    with started(hostile=True, updates=400, release="0.9") as sandbox:
-        for item in sandbox.world.items():
-            effects = {"includeTransactions": wanted(anyone=True, shape=EFFECTS)}
-            formats = {**effects, "includeReassignments": wanted(anyone=True)["eventFormat"]}
-            answer = call(sandbox, UPDATE, {"updateId": item["update_id"], "updateFormat": formats})
-            assert answer.status == 200
-            found = answer.json["update"]
-            if "Transaction" not in found:
-                continue
-            shown = [next(iter(one.values())) for one in found["Transaction"]["value"]["events"]]
-            expected = [one for one in preorder(item) if one["event_type"] in ("created_event", "exercised_event")]
-            assert [one["contractId"] for one in shown] == [one["contract_id"] for one in expected]
-            assert [one.get("createArgument") for one in shown] == [one.get("create_arguments") for one in expected]
 
 
 def test_a_view_that_a_contract_cannot_give_says_so_in_its_status():

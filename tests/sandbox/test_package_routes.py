@@ -5,8 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from urllib.parse import urlsplit
 
@@ -14,8 +12,6 @@ import pytest
 
 from ledgerframes.sandbox.http.user_routes import ARCHIVE_MAXIMUM
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.world import archives
-from ledgerframes.sandbox.world.archives import read_dar
 from tests.sandbox.asking import ask
 from tests.sandbox.dars import FILES, dar
 
@@ -155,25 +151,6 @@ def test_a_body_above_the_limit_is_refused_while_it_comes(sandbox):
         413,
         "REQUEST_TOO_LARGE",
     )
-
-
-def test_others_are_answered_while_an_archive_is_unpacked(sandbox, monkeypatch):
-    unpacking, answered = threading.Event(), threading.Event()
-
-    def unpack(content):
-        unpacking.set()
-        assert answered.wait(60)
-        return read_dar(content)
-
-    monkeypatch.setattr(archives, "read_dar", unpack)
-    with ThreadPoolExecutor(1) as pool:
-        upload = pool.submit(send, sandbox, UPLOAD, dar())
-        assert unpacking.wait(60)
-        with sandbox.world.lock:
-            pass
-        assert code_before_the_end(sandbox, "/v2/state/ledger-end", {}, method="GET") == (200, None)
-        answered.set()
-        assert upload.result().status == 200
 
 
 def test_no_body_of_a_get_is_waited_for(sandbox):

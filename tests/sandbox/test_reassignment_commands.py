@@ -138,15 +138,6 @@ def test_a_refused_change_may_be_tried_again_under_its_id(desk, places):
     assert (wrong.status, right.status) == (400, 200)
 
 
-def test_events_are_filtered_by_the_format(desk, places):
-    other = {"TemplateFilter": {"value": {"templateId": "#splice-amulet:Splice.Amulet:Amulet"}}}
-    chosen = {"filtersByParty": {desk.party("alice"): {"cumulative": [{"identifierFilter": other}]}}}
-
-    answer = desk.reassign(unassign(desk.iou(), places[0], places[1]), events=chosen)
-
-    assert answer.json["reassignment"]["events"] == []
-
-
 @pytest.mark.parametrize(
     ("refuse", "expected"),
     [
@@ -261,18 +252,6 @@ def test_only_who_may_act_as_the_submitter_submits(desk, places, user, members, 
     body["commands"] = [unassign(contract_id, places[0], places[1])]
 
     assert desk.post(REASSIGN, {"reassignmentCommands": body}, user=user).status == status
-
-
-def test_the_organization_that_runs_the_ledger_acts_elsewhere(desk, places):
-    dso = desk.sandbox.world.simulation.parties.dso
-    rights = [{"kind": {"CanActAs": {"value": {"party": dso}}}}]
-    desk.post("/v2/users", {"user": {"id": "boss"}, "rights": rights}, user="participant_admin")
-    rules = desk.rule("Splice.AmuletRules:AmuletRules")
-    body = {"commandId": "b", "submitter": dso, "commands": [unassign(rules, places[0], places[1])]}
-
-    answer = desk.post(REASSIGN, {"reassignmentCommands": body}, user="boss")
-
-    assert refusal(answer) == (400, "NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT")
 
 
 def test_a_command_may_complete_what_the_ledger_began_and_it_lives_on():

@@ -8,7 +8,6 @@ from random import Random
 import pytest
 
 from ledgerframes.sandbox.generator.generate import generate
-from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.contracts import departure
 from tests.hostile.instruments import invent_instruments
 from tests.rigs.servers import started
@@ -204,11 +203,6 @@ def test_a_hostile_ledger_lists_instruments_and_has_no_factory():
         supply = Decimal(sandbox.world.coins.units).scaleb(-10)
         assert Decimal(listed(sandbox)["Amulet"]["totalSupply"]) == supply
         assert factory(sandbox, arguments()).status == 404
-
-
-def test_the_coins_registry_lists_the_coin_alone():
-    with start(updates=20) as sandbox:
-        assert list(listed(sandbox)) == ["Amulet"]
 
 
 def test_a_single_instrument_is_the_one_of_the_list(sandbox):

@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 import pytest
 
-from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
 from tests.rigs.servers import replica, started
@@ -54,18 +53,6 @@ def after(item, text=None):
 
 def first(items, test):
     return next(item for item in items if test(item))
-
-
-def test_paging_by_the_last_item_without_care_for_ties_loses_only_ties(sandbox, items):
-    read, page = [], updates(sandbox, page_size=300)
-    while page:
-        read += page
-        page = updates(sandbox, page_size=300, after=after(page[-1]))
-    lost = [item for item in items if item not in read]
-
-    assert read == [item for item in items if item not in lost]
-    for item in lost:
-        assert sum(after(item) == after(other) for other in items) > 1
 
 
 def test_a_page_holds_only_what_comes_strictly_after_the_cursor(sandbox, items):
@@ -153,12 +140,6 @@ def test_a_page_above_the_maximum_is_refused_with_the_maximum_in_the_message(san
         assert refusal(smaller, "/v2/updates", {"page_size": 51}) == (400, "Exceeded limit maximum (51 > 50).")
         assert len(updates(smaller, page_size=50)) == 50
         assert len(updates(sandbox, page_size=1_000)) == 1_000
-
-
-def test_a_silent_cap_shortens_pages_without_a_word(sandbox, items):
-    with replica(sandbox, silent_cap=7) as capped:
-        assert updates(capped, page_size=1_000) == items[:7]
-        assert updates(capped, page_size=3) == items[:3]
 
 
 def test_only_the_real_name_of_the_value_encoding_has_an_effect(sandbox, items):
@@ -332,15 +313,6 @@ def test_a_wrong_method_is_answered_in_plain_text(sandbox, path, method):
 
     assert (answer.status, answer.content_type) == (405, "text/plain; charset=utf-8")
     assert b"supported methods" in answer.body
-
-
-def test_an_advancing_world_shows_its_new_updates_at_once():
-    world = generate(3, 100)
-    with started(world=world) as sandbox:
-        assert len(updates(sandbox, page_size=500)) == 100
-        sandbox.advance(updates=40)
-        assert updates(sandbox, page_size=500) == list(world.items())
-        assert len(world.updates) == 140
 
 
 def test_the_newest_pages_of_a_snapshot_have_tokens_of_their_own(sandbox):

@@ -10,7 +10,6 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.templates import TOKEN
-from tests.rigs.servers import replica
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import Desk
 from tests.sandbox.economy_books import Books, entity_of, preorder
@@ -140,15 +139,3 @@ def test_commands_about_private_contracts_reach_the_participant_alone():
         assert contract_id in {event["contract_id"] for event in created([*sandbox.world.items(private=True)][-1:])}
         sandbox.advance(updates=20)
         assert len(sandbox.world.updates) == before + 20
-
-
-def test_a_lagging_or_pruned_scan_hides_what_comes_with_hidden_updates(net, world):
-    with replica(net.sandbox, lag=100) as behind:
-        updates = ask(f"{behind.scan_url}/v2/updates", {"page_size": 1_000}).json["transactions"]
-        events = ask(f"{behind.scan_url}/v0/events", {"page_size": 1_000}).json["events"]
-    edge = world.updates[-100]
-    assert edge.migration_id == 2
-    verdicts = [item["verdict"] for item in events if item["verdict"]]
-
-    assert len(updates) == 800
-    assert all((one["migration_id"], one["record_time"]) < (2, record_time(edge)) for one in verdicts)

@@ -8,8 +8,7 @@ import pytest
 
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.parties import User
-from tests.sandbox.asking import ask
-from tests.sandbox.ledger_calls import BY_ID, ERROR, call
+from tests.sandbox.ledger_calls import call
 
 USERS = "/v2/users"
 
@@ -81,20 +80,6 @@ def test_a_malformed_page_is_refused_in_plain_text(sandbox, query):
 
     assert (answer.status, answer.content_type) == (400, "text/plain; charset=utf-8")
     assert next(iter(query)).encode() in answer.body
-
-
-@pytest.mark.parametrize("path", [USERS, BY_ID])
-@pytest.mark.parametrize("token", [None, "", "a.b.c", "expired"], ids=str)
-def test_a_call_without_a_valid_token_is_not_authenticated(sandbox, path, token):
-    token = sandbox.token("participant_admin", lifetime=-5) if token == "expired" else token
-
-    answer = ask(sandbox.ledger_url + path, b"nonsense" if path == BY_ID else None, token=token)
-
-    assert answer.status == 401
-    assert answer.json.keys() == ERROR
-    assert (answer.json["grpcCodeValue"], answer.json["errorCategory"]) == (16, -1)
-    assert answer.json["correlationId"] != answer.json["traceId"]
-    assert "expired" not in answer.json["cause"]
 
 
 @pytest.mark.parametrize("user", ["mallory", "nobody-at-all", "alice"], ids=["deactivated", "unknown", "no admin"])

@@ -1,0 +1,27 @@
+"""Histories that several files compute from; read only."""
+
+import pytest
+
+import ledgerframes as lf
+from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import inputs_of
+
+
+@pytest.fixture(scope="session")
+def history(net):
+    """The whole history of the embedded ledger."""
+    return lf.load_history(net, start="begin", as_="arrow", progress=False)
+
+
+@pytest.fixture(scope="module")  # a database that is in use is not another's
+def engine(history):
+    """An engine over it."""
+    with Engine(inputs_of(history).gives) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def week():
+    """A network of eight days."""
+    with lf.sandbox(days=8, seed=7) as net:
+        yield net
