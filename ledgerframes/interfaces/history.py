@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ledgerframes.errors import DecodeError, PartialResultError, RequestError, StatusError
+from ledgerframes.errors import DecodeError, PartialResultError, RequestError
 from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, named_maximum, too_much
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Outcome, PageQuery, Probing, Reading
@@ -144,8 +144,6 @@ class HistorySession:
         size = self._reader.query().page_size
         named = named_maximum(error)
         if named is not None:
-            if isinstance(error, StatusError):
-                self._source.page_sizes.learn(error.server, named)
             self._reader.lower(named)
         elif too_much(error):
             self._reader.shrink()

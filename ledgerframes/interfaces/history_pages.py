@@ -226,7 +226,10 @@ class ScanPages:
         def revised(_request: Request, error: RequestError) -> Request | None:
             nonlocal query
             failed = error.server if isinstance(error, StatusError) else servers[0] if len(servers) == 1 else None
-            if too_much(error) and failed is not None:
+            named = named_maximum(error)
+            if failed is not None and named is not None:  # or every later page and sync would be refused again
+                sizes.learn(failed, named)
+            elif failed is not None and too_much(error):
                 sizes.note(failed, query.page_size, came=False)
             smaller = None if revise is None else revise(error)
             if smaller is None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ledgerframes.arguments import raising, suggesting
@@ -61,15 +61,12 @@ def loader(
 
     def declare(load: Callable[..., R]) -> Callable[..., R]:
         own = options & inspect.signature(load).parameters.keys()
+
+        def load_of(net: Network, **form: Any) -> TableLoad:
+            return replace(TableLoad.of(net, table, **form), needs=tuple(needs), instead=instead)
+
         common = (*sorted(options - own), *keywords)
-
-        def run(net: Network, *arguments: Any, **named: Any) -> R:
-            form = {name: named[name] for name in (*common, *own) if name in named}
-            named = {name: value for name, value in named.items() if name not in common}
-            made = TableLoad.of(net, table, **form)
-            return load(replace(made, needs=tuple(needs), instead=instead), *arguments, **named)
-
-        return taking(run, load, TableLoad.of, common, errors=(refused, *_ERRORS))
+        return _public(load, load_of, TableLoad.of, common, shared=own, errors=(refused, *_ERRORS))
 
     return declare
 
@@ -86,7 +83,7 @@ def history_loader(
     Args:
         history: the history.
         tables: the tables to load; of several, `columns` is a mapping by table name.
-        more: keywords of `HistoryRequest.of` that it takes in addition to the usual ones.
+        more: keywords of `HistoryRequest` that it takes in addition to the usual ones.
 
     Returns:
         A decorator that makes the public function, as that of `loader` does; the function it is put on takes a `Read`
@@ -97,48 +94,52 @@ def history_loader(
     note = _UNBOUNDED.format(items="updates" if history is UPDATE_HISTORY else "items")
 
     def declare(load: Callable[..., R]) -> Callable[..., R]:
-        def run(net: Network, *arguments: Any, **named: Any) -> R:
-            requested = {name: named.pop(name) for name in keywords if name in named}
+        def read_of(net: Network, **requested: Any) -> Read:
+            return partial(read_history, net, history, tables, **requested)
 
-            def read(**more: Any) -> dict[str, Any]:
-                return read_history(net, HistoryRequest.of(net, history, tables, **requested, **more))
-
-            return load(read, *arguments, **named)
-
-        return taking(run, load, HistoryRequest.of, keywords, errors=_ERRORS_OF_HISTORIES, note=note, **kinds)
+        return _public(load, read_of, HistoryRequest, keywords, errors=_ERRORS_OF_HISTORIES, note=note, kinds=kinds)
 
     return declare
 
 
-def taking(
-    run: Callable[..., R],
-    load: Callable[..., Any],
-    shared: Callable[..., Any],
+def _public(
+    load: Callable[..., R],
+    first: Callable[..., Any],
+    described: Callable[..., Any],
     keywords: Sequence[str],
     *,
     errors: Sequence[str],
+    shared: Set[str] = frozenset(),
     note: str = "",
-    **kinds: str,
+    kinds: Mapping[str, str] | None = None,
 ) -> Callable[..., R]:
-    """Give `run` the name of `load`, its arguments after the first one, and keywords of `shared`, with their texts.
+    """The public function of a loader: it takes the network, the loader's own arguments after the first one, keywords.
 
     Args:
-        run: takes the network first.
-        load: the loader to call; its docstring describes `net`.
-        shared: the function that takes the keywords and describes them.
+        load: the loader; its docstring describes `net`.
+        first: makes the loader's first argument of the network and the keywords.
+        described: the function that takes the keywords and describes them.
         keywords: their names.
         errors: for the docstring, those that `load` shares with others.
+        shared: the loader's own keywords that `first` takes, too.
         note: a paragraph before the arguments.
-        kinds: annotations of keywords that differ from those of `shared`.
+        kinds: annotations of keywords that differ from those of `described`.
     """
-    own = list(inspect.signature(load).parameters.values())[1:]
-    known = inspect.signature(shared).parameters
+
+    @wraps(load)
+    def run(net: Network, *arguments: Any, **named: Any) -> R:
+        common = {name: named[name] for name in named if name in keywords or name in shared}
+        own = {name: value for name, value in named.items() if name not in keywords}
+        return load(first(net, **common), *arguments, **own)
+
+    wrapper: Any = run
+    parameters = list(inspect.signature(load).parameters.values())[1:]
+    known = inspect.signature(described).parameters
     net = inspect.Parameter("net", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Network")
-    common = [known[name].replace(annotation=kinds.get(name, known[name].annotation)) for name in keywords]
-    wrapper: Any = wraps(load)(run)
-    wrapper.__signature__ = inspect.signature(load).replace(parameters=[net, *own, *common])
+    common = [known[name].replace(annotation=(kinds or {}).get(name, known[name].annotation)) for name in keywords]
+    wrapper.__signature__ = inspect.signature(load).replace(parameters=[net, *parameters, *common])
     if own_text := inspect.getdoc(load):  # missing under python -OO
-        texts = _texts_of(shared)
+        texts = _texts_of(described)
         words, arguments, rest = own_text.partition("\n\nArgs:\n")
         head, end, tail = rest.partition("\n\nReturns:\n")
         there = "".join(f"\n    {texts[name]}" for name in keywords)

@@ -1,9 +1,9 @@
-"""`load_history`, `load_update` and `rebuild_items`: the update history as three tables."""
+"""`load_history`, its tables, `load_update` and `rebuild_items`: the update history as three tables."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ from ledgerframes.export.report import ExportReport
 from ledgerframes.frames import attrs_of, described, proof_of, to_arrow
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.declaring import SHAPE, Read, history_loader, loader
-from ledgerframes.loaders.history_request import NAMES
+from ledgerframes.loaders.history_request import NAMES, EventChoice
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.results import html_frames
 from ledgerframes.tables.catalogue import table_named
@@ -111,6 +111,80 @@ def load_history(read: Read) -> History[Any]:
         100
     """
     return History(**read())
+
+
+@history_loader(UPDATE_HISTORY, ("updates",))
+def load_updates(read: Read) -> Any:
+    """Load the table `updates` of a part of the update history (contract: POST /v2/updates).
+
+    Args:
+        net: the network; its scan is asked.
+
+    Returns:
+        One row per update, in the order of migration id, record time and the server. Times are UTC in microseconds;
+        `lf.describe("updates")` lists every column with its unit.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     frame = lf.load_updates(net, columns=["record_time", "update_id"])
+        >>> list(frame.columns)
+        ['record_time', 'update_id']
+    """
+    return read()["updates"]
+
+
+@history_loader(UPDATE_HISTORY, ("events",))
+def load_events(
+    read: Read,
+    *,
+    template: str | Iterable[str] | None = None,
+    party: str | Iterable[str] | None = None,
+    choice: str | Iterable[str] | None = None,
+) -> Any:
+    """Load the table `events` of a part of the update history (contract: POST /v2/updates).
+
+    Args:
+        net: the network; its scan is asked.
+        template: keep only events of this template, as Module:Entity, or of one of several. The pages are read all the
+            same, and what is not wanted of each is dropped. `attrs["only"]` says so, and computed tables, which need
+            all events, refuse the frame.
+        party: keep only events in which this party acts, signs or observes, or one of several.
+        choice: keep only exercises of this choice, or of one of several.
+
+    Returns:
+        One row per event of a transaction, in preorder, in the order of migration id, record time and the server. Times
+        are UTC in microseconds; `lf.describe("events")` lists every column with its unit.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     frame = lf.load_events(net, columns=["record_time", "update_id"])
+        >>> list(frame.columns)
+        ['record_time', 'update_id']
+    """
+    return read(only=EventChoice.of(template=template, party=party, choice=choice))["events"]
+
+
+@history_loader(UPDATE_HISTORY, ("reassignments",))
+def load_reassignments(read: Read) -> Any:
+    """Load the table `reassignments` of a part of the update history (contract: POST /v2/updates).
+
+    Args:
+        net: the network; its scan is asked.
+
+    Returns:
+        One row per leg of a reassignment, in the order of migration id, record time and the server. Times are UTC in
+        microseconds; `lf.describe("reassignments")` lists every column with its unit.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     frame = lf.load_reassignments(net, columns=["record_time", "update_id"])
+        >>> list(frame.columns)
+        ['record_time', 'update_id']
+    """
+    return read()["reassignments"]
 
 
 @loader(UPDATES, keywords=SHAPE)

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -61,20 +61,22 @@ _INSTEAD: Final = "read the updates without their verdicts by lf.load_history"
 UNBOUNDED: Final = Most(updates=100_000, bytes=1_000_000_000)
 
 
-def read_history(net: Network, request: HistoryRequest, *, unbounded: Most = UNBOUNDED) -> dict[str, Any]:
-    """Load the tables of a request, in the caller's form, by name.
+def read_history(net: Network, *tables: Any, unbounded: Most = UNBOUNDED, **keywords: Any) -> dict[str, Any]:
+    """Load the tables of a `HistoryRequest`, in the caller's form, by name.
 
     Args:
         net: the network.
-        request: what to load.
+        tables: the history and its tables, as `HistoryRequest` takes them.
         unbounded: where to stop if the request names no part of the history.
+        keywords: the other arguments of `HistoryRequest`.
 
     Raises:
-        InputError: the request names no part, and the history is longer than `unbounded`.
+        InputError: an argument breaks a rule, or the request names no part, and the history is longer than `unbounded`.
         RequestError: the servers gave no answer; DecodeError and PagingError: answers that cannot be used.
     """
-    if request.bounds[2] is not None:
-        request = request.counting_from(newest_time(net.scan))
+    request = HistoryRequest(net, *tables, **keywords)
+    if request.last is not None:
+        request = replace(request, counted_from=newest_time(net.scan))
     whole = request.limit is None and request.window.whole
     load = _Load(net, request, unbounded if whole else None)
     # Every scan serves the history of updates, which the contract has.
@@ -360,7 +362,7 @@ class _Load:
             sources=tuple(self._servers), range=words, cursor=self._last,
             complete=self.complete and not early, from_beginning=begun,
             begins_late=None if beginning is None else beginning.late, personal=self._net.settings.personal,
-            ends_early=early, bounds=window.bounds(), decimals=self._request.decimals,
+            ends_early=early, bounds=window.bounds(), decimals=self._request.decimals or "float",
             counted_from=self._request.counted_from,
         )  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import pyarrow as pa
@@ -92,107 +92,81 @@ KEYWORDS: Final = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class HistoryRequest:
-    """One load of a history, checked.
+    """One load of a history; its values are those of the loader's keywords, checked before anything is sent.
+
+    Args:
+        net: the network.
+        history: the history to read.
+        tables: the tables to load.
+        start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`
+            for ledger begin. Without it, from the first item there: `attrs["begins_late"]` says where, if that is
+            later.
+        end: exclusive; a time or a pair. If no server has an item at or after it yet, `attrs["complete"]` is
+            False, and `attrs["known_to"]` is the last place read.
+        last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
+        limit: load at most this many updates, or verdicts.
+        columns: the columns to keep, in this order; all by default. Where several tables are loaded, by table
+            name.
+        page_size: items per request; reduced if a server allows fewer.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as
+            the network's `connect(decimals=)` says, else `"float"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
+        progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
+        source: `"pages"`, or `"objects"` for the compressed files that newer scans write about once a day (young,
+            and not on every scan). Objects have nothing of the last day or two (`attrs["range"]` says where they
+            end), and members of payloads are in the order of their names; `page_size` is then how many items are
+            decoded at once.
+        only: which events to keep; all by default.
+        counted_from: the instant that `last` counts back from, in microseconds, once it is known.
 
     Attributes:
-        history: the history to read.
-        only: which events to keep; all by default.
-        bounds: `start`, `end` and `last` as the caller gave them.
-        window: the part of the history that they name; `last` counts back from the instant given to `counting_from`.
-        counted_from: that instant, in microseconds.
+        window: the requested part of the history.
         columns_of: the columns to keep of each table to load.
+
+    Raises:
+        InputError: an argument breaks a rule.
     """
 
-    history: PagedHistory
-    only: EventChoice | None
-    bounds: tuple[Bound | None, Bound | None, Duration | None]
-    window: Window
+    net: Network
+    history: PagedHistory = UPDATE_HISTORY
+    tables: tuple[str, ...] = NAMES
+    _: KW_ONLY
+    start: Bound | None = None
+    end: Bound | None = None
+    last: Duration | None = None
+    limit: int | None = None
+    columns: Iterable[str] | None = None
+    page_size: int = MAXIMUM
+    as_: As = "pandas"
+    decimals: Decimals | None = None
+    lists: Lists = "tuple"
+    allow_partial: bool = False
+    progress: bool | None = None
+    source: Source = "pages"
+    only: EventChoice | None = None
     counted_from: int | None = None
-    columns_of: Mapping[str, tuple[str, ...]]
-    limit: int | None
-    page_size: int
-    as_: As
-    decimals: Decimals
-    lists: Lists
-    allow_partial: bool
-    progress: bool | None
-    source: str
+    window: Window = field(init=False)
+    columns_of: Mapping[str, tuple[str, ...]] = field(init=False)
 
-    @classmethod
-    def of(
-        cls,
-        net: Network,
-        history: PagedHistory = UPDATE_HISTORY,
-        tables: tuple[str, ...] = NAMES,
-        *,
-        start: Bound | None = None,
-        end: Bound | None = None,
-        last: Duration | None = None,
-        limit: int | None = None,
-        columns: Iterable[str] | None = None,
-        page_size: int = MAXIMUM,
-        as_: As = "pandas",
-        decimals: Decimals | None = None,
-        lists: Lists = "tuple",
-        allow_partial: bool = False,
-        progress: bool | None = None,
-        source: Source = "pages",
-        only: EventChoice | None = None,
-    ) -> HistoryRequest:
-        """Check the keywords that loaders of a history take, before anything is sent.
-
-        Args:
-            net: the network.
-            history: the history.
-            tables: the tables to load.
-            start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`
-                for ledger begin. Without it, from the first item there: `attrs["begins_late"]` says where, if that is
-                later.
-            end: exclusive; a time or a pair. If no server has an item at or after it yet, `attrs["complete"]` is
-                False, and `attrs["known_to"]` is the last place read.
-            last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
-            limit: load at most this many updates, or verdicts.
-            columns: the columns to keep, in this order; all by default. Where several tables are loaded, by table
-                name.
-            page_size: items per request; reduced if a server allows fewer.
-            as_: `"pandas"`, `"arrow"` or `"polars"`.
-            decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as
-                the network's `connect(decimals=)` says, else `"float"`.
-            lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-            allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
-            progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
-            source: `"pages"`, or `"objects"` for the compressed files that newer scans write about once a day (young,
-                and not on every scan). Objects have nothing of the last day or two (`attrs["range"]` says where they
-                end), and members of payloads are in the order of their names; `page_size` is then how many items are
-                decoded at once.
-            only: which events to keep; all by default.
-
-        Raises:
-            InputError: an argument breaks a rule.
-        """
-        effective = net.settings.decimals if decimals is None else decimals
-        check_shape(as_, effective, lists)
-        return cls(
-            history=history,
-            only=only,
-            bounds=(start, end, last),
-            window=wanted_window(start, end, last, now=0),
-            columns_of=_columns_of(tables, {tables[0]: columns} if len(tables) == 1 else columns),
-            limit=None if limit is None else whole_number(limit, "limit", least=1),
-            page_size=whole_number(page_size, "page_size", least=1, most=MAXIMUM),
-            as_=as_,
-            decimals=effective,
-            lists=lists,
-            allow_partial=flag(allow_partial, "allow_partial"),
-            progress=None if progress is None else flag(progress, "progress"),
-            source=choice(source, "source", SOURCES),
-        )
-
-    def counting_from(self, now: int) -> HistoryRequest:
-        """The same request, its `last` counted back from an instant."""
-        return replace(self, window=wanted_window(*self.bounds, now=now), counted_from=now)
+    def __post_init__(self) -> None:
+        decimals, tables = self.net.settings.decimals if self.decimals is None else self.decimals, self.tables
+        check_shape(self.as_, decimals, self.lists)
+        checked = {
+            "decimals": decimals,
+            "window": wanted_window(self.start, self.end, self.last, now=self.counted_from or 0),
+            "columns_of": _columns_of(tables, {tables[0]: self.columns} if len(tables) == 1 else self.columns),
+            "limit": None if self.limit is None else whole_number(self.limit, "limit", least=1),
+            "page_size": whole_number(self.page_size, "page_size", least=1, most=MAXIMUM),
+            "allow_partial": flag(self.allow_partial, "allow_partial"),
+            "progress": None if self.progress is None else flag(self.progress, "progress"),
+            "source": choice(self.source, "source", SOURCES),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
 
 def _columns_of(tables: tuple[str, ...], columns: object) -> dict[str, tuple[str, ...]]:

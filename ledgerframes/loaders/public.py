@@ -12,12 +12,7 @@ from ledgerframes.loaders.contracts import (
     load_transfer_offers,
     load_transfer_preapprovals,
 )
-from ledgerframes.loaders.history import load_history, load_update
-from ledgerframes.loaders.history_tables import (
-    load_events,
-    load_reassignments,
-    load_updates,
-)
+from ledgerframes.loaders.history import load_events, load_history, load_reassignments, load_update, load_updates
 from ledgerframes.loaders.holdings import load_holdings_summary
 from ledgerframes.loaders.ledger import load_ledger_transaction
 from ledgerframes.loaders.ledger_contracts import load_ledger_contracts

@@ -12,7 +12,6 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.loaders.history_reading import Most, read_history
-from ledgerframes.loaders.history_request import HistoryRequest
 from ledgerframes.tables.catalogue import CATALOGUE
 from tests.rigs.servers import replica, simulated, started
 from tests.transport.hostile_server import HostileServer, answer
@@ -285,7 +284,7 @@ def test_small_pages_do_not_stop_a_load_early(net, truth):
 def test_a_load_that_names_no_part_is_refused_before_its_second_page(net, truth):
     with net.sandbox.replica() as server, lf.connect(scan_url=server.scan_url) as other:
         with pytest.raises(lf.errors.InputError, match=r"about [\d,]+ updates.*store.sync.*start=.begin."):
-            read_history(other, HistoryRequest.of(other, page_size=100, progress=False), unbounded=Most(500, 10**9))
+            read_history(other, page_size=100, progress=False, unbounded=Most(500, 10**9))
         pages = other.stats.snapshot().requests
     assert len(truth) > 1_000
     assert pages < 20
@@ -295,18 +294,18 @@ def test_a_load_that_names_no_part_is_refused_before_its_second_page(net, truth)
 @pytest.mark.parametrize("most", [Most(updates=1_999, bytes=10**9), Most(updates=10**6, bytes=100_000)], ids=str)
 @pytest.mark.parametrize("page_size", [50, 1000])
 def test_updates_and_bytes_end_a_load_that_names_no_part(net, most, page_size):
-    request = partial(
-        HistoryRequest.of, net, columns=None, end=None, last=None, page_size=page_size, as_="arrow", decimals="exact",
+    read = partial(
+        read_history, net, columns=None, end=None, last=None, page_size=page_size, as_="arrow", decimals="exact",
         allow_partial=True, progress=False,
     )  # fmt: skip
     with pytest.raises(
         lf.errors.InputError, match=rf'about [\d,]+ updates.*more than {most.updates:,} updates.*start="begin"'
     ):
-        read_history(net, request(start=None, limit=None), unbounded=most)
+        read(start=None, limit=None, unbounded=most)
     enough = Most(updates=4_000, bytes=10**9)  # an estimate decides
-    assert read_history(net, request(start=None, limit=None), unbounded=enough)["updates"].num_rows == 2_000
-    assert read_history(net, request(start="begin", limit=None), unbounded=most)["updates"].num_rows == 2_000
-    assert read_history(net, request(start=None, limit=2_000), unbounded=most)["updates"].num_rows == 2_000
+    assert read(start=None, limit=None, unbounded=enough)["updates"].num_rows == 2_000
+    assert read(start="begin", limit=None, unbounded=most)["updates"].num_rows == 2_000
+    assert read(start=None, limit=2_000, unbounded=most)["updates"].num_rows == 2_000
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import msgspec
 from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError, ServerError, StatusError
-from ledgerframes.interfaces.history_pages import HistoryPage, Smaller
+from ledgerframes.interfaces.history_pages import HistoryPage, Smaller, named_maximum
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_objects import ObjectRef, UpdateObjects
 from ledgerframes.paging.cursor import Window
@@ -199,6 +199,8 @@ class SimScan:
                 return Answer(outcome, 200, url, query, len(outcome.raw), 0.0, {})
             error = outcome
             told = error if isinstance(error, RequestError) else NoAnswerError(str(error))
+            if (named := named_maximum(told)) is not None:
+                self.page_sizes.learn(url, named)
             revised = revise(told) if revise else None
             refused = isinstance(error, StatusError) and error.status < 429
             if revised is not None:

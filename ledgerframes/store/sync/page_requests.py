@@ -29,9 +29,6 @@ def ask(
 
     def revise(error: RequestError) -> PageQuery | None:
         nonlocal size
-        named = named_maximum(error)
-        if named is not None:  # or every sync would be refused again, and so would every page of this one
-            servers.page_sizes.learn(server, named)
         smaller = smaller_page(size, error)
         if smaller == size:
             return None
@@ -46,7 +43,6 @@ def ask(
         maximum = named_maximum(error)
         if maximum is None or maximum >= page_size:
             raise
-        servers.page_sizes.learn(server, maximum)
         return ask(servers, proofs, after, maximum, server, insist=insist)
     cursors = answer.value.page_index.cursors
     if cursors and after is not None and cursors[0] <= after:
