@@ -143,25 +143,6 @@ def test_a_server_with_a_smaller_maximum_is_followed(net, places):
         )
 
 
-def test_a_snapshot_opens_a_history_up_to_the_next_one(net, places):
-    for low, high in ((places[2], places[5]), (places[-4], places[-1])):
-        assert low[0] == high[0]
-        opening = lf.load_active_contracts(net, at=low)
-        after = (high[0], high[1] + pd.Timedelta("1us"))
-        history = lf.load_history(net, start=low, end=after, progress=False)
-        wanted = lf.load_active_contracts(net, at=high)
-
-        found = lf.active_contracts(history.events, history.reassignments, opening=opening)
-
-        shown = set(history.reassignments.contract_id[history.reassignments.kind == "assignment"])
-        assert set(wanted.contract_id) <= set(found.contract_id)
-        # a contract whose creation is before the network's history is shown by its assignment only
-        assert set(found.contract_id) - set(wanted.contract_id) <= shown
-        both = found.set_index("contract_id").loc[wanted.contract_id]
-        assert list(both.payload) == list(wanted.payload)
-        assert list(both.template_id) == list(wanted.template_id)
-
-
 #: What the answer does not tell, and the history does.
 UNTOLD = ["synchronizer_id", "source_synchronizer", "target_synchronizer", "reassignment_counter", "in_flight"]
 UNTOLD += ["migration_id", "record_time"]
@@ -311,15 +292,6 @@ def test_faults_on_the_way_lose_nothing(net, places):
             found = lf.load_active_contracts(other, at=places[-1], page_size=25)
 
     pd.testing.assert_frame_equal(found, wanted)
-
-
-def test_the_hostile_world_is_read_whole():
-    with started(seed=3, updates=400, hostile=True) as server, lf.connect(scan_url=server.scan_url) as net:
-        at = lf.snapshot_times(net, limit=1).iloc[0]
-        frame = lf.load_active_contracts(net)
-        wanted = replayed(server.world.items(), (at.migration_id, at.record_time))
-
-    assert sorted(frame.contract_id) == sorted(wanted)
 
 
 def test_all_pages_come_from_one_server_and_a_failing_one_is_left_from_the_beginning():

@@ -65,28 +65,6 @@ def test_what_is_computed_of_such_frames_is_the_same(both):
         pd.testing.assert_frame_equal(compute(arrow.events), compute(tuples.events))
 
 
-WORKS = {
-    "a cell is a list": lambda frame: isinstance(frame.signatories.dropna().iloc[0], list),
-    "lengths by .list": lambda frame: frame.signatories.list.len().max() >= 1,
-    "elements by .list": lambda frame: frame.signatories.dropna().list[0].notna().all(),
-    "explode": lambda frame: frame.explode("signatories").signatories.notna().sum() > 0,
-    "map": lambda frame: frame.signatories.dropna().map(len).max() >= 1,
-    "isna and dropna": lambda frame: frame.signatories.isna().sum() + len(frame.dropna(subset=["signatories"])),
-    "rows by another column": lambda frame: len(frame[frame.event_type == "created_event"]) > 0,
-    "sorting by another column": lambda frame: len(frame.sort_values("event_id")) == len(frame),
-    "grouping by another column": lambda frame: len(frame.groupby("event_type").signatories.first()) == 2,
-    "merging by another column": lambda frame: len(frame.merge(frame[["update_id", "event_id"]])) == len(frame),
-    "concat": lambda frame: len(pd.concat([frame, frame])) == 2 * len(frame),
-    "tuples again": lambda frame: frame.signatories.dropna().astype(object).map(tuple).value_counts().sum() > 0,
-    "CSV": lambda frame: frame.to_csv(),
-}
-
-
-@pytest.mark.parametrize("call", WORKS.values(), ids=WORKS)
-def test_everyday_operations_that_work(events, call):
-    assert call(events)
-
-
 def test_parquet_holds_them_and_pandas_reads_them_as_arrow_only(events, tmp_path):
     file = tmp_path / "events.parquet"
     events.to_parquet(file)
@@ -94,21 +72,3 @@ def test_parquet_holds_them_and_pandas_reads_them_as_arrow_only(events, tmp_path
     # pandas does not find the type again that it has named itself.
     with pytest.raises(TypeError, match="not understood"):
         pd.read_parquet(file)
-
-
-FAILS = {
-    "grouping by lists": lambda frame: frame.groupby("signatories").size(),
-    "counting lists": lambda frame: frame.signatories.value_counts(),
-    "distinct lists": lambda frame: frame.signatories.unique(),
-    "duplicates of lists": lambda frame: frame.duplicated(["signatories"]),
-    "sorting by lists": lambda frame: frame.sort_values("signatories"),
-    "merging by lists": lambda frame: frame.merge(frame[["signatories"]], on="signatories"),
-    "comparing with a tuple": lambda frame: frame.signatories == ("a",),
-    "the .str accessor": lambda frame: frame.signatories.str.len(),
-}
-
-
-@pytest.mark.parametrize("call", FAILS.values(), ids=FAILS)
-def test_operations_that_the_documents_say_need_tuples(events, call):
-    with pytest.raises((NotImplementedError, AttributeError)):  # Arrow's own error is of the first kind
-        call(events)

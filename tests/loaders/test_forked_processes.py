@@ -103,27 +103,6 @@ def test_what_the_parent_learnt_is_known_in_the_child():
         assert not any(sizes[before:])
 
 
-def test_a_fork_while_another_thread_sends_the_first_request():
-    asked, go = threading.Event(), threading.Event()
-
-    def by(heard):
-        if heard.target.endswith("/v0/scans"):
-            if not asked.is_set():
-                asked.set()
-                go.wait(60)
-            return answer({"scans": []})
-        return answer({"earliest_round": 7})
-
-    with HostileServer(by) as server, lf.connect(server.url, failover="network") as net:
-        first = threading.Thread(target=net.scan.earliest_available_round)
-        first.start()
-        assert asked.wait(60)
-        code = ended(in_child(net.scan.earliest_available_round))
-        go.set()
-        first.join()
-        assert code == 0
-
-
 def test_threads_that_begin_together_share_one_way_to_the_servers():
     with HostileServer([answer({"earliest_round": 7})]) as server, lf.connect(server.url) as net:
         together, seen = threading.Barrier(8), []

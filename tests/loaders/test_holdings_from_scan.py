@@ -1,15 +1,11 @@
 """Holdings summaries without a validator: scan's own route gives the same rows."""
 
-from decimal import Decimal
-
 import pandas as pd
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from tests.clocks import SkippingClock
-from tests.replay import read_capture, replay
-from tests.rigs.servers import replica
 from tests.transport.hostile_server import HostileServer, text
 
 
@@ -29,26 +25,6 @@ def test_scan_gives_the_validators_rows_without_a_token(net, owners, release):
     pd.testing.assert_frame_equal(found, wanted)
     assert found.attrs["source"] == server.scan_url
     assert wanted.attrs["source"] == net.sandbox.validator_url
-
-
-def test_the_captured_summary_is_a_row(captures):
-    assert captures
-    (party,) = (one["party_id"] for one in read_capture("scan-holdings-summary").body["summaries"])
-    with replay("scan-holdings-summary") as server, lf.connect(scan_url=server.scan_url, decimals="exact") as net:
-        frame = lf.load_holdings_summary(net, [party], record_time="2026-01-30T06:00:00Z", migration_id=4)
-
-    (row,) = frame.to_dict("records")
-    assert (row["computed_as_of_round"], row["found"]) == (81323, True)
-    assert row["total_coin_holdings"] == Decimal("1361296.3926166390")
-    assert row["total_available_coin"] == Decimal("1361296.3909685755")
-
-
-def test_a_list_that_scan_finds_too_long_is_split(net, owners):
-    place = {"record_time": "9999-01-01", "migration_id": net.sandbox.world.updates[-1].migration_id}
-    wanted = lf.load_holdings_summary(net, owners, **place)
-    with replica(net.sandbox, holdings_limit=30) as server, lf.connect(scan_url=server.scan_url) as alone:
-        pd.testing.assert_frame_equal(lf.load_holdings_summary(alone, owners, **place), wanted)
-        assert server.requests["POST /api/scan/v0/holdings/summary"] > 1
 
 
 def test_a_scan_without_the_routes_is_one_input_error():

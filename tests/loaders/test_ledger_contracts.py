@@ -129,23 +129,6 @@ def test_a_participant_that_dies_between_two_pages_is_replaced_from_the_beginnin
     assert {json.loads(payload)["of"] for payload in contracts.payload} == {"two"}
 
 
-def test_a_part_of_one_participant_is_kept_where_that_is_allowed():
-    with connected(Participant(dies_at=2)) as net, pytest.raises(lf.errors.ServerError):
-        lf.load_ledger_contracts(net, PARTY)
-    with connected(Participant(dies_at=2)) as net:
-        part = lf.load_ledger_contracts(net, PARTY, allow_partial=True)
-    assert len(part) == 3
-    assert part.attrs["complete"] is False
-
-
-def test_a_token_that_its_giver_refuses_is_an_error_that_says_why():
-    with (
-        connected(Participant(refuses_at=2)) as net,
-        pytest.raises(lf.errors.PagingError, match="refuses the page token"),
-    ):
-        lf.load_ledger_contracts(net, PARTY)
-
-
 def later_snapshot(number, made):
     return made | {"activeAtOffset": made["activeAtOffset"] + 1} if number == 2 else made
 

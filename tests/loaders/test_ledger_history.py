@@ -156,19 +156,6 @@ def test_a_token_that_its_giver_refuses_is_an_error_that_says_why():
         lf.load_ledger_history(net, PARTY)
 
 
-def test_a_sandbox_refuses_the_token_of_another_one(net):
-    page = net.ledger.updates_page(page_size=2, end_inclusive=10)
-    assert page.next_page_token
-    again = {"page_size": 2, "page_token": page.next_page_token}
-    assert [one.item.offset for one in net.ledger.updates_page(end_inclusive=10, **again).updates] == [3, 4]
-    with (
-        net.sandbox.replica() as other,
-        lf.connect(ledger_url=other.ledger_url, token=other.token("validator_operator")) as elsewhere,
-        pytest.raises(lf.errors.StatusError, match="another participant"),
-    ):
-        elsewhere.ledger.updates_page(end_inclusive=10, **again)
-
-
 def moved(page_number, name, by):
     """Answers whose page of this number has one member changed."""
 
@@ -292,19 +279,6 @@ def test_a_long_history_wants_a_bound():
         ):
             lf.load_ledger_history(net, PARTY)
         assert len(lf.load_ledger_history(net, PARTY, limit=102).transactions) == 102
-
-
-def test_pages_without_items_end_sometime():
-    def nothing(number, _made):
-        return {
-            "lowestPageOffsetExclusive": 0, "highestPageOffsetInclusive": 0, "nextPageToken": f"one:0{'0' * number}",
-        }  # fmt: skip
-
-    with (
-        connected(Participant(spoil=nothing)) as net,
-        pytest.raises(lf.errors.PagingError, match="pages in a row show nothing new"),
-    ):
-        lf.load_ledger_history(net, PARTY, limit=5)
 
 
 def test_an_empty_ledger_is_two_empty_tables():

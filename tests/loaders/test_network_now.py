@@ -343,13 +343,6 @@ def test_a_fault_that_stays_is_an_error_or_a_part(load):
     assert (len(part), part.attrs["complete"]) == (0, False)
 
 
-def test_traffic_without_its_numbers_is_a_decode_error():
-    status = {"traffic_status": {"actual": {}, "target": {}}}
-    wrong = pytest.raises(lf.errors.DecodeError, match="total_consumed is missing")
-    with HostileServer([answer(status)]) as server, asking(server) as net, wrong:
-        lf.load_traffic(net, [MEMBER], synchronizer="s::12")
-
-
 REFUSED = {
     "no members": (lambda net: lf.load_traffic(net, []), "members"),
     "a party as member": (lambda net: lf.load_traffic(net, ["alice::1220"]), "PAR::"),
@@ -380,13 +373,3 @@ def test_a_name_is_found_by_party_and_by_name(net):
     assert mine.name == min(names.name[names.party == first.party])
     assert net.scan.ans_entry_by_name("nobody") is None
     assert net.scan.ans_entry_by_party("nobody::1220") is None
-
-
-def test_the_typed_calls_read_the_captures(real):
-    assert len(real.scan.open_and_issuing_rounds().open_mining_rounds) == 3
-    assert real.scan.dso().voting_threshold == 9
-    assert real.scan.scans()[0].scans[0].sv_name == "Digital-Asset-2"
-    assert real.scan.traffic_status(synchronizer="s::12", member=MEMBER).target.total_purchased == 1_200_000
-    assert real.scan.validator_faucets(["a::12"])[0].num_rounds_collected == 21_115
-    assert real.scan.ans_entries()[0].name == "02122025max.unverified.cns"
-    assert real.scan.closed_rounds()[0].arguments["round"] == {"number": "66481"}

@@ -109,13 +109,6 @@ def test_licenses_are_the_newest_of_each_validator(net, history):
     assert dict(zip(licenses.validator, licenses.contract_id, strict=True)) == newest.to_dict()
 
 
-def test_the_coins_registry_has_the_coin_alone(net):
-    instruments = lf.load_instruments(net)
-    assert list(instruments.instrument_id) == ["Amulet"]
-    assert not instruments.paused.any()
-    assert list(instruments.decimals) == [10]
-
-
 def test_all_users_are_read_over_their_pages(net):
     users = lf.load_users(net)
     assert users.user_id.is_unique
@@ -158,12 +151,6 @@ def test_a_reassignment_of_the_ledger_is_read_on_old_and_new_releases(release):
             assert events.kind[0] in {"JsAssignmentEvent", "JsUnassignedEvent"}
             assert events.contract_id[0] == wanted["contract_id"]
             assert events.reassignment_counter[0] == wanted["reassignment_counter"]
-
-
-@pytest.mark.parametrize("release", ["0.7", "0.9"])
-def test_an_update_that_the_ledger_does_not_know_is_not_found(release):
-    with lf.sandbox(updates=20, release=release) as net, pytest.raises(lf.errors.NotFoundError, match="NOT_FOUND"):
-        lf.load_ledger_transaction(net, "1220ab")
 
 
 @pytest.mark.parametrize("release", ["0.7", "0.9"])

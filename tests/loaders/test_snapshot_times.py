@@ -136,38 +136,32 @@ def test_more_than_a_hundred_are_not_asked_for_without_a_range(caplog):
             assert len(lf.snapshot_times(net, limit=3)) == 3
 
 
-def test_a_server_that_names_a_later_snapshot_is_a_paging_error():
+def telling(told):
+    """A scan of a history of one update that tells this where a snapshot is asked for."""
+
     def reply(heard):
         if heard.method == "POST":
             return page() if "after" in json.loads(heard.body) else page((0, "2026-01-01T00:00:00.000000Z"))
-        return answer({"record_time": "2026-01-30T00:00:00Z"})
+        return told
 
+    return HostileServer(reply)
+
+
+def test_a_server_that_names_a_later_snapshot_is_a_paging_error():
     wrong = pytest.raises(lf.errors.PagingError, match="does not keep to the order")
-    with HostileServer(reply) as server, asking(server) as net, wrong:
+    with telling(answer({"record_time": "2026-01-30T00:00:00Z"})) as server, asking(server) as net, wrong:
         lf.snapshot_times(net, end="2026-01-29")
 
 
 @pytest.mark.parametrize("moment", ["soon", "", "2026-01-30"])
 def test_what_is_no_time_is_a_decode_error(moment):
-    def reply(heard):
-        if heard.method == "POST":
-            return page() if "after" in json.loads(heard.body) else page((0, "2026-01-01T00:00:00.000000Z"))
-        return answer({"record_time": moment})
-
-    with (
-        HostileServer(reply) as server,
-        asking(server) as net,
-        pytest.raises(lf.errors.DecodeError, match="record_time"),
-    ):
+    wrong = pytest.raises(lf.errors.DecodeError, match="record_time")
+    with telling(answer({"record_time": moment})) as server, asking(server) as net, wrong:
         lf.snapshot_times(net)
 
 
 def test_a_scan_without_the_route_is_one_input_error():
-    def reply(heard):
-        if heard.method == "POST":
-            return page() if "after" in json.loads(heard.body) else page((0, "2026-01-01T00:00:00.000000Z"))
-        return text("The requested resource could not be found.", 404)
-
+    unknown = text("The requested resource could not be found.", 404)
     told = pytest.raises(lf.errors.InputError, match=r"GET /v0/state/acs/snapshot-timestamp.*0\.5\.5.*active_contracts")
-    with HostileServer(reply) as server, asking(server) as net, told:
+    with telling(unknown) as server, asking(server) as net, told:
         lf.snapshot_times(net)

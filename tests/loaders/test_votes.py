@@ -6,9 +6,6 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from tests.sandbox.asking import ask
-
-RESULTS = "/v0/admin/sv/voteresults"
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +50,3 @@ def test_some_requests_are_asked_for_by_their_ids(net):
     assert many.request.tolist() == [open_one]
     assert net.stats.requests - before == 4
     assert lf.load_votes(net, limit=1).shape[0] == 1
-
-
-def test_the_sandbox_filters_results(net):
-    url = f"{net.sandbox.scan_url}{RESULTS}"
-    every = ask(url, {"limit": 1_000}).json["dso_rules_vote_results"]
-    accepted = ask(url, {"limit": 1_000, "accepted": True}).json["dso_rules_vote_results"]
-
-    assert 0 < len(accepted) < len(every)
-    granted = ask(url, {"limit": 1_000, "actionName": "SRARC_GrantFeaturedAppRight"}).json["dso_rules_vote_results"]
-    assert len(granted) == sum("SRARC_GrantFeaturedAppRight" in str(one) for one in every)
-    assert ask(url, {}).status == 400
