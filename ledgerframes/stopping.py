@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from traceback import walk_tb
 from types import FrameType
 from typing import Any, Final, NoReturn, Protocol
 
@@ -100,6 +101,26 @@ class Stop:
             clock.sleep(min(left, longest))
             left -= longest
         self.check()
+
+
+def raised_by_handler(error: BaseException, handled: BaseException | None) -> BaseException | None:
+    """What a signal's handler raised, if an error is that or goes back to it; None if it does not.
+
+    A caller's handler may raise a TimeoutError, which looks like a socket's, and of which urllib3 makes its own error.
+
+    Args:
+        error: the error.
+        handled: what was being handled before, by `sys.exc_info`, to which every later error goes back.
+    """
+    codes = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()}
+    raised: BaseException | None = None
+    each: BaseException | None = error
+    while each is not None and each is not handled:
+        # urllib3 gives the traceback to its own error, too: the last one is the handler's.
+        if any(frame.f_code in codes for frame, _ in walk_tb(each.__traceback__)):
+            raised = each
+        each = each.__cause__ or each.__context__
+    return raised
 
 
 class Signalled(SystemExit):

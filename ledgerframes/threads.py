@@ -19,7 +19,7 @@ from traceback import walk_tb
 from typing import Final, NoReturn, TypeVar
 
 from ledgerframes.errors import StoppedError
-from ledgerframes.stopping import SLICE, held_back
+from ledgerframes.stopping import SLICE, held_back, raised_by_handler
 
 T = TypeVar("T")
 
@@ -86,8 +86,11 @@ def ended(future: Future[T], seconds: float = float("inf")) -> bool:
             left = min(SLICE, end - time.monotonic())
             if left <= 0 or sys.is_finalizing():  # other threads are suspended then
                 return False
-            with suppress(TimeoutError):
+            try:
                 future.exception(left)
+            except TimeoutError as error:
+                if raised_by_handler(error, handled):
+                    raise
     except RuntimeError as error:
         _raise_uncovered(error, handled)
     return True

@@ -79,13 +79,21 @@ def test_a_selection_of_rows_shows_nothing_of_the_range(world, tmp_path, kind):
     elif kind == "joined twice":
         coins = pd.concat([events, coins])
 
+    message = f"no longer has the {len(events):,} rows that were loaded"
     for compute in (lf.supply, lambda events: lf.active_contracts(events, None)):
-        with pytest.raises(lf.errors.PartialResultError, match=f"not the {len(events):,} rows that were loaded"):
+        with pytest.raises(lf.errors.PartialResultError, match=message):
             compute(coins)
     assert lf.supply(events[events.record_time.notna()]).attrs["from_beginning"] is True
     if kind == "pandas":
         assert lf.template_activity(coins).attrs["selected_of"] == len(events)
         assert "range" not in lf.template_activity(coins).attrs
+
+
+def test_a_table_of_a_selection_of_licenses_does_not_count_rows_that_are_not_its_own(world):
+    licenses = lf.load_licenses(world[0])
+
+    assert licenses.attrs["rows"] == len(licenses)
+    assert "rows" not in lf.license_versions(licenses.head(3)).attrs
 
 
 def test_rows_of_a_lake_that_where_selects_are_no_history(world):

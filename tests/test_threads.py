@@ -1,6 +1,7 @@
 """Threads, waits for them, and signals that are held back while one waits."""
 
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -8,9 +9,11 @@ import time
 from concurrent.futures import Future
 from contextlib import closing, suppress
 from functools import partial
+from traceback import walk_tb
 
 import pytest
 
+import ledgerframes as lf
 from ledgerframes.stopping import Signalled, forget_signals, held_back, leave
 from ledgerframes.store.sync.scheduling import ThreadScheduler
 from ledgerframes.threads import ahead, ended, result, spawn, to_the_end, together
@@ -295,3 +298,41 @@ def test_a_signal_that_a_finalizer_dropped_ends_the_command_at_its_next_call():
         forget_signals()
     with held_back(list):
         pass
+
+
+@pytest.fixture
+def alarm():
+    """Sets the caller's own time limit in seconds, whose handler raises a TimeoutError."""
+
+    def handler(*_):
+        raise TimeoutError("the caller's")
+
+    before = signal.signal(signal.SIGALRM, handler)
+    yield partial(signal.setitimer, signal.ITIMER_REAL)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="this system has no SIGALRM")
+@pytest.mark.parametrize("load", [lf.load_licenses, lf.load_history, lf.plan])
+def test_a_time_limit_of_the_caller_is_not_taken_for_a_servers(alarm, load):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/api/scan"
+        net = lf.connect(scan_url=url, scan_token="s3cret", read_timeout=10)
+        alarm(1.0)
+        with pytest.raises(TimeoutError, match="the caller's") as caught:
+            load(net)
+        frames = [frame for frame, _ in walk_tb(caught.tb) if frame.f_code.co_filename != __file__]
+        assert not [frame for frame in frames if "s3cret" in repr({**frame.f_locals})]
+        try:
+            raise caught.value
+        except TimeoutError:  # whoever tries again while it is handled hears of the server
+            with pytest.raises(lf.errors.NoAnswerError):
+                load(lf.connect(scan_url=url, read_timeout=0.2, attempts=1))
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="this system has no SIGALRM")
+def test_a_time_limit_of_the_caller_ends_a_wait_for_a_thread(alarm):
+    alarm(0.3)
+    with pytest.raises(TimeoutError, match="the caller's"):
+        result(spawn(lambda: time.sleep(3), "call"))

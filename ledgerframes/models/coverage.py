@@ -45,7 +45,7 @@ def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) 
         raise PartialResultError(f"{name} does not say where it begins (it has no attrs); {advice}")
     if "selected_of" in attrs:
         raise PartialResultError(
-            f"{name} has not the {attrs['selected_of']:,} rows that were loaded, and a selection does not show where it"
+            f"{name} no longer has the {attrs['selected_of']:,} rows that were loaded, so it does not show where it"
             f" begins or that nothing is missing; {advice}"
         )
     # None: nothing shows whether the ledger began earlier, as on one without a DSO.

@@ -212,7 +212,9 @@ def inputs_of_snapshot(name: str, data: Any, *needed: str) -> Inputs:
     for field_ in table.schema:
         if field_.name not in there:
             rows = rows.append_column(field_.name, pa.nulls(len(rows), field_.type))
-    return Inputs({name: lambda *_: rows}, attrs_of(frame), rows)
+    # What is as of a moment is so of a selection, too.
+    attrs = {key: value for key, value in attrs_of(frame).items() if key != "rows"}
+    return Inputs({name: lambda *_: rows}, attrs, rows)
 
 
 @dataclass(frozen=True)

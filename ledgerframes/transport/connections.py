@@ -23,7 +23,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError
 from urllib3.util.ssltransport import SSLTransport
 
-from ledgerframes.stopping import SLICE
+from ledgerframes.stopping import SLICE, raised_by_handler
 from ledgerframes.threads import ended, spawn
 from ledgerframes.transport.request import Attempt
 
@@ -200,12 +200,13 @@ class _Arriving(io.RawIOBase):
         if self.resting:
             return None
         until = float("inf") if self._seconds is None else time.monotonic() + self._seconds
+        handled = sys.exc_info()[1]
         while not self._attempt.over():
             self._sock.settimeout(max(1e-6, min(SLICE, until - time.monotonic(), self._attempt.left())))
             try:
                 size = self._sock.recv_into(buffer)
-            except TimeoutError:  # no data is lost: the next read returns what arrives later
-                if time.monotonic() >= until:
+            except TimeoutError as error:  # no data is lost: the next read returns what arrives later
+                if time.monotonic() >= until or raised_by_handler(error, handled):
                     raise
             else:
                 self.ended = not size

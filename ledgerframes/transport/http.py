@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import math
+import sys
 import time
 import zlib
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,7 @@ from typing import Any, Final
 import httpx
 
 from ledgerframes.config.settings import Settings
-from ledgerframes.stopping import Stop
+from ledgerframes.stopping import Stop, raised_by_handler
 from ledgerframes.transport.request import (
     ERROR_BODY,
     LONGEST_LENGTH,
@@ -209,19 +210,26 @@ class Http:
             **(extensions or {}), "attempt": attempt, **({} if sink is None else {"pieces": True}),
             "timeout": {name: max(1e-6, min(most, seconds)) for name, most in {**times, "pool": seconds}.items()},
         }  # fmt: skip
-        headers = {**prepared.headers, **(credential.header() if credential else {})}
         try:
+            # Their headers are no variable here, which a traceback could show, and with them the token.
             request = httpx.Request(
-                prepared.method, _url(prepared.url), headers=headers, content=prepared.body, extensions=extensions
-            )
+                prepared.method, _url(prepared.url), content=prepared.body, extensions=extensions,
+                headers={**prepared.headers, **(credential.header() if credential else {})},
+            )  # fmt: skip
         except (httpx.InvalidURL, UnicodeError) as error:
             return _broken(httpx.LocalProtocolError(str(error)))
+        handled, raised = sys.exc_info()[1], None
         try:
             with closing(self._transport.handle_request(request)) as answer:
                 outcome = self._read(answer, attempt, sink)
         except httpx.TransportError as error:
+            raised = raised_by_handler(error, handled)
             # It is not passed on, since it contains the headers and with them the token.
             outcome = Failure(f"no whole answer within {seconds:g} s") if attempt.left() <= 0 else _broken(error)
+        # Only here: raised while the error that it led to is handled, it would go back to that, in a circle. It does
+        # not lead to the frames in which the headers are.
+        if raised is not None:
+            raise raised.with_traceback(None) from raised.__cause__
         if isinstance(outcome, Failure):
             stop.check()
         return outcome
