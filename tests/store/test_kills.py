@@ -8,7 +8,7 @@ from tests.store.conftest import assert_whole
 from tests.store.kill_outputs import kill_outputs
 from tests.store.killed_tables import FROM_OBJECTS, UPDATES, VERDICTS
 from tests.store.kills import kill_syncs
-from tests.store.witness import lies_in, parts_of
+from tests.store.witness import Witness, lies_in, parts_of
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,20 @@ def test_what_lies_in_a_part_that_reaches_to_the_end_of_its_migration_counts_as_
 
     assert coverage.to_end.any()
     assert all(lies_in(parts_of(coverage, "up_to"), *place) for place in UPDATES.places(ledger.truth).values())
+
+
+def test_a_table_that_was_made_and_has_no_commit_yet_is_not_there_for_a_reader(tmp_path):
+    store = lf.open_store(tmp_path)
+    with store._lake.writing():
+        store._lake.root().table.create()
+
+    witness = Witness(tmp_path, [])
+    witness.look()
+
+    assert list((tmp_path / "updates" / "_delta_log").glob("*.json"))
+    assert witness.looks == 0
+    with pytest.raises(lf.errors.StoreError, match="the store has no updates; sync it"):
+        store.sql("select 1 from updates")
 
 
 @pytest.mark.long

@@ -48,8 +48,12 @@ class Witness:
             AssertionError: something is there in part, twice, or untrue, or something is gone or lost.
         """
         with self._one:
-            if any(self._log.glob("*.json")):
+            if any(self._log.glob("*.json")) and self._begun():
                 self._look()
+
+    def _begun(self) -> bool:
+        """Whether a commit has named the table: one that is made and not named yet is not there for readers."""
+        return self.looks > 0 or self._of.index in {*self._store.tables().dropna(subset=["version"])["table"]}
 
     def _look(self) -> None:
         before = self._settled()
