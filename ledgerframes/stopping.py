@@ -104,7 +104,7 @@ class Stop:
 
 
 def raised_by_handler(error: BaseException, handled: BaseException | None) -> BaseException | None:
-    """What a signal's handler raised, if an error is that or goes back to it; None if it does not.
+    """The exception of a signal's handler that an error is or goes back to; None if there is none.
 
     A caller's handler may raise a TimeoutError, which looks like a socket's, and of which urllib3 makes its own error.
 
