@@ -17,18 +17,10 @@ ACTIVE_CONTRACTS: Final = Table(
     ("contract_id",),
     (
         Column("contract_id", TEXT, "Id of the contract.", source="/contract_id"),
-        Column(
-            "template_id",
-            TEXT,
-            "Template as package hash, module and entity; an upgrade changes the hash.",
-            source="/template_id",
-        ),
-        Column(
-            "template_name",
-            TEXT,
-            "Template as Module:Entity, the same across upgrades: group by this.",
-            source="template_id without its package",
-        ),
+        Column("template_id", TEXT, "Template as package hash, module and entity; an upgrade changes the hash.",
+               source="/template_id"),
+        Column("template_name", TEXT, "Template as Module:Entity, the same across upgrades: group by this.",
+               source="template_id without its package"),
         Column("package_name", TEXT, "Name of the package, the same across upgrades.", source="/package_name"),
         Column("created_at", TIME, "Ledger effective time of the creation.", source="/created_at"),
         Column("signatories", TEXTS, "Parties that signed the contract.", source="/signatories"),
@@ -45,23 +37,14 @@ ACTIVE_CONTRACTS: Final = Table(
         Column(
             "record_time", TIME, "Always null: of the creation, not of the snapshot.", True, source=NOT_IN_SNAPSHOTS
         ),
-        Column(
-            "update_id",
-            TEXT,
-            "Update that created the contract; null for what an earlier migration created, and from older scans.",
-            True,
-            source="/created_in_update_id",
-        ),
-        Column(
-            "event_id",
-            TEXT,
-            "Event that created the contract, without the # before it; null from newer scans.",
-            True,
-            source="/event_id",
-        ),
+        Column("update_id", TEXT,
+               "Update that created the contract; null for what an earlier migration created, and from older scans.",
+               True, source="/created_in_update_id"),
+        Column("event_id", TEXT, "Event that created the contract, without the # before it; null from newer scans.",
+               True, source="/event_id"),
         EXTRA,
     ),
-)
+)  # fmt: skip
 
 
 def _terms(prefix: str) -> tuple[Column, ...]:

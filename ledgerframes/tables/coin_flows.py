@@ -10,14 +10,9 @@ from ledgerframes.tables.table import Column, Table
 _EVENT: Final = (
     Column("update_id", TEXT, "Id of the update.", source="update_id of the exercise"),
     Column("event_id", TEXT, "Id of the exercise.", source="event_id of the exercise"),
-    Column(
-        "record_time",
-        TIME,
-        "When the update was recorded; null in transactions of the ledger interface.",
-        True,
-        source="record_time of the exercise",
-    ),
-)
+    Column("record_time", TIME, "When the update was recorded; null in transactions of the ledger interface.", True,
+           source="record_time of the exercise"),
+)  # fmt: skip
 _META: Final = "splice.lfdecentralizedtrust.org/"
 
 TRANSFERS: Final = Table(

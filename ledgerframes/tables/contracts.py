@@ -49,49 +49,20 @@ LICENSES: Final = Table(
         Column("validator", TEXT, "Party of the licensed validator.", source="/payload/validator"),
         Column("sponsor", TEXT, "Party that sponsored the license.", source="/payload/sponsor"),
         Column("dso", TEXT, "Party of the governing organization.", source="/payload/dso"),
-        Column(
-            "last_active_at",
-            TIME,
-            "When the validator last showed itself active.",
-            True,
-            source="/payload/lastActiveAt",
-        ),
-        Column(
-            "first_round",
-            INT64,
-            "First round it received a faucet coupon for.",
-            True,
-            "rounds",
-            "/payload/faucetState/firstReceivedFor/number",
-        ),
-        Column(
-            "last_round",
-            INT64,
-            "Last round it received a faucet coupon for.",
-            True,
-            "rounds",
-            "/payload/faucetState/lastReceivedFor/number",
-        ),
-        Column(
-            "coupons_missed",
-            INT64,
-            "Number of coupons missed between the two.",
-            True,
-            "coupons",
-            "/payload/faucetState/numCouponsMissed",
-        ),
+        Column("last_active_at", TIME, "When the validator last showed itself active.", True,
+               source="/payload/lastActiveAt"),
+        Column("first_round", INT64, "First round it received a faucet coupon for.", True, "rounds",
+               "/payload/faucetState/firstReceivedFor/number"),
+        Column("last_round", INT64, "Last round it received a faucet coupon for.", True, "rounds",
+               "/payload/faucetState/lastReceivedFor/number"),
+        Column("coupons_missed", INT64, "Number of coupons missed between the two.", True, "coupons",
+               "/payload/faucetState/numCouponsMissed"),
         Column("version", TEXT, "Software version the validator reported.", True, source="/payload/metadata/version"),
-        Column(
-            "contact_point",
-            TEXT,
-            "Contact the validator's operator gave: personal data, only with personal=True.",
-            nullable=True,
-            source="/payload/metadata/contactPoint",
-            option="personal",
-        ),
+        Column("contact_point", TEXT, "Contact the validator's operator gave: personal data, only with personal=True.",
+               nullable=True, source="/payload/metadata/contactPoint", option="personal"),
         EXTRA,
     ),
-)
+)  # fmt: skip
 
 NAME_RULES: Final = Table(
     "name_rules",
@@ -101,26 +72,14 @@ NAME_RULES: Final = Table(
     (
         *contract_columns("/contract"),
         Column("synchronizer_id", TEXT, "Synchronizer the rules are assigned to.", True, source="/domain_id"),
-        Column(
-            "renewal_duration_us",
-            INT64,
-            "How long before its end an entry can be renewed.",
-            True,
-            "microseconds",
-            "/contract/payload/config/renewalDuration/microseconds",
-        ),
-        Column(
-            "entry_lifetime_us",
-            INT64,
-            "How long an entry lasts.",
-            True,
-            "microseconds",
-            "/contract/payload/config/entryLifetime/microseconds",
-        ),
+        Column("renewal_duration_us", INT64, "How long before its end an entry can be renewed.", True, "microseconds",
+               "/contract/payload/config/renewalDuration/microseconds"),
+        Column("entry_lifetime_us", INT64, "How long an entry lasts.", True, "microseconds",
+               "/contract/payload/config/entryLifetime/microseconds"),
         Column("entry_fee", AMOUNT, "Price of an entry.", True, "USD", "/contract/payload/config/entryFee"),
         EXTRA,
     ),
-)
+)  # fmt: skip
 
 TRANSFER_OFFERS: Final = Table(
     "transfer_offers",
@@ -135,16 +94,11 @@ TRANSFER_OFFERS: Final = Table(
         Column("unit", TEXT, "Unit of the amount, such as AmuletUnit.", True, source="/payload/amount/unit"),
         Column("description", TEXT, "The sender's words.", True, source="/payload/description"),
         Column("expires_at", TIME, "When the offer ends.", True, source="/payload/expiresAt"),
-        Column(
-            "tracking_id",
-            TEXT,
-            "Id that follows the transfer through its contracts.",
-            True,
-            source="/payload/trackingId",
-        ),
+        Column("tracking_id", TEXT, "Id that follows the transfer through its contracts.", True,
+               source="/payload/trackingId"),
         EXTRA,
     ),
-)
+)  # fmt: skip
 
 TRANSFER_PREAPPROVALS: Final = Table(
     "transfer_preapprovals",

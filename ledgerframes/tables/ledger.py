@@ -126,13 +126,9 @@ LEDGER_CONTRACTS: Final = Table(
     ("contract_id", "kind", "synchronizer_id", "reassignment_counter"),
     (
         Column("contract_id", TEXT, "Id of the contract, the same on every node.", source="/contractId"),
-        Column(
-            "kind",
-            TEXT,
-            "JsActiveContract; JsIncompleteUnassigned: it has left its synchronizer and not arrived; "
-            "JsIncompleteAssigned: it has arrived, and is not yet seen leaving.",
-            source="the only key of contractEntry",
-        ),
+        Column("kind", TEXT, "JsActiveContract; JsIncompleteUnassigned: it has left its synchronizer and not arrived; "
+               "JsIncompleteAssigned: it has arrived, and is not yet seen leaving.",
+               source="the only key of contractEntry"),
         _maybe(
             "synchronizer_id", TEXT, "Where it is active; null while a reassignment is under way.", "/synchronizerId"
         ),
@@ -167,7 +163,7 @@ LEDGER_CONTRACTS: Final = Table(
         _maybe("submitter", TEXT, "Of a reassignment under way: party it was submitted for.", "/submitter"),
         EXTRA,
     ),
-)
+)  # fmt: skip
 
 REJECTS: Final = Table(
     "rejects",

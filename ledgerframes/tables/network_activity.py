@@ -8,10 +8,9 @@ from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TI
 from ledgerframes.tables.table import Column, Table
 
 _TIME: Final = Column("time", TIME, "Start of the interval, in UTC.", source="record_time, rounded down to `every`")
-_WHOLE: Final = Column(
-    "whole", BOOL, "Whether the range includes the whole interval; null where the events do not say.", True,
-    source="where the provenance of the events says that they begin and end",
-)  # fmt: skip
+_WHOLE: Final = Column("whole", BOOL,
+                       "Whether the range includes the whole interval; null where the events do not say.", True,
+                       source="where the provenance of the events says that they begin and end")  # fmt: skip
 _SEEN: Final = "acting_parties, signatories and observers"
 _LICENSE: Final = "/payload of the latest create of ValidatorLicense: "
 

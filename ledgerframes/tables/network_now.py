@@ -28,22 +28,11 @@ ROUNDS: Final = Table(
     (
         Column("round", INT64, "Number of the round.", unit="rounds", source="/contract/payload/round/number"),
         Column("phase", TEXT, "State of the round: open, issuing or closed.", source="the list it is in"),
-        Column(
-            "amulet_price_usd",
-            AMOUNT,
-            "Price of the coin in the round; reported while it is open.",
-            True,
-            "USD per coin",
-            "/contract/payload/amuletPrice",
-        ),
+        Column("amulet_price_usd", AMOUNT, "Price of the coin in the round; reported while it is open.", True,
+               "USD per coin", "/contract/payload/amuletPrice"),
         Column("opens_at", TIME, "When the phase begins; null if closed.", True, source="/contract/payload/opensAt"),
-        Column(
-            "target_closes_at",
-            TIME,
-            "When the phase is to end, not before; null if closed.",
-            True,
-            source="/contract/payload/targetClosesAt",
-        ),
+        Column("target_closes_at", TIME, "When the phase is to end, not before; null if closed.", True,
+               source="/contract/payload/targetClosesAt"),
         _issuance("issuance_per_validator_faucet", "optIssuancePerValidatorFaucetCoupon", "validator faucet"),
         _issuance("issuance_per_featured_app", "issuancePerFeaturedAppRewardCoupon", "featured app reward"),
         _issuance("issuance_per_unfeatured_app", "issuancePerUnfeaturedAppRewardCoupon", "unfeatured app reward"),
@@ -70,14 +59,8 @@ TRAFFIC: Final = Table(
         Column("found", BOOL, "Whether the synchronizer knows the member.", source="false on 404"),
         Column("total_consumed", INT64, "Extra traffic used so far.", True, "bytes", f"{_ACTUAL}/total_consumed"),
         Column("total_limit", INT64, "Extra traffic usable in all.", True, "bytes", f"{_ACTUAL}/total_limit"),
-        Column(
-            "total_purchased",
-            INT64,
-            "Extra traffic bought; above the limit while a purchase is in process.",
-            True,
-            "bytes",
-            "/traffic_status/target/total_purchased",
-        ),
+        Column("total_purchased", INT64, "Extra traffic bought; above the limit while a purchase is in process.", True,
+               "bytes", "/traffic_status/target/total_purchased"),
         EXTRA,
     ),
 )  # fmt: skip
@@ -110,18 +93,12 @@ VALIDATOR_FAUCETS: Final = Table(
         Column("found", BOOL, "Whether it has a license.", source="whether the answer names the validator"),
         Column("rounds_collected", INT64, "Rounds it collected for.", True, "rounds", "/numRoundsCollected"),
         Column("rounds_missed", INT64, "Rounds between the two it missed.", True, "rounds", "/numRoundsMissed"),
-        Column(
-            "first_round",
-            INT64,
-            "First round it collected for; 0 also if it never did.",
-            True,
-            "rounds",
-            "/firstCollectedInRound",
-        ),
+        Column("first_round", INT64, "First round it collected for; 0 also if it never did.", True, "rounds",
+               "/firstCollectedInRound"),
         Column("last_round", INT64, "Last round it collected for.", True, "rounds", "/lastCollectedInRound"),
         EXTRA,
     ),
-)
+)  # fmt: skip
 
 FEATURED_APPS: Final = Table(
     "featured_apps",
@@ -132,17 +109,12 @@ FEATURED_APPS: Final = Table(
         *contract_columns(),
         Column("provider", TEXT, "Party that provides the app.", True, source="/payload/provider"),
         Column("dso", TEXT, "Party of the governing organization.", True, source="/payload/dso"),
-        Column(
-            "activity_weight",
-            AMOUNT,
-            "Weight of the app's activity; null where the right states none, which counts as 1.",
-            True,
-            unit="weight",
-            source="/payload/activityWeight",
-        ),
+        Column("activity_weight", AMOUNT,
+               "Weight of the app's activity; null where the right states none, which counts as 1.", True,
+               unit="weight", source="/payload/activityWeight"),
         EXTRA,
     ),
-)
+)  # fmt: skip
 
 SUPER_VALIDATORS: Final = Table(
     "super_validators",

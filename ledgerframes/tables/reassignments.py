@@ -8,16 +8,12 @@ from ledgerframes.tables.kinds import DURATION, INT64, TEXT, TEXTS, TIME
 from ledgerframes.tables.table import Column, Table
 
 _CONTRACT: Final = Column("contract_id", TEXT, "Id of the contract.", source="contract_id")
-_TEMPLATE: Final = Column(
-    "template_name", TEXT, "Template as Module:Entity; null if there is no assignment.", True,
-    source="template_name of the assignment",
-)  # fmt: skip
+_TEMPLATE: Final = Column("template_name", TEXT, "Template as Module:Entity; null if there is no assignment.", True,
+                          source="template_name of the assignment")  # fmt: skip
 _SOURCE: Final = Column("source_synchronizer", TEXT, "Synchronizer that it left.", source="source_synchronizer")
 _TARGET: Final = Column("target_synchronizer", TEXT, "Synchronizer that it went to.", source="target_synchronizer")
-_COUNTER: Final = Column(
-    "reassignment_counter", INT64, "Which reassignment of the contract it is.", unit="reassignments",
-    source="reassignment_counter",
-)  # fmt: skip
+_COUNTER: Final = Column("reassignment_counter", INT64, "Which reassignment of the contract it is.",
+                         unit="reassignments", source="reassignment_counter")  # fmt: skip
 _UNASSIGN_ID: Final = Column("unassign_id", TEXT, "Id that both legs have.", True, source="unassign_id")
 
 REASSIGNMENT_FLOWS: Final = Table(
