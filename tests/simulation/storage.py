@@ -349,6 +349,9 @@ class MemoryDataset:
     def to_reader(self) -> pa.RecordBatchReader:
         return self.to_table().to_reader()
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_table().__arrow_c_stream__(requested_schema)
+
     def count_rows(self, filter: Any = None, **_: Any) -> int:  # noqa: A002
         return self.to_table([self._rows.column_names[0]], filter).num_rows
 

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import Any, Final, Literal
 
 from ledgerframes.errors import visible
 from ledgerframes.paging.cursor import Window
 from ledgerframes.results import Result
-from ledgerframes.store.checks.active_contracts import check_active_contracts
-from ledgerframes.store.checks.findings import CheckFinding
-from ledgerframes.store.checks.soundness import REPAIR, Fault, Soundness
-from ledgerframes.store.delta.damage import READ_ERRORS
-from ledgerframes.store.delta.storage_errors import is_panic
+from ledgerframes.store.checks.soundness import REPAIR, Fault, Soundness, answers
+from ledgerframes.store.delta.damage import may_be_damage
 from ledgerframes.store.delta.stored_files import Damage
 from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.root import Root
+from ledgerframes.store.stored_snapshots import State, StoredSnapshot
 from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
 from ledgerframes.store.table_sets import SETS
@@ -30,6 +25,28 @@ from ledgerframes.store.view import View
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
 _NEWER: Final = "load another snapshot and go by its loaded_at"
+
+
+@dataclass(frozen=True)
+class CheckFinding:
+    """One finding of a check of a store.
+
+    Attributes:
+        name: what is wrong.
+        severity: "error", or "note" if it does no harm.
+        count: the number of cases.
+        example: one case.
+        advice: the remedy.
+    """
+
+    name: str
+    severity: Literal["error", "note"]
+    count: int
+    example: str
+    advice: str
+
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.name} ({self.count:,}), such as {self.example}. {self.advice}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,7 +96,7 @@ def check(lake: Lake, *, full: bool = False) -> Check:
         rows, findings = _checked(view)
     except BaseException as error:
         # Hashing every file is slow, so it is done only once a read has failed.
-        findings = _damaged(view, full=True) if isinstance(error, READ_ERRORS) or is_panic(error) else []
+        findings = _damaged(view, full=True) if may_be_damage(error) else []
         if not findings:
             raise
         return Check(lake.url, {}, tuple(findings))
@@ -92,7 +109,7 @@ def _checked(view: View) -> tuple[dict[str, int], list[CheckFinding]]:
     for of in filter(view.has, SETS):
         history = Soundness(view, of)
         findings += _grouped(history.faults())
-        rows |= {name: history.rows[name] for name in of.shown}
+        rows |= history.rows
         findings += [
             CheckFinding(
                 f"{name}: rows outside of what is covered, left by a sync that was stopped", "note", count, update_id,
@@ -102,15 +119,47 @@ def _checked(view: View) -> tuple[dict[str, int], list[CheckFinding]]:
         ]  # fmt: skip
     for name in view.stored:
         if name == ACTIVE_CONTRACTS.name:
-            rows[name], own = check_active_contracts(view)
+            rows[name], own = _of_active_contracts(view)
             findings += own
         elif name in SNAPSHOTS or name in DERIVED_TABLES:
-            key = list(declared(name).key)
-            data = Part.of(view, name, Window(), allow_partial=True).dataset.to_table(columns=key)
-            rows[name] = data.num_rows
+            data = Part.of(view, name, Window(), allow_partial=True).dataset
+            rows[name] = data.count_rows()
             again = "run store.repair(); the next derive computes it again" if name in DERIVED_TABLES else _NEWER
-            findings += _repeated(data, key, name, again)
+            findings += _repeated(data, declared(name).key, name, again)
     return rows, findings
+
+
+def _of_active_contracts(view: View) -> tuple[int, list[CheckFinding]]:
+    """Compare every snapshot with its entry in the document: it is complete, and has each contract once."""
+    name, findings = ACTIVE_CONTRACTS.name, list[CheckFinding]()
+    query = "select loaded_at, count(*) as rows, count(distinct contract_id) as ids from contracts group by loaded_at"
+    counted = {one["loaded_at"]: one for one in answers({"contracts": view.tables[name].dataset()}, query)}
+    total = sum(one["rows"] for one in counted.values())
+    for snapshot in view.document.snapshots:
+        own = counted.pop(snapshot.loaded_at, {"rows": 0, "ids": 0})
+        findings += _of_snapshot(name, snapshot, own["rows"], own["ids"])
+    if beside := sum(one["rows"] for one in counted.values()):
+        advice = "they belong to no known snapshot: sync into a new store"
+        findings.append(CheckFinding(f"{name}: rows of no snapshot", "error", beside, f"{total:,} rows", advice))
+    return total - beside, findings
+
+
+def _of_snapshot(name: str, snapshot: StoredSnapshot, count: int, distinct: int) -> Iterator[CheckFinding]:
+    where = f"the snapshot of {snapshot.cursor}"
+    if snapshot.state is State.READING:
+        advice = "readers do not see it; the next sync of the same snapshot resumes it"
+        yield CheckFinding(f"{name}: a snapshot that is not whole", "note", 1, where, advice)
+    if snapshot.state is State.DAMAGED:
+        advice = "readers do not see it; a sync reads it again if it is still the newest"
+        yield CheckFinding(f"{name}: a snapshot that lost rows to a repair", "note", 1, where, advice)
+    elif count != snapshot.rows:
+        advice = f"there were {snapshot.rows:,}: run store.repair()"
+        example = f"{count:,} in {where}"
+        yield CheckFinding(f"{name}: a snapshot has more or fewer rows than stored", "error", 1, example, advice)
+    if distinct != count:
+        advice = "load another snapshot and go by its loaded_at"
+        name = f"{name}: the key contract_id occurs more than once"
+        yield CheckFinding(name, "error", count - distinct, where, advice)
 
 
 def _grouped(faults: Iterator[Fault]) -> list[CheckFinding]:
@@ -145,11 +194,9 @@ def _damaged(view: View, *, full: bool) -> list[CheckFinding]:
     ]
 
 
-def _repeated(data: pa.Table, key: list[str], name: str, advice: str) -> Iterator[CheckFinding]:
-    counted = data.group_by(key).aggregate([([], "count_all")])
-    twice = counted.filter(pc.greater(counted["count_all"], 1))
-    if twice.num_rows:
-        yield CheckFinding(
-            f"{name}: the key {', '.join(key)} occurs more than once", "error", twice.num_rows,
-            str(twice[key[0]][0].as_py()), advice,
-        )  # fmt: skip
+def _repeated(data: Any, key: Sequence[str], name: str, advice: str) -> Iterator[CheckFinding]:
+    listed = ", ".join(key)
+    query = f"select {key[0]} as example from rows group by {listed} having count(*) > 1 order by {listed}"
+    if twice := answers({"rows": data}, query):
+        what = f"{name}: the key {listed} occurs more than once"
+        yield CheckFinding(what, "error", len(twice), str(twice[0]["example"]), advice)

@@ -13,7 +13,14 @@ from ledgerframes.store.delta.storage_errors import is_panic
 from ledgerframes.store.delta.table import DeltaStoreTable
 
 #: The errors that Arrow raises when it cannot read a file.
-READ_ERRORS: Final = (OSError, pa.ArrowException, StoreError)
+_READ_ERRORS: Final = (OSError, pa.ArrowException, StoreError)
+
+
+def may_be_damage(error: BaseException) -> bool:
+    """Whether an error of a read may come from a damaged file."""
+    import duckdb
+
+    return isinstance(error, (*_READ_ERRORS, duckdb.Error)) or is_panic(error)
 
 
 @contextmanager
@@ -30,9 +37,7 @@ def damage_named(tables: Iterable[DeltaStoreTable]) -> Iterator[None]:
     except StoreError:
         raise
     except BaseException as error:
-        import duckdb
-
-        if not isinstance(error, (*READ_ERRORS, duckdb.Error)) and not is_panic(error):
+        if not may_be_damage(error):
             raise
         # If no file is damaged, the error has another cause and stays as it is.
         raise_damage(tables, error)
