@@ -17,7 +17,7 @@ from ledgerframes.cli.output import printed
 def check(
     store: StorePlace,
     *,
-    full: Annotated[bool, typer.Option("--full", help="Also hash every byte of every file.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Also read all pages of all files and verify them.")] = False,
 ) -> Any:
     """Prove from a lake's files alone that they are there, keys are unique, counts add up, and counters are sound."""
     return existing(store).check(full=full)

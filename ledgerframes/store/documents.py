@@ -2,20 +2,55 @@
 
 from __future__ import annotations
 
+import os
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
 
+import msgspec
+
+from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage_document import Document
-from ledgerframes.store.lake_file import create_file, files_in, has_tables, read_file, remove_file, write_file
-from ledgerframes.store.sealed import sealed, unsealed
+from ledgerframes.store.delta.data_files import filesystem, put_file
+from ledgerframes.store.delta.storage_errors import plain_errors
 
+if TYPE_CHECKING:
+    import pyarrow.fs as pa_fs
+
+_T = TypeVar("_T", bound=msgspec.Struct)
+#: The file that every lake has in its root.
+NAME: Final = "lake.json"
 _FOLDER: Final = "_coverage"
+
+
+class _Sealed(msgspec.Struct):
+    """A file with a checksum: a flipped digit must not pass for a valid state."""
+
+    content: msgspec.Raw
+    crc32: int
+
+
+def sealed(content: msgspec.Struct) -> bytes:
+    """Encode a file."""
+    raw = msgspec.json.encode(content, order="sorted")
+    return b'{"content":%b,"crc32":%d}\n' % (raw, zlib.crc32(raw))
+
+
+def unsealed(file: bytes, kind: type[_T]) -> _T | None:
+    """Decode the bytes of a file; None if they are damaged."""
+    try:
+        stored = msgspec.json.decode(file, type=_Sealed)
+        content = msgspec.json.decode(stored.content, type=kind)
+    except ValueError:
+        return None
+    return content if zlib.crc32(stored.content) == stored.crc32 else None
 
 
 @dataclass(frozen=True)
 class Documents:
-    """The files of a lake other than its tables.
+    """The files of a lake other than its tables; every method raises a StoreError if the storage refuses.
 
     Attributes:
         url: the lake's folder or object-store URL.
@@ -27,41 +62,79 @@ class Documents:
 
     def lake_file(self) -> bytes | None:
         """The bytes of `lake.json`; None if it does not exist."""
-        return read_file(self.url, self.options)
+        return self._read(NAME)
 
     def write_lake_file(self, content: bytes) -> None:
         """Replace `lake.json`, whole or not at all."""
-        write_file(self.url, self.options, content)
+        with plain_errors(self.url, "be written"):
+            if "://" in self.url:
+                put_file(self.url, self.options, NAME, content)
+                return
+            folder = Path(self.url)
+            folder.mkdir(parents=True, exist_ok=True)
+            aside = folder / f".{NAME}.{os.getpid()}"
+            with aside.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            aside.replace(folder / NAME)
 
     def beside_tables(self) -> bool:
         """Whether there are Delta tables, no matter who created them."""
-        return has_tables(self.url, self.options)
+        if "://" not in self.url:
+            return any(Path(self.url).glob("*/_delta_log"))
+        return any("/_delta_log/" in f"/{info.path}" for info in self._listed("", recursive=True))
 
     def read(self, number: int) -> Document | None:
-        """A document; None if it is lost or damaged.
-
-        Raises:
-            StoreError: the storage refused.
-        """
-        content = read_file(self.url, self.options, _path(number))
+        """A document; None if it is lost or damaged."""
+        content = self._read(_path(number))
         return None if content is None else unsealed(content, Document)
 
     def add(self, document: Document) -> None:
-        """Store a new document.
-
-        Raises:
-            StoreError: a document with that number exists, or the storage refused.
-        """
-        create_file(self.url, self.options, _path(document.number), sealed(document))
+        """Store a new document, whose number no other one has."""
+        name = _path(document.number)
+        if self._read(name) is not None:
+            raise StoreError(f"{self.url}: {name} already exists: another writer changed the store at the same time")
+        with plain_errors(self.url, "be written"):
+            put_file(self.url, self.options, name, sealed(document))
 
     def numbers(self) -> list[int]:
         """The numbers of all documents in order, including those of killed writers."""
-        stems = (name.removesuffix(".json") for name in files_in(self.url, self.options, _FOLDER))
+        stems = (info.base_name.removesuffix(".json") for info in self._listed(_FOLDER))
         return sorted(int(stem) for stem in stems if stem.isdecimal())
 
     def remove(self, number: int) -> None:
         """Remove a document that no state needs any more."""
-        remove_file(self.url, self.options, _path(number))
+        with plain_errors(self.url, "be cleaned"):
+            filesystem(self.url, self.options).delete_file(_path(number))
+
+    def _read(self, name: str) -> bytes | None:
+        if "://" not in self.url:
+            try:
+                return Path(self.url, name).read_bytes()
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+            except OSError as error:
+                raise StoreError(
+                    f"{self.url}: {name} cannot be read: {error}; check its owner and permissions"
+                ) from error
+        import pyarrow.fs as pa_fs
+
+        with plain_errors(self.url, "be read"):
+            files = filesystem(self.url, self.options)
+            if files.get_file_info(name).type == pa_fs.FileType.NotFound:
+                return None
+            with files.open_input_stream(name) as opened:
+                content: bytes = opened.read()
+        return content
+
+    def _listed(self, folder: str, *, recursive: bool = False) -> list[pa_fs.FileInfo]:
+        import pyarrow.fs as pa_fs
+
+        with plain_errors(self.url, "be read"):
+            selector = pa_fs.FileSelector(folder, allow_not_found=True, recursive=recursive)
+            listed: list[pa_fs.FileInfo] = filesystem(self.url, self.options).get_file_info(selector)
+        return listed
 
 
 def _path(number: int) -> str:

@@ -201,7 +201,7 @@ class Store:
         """Check the files alone: they exist, keys are unique, counts add up, and counters are sound.
 
         Args:
-            full: also hash every byte of every file and compare with what was written.
+            full: also read every page of every file and compare it with its checksum.
 
         Returns:
             A `Check` with the findings; true if none is an error.

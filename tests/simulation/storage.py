@@ -25,10 +25,9 @@ from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.listing import Listing, Named
 from ledgerframes.store.delta.new_files import NewFile
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.documents import Documents
+from ledgerframes.store.documents import Documents, sealed, unsealed
 from ledgerframes.store.history_tables import PARTITIONS
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.sealed import sealed, unsealed
 from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.table_sets import HISTORY, set_of
 from ledgerframes.tables.table import Table

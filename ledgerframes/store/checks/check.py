@@ -81,7 +81,7 @@ def check(lake: Lake, *, full: bool = False) -> Check:
 
     Args:
         lake: the store.
-        full: also hash all bytes of all files.
+        full: also read all pages of all files.
 
     Raises:
         StoreError: there is no store, or a log cannot be read.
@@ -95,7 +95,7 @@ def check(lake: Lake, *, full: bool = False) -> Check:
     try:
         rows, findings = _checked(view)
     except BaseException as error:
-        # Hashing every file is slow, so it is done only once a read has failed.
+        # To read every file is slow, so it is done only once a read has failed.
         findings = _damaged(view, full=True) if may_be_damage(error) else []
         if not findings:
             raise

@@ -25,7 +25,6 @@ from ledgerframes.results import Result
 from ledgerframes.store.checks.soundness import Soundness
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged
 from ledgerframes.store.coverage_document import Document
-from ledgerframes.store.delta.data_files import has_digest
 from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.stored_files import Damage, StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -375,5 +374,5 @@ def _interval_of(file: StoredFile) -> Interval:
     """The interval that a file's rows may lie in: by its log, or else its whole migration."""
     if file.interval is None:
         return Interval(int(file.partition["migration_id"]), BEGINNING, CLOSED)
-    cut_off = 0 if has_digest(file.path) else _MILLISECOND  # other writers round statistics down
-    return file.interval._replace(lo=file.interval.lo - 1, hi=file.interval.hi + cut_off)
+    # Other writers round statistics down.
+    return file.interval._replace(lo=file.interval.lo - 1, hi=file.interval.hi + _MILLISECOND)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.store.delta.data_files import has_digest
 from ledgerframes.store.delta.row_order import ROWS_PER_GROUP, sorted_by, windows
 from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.tables.table import Table
@@ -28,7 +27,7 @@ def is_small(file: StoredFile) -> bool:
 def groups_to_join(
     files: Iterable[StoredFile], partition: Sequence[tuple[str, str, Any]] | None
 ) -> Iterator[list[StoredFile]]:
-    """The groups of files to join, in order of time: small ones, and those without a digest in their name.
+    """The groups of small files to join, in order of time.
 
     Args:
         files: the files of a table.
@@ -48,21 +47,16 @@ def _groups(part: Sequence[StoredFile]) -> Iterator[list[StoredFile]]:
     group: list[StoredFile] = []
     size = 0
     for file in part:
-        # Files of version 0.1 have no digest in their names, so they are rewritten whatever their size.
-        if file.size >= _TARGET and has_digest(file.path):
+        if file.size >= _TARGET:
             continue
         if group and size + file.size > _TARGET:
-            if _worth_it(group):
+            if len(group) > 1:
                 yield group
             group, size = [], 0
         group.append(file)
         size += file.size
-    if _worth_it(group):
+    if len(group) > 1:
         yield group
-
-
-def _worth_it(group: Sequence[StoredFile]) -> bool:
-    return len(group) > 1 or any(not has_digest(file.path) for file in group)
 
 
 def joined_rows(

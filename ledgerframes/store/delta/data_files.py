@@ -1,24 +1,23 @@
-"""The Parquet files of a store: written with a checksum per page and a digest in the name, and checked when opened.
+"""The Parquet files of a store: written with a checksum per page, and one of the footer in the name.
 
-The name of a file contains a digest of its bytes, so the commit that adds the file also records its contents, and no
-checkpoint or shortened log loses that. A read verifies the checksums of the pages that it uses, and the footer
-against the name; `check(full=True)` and `verify="files"` hash whole files.
+Parquet has checksums of pages only, and a changed footer can hide rows. A read verifies the pages that it uses;
+`check(full=True)` and `verify="files"` all of them.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import uuid
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.fs as pa_fs
 import pyarrow.parquet as pq
 
 from ledgerframes.store.delta.row_order import group_size, slabs, sorted_by
@@ -26,8 +25,8 @@ from ledgerframes.tables.kinds import JSON
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import format_timestamp
 
-#: A name with 128 bits of SHA-256 over the file and the CRC-32 of its footer.
-_NAME: Final = re.compile(r"part-[0-9a-f]{16}-([0-9a-f]{32})-([0-9a-f]{8})\.zstd\.parquet$")
+#: A name with the CRC-32 of the file's footer.
+_NAME: Final = re.compile(r"part-[0-9a-f]{32}-([0-9a-f]{8})\.zstd\.parquet$")
 # The log repeats the statistics of each file and is read completely whenever a table is opened.
 _LONGEST_STATISTIC: Final = 200
 _TAIL: Final = 8  # length of the footer and the magic bytes
@@ -38,7 +37,7 @@ class Written:
     """One finished file, not stored yet.
 
     Attributes:
-        name: its name, digest included.
+        name: its name.
         data: its bytes.
         statistics: the statistics of its rows for the log, as JSON.
     """
@@ -104,8 +103,7 @@ class FileWriter:
         """Close the file."""
         self._writer.close()
         data = self._sink.getvalue().to_pybytes()
-        # The random part distinguishes two files of equal bytes: one may be removed while the other stays.
-        name = f"part-{uuid.uuid4().hex[:16]}-{_digest(data)}-{zlib.crc32(_footer(data)):08x}.zstd.parquet"
+        name = f"part-{uuid.uuid4().hex}-{zlib.crc32(_footer(data)):08x}.zstd.parquet"
         return Written(name, data, json.dumps(self._statistics()))
 
     def _statistics(self) -> dict[str, Any]:
@@ -132,26 +130,10 @@ def indexed_columns(table: Table) -> Sequence[str]:
     return [name for name in table.names if name in wanted] or table.names[:1]
 
 
-def has_digest(path: str) -> bool:
-    """Whether a file's name contains a digest; names of older versions do not."""
-    return _NAME.search(path) is not None
-
-
-def is_whole(path: str, chunks: Iterable[bytes]) -> bool:
-    """Whether a file's bytes match the digest in its name; True if the name has none."""
-    match = _NAME.search(path)
-    if match is None:
-        return True
-    digest = hashlib.sha256()
-    for chunk in chunks:
-        digest.update(chunk)
-    return digest.hexdigest()[:32] == match[1]
-
-
 def has_own_footer(path: str, tail: bytes) -> bool:
     """Whether the end of a file has the footer of the checksum in its name; True if the name has none."""
     match = _NAME.search(path)
-    return match is None or f"{zlib.crc32(_footer(tail)):08x}" == match[2]
+    return match is None or f"{zlib.crc32(_footer(tail)):08x}" == match[1]
 
 
 def footer_size(tail: bytes) -> int:
@@ -163,10 +145,6 @@ def _footer(data: bytes) -> bytes:
     return data[-footer_size(data) :]
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:32]
-
-
 def _leaf(column: pa.Field) -> str:
     return f"{column.name}.list.element" if pa.types.is_list(column.type) else column.name
 
@@ -176,6 +154,15 @@ def _extremes(column: pa.ChunkedArray) -> dict[str, Any]:
     numbers = column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
     extremes: dict[str, Any] = pc.min_max(numbers).as_py()
     return extremes
+
+
+def filesystem(url: str, options: Mapping[str, str], sizes: Mapping[str, int] | None = None) -> pa_fs.FileSystem:
+    """The files below a folder or object-store URL, for Arrow; `sizes` that are known by path spare it requests."""
+    if "://" not in url:
+        return pa_fs.SubTreeFileSystem(url, pa_fs.LocalFileSystem())
+    from deltalake.fs import DeltaStorageHandler
+
+    return pa_fs.PyFileSystem(DeltaStorageHandler(url, dict(options), None if sizes is None else dict(sizes)))
 
 
 def put_file(url: str, options: Mapping[str, str], path: str, data: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ import pyarrow.parquet as pq
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.commit_parts import parted
-from ledgerframes.store.delta.data_files import FileWriter, Written, put_file
+from ledgerframes.store.delta.data_files import FileWriter, Written, filesystem, put_file
 from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.read.personal import without_personal_data
 from ledgerframes.tables.catalogue import table_named
@@ -129,7 +130,7 @@ class Destination:
             StoreError: it cannot be read.
         """
         whole = table_named(self.name).schema.remove_metadata()
-        with plain_errors(self.url, "be read"), _opened(self.url, file.path) as source:
+        with plain_errors(self.url, "be read"), filesystem(self.url, {}).open_input_file(file.path) as source:
             rows = pq.ParquetFile(source, page_checksum_verification=True).read(
                 None if columns is None else list(columns)
             )
@@ -145,10 +146,8 @@ class Destination:
     def remove(self, files: Sequence[NewFile]) -> None:
         """Remove files that will not be committed."""
         for file in files:
-            if "://" in self.url:
-                _remote(self.url).delete_file(file.path)
-            else:
-                Path(self.url, file.path).unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                filesystem(self.url, {}).delete_file(file.path)
 
 
 def store_file(
@@ -160,16 +159,3 @@ def store_file(
     path = "/".join([*([folder] if folder else []), *folders, written.name])
     put_file(url, options, path, written.data)
     return NewFile(path, len(written.data), values, written.statistics)
-
-
-def _opened(url: str, path: str) -> Any:
-    if "://" in url:
-        return _remote(url).open_input_file(path)
-    return pa.OSFile(str(Path(url, path)), "rb")
-
-
-def _remote(url: str) -> Any:
-    import pyarrow.fs as pa_fs
-    from deltalake.fs import DeltaStorageHandler
-
-    return pa_fs.PyFileSystem(DeltaStorageHandler(url, {}))

@@ -13,19 +13,18 @@ import pyarrow.fs as pa_fs
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.delta.data_files import footer_size, has_digest, has_own_footer, is_whole
+from ledgerframes.store.delta.data_files import filesystem, footer_size, has_own_footer
 from ledgerframes.store.delta.storage_errors import is_panic, plain_errors
 from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-#: How thoroughly a read checks a file: the pages that it needs, or all bytes.
+#: How thoroughly a read checks a file: the pages that it needs, or all of them.
 Verify = Literal["pages", "files"]
 
 #: The folder of a table for the files of rows that a later commit may replace.
 CHANGING: Final = "open"
-_CHUNK: Final = 4_000_000
 _END: Final = 8  # the length of the footer and the magic bytes
 
 
@@ -115,12 +114,9 @@ class Files:
 
     @cached_property
     def filesystem(self) -> pa_fs.FileSystem:
-        """The files as a file system for Arrow.
-
-        Those of a folder are opened by Arrow alone, after `check`: an error raised by a Python function in a thread of
-        DuckDB can wait for a lock forever. Those of an object store are checked when they are opened.
-        """
-        return self._plain if self.local else pa_fs.PyFileSystem(_Checked(self))
+        """The files as a file system for Arrow."""
+        sizes = None if self.local else {path: file.size for path, file in self.listed.items()}
+        return filesystem(self.url, self.options, sizes)
 
     @property
     def local(self) -> bool:
@@ -128,70 +124,44 @@ class Files:
         return "://" not in self.url
 
     def check(self, paths: Iterable[str]) -> None:
-        """Check size and footer, or all bytes, of files that are about to be read.
+        """Check size and footer, or all pages, of files that are about to be read.
 
         Raises:
             StoreError: one is damaged.
         """
         for path in paths:
-            self._check(path)
-
-    @cached_property
-    def _plain(self) -> pa_fs.FileSystem:
-        if self.local:
-            return pa_fs.SubTreeFileSystem(self.url, pa_fs.LocalFileSystem())
-        from deltalake.fs import DeltaStorageHandler
-
-        sizes = {path: file.size for path, file in self.listed.items()}
-        return pa_fs.PyFileSystem(DeltaStorageHandler(self.url, dict(self.options), sizes))
-
-    def opened(self, path: str) -> pa.NativeFile:
-        """Open a file of the table, checked.
-
-        Raises:
-            StoreError: it is damaged.
-        """
-        self._check(path)
-        return self._plain.open_input_file(path)
-
-    def _check(self, path: str) -> None:
-        listed = self.listed[path]
-        why = self.harm(listed, full=self.verify == "files")
-        if why:
-            raise StoreError(str(Damage(self.table, listed, why)))
+            listed = self.listed[path]
+            if why := self.harm(listed, full=self.verify == "files"):
+                raise StoreError(str(Damage(self.table, listed, why)))
 
     def harm(self, file: StoredFile, *, full: bool) -> str:
         """Describe what is wrong with a file; empty if nothing is.
 
         Args:
             file: the file.
-            full: hash all its bytes; otherwise only existence, size and footer are checked.
+            full: read all its pages; otherwise only existence, size and footer are checked.
         """
         try:
-            size = self._size(file.path)
-            if size is None:
+            info = self.filesystem.get_file_info(file.path)
+            if info.type == pa_fs.FileType.NotFound:
                 # A reader that opened its view before a compact(forget_before=) still names the files that were
                 # removed.
                 return "it is gone (if compact(forget_before=) has just removed it, read again)"
-            if size != file.size:
-                return f"it has {size:,} bytes, and the log says {file.size:,}"
-            if not has_digest(file.path):
-                return ""
-            with self._plain.open_input_file(file.path) as opened:
-                if not has_own_footer(file.path, _tail(opened, size)):
+            if info.size != file.size:
+                return f"it has {info.size:,} bytes, and the log says {file.size:,}"
+            with self.filesystem.open_input_file(file.path) as opened:
+                if not has_own_footer(file.path, _tail(opened, info.size)):
                     return "its footer was changed"
-                if full and not is_whole(file.path, _chunks(opened)):
-                    return "its bytes are not those that were written"
         except OSError as error:
             return f"it cannot be read ({error})"
-        return ""
+        return self._unreadable(file) if full else ""
 
-    def unreadable(self, file: StoredFile) -> str:
+    def _unreadable(self, file: StoredFile) -> str:
         """Describe why a file cannot be read to its end, checking all pages; empty if it can."""
         import pyarrow.parquet as pq
 
         try:
-            with self._plain.open_input_file(file.path) as opened:
+            with self.filesystem.open_input_file(file.path) as opened:
                 reader = pq.ParquetFile(opened, page_checksum_verification=True)
                 # In small batches, so that a large file is not held in memory; text is validated because Arrow reads it
                 # unchecked.
@@ -209,67 +179,11 @@ class Files:
         """Find the damaged files of the table.
 
         Args:
-            full: hash all bytes; if there is no digest, read all pages.
+            full: read all their pages.
         """
         for file in self.listed.values():
-            why = self.harm(file, full=full)
-            if not why and full and not has_digest(file.path):
-                why = self.unreadable(file)
-            if why:
+            if why := self.harm(file, full=full):
                 yield Damage(self.table, file, why)
-
-    def _size(self, path: str) -> int | None:
-        if self.local:
-            try:
-                return Path(self.url, path).stat().st_size
-            except FileNotFoundError:
-                return None
-        info = self._plain.get_file_info(path)
-        return None if info.type == pa_fs.FileType.NotFound else info.size
-
-
-class _Checked(pa_fs.FileSystemHandler):  # type: ignore[misc]
-    """The part of Arrow's file system interface that reading needs."""
-
-    def __init__(self, files: Files) -> None:
-        self._files = files
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
-
-    def get_type_name(self) -> str:
-        return "ledgerframes"
-
-    def normalize_path(self, path: str) -> str:
-        return path
-
-    def open_input_file(self, path: str) -> pa.NativeFile:
-        return self._files.opened(path)
-
-    def open_input_stream(self, path: str) -> pa.NativeFile:
-        return self._files.opened(path)
-
-    def get_file_info(self, paths: list[str]) -> list[pa_fs.FileInfo]:
-        listed = self._files.listed
-        return [
-            pa_fs.FileInfo(path, pa_fs.FileType.File, size=listed[path].size)
-            if path in listed
-            else pa_fs.FileInfo(path, pa_fs.FileType.NotFound)
-            for path in paths
-        ]
-
-    def get_file_info_selector(self, selector: pa_fs.FileSelector) -> list[pa_fs.FileInfo]:
-        del selector
-        return self.get_file_info(list(self._files.listed))
-
-    def _refuse(self, *_: Any, **__: Any) -> Any:
-        raise NotImplementedError("the files of a store are only read this way")
-
-    create_dir = delete_dir = delete_dir_contents = delete_root_dir_contents = delete_file = _refuse
-    move = copy_file = open_output_stream = open_append_stream = _refuse
 
 
 def _file(row: Mapping[str, Any]) -> StoredFile:
@@ -296,9 +210,3 @@ def _tail(opened: pa.NativeFile, size: int) -> bytes:
 def _last(opened: pa.NativeFile, size: int, count: int) -> bytes:
     opened.seek(max(0, size - count))
     return bytes(opened.read(min(count, size)))
-
-
-def _chunks(opened: pa.NativeFile) -> Iterator[bytes]:
-    opened.seek(0)
-    while chunk := opened.read(_CHUNK):
-        yield chunk

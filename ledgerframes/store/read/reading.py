@@ -312,9 +312,9 @@ class Part:
         return {}
 
     def checked(self) -> Part:
-        """The same, with the files of a folder checked; those of an object store are checked when they are read."""
+        """The same, with its files checked; in an object store, which has checksums itself, only where asked for."""
         files = self.table.files
-        if files is not None and files.local:
+        if files is not None and (files.local or files.verify == "files"):
             files.check(fragment.path for fragment in self.data.get_fragments(filter=self.rows))
         return self
 
