@@ -15,6 +15,8 @@ from ledgerframes.decoding.personal import LEFT_OUT, is_personal, is_text, json_
 from ledgerframes.errors import InputError
 from ledgerframes.frames import attrs_of
 from ledgerframes.tables.catalogue import CATALOGUE
+from ledgerframes.tables.derived import COMPUTED
+from ledgerframes.tables.kinds import AMOUNT
 
 Batches: TypeAlias = "pa.Table | pa.RecordBatchReader | Iterable[pa.RecordBatch] | Any"  # what Arrow can read
 Source: TypeAlias = "Batches | Callable[[], Batches]"
@@ -107,7 +109,8 @@ def _read(name: str, opened: Batches) -> tuple[pa.Schema, Iterator[pa.RecordBatc
         return schema, iter(opened.to_batches() if hasattr(opened, "to_batches") else opened)
     if hasattr(opened, "__arrow_c_stream__"):
         reader = pa.RecordBatchReader.from_stream(opened)
-        return reader.schema, iter(reader)
+        typed = _typed(name, reader.schema)
+        return typed, (batch.cast(typed) for batch in reader)
     if not isinstance(opened, Iterable):
         raise InputError(
             f"the source of {name!r} is {type(opened).__name__}; give Arrow batches, or a callable for them"
@@ -121,6 +124,29 @@ def _read(name: str, opened: Batches) -> tuple[pa.Schema, Iterator[pa.RecordBatc
     if not isinstance(first, pa.RecordBatch):
         raise InputError(f"the source of {name!r} returns {type(first).__name__}; give Arrow record batches")
     return first.schema, chain([first], batches)
+
+
+def _typed(name: str, schema: pa.Schema) -> pa.Schema:
+    """The types of a frame that do not depend on its rows.
+
+    Arrow makes `Decimal` objects as wide as the longest of them, and a column of nothing but None has no type. An
+    amount is an amount; a column without type is as the table declares it.
+    """
+    declared = CATALOGUE.get(name) or COMPUTED.get(name)
+    types = {} if declared is None else {column.name: column.type for column in declared.schema}
+    amount = AMOUNT.arrow
+    for place, column in enumerate(schema):
+        if pa.types.is_null(column.type) and column.name in types:
+            schema = schema.set(place, column.with_type(types[column.name]))
+        elif pa.types.is_decimal(column.type) and _fits(column.type, amount):
+            schema = schema.set(place, column.with_type(amount))
+    return schema
+
+
+def _fits(kind: pa.DataType, amount: pa.DataType) -> bool:
+    """Whether an amount holds every digit of a decimal, before the point and after it."""
+    whole_digits: int = amount.precision - amount.scale
+    return bool(kind.scale <= amount.scale and kind.precision - kind.scale <= whole_digits)
 
 
 def _described(name: str, schema: pa.Schema) -> pa.Schema:

@@ -88,6 +88,21 @@ def test_a_list_of_records_is_json_with_exact_amounts(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("rows", [0, 1, 7, None])
+def test_types_of_exact_frames_do_not_depend_on_their_rows(history, tmp_path, rows):
+    frame = lf.rewards(history, decimals="exact").iloc[:rows]
+    frame["amount_usd"] = None
+
+    lf.export({"rewards": frame, "mine": frame}, tmp_path)
+
+    declared = lf.rewards(history, as_="arrow").schema
+    written = pq.read_table(tmp_path / "rewards.parquet")
+    assert written.schema.types == declared.types
+    assert written["amount"].to_pylist() == frame["amount"].to_list()
+    if len(frame):  # a table of no declaration, and without rows, has nothing to tell an amount by
+        assert pq.read_schema(tmp_path / "mine.parquet").field("amount").type == declared.field("amount").type
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_frames_leave_by_the_ways_of_pandas_and_to_excel_by_export(history, tmp_path):
     rewards = lf.rewards(history)
