@@ -252,21 +252,24 @@ def test_rejected_items_of_a_lake_without_them_are_kept_without(tmp_path, caplog
 
     made = {"contactPoint": "ops1@validators.example"}
     event = {"event_type": "created_event", "event_id": "u:0", "create_arguments": {"metadata": made}}
-    item = {"update_id": "u", "migration_id": 0, "record_time": "2025-03-03T09:00:00.000000Z", "workflow_id": made,
-            "synchronizer_id": "s", "effective_at": "2025-03-03T09:00:00.000000Z", "root_event_ids": ["u:0"],
-            "events_by_id": {"u:0": event}}  # fmt: skip
-    good = {**item, "update_id": "v", "workflow_id": "", "root_event_ids": [], "events_by_id": {}}
+    times = [f"2025-03-03T09:00:0{second}.000000Z" for second in range(3)]
+    empty = {"migration_id": 0, "synchronizer_id": "s", "workflow_id": "", "root_event_ids": [], "events_by_id": {}}
+    items = [{**empty, "update_id": f"u{n}", "record_time": at, "effective_at": at} for n, at in enumerate(times)]
+    items[1] |= {"workflow_id": made, "root_event_ids": ["u:0"], "events_by_id": {"u:0": event}}
 
     def page(heard):
-        after = json.loads(heard.body or b"{}").get("after")
-        return answer({"transactions": [] if after else [good, item]})
+        asked = json.loads(heard.body)
+        after = asked.get("after", {"after_migration_id": -1, "after_record_time": ""})
+        place = (after["after_migration_id"], after["after_record_time"])
+        later = [one for one in items if (one["migration_id"], one["record_time"]) > place]
+        return answer({"transactions": later[: asked["page_size"]]})
 
     store = lf.open_store(tmp_path / "lake", personal=False)
     with HostileServer(page) as server, lf.connect(scan_url=server.url) as net, caplog.at_level(logging.DEBUG):
         for _ in range(2):
-            store.sync(net, on_error="reject", progress=False, now="2025-03-04")
+            store.sync(net, on_error="reject", start="begin", progress=False, now="2025-03-04")
     rejects = store.load("rejects")
-    assert len(rejects) <= 1
+    assert rejects.item.to_list() == ["item 0 (update u1)"]
     assert leaking(tmp_path) == []
     assert not leaks(whole(rejects))
 

@@ -53,7 +53,7 @@ def test_sql_joins_models_with_tables(lake):
     assert lake.sql(query).n[0] == len(lf.mint_burn(lake))
 
 
-@pytest.mark.long
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(
     "name",
     ["rewards", "transfers", "token_transfers", "mint_burn", "coin_history", "round_history", "supply_per_round"],
