@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-import msgspec
 import pyarrow as pa
 
 from ledgerframes.decoding.personal import MARK
-from ledgerframes.decoding.splitting import members_of
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.timestamps import format_timestamp, format_trimmed
 
 Row = Mapping[str, Any]
-Read = Callable[[str], Any]
 
 _CREATED: Final = "created_event"
 _EXERCISED: Final = "exercised_event"
@@ -47,32 +44,8 @@ def row_dicts(data: pa.Table) -> list[dict[str, Any]]:
     return rows
 
 
-def lines_of_rows(
-    updates: Iterable[Row], events_of: Mapping[str, Sequence[Row]], reassignment_of: Mapping[str, Row]
-) -> Iterator[bytes]:
-    """The items as lines of an object, with payloads, results and extra members as they are written.
-
-    Args:
-        updates: see `rebuild_rows`, as for the others.
-        events_of: see `rebuild_rows`.
-        reassignment_of: see `rebuild_rows`.
-    """
-    for item in rebuild_rows(updates, events_of, reassignment_of, read=read_verbatim):
-        # A line break written by a server is between values, where a space is equivalent; in text it is escaped.
-        yield msgspec.json.encode(item).replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
-
-
-def read_verbatim(text: str) -> msgspec.Raw:
-    """Keep JSON unread, to be written again character by character."""
-    return msgspec.Raw(text.encode())
-
-
 def rebuild_rows(
-    updates: Iterable[Row],
-    events_of: Mapping[str, Sequence[Row]],
-    reassignment_of: Mapping[str, Row],
-    *,
-    read: Read = read_json,
+    updates: Iterable[Row], events_of: Mapping[str, Sequence[Row]], reassignment_of: Mapping[str, Row]
 ) -> Iterator[dict[str, Any]]:
     """Rebuild the items, in the order of the updates.
 
@@ -80,17 +53,16 @@ def rebuild_rows(
         updates: rows of `updates`, times as integer microseconds.
         events_of: rows of `events` by update id, in preorder.
         reassignment_of: the row of `reassignments` by update id.
-        read: decodes the JSON texts in payloads, results and extra members.
     """
     for row in updates:
         if row["kind"] == "transaction":
-            item = _transaction(row, events_of.get(row["update_id"], ()), read)
+            item = _transaction(row, events_of.get(row["update_id"], ()))
         else:
-            item = _reassignment(row, reassignment_of[row["update_id"]], read)
+            item = _reassignment(row, reassignment_of[row["update_id"]])
         yield item
 
 
-def _transaction(row: Row, events: Sequence[Row], read: Read) -> dict[str, Any]:
+def _transaction(row: Row, events: Sequence[Row]) -> dict[str, Any]:
     item = {
         "update_id": row["update_id"],
         "migration_id": row["migration_id"],
@@ -99,17 +71,17 @@ def _transaction(row: Row, events: Sequence[Row], read: Read) -> dict[str, Any]:
         "synchronizer_id": row["synchronizer_id"],
         "effective_at": format_timestamp(row["effective_at"]),
         "root_event_ids": list(row["root_event_ids"]),
-        "events_by_id": {event["event_id"]: _event(event, read) for event in events},
+        "events_by_id": {event["event_id"]: _event(event) for event in events},
     }
     for name in ("offset", "external_transaction_hash"):
         if row[name] is not None:
             item[name] = row[name]
-    return apply_extra(item, row["extra"], read)
+    return apply_extra(item, row["extra"])
 
 
-def _event(row: Row, read: Read) -> dict[str, Any]:
+def _event(row: Row) -> dict[str, Any]:
     if row["event_type"] == _CREATED:
-        event = {"event_type": _CREATED, "event_id": row["event_id"], **_contract(row, read)}
+        event = {"event_type": _CREATED, "event_id": row["event_id"], **_contract(row)}
     elif row["event_type"] == _EXERCISED:
         event = {
             "event_type": _EXERCISED,
@@ -118,31 +90,31 @@ def _event(row: Row, read: Read) -> dict[str, Any]:
             "template_id": row["template_id"],
             "package_name": row["package_name"],
             "choice": row["choice"],
-            "choice_argument": read(row["payload"]),
+            "choice_argument": read_json(row["payload"]),
             "child_event_ids": list(row["child_event_ids"]),
-            "exercise_result": read(row["exercise_result"]),
+            "exercise_result": read_json(row["exercise_result"]),
             "consuming": row["consuming"],
             "acting_parties": list(row["acting_parties"]),
             "interface_id": row["interface_id"],
         }
     else:
         event = {}  # every member of an unknown kind is in extra
-    return apply_extra(event, row["extra"], read)
+    return apply_extra(event, row["extra"])
 
 
-def _contract(row: Row, read: Read) -> dict[str, Any]:
+def _contract(row: Row) -> dict[str, Any]:
     return {
         "contract_id": row["contract_id"],
         "template_id": row["template_id"],
         "package_name": row["package_name"],
-        "create_arguments": read(row["payload"]),
+        "create_arguments": read_json(row["payload"]),
         "created_at": format_trimmed(row["created_at"]),
         "signatories": list(row["signatories"]),
         "observers": list(row["observers"]),
     }
 
 
-def _reassignment(update: Row, row: Row, read: Read) -> dict[str, Any]:
+def _reassignment(update: Row, row: Row) -> dict[str, Any]:
     event = {
         "submitter": row["submitter"],
         "source_synchronizer": row["source_synchronizer"],
@@ -153,20 +125,20 @@ def _reassignment(update: Row, row: Row, read: Read) -> dict[str, Any]:
     if row["unassign_id"] is not None:
         event["unassign_id"] = row["unassign_id"]
     if row["kind"] == "assignment":
-        event["created_event"] = {"event_type": _CREATED, "event_id": row["event_id"], **_contract(row, read)}
+        event["created_event"] = {"event_type": _CREATED, "event_id": row["event_id"], **_contract(row)}
     else:
         event["contract_id"] = row["contract_id"]
     item = {
         "update_id": update["update_id"],
         "record_time": format_timestamp(update["record_time"]),
-        "event": apply_extra(event, row["extra"], read),
+        "event": apply_extra(event, row["extra"]),
     }
     if update["offset"] is not None:
         item["offset"] = update["offset"]
-    return apply_extra(item, update["extra"], read)
+    return apply_extra(item, update["extra"])
 
 
-def apply_extra(item: dict[str, Any], extra: str | None, read: Read = read_json) -> dict[str, Any]:
+def apply_extra(item: dict[str, Any], extra: str | None) -> dict[str, Any]:
     """Restore the content of the `extra` column: values by JSON pointer, and members that were absent.
 
     Raises:
@@ -174,7 +146,7 @@ def apply_extra(item: dict[str, Any], extra: str | None, read: Read = read_json)
     """
     if extra is None:
         return item
-    notes = read_json(extra) if read is read_json else _verbatim(extra)
+    notes = read_json(extra)
     if MARK in notes:
         raise InputError(
             f"history: {', '.join(map(str, notes[MARK]))} was left out of a row as personal data, so what "
@@ -187,15 +159,6 @@ def apply_extra(item: dict[str, Any], extra: str | None, read: Read = read_json)
         parent, name = _parent(item, pointer)
         parent[name] = value
     return item
-
-
-def _verbatim(extra: str) -> dict[str, Any]:
-    """The content of the `extra` column, values as written; our own members decoded."""
-    notes: dict[str, Any] = {}
-    for name, value in members_of(extra.encode()).items():
-        pointer = json.loads(name)
-        notes[pointer] = json.loads(value) if pointer in {MARK, _ABSENT} else msgspec.Raw(value)
-    return notes
 
 
 def _parent(item: dict[str, Any], pointer: str) -> tuple[dict[str, Any], str]:

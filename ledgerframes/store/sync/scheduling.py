@@ -105,21 +105,6 @@ class ThreadScheduler:
         return spawn(call, name)
 
 
-class OneByOne(ThreadScheduler):
-    """Runs workers one after the other in the caller's thread."""
-
-    def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
-        """Run each worker to its end."""
-        try:
-            for worker in workers:
-                for result in worker:
-                    if not isinstance(result, Idle):
-                        yield result
-        except BaseException:
-            ending()
-            raise
-
-
 class _WorkerThreads(Generic[T]):
     """The threads of one run, and their results."""
 
