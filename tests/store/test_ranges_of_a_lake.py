@@ -4,12 +4,13 @@ import json
 import warnings
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 import ledgerframes as lf
 from ledgerframes.cli import app
-from ledgerframes.store.derive.tables import DERIVABLE
+from ledgerframes.store.derive.tables import DERIVABLE, DERIVED_TABLES, OPEN_CONTRACTS
 from ledgerframes.store.read.windows import TIMES
 from tests import moving_window
 
@@ -82,10 +83,26 @@ def test_start_and_end_go_by_the_column_of_time_of_a_computed_table(store):
     assert len(part) == ((rewards.created_at >= low) & (rewards.created_at < high)).sum() > 0
     with pytest.raises(lf.errors.InputError, match="has no migrations"):
         store.load("rewards", start=(0, low))
-    with pytest.raises(lf.errors.InputError, match=r"no column of time.*where="):
-        store.load("transfers", last="1d")
     with pytest.raises(lf.errors.PartialResultError, match="computed up to"):
         store.load("rewards", end="2200-01-01")
+
+
+def test_every_kept_table_has_a_column_of_time_that_ranges_go_by():
+    for table in DERIVED_TABLES.values():
+        assert table.name == OPEN_CONTRACTS.name or TIMES[table.name] in table.schema.names
+
+
+def test_an_export_of_a_range_has_the_rows_of_kept_tables_that_load_returns(store, tmp_path):
+    low, high = store.load("rewards").created_at.quantile([0.3, 0.6])
+
+    store.export(tmp_path / "out", start=low, end=high)
+
+    for table in ("rewards", "mint_burn", "transfers", "events"):
+        loaded = store.load(table, start=low, end=high, as_="arrow")
+        assert pq.read_table(tmp_path / "out" / f"{table}.parquet").num_rows == len(loaded) > 0
+    assert pq.read_table(tmp_path / "out" / "licenses.parquet").num_rows == len(store.load("licenses"))
+    with pytest.raises(lf.errors.PartialResultError, match="computed up to"):
+        store.export(tmp_path / "later", tables=["rewards"], end="2200-01-01")
 
 
 def late_lake(folder):

@@ -46,7 +46,8 @@ def export(
     Args:
         self: the store.
         path: a folder, or a file whose ending names the format; see `lf.export`.
-        tables: their names; by default all that exist. Snapshots are exported whole.
+        tables: their names; by default all that exist. A range selects the rows of the history and of computed
+            tables, as in `load`; snapshots are exported whole.
         format: see `lf.export`, as for `profile`, `layout`, `times` and `overwrite`.
         profile: `"bi"` for programs without lists and exact decimals, the default of a star unless `"exact"` is given.
         layout: `"file"`, one per table, or `"hive"`: folders by migration id and month.

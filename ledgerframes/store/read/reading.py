@@ -394,7 +394,8 @@ def exported(
         if name not in view.tables:
             raise InputError(f"tables: {name!r} is not exported; the store has {', '.join(every) or 'no table yet'}")
         require(view, name, url)
-        window = lake_window(view, name, *bounds).wanted if set_of(name) else Window()
+        ranged = name in DERIVED_TABLES or set_of(name) is not None
+        window = lake_window(view, name, *bounds).wanted if ranged else Window()
         part = Part.of(view, name, window, allow_partial=allow_partial)
         sources[name] = partial(batches_of, part.table, part.data, part.rows)
     return sources

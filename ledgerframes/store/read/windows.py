@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 #: The column of time of tables outside of the history, by which `start`, `end` and `last` cut them.
 TIMES: Final = {
     "round_history": "opened_at", "rewards": "created_at", "mint_burn": "record_time", "coin_history": "ended_at",
+    "transfers": "record_time", "token_transfers": "record_time", "traffic_purchases": "record_time",
     "supply_per_round": "opened_at", "active_contracts": "record_time",
     **{name: "loaded_at" for name in SNAPSHOTS if name != "active_contracts"},
 }  # fmt: skip
