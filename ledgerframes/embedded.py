@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ledgerframes.arguments import suggesting
-from ledgerframes.config.resolving import resolve
+from ledgerframes.config.profiles import resolve
 from ledgerframes.errors import InputError
 from ledgerframes.network import Network
 

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ledgerframes.arguments import choice, flag, suggesting
-from ledgerframes.config.resolving import resolve
+from ledgerframes.config.profiles import resolve
 from ledgerframes.config.settings import DECIMALS, INTERFACES, InsecureHttpWarning, Settings, Token, check_url
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.results import html_pairs

@@ -3,12 +3,10 @@
 from ledgerframes.apps.doctor.diagnosis import Diagnosis, Finding
 from ledgerframes.export.report import ExportReport
 from ledgerframes.loaders.cross_check import CrossCheck
-from ledgerframes.loaders.history import History
-from ledgerframes.loaders.ledger import LedgerTransaction
-from ledgerframes.loaders.ledger_history import LedgerHistory
+from ledgerframes.loaders.history import History, Verdicts
+from ledgerframes.loaders.ledger import LedgerHistory, LedgerTransaction
 from ledgerframes.loaders.opening import Opening
 from ledgerframes.loaders.planning import Plan
-from ledgerframes.loaders.verdicts import Verdicts
 from ledgerframes.network import Network
 from ledgerframes.store.store import Store
 from ledgerframes.store.sync.report import SyncReport

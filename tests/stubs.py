@@ -24,11 +24,9 @@ IMPORTS = {
     loaders: (
         "Iterable, Mapping, Sequence",
         """from ledgerframes.frames import Decimals, Lists
-from ledgerframes.loaders.history import History
+from ledgerframes.loaders.history import History, Verdicts
 from ledgerframes.loaders.history_request import ByTable, Source
-from ledgerframes.loaders.ledger import LedgerTransaction
-from ledgerframes.loaders.ledger_history import LedgerHistory
-from ledgerframes.loaders.verdicts import Verdicts
+from ledgerframes.loaders.ledger import LedgerHistory, LedgerTransaction
 from ledgerframes.network import Network
 from ledgerframes.paging.cursor import Bound, Duration, When""",
     ),

@@ -100,7 +100,7 @@ def test_blobs_of_licenses_need_them_for_they_can_be_read_in_them(ledger, keepin
 
 @pytest.mark.parametrize(("text", "kept"), [("true", True), ("1", True), ("False", False), ("no", False)])
 def test_the_setting_comes_from_a_variable_or_a_profile(text, kept, tmp_path):
-    from ledgerframes.config.resolving import resolve
+    from ledgerframes.config.profiles import resolve
 
     assert resolve(environ={"LEDGERFRAMES_PERSONAL": text}).personal is kept
     (tmp_path / "config.toml").write_text(f"[profiles.a]\npersonal={str(kept).lower()}\n", encoding="utf-8")

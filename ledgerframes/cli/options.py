@@ -168,8 +168,7 @@ def labelled(file: Path | None) -> Any:
 
 def other_network(named: str, rate: float | None, ca_file: str | None) -> Network:
     """Connect to a second scan, a profile or a URL: nothing that the variables say of the first one is sent to it."""
-    from ledgerframes.config.profiles import read_profile
-    from ledgerframes.config.resolving import resolve
+    from ledgerframes.config.profiles import read_profile, resolve
 
     own = {"scan_url": named} if "://" in named else read_profile(named, config_folder(os.environ), os.environ)
     settings = own | {name: value for name, value in {"rate": rate, "ca_file": ca_file}.items() if value is not None}

@@ -14,8 +14,7 @@ from ledgerframes.cli.app import app
 from ledgerframes.cli.help import Group
 from ledgerframes.cli.options import say
 from ledgerframes.config.profile_writing import add_profile, remove_profile
-from ledgerframes.config.profiles import FILE, KEYS, config_folder, nearest, profiles_of, read_text
-from ledgerframes.config.resolving import from_text
+from ledgerframes.config.profiles import FILE, KEYS, config_folder, from_text, nearest, profiles_of, read_text
 from ledgerframes.errors import InputError
 
 profiles = typer.Typer(

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from ledgerframes.config.profiles import FILE, profiles_of, read_text, settings_of
-from ledgerframes.config.resolving import settled
+from ledgerframes.config.profiles import FILE, profiles_of, read_text, settings_of, settled
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.write_aside import written_aside
 

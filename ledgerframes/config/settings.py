@@ -1,4 +1,4 @@
-"""The servers' addresses and how to talk to them: `Settings`, checked when created; `config.resolving` gathers them."""
+"""The servers' addresses and how to talk to them: `Settings`, checked when created; `config.profiles` gathers them."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ledgerframes.errors import DecodeError, PartialResultError, RequestError
@@ -70,36 +70,39 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
             yield rows
 
 
+@dataclass
 class HistorySession:
     """One read: the reader's decisions carried out against the servers, a request at a time.
 
-    Args:
+    Attributes:
         source: where pages come from.
         reader: the window to read, and the state of the read.
+        last_server: the last one that answered; before the first answer, the preferred one.
     """
 
-    def __init__(self, source: PageSource, reader: HistoryReader) -> None:
-        self._source = source
-        self._reader = reader
-        self._behind = 0
-        self._server: str | None = None  # None: the one that the transport prefers
-        self.last_server = source.servers[0]  # the last one that answered
-        self._confirmed: set[str] = set()
-        self._showing: PageRows | None = None  # the page whose last rows are held back
+    source: PageSource
+    reader: HistoryReader
+    _behind: int = 0
+    _server: str | None = None  # None: the one that the transport prefers
+    _confirmed: set[str] = field(default_factory=set)
+    _showing: PageRows | None = None  # the page whose last rows are held back
+
+    def __post_init__(self) -> None:
+        self.last_server = self.source.servers[0]
 
     @property
     def server(self) -> str:
         """The server that will probably be asked next."""
-        return self._server or self._source.servers[0]
+        return self._server or self.source.servers[0]
 
     def step(self) -> tuple[PageRows, bool]:
         """Fetch one page; returns its rows that count, and whether there is more to read."""
         query, answer = self._fetch()
-        taken = self._reader.take(answer.value.page_index, answer.server, query)
+        taken = self.reader.take(answer.value.page_index, answer.server, query)
         rows = PageRows(answer.value, taken.rows, answer.server, query, taken.outcome)
         if taken.outcome is Outcome.BEHIND:
             return (rows, True) if self._leave(answer.server) else (self._flush(answer.server), False)
-        if self._reader.holds_back(answer.value.page_index):
+        if self.reader.holds_back(answer.value.page_index):
             self._showing = rows
         if taken.rows:
             self._behind = 0
@@ -109,27 +112,27 @@ class HistorySession:
         return rows, taken.outcome is Outcome.MORE
 
     def _fetch(self, *, anybody: bool = False) -> tuple[PageQuery, Answer[HistoryPage]]:
-        server, mode = self._server, self._reader.mode
+        server, mode = self._server, self.reader.mode
         # Only the server that sent a group can show how large its pages are.
-        if isinstance(mode, Probing) and len(self._source.servers) > 1 and mode.server in self._source.servers:
+        if isinstance(mode, Probing) and len(self.source.servers) > 1 and mode.server in self.source.servers:
             server = mode.server
         server = None if anybody else server
-        known = self._source.page_sizes.limits(server or self._source.servers[0])
+        known = self.source.page_sizes.limits(server or self.source.servers[0])
         # Another reader of the network may have learnt them, which saves a refused request.
-        if known.maximum is not None and known.maximum < self._reader.maximum:
-            self._reader.lower(known.maximum)
-        self._reader.keep_to(known.manageable)
-        query = self._reader.query()
+        if known.maximum is not None and known.maximum < self.reader.maximum:
+            self.reader.lower(known.maximum)
+        self.reader.keep_to(known.manageable)
+        query = self.reader.query()
 
         def revise(error: RequestError) -> PageQuery | None:
             nonlocal query
             if not self._adapt(error):
                 return None
-            query = self._reader.query()
+            query = self.reader.query()
             return query
 
         try:
-            answer = self._source.send_page(query, server=server, revise=revise)
+            answer = self.source.send_page(query, server=server, revise=revise)
         except (RequestError, DecodeError):
             # The chosen server failed; without a choice the transport asks all of them in turn.
             if server is None:
@@ -141,23 +144,23 @@ class HistorySession:
 
     def _adapt(self, error: RequestError) -> bool:
         """Adapt the page size to the error; returns whether it changed."""
-        size = self._reader.query().page_size
+        size = self.reader.query().page_size
         named = named_maximum(error)
         if named is not None:
-            self._reader.lower(named)
+            self.reader.lower(named)
         elif too_much(error):
-            self._reader.shrink()
-        return self._reader.query().page_size != size
+            self.reader.shrink()
+        return self.reader.query().page_size != size
 
     def _leave(self, server: str) -> bool:
         """Move to the next server, after a wait once all of them lagged; False after enough rounds."""
-        servers = self._source.servers
+        servers = self.source.servers
         rounds, turn = divmod(self._behind, len(servers))
         if rounds >= len(_WAITS):
             return False
         # Only after a whole round, since another server may already have what this one lacks.
         if turn == len(servers) - 1:
-            self._source.pause(_WAITS[rounds])
+            self.source.pause(_WAITS[rounds])
         self._behind += 1
         others = [other for other in servers if other != server]
         self._server = others[turn % len(others)] if others else None
@@ -169,8 +172,8 @@ class HistorySession:
         # Only the server that showed the rows can withdraw them; for any other one they are still to come.
         if showing is None or showing.server != server:
             raise PartialResultError(
-                f"{self._source.history.endpoint}: {server} does not have updates that another scan showed after"
-                f" {self._reader.last}; it lags behind. Try later, or name more scans in scan_url"
+                f"{self.source.history.endpoint}: {server} does not have updates that another scan showed after"
+                f" {self.reader.last}; it lags behind. Try later, or name more scans in scan_url"
             )
         _log.warning("%s showed updates that it no longer returns; the read ends with them", server)
         return self._with_held_back(showing)
@@ -181,12 +184,12 @@ class HistorySession:
         Raises:
             PartialResultError: it has.
         """
-        mode, server = self._reader.mode, self.last_server
-        first = self._source.send_page(PageQuery(None, 1), server=(server,))
+        mode, server = self.reader.mode, self.last_server
+        first = self.source.send_page(PageQuery(None, 1), server=(server,))
         begin = next(iter(first.value.page_index.cursors), None)
         if isinstance(mode, Reading) and mode.cursor is not None and (begin is None or begin > mode.cursor):
             raise PartialResultError(
-                f"{self._source.history.endpoint}: {server} pruned what follows {self._reader.last or 'its beginning'}"
+                f"{self.source.history.endpoint}: {server} pruned what follows {self.reader.last or 'its beginning'}"
                 f" while it was read, and {'shows nothing' if begin is None else f'begins at {begin}'} now. Read again"
                 " what is left, or name a scan that keeps more in scan_url"
             )
@@ -197,8 +200,8 @@ class HistorySession:
 
     def _with_held_back(self, showing: PageRows) -> PageRows:
         page_index = showing.page.page_index
-        pending = self._reader.held_back
-        self._reader.flush(page_index.cursors[-1])
+        pending = self.reader.held_back
+        self.reader.flush(page_index.cursors[-1])
         # A server that contradicts itself may have sent one of them twice.
         rows = sorted(page_index.update_ids.index(update_id) for update_id in pending & {*page_index.update_ids})
         return replace(showing, rows=rows, outcome=Outcome.BEHIND)
@@ -206,11 +209,11 @@ class HistorySession:
     def _unconfirmed(self, server: str) -> bool:
         """Whether another server is left that may have more updates."""
         self._confirmed.add(server)
-        left = [other for other in self._source.servers if other not in self._confirmed]
+        left = [other for other in self.source.servers if other not in self._confirmed]
         if not left:
             return False
         self._confirmed.add(left[0])
         self._server = left[0]
         # The other server may have more of the last group, so the read goes back before it.
-        self._reader.reopen()
+        self.reader.reopen()
         return True

@@ -276,7 +276,7 @@ def read_updates_page(body: bytes) -> LedgerUpdatesPage:
     page = _updates_page.decode(body)
     updates = []
     for wrapped in page.updates or ():
-        kind, raw = _only(_update_in(wrapped), "an update")
+        kind, raw = only(_update_in(wrapped), "an update")
         updates.append(LedgerUpdate(kind, bare(raw)))
     return LedgerUpdatesPage(
         tuple(updates), page.lowest_page_offset_exclusive, page.highest_page_offset_inclusive,
@@ -292,13 +292,13 @@ def read_contracts_page(body: bytes) -> LedgerContractsPage:
         entry = _entry.decode(raw)
         if entry.contract_entry is None:
             continue
-        kind, content = _only(entry.contract_entry, "a contract entry")
+        kind, content = only(entry.contract_entry, "a contract entry")
         if kind != "JsEmpty":
             contracts.append(LedgerContract(kind, entry.workflow_id or None, content))
     return LedgerContractsPage(tuple(contracts), page.active_at_offset, page.next_page_token or None)
 
 
-def _only(variants: dict[str, Raw], thing: str) -> tuple[str, bytes]:
+def only(variants: dict[str, Raw], thing: str) -> tuple[str, bytes]:
     """The kind and the content of an object with one key.
 
     Raises:

@@ -1,32 +1,33 @@
-"""The scan interface with the contract's six calls (contract: Endpoints, Scan interface)."""
+"""The scan interface: the contract's six calls (contract: Endpoints, Scan interface), and the event history's."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
-from ledgerframes.arguments import path as path_argument
-from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
-from ledgerframes.errors import InputError
-from ledgerframes.interfaces import scan_objects
-from ledgerframes.interfaces.answers import Contract, ContractWithState, Update, UpdateItem, reads
-from ledgerframes.interfaces.calls import Call, declared_call, sends
+from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
+from ledgerframes.interfaces.answers import (
+    Contract,
+    ContractWithState,
+    EventItem,
+    Update,
+    UpdateItem,
+    event_item,
+    reads,
+)
+from ledgerframes.interfaces.calls import Call, sends
 from ledgerframes.interfaces.history import read_pages
-from ledgerframes.interfaces.history_pages import UPDATES, HistoryPage, ScanPages, ValueEncoding, cursor_of
+from ledgerframes.interfaces.history_pages import EVENTS, UPDATES, HistoryPage, ScanPages, ValueEncoding, cursor_of
 from ledgerframes.interfaces.history_pages import value_encoding as encoding_of
-from ledgerframes.interfaces.object_files import download_to
-from ledgerframes.interfaces.rules import Positive32, fits
-from ledgerframes.interfaces.scan_events import EventCalls
+from ledgerframes.interfaces.rules import Positive32, Text, fits
 from ledgerframes.interfaces.scan_now import CurrentCalls
-from ledgerframes.interfaces.scan_snapshots import SnapshotCalls, When
+from ledgerframes.interfaces.scan_objects import ObjectCalls
+from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
 from ledgerframes.paging.cursor import Bound, window
 from ledgerframes.paging.history import HistoryReader
-from ledgerframes.paging.tokens import TokenChecks, follow_tokens
-from ledgerframes.transport import Answer
+from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.transport.request import Endpoint
 
 UPDATE_BY_ID: Final = Endpoint(
@@ -43,6 +44,8 @@ LICENSES: Final = Endpoint("scan", "GET", "/v0/admin/validator/licenses")
 EARLIEST_ROUND: Final = Endpoint("scan", "GET", "/v0/internal/reward-accounting-process/rounds/earliest-available")
 # Its path from 0.6.0 until it moved in 0.6.5.
 EARLIEST_ROUND_OLD: Final = Endpoint("scan", "GET", "/v0/reward-accounting-process/rounds/earliest-available")
+LATEST_RECORD_TIME: Final = Endpoint("scan", "GET", "/v0/events/latest-record-time")
+EVENT_BY_ID: Final = Endpoint("scan", "GET", "/v0/events/{update_id}")
 
 
 class LicensesPage(Struct, frozen=True):
@@ -52,7 +55,13 @@ class LicensesPage(Struct, frozen=True):
     next_page_token: int | str | None = None
 
 
-class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
+class LatestRecordTime(Struct, frozen=True):
+    """The answer of `latest_event_record_time`: the end of the event history on this scan."""
+
+    record_time: str
+
+
+class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
     """The scan interface, a read-only view of the ledger's history: the contract's six calls and their neighbours.
 
     One method, one request.
@@ -143,6 +152,48 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
         older = EARLIEST_ROUND_OLD.request()
         return Call(EARLIEST_ROUND.request(), reads(int, "earliest_round"), alternatives=(older,))
 
+    @sends(EVENTS, neighbour=True)
+    def events(
+        self, *, after: Bound | None = None, page_size: int = 1000, value_encoding: ValueEncoding | None = None
+    ) -> Call[HistoryPage]:
+        """Read one page of the event history, ascending (POST /v0/events).
+
+        Use `load_verdicts` for more than a page: items that share a record time can be cut apart by a page's end, and
+        "after" then skips the rest of them.
+
+        Args:
+            after: `(migration id, time)`; items strictly after it are returned. None is ledger begin.
+            page_size: the most items to return, 1 to 1000; an operator may allow fewer.
+            value_encoding: see `update_by_id`.
+        """
+        size, encoding = fits(page_size, Positive32, "page_size"), encoding_of(value_encoding)
+        request = self.pages(EVENT_HISTORY).page_request(cursor_of(after), size, **encoding)
+        return Call(request, lambda body: HistoryPage.read(body, EVENT_HISTORY))
+
+    @sends(LATEST_RECORD_TIME, neighbour=True)
+    def latest_event_record_time(self) -> Call[LatestRecordTime]:
+        """Read up to which record time the scan's event history reaches (GET /v0/events/latest-record-time).
+
+        Raises:
+            NotFoundError: the scan has no events yet, or is older than release 0.9. Both answer alike, since older ones
+                take the last step of the path for an update's id.
+        """
+        return Call(LATEST_RECORD_TIME.request(), reads(LatestRecordTime))
+
+    @sends(EVENT_BY_ID, neighbour=True)
+    def event_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Call[EventItem]:
+        """Read one item of the event history by the id of its request (GET /v0/events/{update_id}).
+
+        Args:
+            update_id: the id of the update or of the rejected request.
+            value_encoding: see `update_by_id`.
+
+        Raises:
+            NotFoundError: the scan does not know the id.
+        """
+        path = {"update_id": fits(update_id, Text, "update_id")}
+        return Call(EVENT_BY_ID.request(path=path, query=encoding_of(value_encoding)), event_item)
+
     @property
     def update_pages(self) -> ScanPages:
         """The update history as a source of pages."""
@@ -177,75 +228,3 @@ class Scan(SnapshotCalls, CurrentCalls, EventCalls, scan_objects.ObjectCalls):
             lambda page: (page.validator_licenses, page.next_page_token),
             LICENSES.path,
         )
-
-    def iter_update_objects(self, *, after: When, up_to: When) -> Iterator[scan_objects.ObjectRef]:
-        """Iterate over all objects with the updates of a range, as far as the server has written them.
-
-        Args:
-            after: record time, exclusive.
-            up_to: record time, inclusive.
-
-        Raises:
-            PagingError: the server repeats a page of the list.
-            StatusError: 501 or 404: the server has no objects.
-        """
-        for answer in self.object_lists(after=after, up_to=up_to):
-            yield from answer.value.object_refs
-
-    def object_lists(self, *, after: When, up_to: When) -> Iterator[Answer[scan_objects.UpdateObjects]]:
-        """The pages of the list of `iter_update_objects`, with the server that gave them: all come from one.
-
-        Args:
-            after: record time, exclusive.
-            up_to: record time, inclusive.
-
-        Raises:
-            PagingError: the server repeats a page of the list.
-            StatusError: 501 or 404: the server has no objects.
-        """
-        token: str | None = None
-        sender = self._sender
-        checks, known = TokenChecks(scan_objects.UPDATE_OBJECTS.path), set[str]()
-        while True:
-            call = declared_call(self, "update_objects")(after=after, up_to=up_to, page_token=token)
-            # Servers write objects of their own, and a token means something to the one that made it.
-            answer = sender.send(call.request, read=call.read)
-            yield answer
-            sender, token = sender.on(answer.server), answer.value.next_page_token
-            # A server that has not yet written all of the range returns the same token with an empty page: ask later.
-            if token is None or not answer.value.object_refs:
-                return
-            urls = {ref.url for ref in answer.value.object_refs}
-            checks.follow(token, new=not urls <= known)
-            known |= urls
-
-    def download_object(self, ref: scan_objects.ObjectRef, to: str | os.PathLike[str]) -> Path:
-        """Download an object to a file, in bounded memory, and check its digest (young).
-
-        The limit on answers does not apply. The scan's token goes to the scan itself only. An object that does not
-        have its digest is downloaded again, twice at most; the file appears once it is whole.
-
-        Args:
-            ref: one of a list of objects.
-            to: the file to write; an existing one is replaced.
-
-        Returns:
-            The file.
-
-        Raises:
-            InputError: an argument breaks a rule, or the object's address may not be fetched from.
-            RequestError: it could not be fetched; NotFoundError if it is gone.
-            DecodeError: it does not have its digest.
-            StoreError: the disk has no room for it, or the file cannot be written.
-
-        Example:
-            >>> import tempfile, ledgerframes as lf
-            >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
-            ...     page = net.scan.update_objects(after="2020-01-01", up_to="2030-01-01")
-            ...     file = net.scan.download_object(page.object_refs[0], folder + "/first.zstd")
-            ...     file.name
-            'first.zstd'
-        """
-        if not isinstance(ref, scan_objects.ObjectRef):
-            raise InputError(f"ref={ref!r} is not valid: give one of net.scan.update_objects(...).object_refs")
-        return download_to(self._sender, ref.url, ref.digest, Path(path_argument(to, "to")))

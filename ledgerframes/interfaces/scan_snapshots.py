@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
 from typing import Any, Final, Literal, get_args
 from urllib.parse import quote
 
@@ -19,6 +18,7 @@ from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits, without_none, writable
 from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch, summary_call
+from ledgerframes.paging.cursor import When
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint
 
@@ -38,7 +38,6 @@ HOLDINGS_SUMMARY: Final = Endpoint(
 )
 HOLDINGS_SUMMARY_V1: Final = Endpoint("scan", "POST", "/v1/holdings/summary")
 
-When = str | date | datetime
 #: The version of the route of a snapshot's pages; a page token is only valid there.
 Route = Literal["v2", "v1", "v0"]
 

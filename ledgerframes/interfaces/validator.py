@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date, datetime
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
@@ -11,11 +10,11 @@ from msgspec import Meta, Struct
 from ledgerframes.interfaces.answers import Contract, ContractWithState, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.rules import Count64, PartyId, each, fits, unless_none, without_none
+from ledgerframes.paging.cursor import When
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint
 
 RecordTimeMatch = Literal["exact", "at_or_before"]
-When = str | date | datetime
 _Match = Annotated[RecordTimeMatch, Meta(description="'exact' or 'at_or_before'")]
 
 HOLDINGS_SUMMARY: Final = Endpoint(

@@ -19,8 +19,7 @@ from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces import scan_snapshots as routes
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.rules import PartyId, distinct, thousands
-from ledgerframes.loaders.acs.by_objects import contracts_of, snapshot_of
-from ledgerframes.loaders.acs.pages import SnapshotReader
+from ledgerframes.loaders.acs.pages import SnapshotReader, contracts_of, snapshot_of
 from ledgerframes.loaders.acs.times import snapshot_at
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.history_request import SOURCES, Source
@@ -204,12 +203,10 @@ def _objects(load: TableLoad, at: Bound | None, filters: dict[str, Any], lines: 
                 batches.append(read_contracts([*contracts.values()], name, [f"line {number}" for number in contracts]))
             if load.limit is not None and rows >= load.limit:
                 break
-    table = pa.Table.from_batches(batches, schema=load.table.schema)
-    time, attrs = format_timestamp(snapshot.micros), _contracts_of(table, load, filters)
     if migration_id is None:
-        _log.info("the migration of the snapshot of %s is not known", time)
-        return load.frame(table, at=time, **attrs)
-    return load.frame(table, cursor=Cursor(migration_id, snapshot.micros), at=f"({migration_id}, {time})", **attrs)
+        _log.info("the migration of the snapshot of %s is not known", format_timestamp(snapshot.micros))
+    table = pa.Table.from_batches(batches, schema=load.table.schema)
+    return _frame(load, table, filters, migration_id, snapshot.micros)
 
 
 def _pages(
@@ -237,19 +234,23 @@ def _pages(
     table = pa.Table.from_batches(batches, schema=load.table.schema)
     if len(parts) > 1:
         table = _joined(table)
-    at_place = f"({place.migration_id}, {format_timestamp(place.micros)})"
-    return load.frame(table, cursor=place, at=at_place, **_contracts_of(table, load, filters))
+    return _frame(load, table, filters, *place)
 
 
-def _contracts_of(table: pa.Table, load: TableLoad, filters: Mapping[str, Any]) -> dict[str, Any]:
-    """The provenance of the contracts of a snapshot, by which they can be an opening."""
+def _frame(load: TableLoad, table: pa.Table, filters: Mapping[str, Any], migration_id: int | None, micros: int) -> Any:
+    """The contracts of a snapshot, with the provenance by which they can be an opening."""
+    cursor, at = None, format_timestamp(micros)
+    if migration_id is not None:
+        cursor, at = Cursor(migration_id, micros), f"({migration_id}, {at})"
     attrs = proof(
         table.slice(0, load.limit),
         templates=filters.get("templates"),
         parties=filters.get("parties", filters.get("owners")),
         snapshot=True,
     )
-    return attrs | ({} if load.limit is None or table.num_rows < load.limit else {"limit": load.limit})
+    if load.limit is not None and table.num_rows >= load.limit:
+        attrs["limit"] = load.limit
+    return load.frame(table, cursor=cursor, at=at, **attrs)
 
 
 def _parts(filters: dict[str, Any]) -> list[dict[str, Any]]:

@@ -13,8 +13,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.pages import decode_page
 from ledgerframes.errors import PartialResultError, visible
 from ledgerframes.interfaces.history import read_pages
-from ledgerframes.loaders.beginning import WHOLE, beginning_of, having
-from ledgerframes.loaders.extent import newest_time
+from ledgerframes.loaders.extent import WHOLE, beginning_of, having, newest_time
 from ledgerframes.loaders.normalized import Canonical, canonical_updates, first_difference
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, wanted_window
 from ledgerframes.paging.history import HistoryReader

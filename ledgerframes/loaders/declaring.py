@@ -24,6 +24,7 @@ R = TypeVar("R")
 #: The keywords of every loader of a table, and of those that return one item, or several tables.
 FORM: Final = ("columns", "as_", "decimals", "lists", "limit", "allow_partial")
 SHAPE: Final = ("as_", "decimals", "lists")
+_NET: Final = "    net: the network; its scan is asked."
 _ARGUMENT: Final = re.compile(r"(?m)^ {4}(?=\w+: )")
 _ERRORS: Final = (
     "RequestError: the server gave no answer.",
@@ -54,7 +55,8 @@ def loader(
 
     Returns:
         A decorator that makes the public function. It takes the network in place of the `TableLoad`, then the loader's
-        own arguments, then `keywords` and those of the columns; its signature and docstring have all of them.
+        own arguments, then `keywords` and those of the columns; its signature and docstring have all of them. The
+        docstring says that the scan is asked, and for which of `needs`, unless the loader's own says something else.
     """
     options = {column.option for column in table.columns} - {""}
     refused = "InputError: an argument is not valid" + (", or the scan does not serve the route." if needs else ".")
@@ -66,7 +68,9 @@ def loader(
             return replace(TableLoad.of(net, table, **form), needs=tuple(needs), instead=instead)
 
         common = (*sorted(options - own), *keywords)
-        return _public(load, load_of, TableLoad.of, common, shared=own, errors=(refused, *_ERRORS))
+        asked = f"Endpoint{'s'[: len(needs) - 1]}: {', '.join(map(str, needs))}."
+        note = asked if needs and "Endpoint" not in (load.__doc__ or "Endpoint") else ""
+        return _public(load, load_of, TableLoad.of, common, shared=own, errors=(refused, *_ERRORS), note=note)
 
     return declare
 
@@ -116,7 +120,7 @@ def _public(
     """The public function of a loader: it takes the network, the loader's own arguments after the first one, keywords.
 
     Args:
-        load: the loader; its docstring describes `net`.
+        load: the loader; its docstring describes `net`, if something else than the scan is asked.
         first: makes the loader's first argument of the network and the keywords.
         described: the function that takes the keywords and describes them.
         keywords: their names.
@@ -140,11 +144,12 @@ def _public(
     wrapper.__signature__ = inspect.signature(load).replace(parameters=[net, *parameters, *common])
     if own_text := inspect.getdoc(load):  # missing under python -OO
         texts = _texts_of(described)
-        words, arguments, rest = own_text.partition("\n\nArgs:\n")
-        head, end, tail = rest.partition("\n\nReturns:\n")
-        there = "".join(f"\n    {texts[name]}" for name in keywords)
+        front, end, tail = own_text.partition("\n\nReturns:\n")
+        words, _, head = front.partition("\n\nArgs:\n")
+        described_net = () if head.lstrip().startswith("net: ") else (_NET,)
+        arguments = [*described_net, *filter(None, [head]), *(f"    {texts[name]}" for name in keywords)]
         before = f"{words}\n\n{note}" if note else words
-        wrapper.__doc__ = raising(before + arguments + head + there + end + tail, *errors)
+        wrapper.__doc__ = raising("\n".join([f"{before}\n\nArgs:", *arguments]) + end + tail, *errors)
     return suggesting(wrapper)
 
 

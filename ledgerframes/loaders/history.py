@@ -1,17 +1,17 @@
-"""`load_history`, its tables, `load_update` and `rebuild_items`: the update history as three tables."""
+"""`load_history`, its tables, `load_update`, `load_verdicts` and `rebuild_items`: parts of scan's two histories."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 import pyarrow as pa
 
 from ledgerframes.arguments import did_you_mean, refuse, shown
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.history import decode_items
-from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
+from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY
 from ledgerframes.decoding.rebuild import rebuild_rows, row_dicts
 from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import export_tables
@@ -117,9 +117,6 @@ def load_history(read: Read) -> History[Any]:
 def load_updates(read: Read) -> Any:
     """Load the table `updates` of a part of the update history (contract: POST /v2/updates).
 
-    Args:
-        net: the network; its scan is asked.
-
     Returns:
         One row per update, in the order of migration id, record time and the server. Times are UTC in microseconds;
         `lf.describe("updates")` lists every column with its unit.
@@ -145,7 +142,6 @@ def load_events(
     """Load the table `events` of a part of the update history (contract: POST /v2/updates).
 
     Args:
-        net: the network; its scan is asked.
         template: keep only events of this template, as Module:Entity, or of one of several. The pages are read all the
             same, and what is not wanted of each is dropped. `attrs["only"]` says so, and computed tables, which need
             all events, refuse the frame.
@@ -169,9 +165,6 @@ def load_events(
 @history_loader(UPDATE_HISTORY, ("reassignments",))
 def load_reassignments(read: Read) -> Any:
     """Load the table `reassignments` of a part of the update history (contract: POST /v2/updates).
-
-    Args:
-        net: the network; its scan is asked.
 
     Returns:
         One row per leg of a reassignment, in the order of migration id, record time and the server. Times are UTC in
@@ -199,7 +192,6 @@ def load_update(
     Contract: GET /v1/updates/{update_id} or its successor, and GET /v2/updates/hash/{hash}, which every scan is asked.
 
     Args:
-        net: the network; its scan is asked.
         update_id: the update's id.
         hash: instead, the hash of the prepared transaction, as in `external_transaction_hash` of the updates.
 
@@ -285,3 +277,50 @@ def _single(load: TableLoad, answer: Answer[bytes] | None, endpoint: Endpoint, w
     load.origin.servers[source_of(answer.server)] = None
     frames = {name: load.of_table(table_named(name)).frame(batch, part=what) for name, batch in batches.items()}
     return History(**frames)
+
+
+_TABLES: Final = ("verdicts", "views", "app_activity")
+
+
+class Verdicts(NamedTuple, Generic[Frame]):
+    """The decisions of mediators in a part of the history.
+
+    Attributes:
+        verdicts: one row per confirmation request.
+        views: one row per view of a request.
+        app_activity: one row per app provider that a request gave activity to; empty on servers that send none.
+    """
+
+    verdicts: Frame
+    views: Frame
+    app_activity: Frame
+
+    def _repr_html_(self) -> str:
+        """The size of each table and its origin, for notebooks."""
+        return html_frames("Verdicts", self._asdict())
+
+
+@history_loader(EVENT_HISTORY, _TABLES)
+def load_verdicts(read: Read) -> Verdicts[Any]:
+    """Load what mediators decided in a part of the history, rejected and wholly private requests included.
+
+    Endpoint: POST /v0/events. Reassignments have no verdict, so they have no row; their updates, like all others, are
+    in `load_history`, with the same `update_id`.
+
+    Returns:
+        Verdicts(verdicts, views, app_activity): one row per request, per view of a request, and per app provider that
+        a request gave activity to, in the order of migration id, record time and the server. Times are UTC in
+        microseconds, traffic is in bytes.
+
+    Raises:
+        InputError: an argument breaks a rule, the scan does not serve the route, or no part is named and the history
+            is longer than that.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=100) as net:
+        ...     verdicts, views, app_activity = lf.load_verdicts(net, limit=50)
+        >>> sorted(verdicts.result.unique())
+        ['VERDICT_RESULT_ACCEPTED', 'VERDICT_RESULT_REJECTED']
+    """
+    return Verdicts(**read())

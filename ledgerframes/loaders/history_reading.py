@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,13 +20,21 @@ from ledgerframes.errors import DecodeError, InputError, PagingError, PartialRes
 from ledgerframes.frames import shape
 from ledgerframes.interfaces.history import PageRows, read_pages
 from ledgerframes.interfaces.history_pages import EVENTS
-from ledgerframes.loaders.beginning import Beginning, beginning_of, having, known_by, proven_by, warn_of
-from ledgerframes.loaders.extent import extent_of, newest_time, nothing_shown
+from ledgerframes.loaders.extent import (
+    Beginning,
+    beginning_of,
+    extent_of,
+    having,
+    known_by,
+    newest_time,
+    nothing_shown,
+    proven_by,
+    warn_of,
+)
 from ledgerframes.loaders.history_request import HistoryRequest
 from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.loaders.progress import progress_of
-from ledgerframes.loaders.provenance import provenance
-from ledgerframes.loaders.table_loader import needing
+from ledgerframes.loaders.table_loader import needing, provenance
 from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.objects.history import ObjectReader, read_objects
 from ledgerframes.objects.sources import ScanObjects
@@ -91,11 +99,16 @@ def read_history(net: Network, *tables: Any, unbounded: Most = UNBOUNDED, **keyw
                     progress.advance(len(page.rows), format_timestamp(last.micros)[:19], share)
                 load.decode()
                 load.find_beginning()
-                load.check_reach()
-                load.check_network()
+                if load.first_page is None:
+                    load.check_reach()
+                elif load.reader.lost_overlap:  # pages that overlap have shown that they belong to one history
+                    load.check_network(load.first_page)
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
-            # Pages that wait came before the one that this error is about.
-            first = load.decode_rest() or error
+            first: Exception = error
+            try:
+                load.decode()  # pages that wait came before the one that this error is about
+            except DecodeError as earlier:
+                first = earlier
             if not request.allow_partial:
                 raise first from first.__cause__
             load.complete = False
@@ -137,7 +150,7 @@ class _Load:
         self._batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in request.columns_of}
         self._servers: dict[str, None] = {}
         self._ids = SeenIds(endpoint)
-        self._first_page: PageRows | None = None
+        self.first_page: PageRows | None = None
         self.beginning: Beginning | None = None  # of the available history, if the load reaches back to it
         self._begin_known = False
         self._updates = self._bytes = self._pages = 0
@@ -166,8 +179,8 @@ class _Load:
         """
         self._count(page)
         self._servers[source_of(page.server)] = None
-        if self._first_page is None:
-            self._first_page = page
+        if self.first_page is None:
+            self.first_page = page
             self.find_beginning()
         index = page.page.page_index
         # Before decoding: a repeated id means that the pages do not belong to one history.
@@ -183,28 +196,20 @@ class _Load:
             DecodeError: an item breaks the contract; the pages before it are kept.
         """
         pages, self._waiting = self._waiting, []
-        try:
-            self._keep(pages)
-        except DecodeError:
-            if len(pages) == 1:
-                raise
-            for page in pages:
-                self._keep([page])
-
-    def decode_rest(self) -> DecodeError | None:
-        """Decode the pages taken; returns the error of a broken one, before which all are kept."""
-        try:
-            self.decode()
-        except DecodeError as error:
-            return error
-        return None
-
-    def _keep(self, pages: Sequence[PageRows]) -> None:
         if not pages:
             return
         columns_of = self._request.columns_of
         chosen = [(page.page.content, page.chosen) for page in pages]
-        for name, batch in self._request.history.decode_pages(chosen, tables=columns_of.keys()).batches.items():
+        try:
+            batches = self._request.history.decode_pages(chosen, tables=columns_of.keys()).batches
+        except DecodeError:
+            if len(pages) == 1:
+                raise
+            for page in pages:
+                self._waiting = [page]
+                self.decode()
+            return
+        for name, batch in batches.items():
             only = self._request.only if name == "events" else None
             self._batches[name].append((batch if only is None else only.selected(batch)).select(list(columns_of[name])))
         self._last = pages[-1].page.page_index.cursors[pages[-1].rows[-1]]
@@ -240,7 +245,7 @@ class _Load:
         if self._begin_known:
             return
         request, window = self._request, self._request.window
-        first, page = self.reader.first, self._first_page
+        first, page = self.reader.first, self.first_page
         # Items shown first before the first page came may have been pruned before that.
         if isinstance(self.reader, HistoryReader) and (page is None or page.query.after is not None):
             if page is not None and page.page.page_index.cursors[0] == window.start:
@@ -275,7 +280,7 @@ class _Load:
             PartialResultError: it does, or nothing is there.
         """
         window, paged = self._request.window, isinstance(self.reader, HistoryReader)
-        if self._first_page is not None or self.reader.beyond or not window.names_start:
+        if self.reader.beyond or not window.names_start:
             return
         if isinstance(self.reader, HistoryReader):
             extent = extent_of(self._net.scan, having(self._net.scan.update_pages, window))
@@ -302,7 +307,7 @@ class _Load:
 
     def _proven(self, first: Cursor) -> bool | None:
         """Whether the ledger begins at the first available item."""
-        page = None if self._first_page is None else self._first_page.page
+        page = None if self.first_page is None else self.first_page.page
         if page is not None and page.page_index.cursors[0] == first:
             return proven_by(page, self.source.history)
         if not isinstance(self.reader, HistoryReader):
@@ -315,18 +320,12 @@ class _Load:
         """The origin of the data."""
         return next(iter(self._servers), source_of(self.source.servers[0]))
 
-    def check_network(self) -> None:
-        """Ask for the first page again, unless every page repeated an update of the page before it.
-
-        Behind one URL another network may answer from some request on.
+    def check_network(self, first: PageRows) -> None:
+        """Ask for the first page again: behind one URL another network may answer from some request on.
 
         Raises:
             PagingError: the server returns no update of the first page.
         """
-        first = self._first_page
-        # Pages that overlap have shown all along that they belong to one history.
-        if first is None or not self.reader.lost_overlap:
-            return
         again = PageQuery(first.query.after, min(first.query.page_size, _REPEATED))
         # Ask the server that sent it; another one may lag or order ties differently.
         answer = self.source.send_page(again, server=(first.server,))
@@ -357,7 +356,10 @@ class _Load:
         early = self.complete and not (at_limit or reader.beyond) and (window.has_end or self._behind)
         begun = False if self._begin_known or window.names_start else None
         begun = begun if beginning is None else beginning.proven
-        words = window.in_words("" if beginning is None else str(beginning), self._end(at_limit=at_limit))
+        last = self._last or self._newest
+        why = "where limit= ends it" if at_limit else self._last_there
+        end = "" if last is None else f"{format_timestamp(last.micros)} ({why})"
+        words = window.in_words("" if beginning is None else str(beginning), end)
         return provenance(
             sources=tuple(self._servers), range=words, cursor=self._last,
             complete=self.complete and not early, from_beginning=begun,
@@ -375,9 +377,3 @@ class _Load:
             and not isinstance(self.reader, HistoryReader)
             and (self._last is None or self._last.micros < newest)
         )
-
-    def _end(self, *, at_limit: bool) -> str:
-        """The end of a load without an `end`, in words."""
-        last = self._last or self._newest
-        why = "where limit= ends it" if at_limit else self._last_there
-        return "" if last is None else f"{format_timestamp(last.micros)} ({why})"

@@ -20,9 +20,9 @@ from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.rules import thousands
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY as HOLDINGS_SUMMARY_OF_SCAN
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY_V1 as HOLDINGS_SUMMARY_V1_OF_SCAN
-from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.declaring import loader
-from ledgerframes.loaders.extent import latest_migration
+from ledgerframes.loaders.extent import first_cursors
+from ledgerframes.loaders.snapshots import party_list
 from ledgerframes.loaders.table_loader import TableLoad, items_of, needing
 from ledgerframes.paging.cursor import When
 from ledgerframes.tables.kinds import AMOUNT
@@ -327,7 +327,7 @@ def _migration(net: Network) -> int:
             "migration_id is needed: a validator alone does not state it; give migration_id=, or scan_url= too"
         )
     # A snapshot belongs to one migration, and current holdings are in the newest one.
-    latest = latest_migration(net.scan)
+    latest = max((first.migration_id for first in first_cursors(net.scan.update_pages)), default=None)
     if latest is None:
         raise InputError("migration_id is needed: the scan shows no update yet; give migration_id=")
     return latest

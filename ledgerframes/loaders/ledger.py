@@ -1,24 +1,31 @@
-"""`load_ledger_transaction`: one transaction, tree or reassignment from the ledger interface."""
+"""`load_ledger_transaction` and `load_ledger_history`: what parties of a participant saw, from the ledger interface."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 import pyarrow as pa
 from msgspec import Raw, Struct
 
+from ledgerframes.arguments import whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
-from ledgerframes.errors import InputError
-from ledgerframes.interfaces.answers import reading
-from ledgerframes.interfaces.event_formats import whole_format
+from ledgerframes.errors import InputError, PagingError
+from ledgerframes.interfaces.answers import reading, reads
+from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
+from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, only, read_updates_page
 from ledgerframes.interfaces.looking_up import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.declaring import SHAPE, loader
-from ledgerframes.loaders.one_participant import parties_and_views
+from ledgerframes.loaders.one_participant import ledger_pages, offset, parties_and_views, read_one_participant
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS
+
+if TYPE_CHECKING:
+    from ledgerframes.interfaces.ledger import Ledger
 
 Frame = TypeVar("Frame")
 _members = msgspec.json.Decoder(dict[str, Raw])
@@ -142,10 +149,7 @@ _views = msgspec.json.Decoder(list[_View] | None)
 
 def _unwrap(event: Raw) -> _Event:
     """An event's kind and its members, whether they lie flat or under `value`; an assignment's contract is raised."""
-    outer = _members.decode(event)
-    if len(outer) != 1:
-        raise ValueError(f"an event has exactly one key, its kind; this one has {sorted(outer)}")
-    ((kind, inner),) = outer.items()
+    kind, inner = only(_members.decode(event), "an event")
     members = _members.decode(inner)
     if "value" in members:  # no event that lies flat has a member of this name
         members |= _members.decode(members.pop("value"))
@@ -165,3 +169,210 @@ def views_of(members: dict[str, Raw]) -> list[str] | None:
     """
     views = _views.decode(members.get("interfaceViews", b"null"))
     return None if views is None else [view.interface_id for view in views]
+
+
+_LARGEST_PAGE: Final = 2**31 - 1
+_ENDPOINT: Final = str(UPDATES_PAGE)
+
+
+class LedgerHistory(NamedTuple, Generic[Frame]):
+    """A part of a participant's history, as its parties saw it.
+
+    Attributes:
+        transactions: one row per transaction and reassignment.
+        events: one row per event of them.
+    """
+
+    transactions: Frame
+    events: Frame
+
+
+@loader(
+    LEDGER_TRANSACTIONS,
+    needs=(UPDATES_PAGE,),
+    instead="load single updates with lf.load_ledger_transaction(net, update_id), or what the scan shows of them with"
+    " lf.load_history",
+    keywords=(*SHAPE, "allow_partial"),
+)
+def load_ledger_history(
+    load: TableLoad,
+    parties: Iterable[str] | None,
+    *,
+    start: int | None = None,
+    end: int | None = None,
+    limit: int | None = None,
+    interfaces: Iterable[str] = (),
+    page_size: int | None = None,
+) -> LedgerHistory[Any]:
+    """Load what parties of a participant saw: transactions, reassignments and their events, private ones included.
+
+    Creations and exercises of every template are loaded, up to the update that is the participant's newest when the
+    load begins. Offsets count the updates of one participant, so `start` and `end` take a single `ledger_url`. If a
+    participant fails on the way, another one of `ledger_url` is read from the beginning; rows of two never mix.
+
+    Endpoints: POST /v2/updates/get-updates-page, GET /v2/state/ledger-end.
+
+    Args:
+        net: the network; its ledger interface is asked, with a token.
+        parties: whose view; events that none of them sees are left out. None is any party's view, which requires
+            the right to read as any party.
+        start: the offset of the first update, inclusive; by default where the participant's history begins, which a
+            participant may have pruned.
+        end: the offset before which the load ends; one after the newest by default.
+        limit: load at most this many updates.
+        interfaces: interfaces, such as `"#package-name:Module:Entity"`, whose views of the created contracts are to
+            be computed, for `interface_views`.
+        page_size: updates per request; the participant chooses by default, and refuses too large ones.
+
+    Returns:
+        LedgerHistory(transactions, events): one row per update in the order of offsets, and one row per event;
+        `lf.describe("ledger_events")` lists the columns with their units. The rows are those after
+        `attrs["after_offset"]` and up to `attrs["offset"]`; load on from there with `start=attrs["offset"] + 1`.
+
+    Raises:
+        InputError: an argument is not valid, no participant serves the route, or there are more than 100 pages and
+            none of `start`, `end` and `limit` is given.
+        NotAuthorizedError: the token's user may not read as these parties, or as any party.
+        PagingError: the pages contradict each other, so that rows would be lost or doubled.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> with lf.sandbox(updates=50) as net:
+        ...     transactions, events = lf.load_ledger_history(net, None)
+        >>> len(transactions), transactions.attrs["offset"]
+        (75, 75)
+    """
+    named, views = parties_and_views(parties, interfaces)
+    first, stop = offset(load.net, start, "start", least=1), offset(load.net, end, "end", least=1)
+    if first is not None and stop is not None and first > stop:
+        raise InputError(f"start={first} is after end={stop}: give a range from old to new")
+    size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)
+
+    most = None if limit is None else whole_number(limit, "limit", least=1)
+    make = partial(_Reader, whole_format(named, interfaces=views), first, stop, size, most)
+    read = read_one_participant(load, make)
+    transactions, events = read.tables()
+    frames = [
+        of_one.frame(rows, after_offset=read.after, offset=read.reached)
+        for of_one, rows in ((load, transactions), (load.of_table(LEDGER_EVENTS), events))
+    ]
+    return LedgerHistory(*frames)
+
+
+_placed_at: Final = reads(int, "offset")
+
+
+@dataclass
+class _Reader:
+    """The rows of one participant.
+
+    Attributes:
+        after: the rows are those after this offset …
+        reached: … up to this one.
+    """
+
+    shown: TransactionFormat
+    start: int | None
+    end: int | None
+    page_size: int | None
+    limit: int | None
+    after: int = 0
+    reached: int = 0
+    _rows: int = 0
+    _transactions: list[pa.RecordBatch] = field(default_factory=list)
+    _events: list[pa.RecordBatch] = field(default_factory=list)
+
+    def tables(self) -> tuple[pa.Table, pa.Table]:
+        """The updates and events read so far."""
+        return (
+            pa.Table.from_batches(self._transactions, schema=LEDGER_TRANSACTIONS.schema),
+            pa.Table.from_batches(self._events, schema=LEDGER_EVENTS.schema),
+        )
+
+    def all_pages(self, ledger: Ledger, newest: int) -> None:
+        """Read from the first requested offset to the last existing one."""
+        last = newest if self.end is None else min(newest, self.end - 1)
+        self.after = self.reached = 0 if self.start is None else self.start - 1
+        begin = self.after
+        while begin < last and not self._full:
+            self._pages(ledger, begin, last)
+            if self.reached == begin:
+                break
+            # A last page that ends before the range leaves the rest to be requested again.
+            begin = self.reached
+        if not self._full:
+            self.reached = max(self.reached, last)
+
+    @property
+    def _full(self) -> bool:
+        return self.limit is not None and self._rows >= self.limit
+
+    def _pages(self, ledger: Ledger, begin: int, last: int) -> None:
+        """Read pages until one has no token."""
+        bounded = (self.start, self.end, self.limit) != (None, None, None)
+        pages = ledger_pages(
+            lambda token: ledger.raw.updates_page(
+                transaction_format=self.shown, begin_exclusive=begin, end_inclusive=last,
+                page_size=self.page_size, page_token=token,
+            ),
+            read_updates_page,
+            _ENDPOINT,
+            items=lambda page: len(_updates_of(page)),
+            too_long=None if bounded else f"give start=, end= or limit=; offsets go up to {last:,}",
+        )  # fmt: skip
+        for position, page in enumerate(pages):
+            self._check_bounds(page, last, first=begin == 0 and position == 0)
+            self._take(page)
+            if self._full:
+                return
+
+    def _check_bounds(self, page: LedgerUpdatesPage, last: int, *, first: bool) -> None:
+        """Refuse a page that does not continue the one before.
+
+        Raises:
+            PagingError: updates between the two would be lost, or come twice.
+        """
+        low, high = page.lowest_offset_exclusive, page.highest_offset_inclusive
+        if first and self.start is None:
+            # Participants that have pruned their history begin later.
+            self.after = self.reached = low
+        if low > self.reached:
+            raise PagingError(
+                f"{_ENDPOINT}: the page begins after offset {low}, and the one before ended at {self.reached}:"
+                " the updates between them are missing"
+            )
+        if high < self.reached or high > last:
+            raise PagingError(
+                f"{_ENDPOINT}: the page ends at offset {high}, which is not between {self.reached} and {last}"
+            )
+
+    def _take(self, page: LedgerUpdatesPage) -> None:
+        """Keep the page's updates, up to the limit."""
+        updates = _updates_of(page)
+        reached = self.reached
+        for position, raw in enumerate(updates):
+            place = _offset_of(raw, position)
+            if not reached < place <= page.highest_offset_inclusive:
+                raise PagingError(
+                    f"{_ENDPOINT}: item {position} has offset {place}, which is not after {reached} and up to"
+                    f" {page.highest_offset_inclusive}: rows would come twice or be lost"
+                )
+            reached = place
+        if self.limit is not None and len(updates) > self.limit - self._rows:
+            del updates[self.limit - self._rows :]
+        if updates:
+            transactions, events = read_ledger_items(updates, _ENDPOINT)
+            self._transactions.append(transactions)
+            self._events.append(events)
+            self._rows += len(updates)
+        self.reached = _offset_of(updates[-1], 0) if self._full else page.highest_offset_inclusive
+
+
+def _updates_of(page: LedgerUpdatesPage) -> list[bytes]:
+    """A page's updates; a checkpoint marks a time and has no events."""
+    return [update.raw for update in page.updates if update.kind != "OffsetCheckpoint"]
+
+
+def _offset_of(raw: bytes, position: int) -> int:
+    with reading(_ENDPOINT, table=LEDGER_TRANSACTIONS.name, column="offset", item=f"item {position}"):
+        return _placed_at(raw)

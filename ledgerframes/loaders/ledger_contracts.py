@@ -33,10 +33,13 @@ if TYPE_CHECKING:
 
 _LARGEST_PAGE: Final = 2**31 - 1
 _ENDPOINT: Final = str(CONTRACTS_PAGE)
-_INSTEAD: Final = "take what the scan shows of the parties' contracts from lf.load_active_contracts(net, parties=…)"
 
 
-@loader(LEDGER_CONTRACTS)
+@loader(
+    LEDGER_CONTRACTS,
+    needs=(CONTRACTS_PAGE,),
+    instead="take what the scan shows of the parties' contracts from lf.load_active_contracts(net, parties=…)",
+)
 def load_ledger_contracts(
     load: TableLoad,
     parties: Iterable[str] | None,
@@ -83,7 +86,7 @@ def load_ledger_contracts(
     size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)
     at = offset(load.net, at, "at", least=0)
     make = partial(_Reader, whole_format(named, interfaces=views).event_format, at, size, load.limit)
-    reader = read_one_participant(load, CONTRACTS_PAGE, _INSTEAD, make)
+    reader = read_one_participant(load, make)
     table = pa.Table.from_batches(reader.batches, schema=LEDGER_CONTRACTS.schema)
     return load.frame(table, offset=reader.offset)
 

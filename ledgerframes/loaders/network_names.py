@@ -32,10 +32,7 @@ def load_names(load: TableLoad, *, prefix: str | None = None) -> Any:
     The server returns at most 1,000 names and no next page. If an answer is full, the names are requested again by
     prefixes that are one character longer, as often as needed; names consist of a to z, digits, `_`, `-` and `.`.
 
-    Endpoint: GET /v0/ans-entries.
-
     Args:
-        net: the network; its scan is asked.
         prefix: only names that begin with this.
 
     Returns:

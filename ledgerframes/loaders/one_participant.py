@@ -12,7 +12,7 @@ from ledgerframes.errors import InputError, PagingError, RequestError, StatusErr
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.ledger_pages import LEDGER_END, LedgerContractsPage, LedgerEnd, LedgerUpdatesPage
 from ledgerframes.interfaces.rules import Text, each
-from ledgerframes.loaders.contracts import party_list
+from ledgerframes.loaders.snapshots import party_list
 from ledgerframes.loaders.table_loader import TableLoad, denies
 from ledgerframes.paging.tokens import Token, follow_pages
 from ledgerframes.transport import Answer
@@ -20,12 +20,9 @@ from ledgerframes.transport import Answer
 if TYPE_CHECKING:
     from ledgerframes.interfaces.ledger import Ledger
     from ledgerframes.network import Network
-    from ledgerframes.transport.request import Endpoint
 
 _log = logging.getLogger("ledgerframes.loaders")
 
-#: The release whose published interface file has the routes; no document names the first one.
-KNOWN: Final = "3.5.14"
 LAST_OFFSET: Final = 2**63 - 1
 #: The most pages to read when no argument bounds the read.
 _FREE_PAGES: Final = 100
@@ -43,15 +40,13 @@ class Reader(Protocol):
 R = TypeVar("R", bound=Reader)
 
 
-def read_one_participant(load: TableLoad, endpoint: Endpoint, instead: str, make: Callable[[], R]) -> R:
+def read_one_participant(load: TableLoad, make: Callable[[], R]) -> R:
     """Read with one participant from beginning to end: its offsets and page tokens mean nothing to the others.
 
     If that participant fails on the way, another one is read by a reader of its own.
 
     Args:
         load: the load; its origin records which participant answered.
-        endpoint: the route that is read.
-        instead: the remedy if no participant serves the route, a sentence without its full stop.
         make: makes a reader.
 
     Returns:
@@ -80,27 +75,11 @@ def read_one_participant(load: TableLoad, endpoint: Endpoint, instead: str, make
                 failed.add(server)
                 others = [other for other in ledger.servers if server and other not in failed]
                 if denies(error) or not others:
-                    _explain(error, endpoint, instead)
                     raise
                 _log.warning("another participant is read from the beginning: %s", error)
                 origin.servers.clear()
                 server, reader = others[0], make()
     return reader
-
-
-def _explain(error: RequestError, endpoint: Endpoint, instead: str) -> None:
-    """Turn "unknown route" into an error with a remedy.
-
-    Raises:
-        InputError: the participant does not know the route.
-    """
-    if not isinstance(error, StatusError) or not error.unknown_route:
-        return
-    has = f"The interface of release {KNOWN} has it; whether older ones do is not documented"
-    raise InputError(
-        f"the participant at {error.server} does not serve {endpoint}. {endpoint.since or has}. What to do: give"
-        f" ledger_url= of a newer one, or {instead}"
-    ) from error
 
 
 def ledger_pages(

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 import pandas as pd
 
 from ledgerframes.arguments import suggesting
 from ledgerframes.config.settings import is_loopback
 from ledgerframes.errors import PartialResultError
-from ledgerframes.loaders.beginning import having
 from ledgerframes.loaders.extent import (
     EVERYTHING,
     SAMPLE_SIZE,
@@ -20,8 +18,10 @@ from ledgerframes.loaders.extent import (
     ask,
     extent_of,
     first_cursors,
+    having,
     newest_of,
     nothing_shown,
+    times_of,
     within,
 )
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, before, wanted_window
@@ -101,8 +101,8 @@ def migrations(net: Network) -> pd.DataFrame:
     frame = pd.DataFrame(
         {
             "migration_id": pd.Series([first.migration_id for first, _ in known], dtype="int64"),
-            "first_record_time": _times([first.micros for first, _ in known]),
-            "last_record_time": _times([last.micros for _, last in known]),
+            "first_record_time": times_of([first for first, _ in known]),
+            "last_record_time": times_of([last for _, last in known]),
         }
     )
     frame.attrs["source"] = ", ".join(net.scan.servers)
@@ -267,7 +267,3 @@ class _Sample:
                 self.rows += inside  # the whole stretch was seen
             else:
                 self.rows += len(times) * (right - left) / max(times[-1] - left, 1)
-
-
-def _times(micros: list[int]) -> pd.Series:
-    return pd.Series(np.asarray(micros, np.int64).view("datetime64[us]")).dt.tz_localize("UTC")

@@ -43,7 +43,10 @@ def progress_of(
     if shown is False:
         yield _Silent()
         return
-    if shown or _in_notebook() or sys.stderr.isatty():
+    # Looked up, not imported: without a notebook, importing IPython would only cost time.
+    shell = sys.modules.get("IPython")
+    notebook = shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
+    if shown or notebook or sys.stderr.isatty():
         # Imported only when a bar is shown, to keep `import ledgerframes` fast.
         from tqdm.auto import tqdm
 
@@ -51,12 +54,6 @@ def progress_of(
             yield _Bar(bar)
         return
     yield _Lines(what, clock, began=clock())
-
-
-def _in_notebook() -> bool:
-    # Looked up, not imported: without a notebook, importing IPython would only cost time.
-    shell = sys.modules.get("IPython")
-    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
 class _Silent:

@@ -6,28 +6,32 @@ from ledgerframes.loaders.active_contracts import (
     load_active_contracts,
     load_coins,
 )
-from ledgerframes.loaders.contracts import (
-    load_licenses,
-    load_name_rules,
-    load_transfer_offers,
-    load_transfer_preapprovals,
+from ledgerframes.loaders.history import (
+    load_events,
+    load_history,
+    load_reassignments,
+    load_update,
+    load_updates,
+    load_verdicts,
 )
-from ledgerframes.loaders.history import load_events, load_history, load_reassignments, load_update, load_updates
 from ledgerframes.loaders.holdings import load_holdings_summary
-from ledgerframes.loaders.ledger import load_ledger_transaction
+from ledgerframes.loaders.ledger import load_ledger_history, load_ledger_transaction
 from ledgerframes.loaders.ledger_contracts import load_ledger_contracts
-from ledgerframes.loaders.ledger_history import load_ledger_history
-from ledgerframes.loaders.members import load_traffic, load_validator_faucets
 from ledgerframes.loaders.network_names import load_names
 from ledgerframes.loaders.network_now import (
     load_featured_apps,
     load_rounds,
     load_scans,
     load_super_validators,
+    load_traffic,
+    load_validator_faucets,
 )
 from ledgerframes.loaders.snapshots import (
     load_instruments,
+    load_licenses,
     load_name_entries,
+    load_name_rules,
+    load_transfer_offers,
+    load_transfer_preapprovals,
     load_users,
 )
-from ledgerframes.loaders.verdicts import load_verdicts

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.fs as pa_fs
 
 from ledgerframes.errors import DecodeError, InputError, StoreError
-from ledgerframes.interfaces.object_files import sha256_of
+from ledgerframes.interfaces.scan_objects import sha256_of
 from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.objects.lines import read_lines
 from ledgerframes.objects.names import UPDATES, ObjectName, read_name

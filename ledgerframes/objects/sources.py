@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, StatusError
-from ledgerframes.interfaces.object_files import name_of, sha256_of
-from ledgerframes.interfaces.scan_objects import ObjectRef
+from ledgerframes.interfaces.scan_objects import ObjectRef, name_of, sha256_of
 from ledgerframes.objects.file_cache import FileCache, Get
 from ledgerframes.objects.names import UPDATES, ObjectName, read_name
 from ledgerframes.timestamps import format_timestamp

@@ -173,7 +173,8 @@ class HistoryReader:
         rows = self._inside(page, stop)
         outcome = Outcome.MORE
         # The position of the limit's last row; items without a row do not count.
-        counted = [place for place, row in enumerate(rows) if page.has_row(row)]
+        update_ids, rowless = page.page_index.update_ids, page.page_index.rowless
+        counted = [place for place, row in enumerate(rows) if update_ids[row] not in rowless]
         if self.limit is not None and self.taken + len(counted) >= self.limit:
             room = self.limit - self.taken
             rows = rows[: counted[room - 1] + 1] if room > 0 else []
@@ -195,7 +196,7 @@ class HistoryReader:
         self.mode = Reading(after, frozenset(update_ids[stop:]), cursors[-1])
         self.lost_overlap = self.lost_overlap or not self.mode.held_back
         self._recent = frozenset(update_ids[row] for row in rows)
-        self.taken += sum(map(page.has_row, rows))
+        self.taken += sum(update_ids[row] not in page.page_index.rowless for row in rows)
         if rows:
             self.reopened = 0
             self.last = cursors[rows[-1]]

@@ -57,10 +57,6 @@ class Page:
     def __len__(self) -> int:
         return len(self.page_index.cursors)
 
-    def has_row(self, position: int) -> bool:
-        """Whether an item counts as a row of the read."""
-        return self.page_index.update_ids[position] not in self.page_index.rowless
-
     @property
     def ids(self) -> frozenset[str]:
         """The ids of its updates."""

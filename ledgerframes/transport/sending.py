@@ -198,7 +198,8 @@ class _Exchange(Generic[T]):
             LedgerframesError: no server gave a valid answer; the message has the reason and the remedy.
         """
         clock, memory, first = self.transport.clock, self.transport.memory, self.candidates[0].endpoint
-        self._check_kinds(self.candidates)
+        if len(self.candidates) > 1:
+            self._check_kinds(self.candidates)
         self._began = clock.monotonic()
         self._until = self._began + self.transport.settings.budget if self.sink is None else self._until
         left = [_Server(url, memory.routes(url, first, len(self.candidates))) for url in servers]
@@ -267,7 +268,8 @@ class _Exchange(Generic[T]):
         transport, request, url = self.transport, self.candidates[server.routes[0]], server.url
         mask, memory, began = transport.mask.text, transport.memory, transport.clock.monotonic()
         first = self.candidates[0].endpoint
-        if not first.safe:  # before sending: a warning raised as an error must not hide a command's result
+        # Before sending: a warning raised as an error must not hide a command's result.
+        if first.deprecated and not first.safe:
             memory.warn_once(first)
         seconds = min(transport.settings.deadline, self._until - began)
         outcome = transport.attempt(request, url, seconds=seconds, stop=self.stop, sink=self.sink)
@@ -276,7 +278,7 @@ class _Exchange(Generic[T]):
         memory.reached.add(url)
         if not outcome.succeeded:
             return judge_refusal(outcome, request, url, mask=mask, now=transport.clock.now())
-        if first.safe and request.endpoint == first:  # not for an alternative route
+        if first.safe and first.deprecated and request.endpoint == first:  # not for an alternative route
             memory.warn_once(first)
         seconds = transport.clock.monotonic() - began
         return judge_body(

@@ -46,7 +46,7 @@ class ServerPreferences:
 
     def warn_once(self, endpoint: Endpoint) -> None:
         """Warn users of a deprecated endpoint the first time that they call it themselves."""
-        if endpoint.deprecated is None or endpoint in self._warned or (level := _of_the_user()) is None:
+        if endpoint in self._warned or (level := _of_the_user()) is None:
             return
         self._warned.add(endpoint)
         warnings.warn(f"{endpoint}: {endpoint.deprecated}", DeprecatedEndpointWarning, stacklevel=level)

@@ -106,7 +106,7 @@ class Transport:
         """
         urls = self.settings.urls(interface)
         if interface == "scan":
-            urls += self._further_scans()
+            urls += self._further_scans() if self._listed is None else self._listed
         preferred = self.memory.preferred.get(interface, urls[0])
         return (preferred, *(url for url in urls if url != preferred))
 

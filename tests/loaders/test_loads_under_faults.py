@@ -5,7 +5,7 @@ import json
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.config.resolving import resolve
+from ledgerframes.config.profiles import resolve
 from ledgerframes.network import Network
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate

@@ -10,10 +10,8 @@ from ledgerframes.interfaces import (
     ledger,
     ledger_pages,
     looking_up,
-    object_files,
     registry,
     scan,
-    scan_events,
     scan_now,
     scan_objects,
     scan_snapshots,
@@ -34,8 +32,8 @@ BESIDES = {"contract_value_encoding": "the contract's spelling of daml_value_enc
 
 def endpoints():
     modules = (
-        ledger, ledger_pages, looking_up, registry, scan, scan_events, scan_now, scan_objects, scan_snapshots,
-        validator, object_files,
+        ledger, ledger_pages, looking_up, registry, scan, scan_now, scan_objects, scan_snapshots,
+        validator,
     )  # fmt: skip
     return [one for module in modules for one in vars(module).values() if isinstance(one, Endpoint)]
 

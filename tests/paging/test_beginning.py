@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from ledgerframes.decoding.history import decode_items
-from ledgerframes.loaders.beginning import from_beginning
+from ledgerframes.loaders.extent import from_beginning
 from tests.replay import read_capture
 
 pytestmark = pytest.mark.usefixtures("captures")

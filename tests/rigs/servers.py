@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ledgerframes.config.resolving import resolve
+from ledgerframes.config.profiles import resolve
 from ledgerframes.embedded import SANDBOX_USER
 from ledgerframes.network import Network
 from ledgerframes.sandbox.faults import App, Message, Receive, Scope, Send

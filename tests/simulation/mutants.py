@@ -434,7 +434,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
         ("pruned", "ties"), objects=True,
     ),
     "any-digest": Mutant(
-        "an object has the digest that is listed for it", "interfaces.object_files:hmac", _any_digest,
+        "an object has the digest that is listed for it", "interfaces.scan_objects:hmac", _any_digest,
         ("damaged-objects",), objects=True,
     ),
     "lacking-rows-become-final": Mutant(

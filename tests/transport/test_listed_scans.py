@@ -150,7 +150,7 @@ def test_without_a_scan_there_is_nothing_to_ask_for_others():
 
 
 def test_a_variable_and_a_profile_say_it_too(tmp_path):
-    from ledgerframes.config.resolving import resolve
+    from ledgerframes.config.profiles import resolve
 
     (tmp_path / "config.toml").write_text(
         '[profiles.main]\nscan_url = "https://scan.example.com/api/scan"\nfailover = "network"\n', encoding="utf-8"

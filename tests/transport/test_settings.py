@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerframes.config.profiles import config_folder
-from ledgerframes.config.resolving import resolve
+from ledgerframes.config.profiles import config_folder, resolve
 from ledgerframes.config.settings import Settings, is_loopback, source_of
 from ledgerframes.errors import ConfigurationError
 

@@ -13,7 +13,7 @@ from authorities import DAY, Authority
 from hostile_server import answer
 
 import ledgerframes as lf
-from ledgerframes.config.resolving import resolve
+from ledgerframes.config.profiles import resolve
 from ledgerframes.errors import ConfigurationError, NoAnswerError
 from ledgerframes.transport import Endpoint, Sender
 from ledgerframes.transport.tls import TRUST_VARIABLES

@@ -11,8 +11,7 @@ import traceback
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.config.profiles import FILE
-from ledgerframes.config.resolving import resolve
+from ledgerframes.config.profiles import FILE, resolve
 from ledgerframes.config.settings import INTERFACES, InsecureHttpWarning
 from ledgerframes.config.token_sources import CachedToken
 from ledgerframes.errors import ConfigurationError, NoAnswerError, NotAuthorizedError

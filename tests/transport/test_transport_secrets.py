@@ -14,7 +14,7 @@ import pytest
 import urllib3
 from hostile_server import Reply, answer, text, unused_port
 
-from ledgerframes.config.resolving import resolve
+from ledgerframes.config.profiles import resolve
 from ledgerframes.config.settings import Settings
 from ledgerframes.errors import ConfigurationError, LedgerframesError, NoAnswerError, StatusError
 from ledgerframes.transport import Endpoint, Sender, Transport

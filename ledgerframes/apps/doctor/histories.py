@@ -10,8 +10,7 @@ from typing import Final
 from ledgerframes.apps.doctor.diagnosis import Finding, bare
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import LedgerframesError, StoreError
-from ledgerframes.loaders.beginning import having
-from ledgerframes.loaders.extent import EVERYTHING, Extent, extent_of
+from ledgerframes.loaders.extent import EVERYTHING, Extent, extent_of, having
 from ledgerframes.network import Network
 from ledgerframes.number_format import duration_text
 from ledgerframes.paging.cursor import Cursor

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 import pandas as pd
 
 from ledgerframes.arguments import suggesting, whole_number
@@ -14,7 +13,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.errors import InputError, NotFoundError, PagingError
 from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.scan_snapshots import SNAPSHOT_TIME
-from ledgerframes.loaders.extent import first_cursors, within
+from ledgerframes.loaders.extent import first_cursors, times_of, within
 from ledgerframes.loaders.table_loader import needing
 from ledgerframes.paging.cursor import Bound, Cursor, Window, bound, window
 from ledgerframes.paging.tokens import TokenChecks
@@ -83,11 +82,10 @@ def snapshot_times(
             if len(cursors) > _FREE and not bounded:
                 raise _too_many(_FREE, "more than ")
     cursors.sort()
-    micros = np.asarray([place.micros for place in cursors], np.int64)
     frame = pd.DataFrame(
         {
             "migration_id": pd.Series([place.migration_id for place in cursors], dtype="int64"),
-            "record_time": pd.Series(micros.view("datetime64[us]")).dt.tz_localize("UTC"),
+            "record_time": times_of(cursors),
         }
     )
     frame.attrs["source"] = source_of(net.scan.servers[0])

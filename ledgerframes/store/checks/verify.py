@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.decoding.personal import without_members
-from ledgerframes.loaders.beginning import WHOLE, beginning_of, having
 from ledgerframes.loaders.cross_check import CrossCheck, begins_now, compare, served_updates
+from ledgerframes.loaders.extent import WHOLE, beginning_of, having
 from ledgerframes.loaders.normalized import Canonical, canonical_updates
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, before, wanted_window
 from ledgerframes.paging.proofs import Proofs

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ledgerframes.arguments import flag, suggesting
 from ledgerframes.frames import As, Decimals, Lists, check_shape, shape
-from ledgerframes.loaders.beginning import Beginning, warn_of
+from ledgerframes.loaders.extent import Beginning, warn_of
 from ledgerframes.paging.cursor import Bound, Duration, Window, wanted_window, window
 from ledgerframes.store.keywords import AsOf, LoadOptions, SqlOptions
 from ledgerframes.store.lake import Lake

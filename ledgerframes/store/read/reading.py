@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from ledgerframes.arguments import flag
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.loaders.opening import proof
-from ledgerframes.loaders.provenance import provenance
+from ledgerframes.loaders.table_loader import provenance
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
 from ledgerframes.store.coverage_document import Coverage, Progress

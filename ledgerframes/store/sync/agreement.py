@@ -15,7 +15,7 @@ from typing import Final
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError, StoreError
 from ledgerframes.interfaces.history_pages import HistoryPage
-from ledgerframes.loaders.beginning import DSO, known_by
+from ledgerframes.loaders.extent import DSO, known_by
 from ledgerframes.paging.cursor import Cursor, PageIndex, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs

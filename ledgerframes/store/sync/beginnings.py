@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import PartialResultError
 from ledgerframes.interfaces.history_pages import HistoryPage
-from ledgerframes.loaders.beginning import Beginning, proven_by
+from ledgerframes.loaders.extent import Beginning, proven_by
 from ledgerframes.paging.cursor import Cursor, Window
 from ledgerframes.paging.proofs import NOTHING, Proof, Proofs
 from ledgerframes.store.coverage import Interval

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoreError
 from ledgerframes.interfaces.history_pages import HistoryPage
-from ledgerframes.loaders.beginning import known_by
+from ledgerframes.loaders.extent import known_by
 from ledgerframes.paging.cursor import Cursor, PageIndex, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs

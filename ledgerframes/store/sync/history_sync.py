@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, PagingError, RequestError, StoreError
-from ledgerframes.loaders.beginning import Beginning, warn_of
+from ledgerframes.loaders.extent import Beginning, warn_of
 from ledgerframes.loaders.progress import Progress
 from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.paging.cursor import Cursor

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ledgerframes.arguments import choice, duration, flag, names, whole_number
 from ledgerframes.errors import InputError
-from ledgerframes.loaders.contracts import party_list
 from ledgerframes.loaders.extent import newest_time
+from ledgerframes.loaders.snapshots import party_list
 from ledgerframes.paging.cursor import Bound, Duration, When, Window, wanted_window
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import OVERLAP

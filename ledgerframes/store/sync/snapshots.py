@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from ledgerframes.errors import InputError, StoreError
-from ledgerframes.loaders.beginning import known_by
-from ledgerframes.loaders.contracts import (
+from ledgerframes.loaders.extent import known_by
+from ledgerframes.loaders.holdings import load_holdings_summary
+from ledgerframes.loaders.snapshots import (
+    load_instruments,
     load_licenses,
+    load_name_entries,
     load_name_rules,
     load_transfer_offers,
     load_transfer_preapprovals,
+    load_users,
 )
-from ledgerframes.loaders.holdings import load_holdings_summary
-from ledgerframes.loaders.snapshots import load_instruments, load_name_entries, load_users
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.sync.beginnings import Beginnings
 from ledgerframes.store.sync.first_update import first_update
