@@ -80,6 +80,22 @@ def test_each_sync_computes_what_is_new(store, growing):
     assert not store.derive().again
 
 
+def test_the_report_of_a_sync_counts_the_computed_rows_that_it_wrote(store, growing):
+    net, show = growing
+    show(280)
+    store.sync(net, derive=["rewards"], progress=False)
+
+    quiet = store.sync(net, progress=False)
+    held = len(store.load("rewards"))
+    show(300)
+    report = store.sync(net, progress=False)
+
+    assert not any(quiet.rows.values())
+    assert "nothing new" in str(quiet)
+    assert 0 < report.rows["rewards"] < held
+    assert f"{report.rows['rewards']:,} rows of rewards written" in str(report)
+
+
 def test_nothing_changes_without_news(store, net):
     store.sync(net, progress=False, derive=NAMES)
     before = versions(store)

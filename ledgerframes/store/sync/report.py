@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ledgerframes.errors import visible
 from ledgerframes.results import Result, html_pairs
+from ledgerframes.store.derive.tables import DERIVED_TABLES
 
 
 @dataclass(frozen=True, repr=False)
@@ -17,7 +18,7 @@ class SyncReport(Result):
         started_at: UTC, ISO-8601.
         counted_from: the instant that `last` counts back from, if it was given.
         seconds: how long it took.
-        rows: rows added, by table.
+        rows: rows added, by table; of computed tables rows added or changed.
         requests: requests sent, each attempt counted.
         bytes: bytes received in bodies, after decompression.
         retries: attempts after a failed one.
@@ -60,7 +61,11 @@ class SyncReport(Result):
 
     def lines(self) -> list[tuple[str, str]]:
         """The lines of a printed report, as pairs of a name and a text."""
-        rows = ", ".join(f"{count:,} {name}" for name, count in self.rows.items() if count) or "nothing new"
+        added = [
+            f"{count:,} rows of {name} written" if name in DERIVED_TABLES else f"{count:,} {name}"
+            for name, count in self.rows.items() if count
+        ]  # fmt: skip
+        rows = ", ".join(added) or "nothing new"
         speed = f"{self.bytes / 1e6 / self.seconds:,.1f} MB/s" if self.seconds else ""
         stages = ", ".join(
             f"{name} {times['seconds']:.2f} s ({times['cpu_seconds']:.2f} s CPU)" for name, times in self.stages.items()

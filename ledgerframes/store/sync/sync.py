@@ -140,7 +140,8 @@ class _Run:
         chosen = self._request.derive
         wanted = derived_tables(self._lake) if chosen is None else tuple(chosen)
         if wanted:
-            self._rows |= derive_tables(self._lake, wanted).rows
+            written = derive_tables(self._lake, wanted).written
+            self._rows |= {name: count for name, count in written.items() if count}
 
     def _recognise(self, of: TableSet) -> None:
         """Check the network before syncing a history that the store does not have yet.
