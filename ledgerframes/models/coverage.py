@@ -40,16 +40,16 @@ def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) 
         raise PartialResultError(f"{name} has a gap, for its load ended early; load it again, or {advice}")
     if opening is not None:
         return
-    if not attrs:
-        # Frames lose their attrs in many pandas operations, so an absent proof is not a proof.
-        raise PartialResultError(f"{name} does not say where it begins (it has no attrs); {advice}")
     if "selected_of" in attrs:
         raise PartialResultError(
             f"{name} no longer has the {attrs['selected_of']:,} rows that were loaded, so it does not show where it"
             f" begins or that nothing is missing; {advice}"
         )
+    if "from_beginning" not in attrs:
+        # Frames lose their attrs in many pandas operations, and files may have none: an absent proof is not a proof.
+        raise PartialResultError(f"{name} does not say where it begins (it has no attrs of a load); {advice}")
     # None: nothing shows whether the ledger began earlier, as on one without a DSO.
-    if attrs.get("from_beginning", False) is False:
+    if attrs["from_beginning"] is False:
         raise PartialResultError(f"{name} does not begin at ledger begin (it is {attrs.get('range')!r}); {advice}")
 
 

@@ -103,6 +103,14 @@ def test_types_of_exact_frames_do_not_depend_on_their_rows(history, tmp_path, ro
         assert pq.read_schema(tmp_path / "mine.parquet").field("amount").type == declared.field("amount").type
 
 
+def test_exported_events_are_said_to_lack_the_proof_of_where_they_begin(history, tmp_path):
+    lf.export(history, tmp_path / "out")
+
+    with pytest.raises(lf.errors.PartialResultError, match="does not say where it begins"):
+        lf.supply(tmp_path / "out")
+    assert lf.supply(tmp_path / "out", opening="nothing").equals(lf.supply(history, decimals="float"))
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_frames_leave_by_the_ways_of_pandas_and_to_excel_by_export(history, tmp_path):
     rewards = lf.rewards(history)
