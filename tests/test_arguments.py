@@ -17,7 +17,7 @@ import ledgerframes as lf
 from ledgerframes.arguments import choice, duration, flag, names, whole_number
 from ledgerframes.config.settings import Settings
 from ledgerframes.errors import ConfigurationError, InputError
-from ledgerframes.store.sync.repeating import follow
+from ledgerframes.store.sync.follow import repeat
 from ledgerframes.timestamps import to_micros
 
 SECOND = 1_000_000
@@ -278,7 +278,7 @@ def test_a_tail_says_it_too():
         raise MemoryError
 
     with pytest.raises(ConfigurationError, match=r"^follow ran out of memory"):
-        next(follow(sync, 1.0, threading.Event()))
+        next(repeat(sync, 1.0, threading.Event()))
 
 
 OUT_OF_MEMORY = """

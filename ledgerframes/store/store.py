@@ -26,10 +26,9 @@ from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.exports import export
-from ledgerframes.store.read.frames import coverage_frame, runs_frame
+from ledgerframes.store.read.frames import coverage_frame, runs_frame, store_html
 from ledgerframes.store.read.loading import dask, load, part_of, scan, sql, whole
 from ledgerframes.store.read.reporting import report
-from ledgerframes.store.read.shown import store_html
 from ledgerframes.store.sync.follow import follow
 from ledgerframes.store.sync.rejects import retry
 from ledgerframes.store.sync.report import SyncReport

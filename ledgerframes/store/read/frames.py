@@ -1,4 +1,4 @@
-"""The coverage and the syncs of a store as frames; `Store` returns them."""
+"""The coverage and the syncs of a store as frames, and a store in notebooks; `Store` returns them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import pyarrow as pa
 
+from ledgerframes.results import html_table
 from ledgerframes.store.coverage import BEGINNING, CLOSED, intersection
 from ledgerframes.store.coverage_document import Begin, Coverage
 
@@ -75,3 +76,20 @@ def runs_frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
 def _times(micros: Sequence[int | None]) -> pd.Series:
     series: pd.Series = pa.array(micros, pa.timestamp("us", "UTC")).to_pandas()
     return series
+
+
+def store_html(place: str, tables: pd.DataFrame, covered: pd.DataFrame) -> str:
+    """The stored tables and the covered ranges as HTML tables."""
+    columns = (tables["table"], tables["rows"], tables["bytes"])
+    sizes = [(name, f"{rows:,}", f"{size / 1e6:,.1f}") for name, rows, size in zip(*columns, strict=True)]
+    ranges = [
+        (str(migration_id), _to_the_minute(after, "its beginning"), _to_the_minute(up_to, "its end"))
+        for migration_id, after, up_to in zip(covered["migration_id"], covered["after"], covered["up_to"], strict=True)
+    ]
+    return html_table(f"Store {place}", ("table", "rows", "MB"), sizes) + html_table(
+        "covered, in record time (UTC)", ("migration", "after", "up to"), ranges
+    )
+
+
+def _to_the_minute(moment: pd.Timestamp, absent: str) -> str:
+    return absent if pd.isna(moment) else f"{moment:%Y-%m-%d %H:%M}"

@@ -24,8 +24,7 @@ from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.beginnings import Beginnings, SentPage
 from ledgerframes.store.sync.compare import Comparison, DisagreesError, FirstPage, Shown, Tail, lacking_updates, tail_of
 from ledgerframes.store.sync.first_update import another_network
-from ledgerframes.store.sync.page_requests import ask
-from ledgerframes.store.sync.servers import AgreedServers, PageSize
+from ledgerframes.store.sync.servers import AgreedServers, PageSize, ask
 from ledgerframes.timestamps import LATEST
 
 _log = logging.getLogger("ledgerframes.store")

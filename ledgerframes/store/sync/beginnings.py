@@ -19,8 +19,7 @@ from ledgerframes.loaders.extent import Beginning, proven_by
 from ledgerframes.paging.cursor import Cursor, Window
 from ledgerframes.paging.proofs import NOTHING, Proof, Proofs
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.sync.page_requests import ask
-from ledgerframes.store.sync.servers import AgreedServers, Began
+from ledgerframes.store.sync.servers import AgreedServers, Began, ask
 from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 _log = logging.getLogger("ledgerframes.store")

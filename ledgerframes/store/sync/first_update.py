@@ -11,8 +11,7 @@ from ledgerframes.paging.cursor import Cursor, PageIndex, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.sync.beginnings import Beginnings
-from ledgerframes.store.sync.page_requests import ask
-from ledgerframes.store.sync.servers import AgreedServers
+from ledgerframes.store.sync.servers import AgreedServers, ask
 
 _UNKNOWN: Final = "it does not show yet whether it belongs to the network"
 

@@ -1,16 +1,19 @@
-"""`Store.follow`: a live tail, sync after sync."""
+"""`Store.follow`: a live tail, sync after sync; `repeat` runs them until it is stopped."""
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from ledgerframes.arguments import duration, suggesting
+from ledgerframes.arguments import duration, enough_memory, suggesting
+from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
 from ledgerframes.paging.cursor import Bound, Duration
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.store.sync.repeating import follow as repeat
+from ledgerframes.stopping import SLICE
 from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
@@ -18,6 +21,8 @@ from ledgerframes.store.sync.sync import run_sync
 if TYPE_CHECKING:
     from ledgerframes.network import Network
     from ledgerframes.store.store import Store
+
+_log = logging.getLogger("ledgerframes.store")
 
 
 @suggesting
@@ -90,3 +95,23 @@ def follow(
         derive=derive, source=source,
     )  # fmt: skip
     return repeat(lambda: run_sync(self._lake, net, replace(request)), seconds, stop or threading.Event())
+
+
+def repeat(sync: Callable[[], SyncReport], seconds: float, stop: threading.Event) -> Iterator[SyncReport]:
+    """Run a sync every `seconds`; a server's fault ends one sync, and the next one tries again.
+
+    Raises:
+        LedgerframesError: no later sync would succeed: the store, the settings or the arguments are at fault.
+    """
+    while not stop.is_set():
+        began = time.monotonic()
+        try:
+            with enough_memory("follow"):
+                report = sync()
+            yield report
+        # A StoreError is not among them: no later sync would fix the store by itself.
+        except (RequestError, DecodeError, PagingError, PartialResultError) as error:
+            _log.warning("the sync ended early; the next one starts in %g s: %s", seconds, error)
+        # A wait for an event does not notice a signal that another thread received.
+        while not stop.is_set() and (left := began + seconds - time.monotonic()) > 0:
+            time.sleep(min(left, SLICE))

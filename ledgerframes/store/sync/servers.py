@@ -1,4 +1,4 @@
-"""`AgreedServers`: the servers of one sync, those left out, and the size of the pages that they send."""
+"""`AgreedServers`: the servers of one sync, those left out, and their page sizes; `ask` requests a page of one."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from ledgerframes.decoding.paged_histories import PagedHistory
-from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, Smaller
+from ledgerframes.errors import RequestError, StatusError
+from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, Smaller, named_maximum, smaller_page
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.modes import PageQuery
+from ledgerframes.paging.proofs import Proofs
 from ledgerframes.stopping import Stop
+from ledgerframes.store.sync.probing import ignores_cursor
 from ledgerframes.transport import Answer
 from ledgerframes.transport.server_memory import PageSizes
 
@@ -158,3 +161,44 @@ class AgreedServers:
             self.left_out[server] = str(why)
             _log.warning("%s is left out of this sync: %s", server, why)
         return True
+
+
+def ask(
+    servers: AgreedServers, proofs: Proofs, after: Cursor | None, page_size: int, server: str, *, insist: bool = False
+) -> tuple[int, Answer[HistoryPage]]:
+    """Request a page from one server, to compare servers with each other and a store.
+
+    Returns the page size used in the end, and the answer.
+
+    Args:
+        servers: the servers.
+        proofs: records what is shown.
+        after: the cursor to start after; None means the beginning of the ledger.
+        page_size: items to ask for.
+        server: the server.
+        insist: whether to retry if it sends no page.
+    """
+    size = min([page_size, *filter(None, servers.page_sizes.limits(server))])
+
+    def revise(error: RequestError) -> PageQuery | None:
+        nonlocal size
+        smaller = smaller_page(size, error)
+        if smaller == size:
+            return None
+        size = smaller
+        return PageQuery(after, size)
+
+    # The only server gets the usual retries; one that was left out meanwhile is asked itself, with no substitute.
+    named = None if servers.servers == (server,) else (server,) if insist else server
+    try:
+        answer = servers.send_page(PageQuery(after, size), server=named, revise=revise)
+    except StatusError as error:  # a named server is asked once, even if the page was too large for it
+        maximum = named_maximum(error)
+        if maximum is None or maximum >= page_size:
+            raise
+        return ask(servers, proofs, after, maximum, server, insist=insist)
+    cursors = answer.value.page_index.cursors
+    if cursors and after is not None and cursors[0] <= after:
+        raise ignores_cursor(servers, server, after, cursors[0])
+    proofs.saw(server, cursors)
+    return size, answer

@@ -20,8 +20,6 @@ _CLOSE_ENOUGH: Final = 8
 _FACTOR: Final = 16
 _AT_ONCE: Final = 6  # more probes do not improve the cut, and delay the workers
 _STEPS: Final = 12  # from a page to everything between the years 1 and 9999
-# A part costs its reader up to a page beyond its end, so less than two pages gain nothing.
-_PAGES_WORTH_SHARING: Final = 2
 # The density is an estimate, and a page that is a little too small costs another request.
 _AT_LEAST: Final = 20
 
