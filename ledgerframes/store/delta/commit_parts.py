@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 #: The name under which a log stores the number of its document.
 NUMBER: Final = "ledgerframes"
-_EXTREMES: Final = ("min.", "max.")
-_TIME: Final = pa.timestamp("us", "UTC")
 
 
 def holds_the_same(stored: pa.DataType, declared: pa.DataType) -> bool:

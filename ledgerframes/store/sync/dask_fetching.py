@@ -1,4 +1,4 @@
-"""`ClusterFetcher` reads segments of objects on the workers of a Dask cluster; `Store.sync(engine=)` uses it.
+"""`ClusterReader` reads segments of objects on the workers of a Dask cluster; `Store.sync(engine=)` uses it.
 
 A worker reads a segment, stores its rows as files and returns their names. The calling process commits, so nothing is
 stored twice when a worker dies and its segment is read again. This process reads by pages whatever objects lack: a
@@ -18,11 +18,11 @@ from ledgerframes.config.settings import Settings
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.objects.segments import Segment
-from ledgerframes.store.coverage import BEGINNING, Interval, beyond
+from ledgerframes.store.coverage import BEGINNING, Interval
 from ledgerframes.store.delta.new_files import Destination
 from ledgerframes.store.engines import worker_count
 from ledgerframes.store.sync.fetched import Fetched, Opening
-from ledgerframes.store.sync.fetching import LocalFetcher
+from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.scheduling import ThreadScheduler
 from ledgerframes.store.sync.segment_work import SegmentRows, SegmentTask, read_segment
 from ledgerframes.store.sync.shards import find_top
@@ -71,58 +71,38 @@ class _Part:
 
 
 @dataclass
-class ClusterFetcher:
-    """A `Fetcher` that lets the workers of a cluster read segments of objects.
+class ClusterReader:
+    """Lets the workers of a cluster read segments of objects; the `Fetcher` that calls it reads what they lack.
 
     Attributes:
         engine: the cluster's client.
         settings: the workers' connection settings.
-        local: reads what objects lack.
+        prober: finds out where a migration begins and ends.
         objects: the objects to read.
         destinations: where the workers store rows.
     """
 
     engine: Any
     settings: dict[str, Any]
-    local: LocalFetcher
+    prober: Prober
     objects: ObjectPages
     destinations: tuple[Destination, ...]
     _keys: Iterator[int] = field(default_factory=lambda: count(-1, -1))  # those of pages count upwards
 
-    @property
-    def left(self) -> list[str]:
-        """The parts that could not be read for now, in words."""
-        return self.local.left
-
-    @property
-    def seconds(self) -> float:
-        """Time spent on pages; that of the workers is not measured."""
-        return self.local.seconds
-
-    @property
-    def cpu_seconds(self) -> float:
-        """Processor time spent on pages."""
-        return self.local.cpu_seconds
-
     def read(self, intervals: Sequence[Interval]) -> Generator[Fetched]:
-        """Read all intervals: segments of objects first, then by pages what they lack.
+        """The rows of all segments within some intervals.
 
         Raises:
             LedgerframesError: an error of a worker.
         """
         parts = [part for interval in intervals for part in self._parts(interval)]
-        done: list[Interval] = []
         for part, rows in self._worked(parts):
             if rows.failed:
                 _log.warning(
                     "a worker could not read the objects of %s: %s Pages are read instead.", part.interval, rows.failed
                 )
             if rows.last is not None:
-                done.append(part.interval._replace(hi=rows.last))
-                yield self._fetched(part.key, done[-1], part.breaks, rows)
-        rest = beyond(intervals, done)
-        if rest:
-            yield from self.local.read(rest)
+                yield self._fetched(part.key, part.interval._replace(hi=rows.last), part.breaks, rows)
 
     def _worked(self, parts: Sequence[_Part]) -> Generator[tuple[_Part, SegmentRows]]:
         """The results of the workers, in any order."""
@@ -160,14 +140,14 @@ class ClusterFetcher:
         """The segments within an interval, each without its last `settle`, which may be incomplete."""
         if not self.objects.known or not self.objects.index.segments:
             return []
-        probe = self.local.prober.time_after
+        probe = self.prober.time_after
         first, own = probe(interval.migration_id, interval.lo), self._first_of(interval)
         first = min((at for at in (first, own) if at is not None), default=None)
         if first is None or first >= interval.hi:
             return []
         top = find_top(interval._replace(lo=first), probe, workers=4, each=ThreadScheduler().each, scale=1_000_000)
         parts: list[_Part] = []
-        breaks = self.local.prober.proofs.breaks(self.objects.lister)
+        breaks = self.prober.proofs.breaks(self.objects.lister)
         low = interval.lo
         for segment in self.objects.index.segments:
             begins = segment.after

@@ -45,7 +45,6 @@ class Fetched:
         ended: whether the shard is finished.
         exhausted: whether the server had nothing more in this migration.
         files: rows in files stored by a worker, by table.
-        senders: all senders, if there may be several.
         openings: the pages before which items may have been pruned.
     """
 
@@ -60,7 +59,6 @@ class Fetched:
     ended: bool = False
     exhausted: bool = False
     files: Mapping[str, Sequence[NewFile]] = field(default_factory=dict)
-    senders: tuple[str, ...] = ()
     openings: tuple[Opening, ...] = ()
 
     @property

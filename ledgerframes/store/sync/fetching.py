@@ -1,4 +1,4 @@
-"""`LocalFetcher` reads intervals of the history with workers of this process; `HistorySync` commits their rows."""
+"""`Fetcher` reads intervals of the history with workers of this process; `HistorySync` commits their rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Final, Protocol
+from typing import Final
 
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError
 from ledgerframes.interfaces.history import HistorySession, PageRows
@@ -18,7 +18,7 @@ from ledgerframes.objects.page_source import likely_sender, sender_of
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Mode, Outcome, Reading
 from ledgerframes.paging.proofs import NOTHING
-from ledgerframes.store.coverage import Interval, window_of
+from ledgerframes.store.coverage import Interval, beyond, window_of
 from ledgerframes.store.sync.fetched import Fetched, Opening
 from ledgerframes.store.sync.gathering import Gathering
 from ledgerframes.store.sync.probing import Prober, first_after
@@ -32,31 +32,8 @@ _SHARDS_PER_WORKER: Final = 4
 _LEAST_PAGES: Final = 4  # a shard reads up to a page beyond its end in vain
 
 
-class Fetcher(Protocol):
-    """Reads intervals of the history and decodes them."""
-
-    @property
-    def left(self) -> list[str]:
-        """The parts that could not be read for now, in words."""
-
-    @property
-    def seconds(self) -> float:
-        """Time the workers spent, waiting for answers included."""
-
-    @property
-    def cpu_seconds(self) -> float:
-        """Processor time of the workers."""
-
-    def read(self, intervals: Sequence[Interval]) -> Generator[Fetched]:
-        """Read all intervals; results of one shard come in order, shards are interleaved.
-
-        Raises:
-            LedgerframesError: an error of a worker, after the results before it.
-        """
-
-
 @dataclass
-class LocalFetcher:
+class Fetcher:
     """Workers of this process; a long interval is cut into more parts than there are workers.
 
     They fetch, and parse pages if the compiled decoder does that without the interpreter's lock. Columns are built in
@@ -70,9 +47,10 @@ class LocalFetcher:
         page_size: items per request.
         scheduler: runs the workers.
         ending: called if a read ends early, to interrupt what workers wait for.
-        left: see `Fetcher`, like the other two.
-        seconds: the same.
-        cpu_seconds: the same.
+        segments: reads segments of objects on a cluster, before anything is read here.
+        left: the parts that could not be read for now, in words.
+        seconds: time the workers spent, waiting for answers included; that of a cluster is not measured.
+        cpu_seconds: their processor time.
     """
 
     source: AgreedServers
@@ -82,6 +60,7 @@ class LocalFetcher:
     page_size: int
     scheduler: Scheduler
     ending: Callable[[], None]
+    segments: Callable[[Sequence[Interval]], Iterator[Fetched]] | None = None
     left: list[str] = field(default_factory=list)
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -96,7 +75,14 @@ class LocalFetcher:
         Raises:
             LedgerframesError: an error of a worker, after the pages before it.
         """
-        for interval in intervals:
+        done: list[Interval] = []
+        for fetched in self.segments(intervals) if self.segments is not None else ():
+            done.append(fetched.read)
+            yield fetched
+        rest = beyond(intervals, done) if done else intervals
+        if not rest:
+            return
+        for interval in rest:
             self._put(self._shard(interval, uncut=self.workers > 1))
         workers = [self._work() for _ in range(self.workers)]
         with closing(self.scheduler.run(workers, ending=self.ending)) as results:

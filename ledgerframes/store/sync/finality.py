@@ -41,9 +41,9 @@ class Finality:
         Raises:
             StoreError: a server lacks a stored update in the part that it has shown completely.
         """
-        for server in filter(None, (fetched.server, *fetched.senders)):
+        if fetched.server:
             # The first count is kept: any break since then makes all later pages doubtful.
-            self._senders.setdefault(server, fetched.breaks)
+            self._senders.setdefault(fetched.server, fetched.breaks)
         self._openings += [(fetched.key, opening) for opening in fetched.openings]
         before = self._final.get(fetched.key, fetched.read.lo)
         changes = fetched.has_rows or fetched.span.lo < fetched.span.hi or fetched.settled > before or fetched.exhausted

@@ -1,4 +1,4 @@
-"""`read_segment` reads a segment of objects on a worker of a Dask cluster; `ClusterFetcher` hands segments out.
+"""`read_segment` reads a segment of objects on a worker of a Dask cluster; `ClusterReader` hands segments out.
 
 A worker writes the rows as files of the store, so that they need not be transferred.
 """

@@ -26,7 +26,7 @@ from ledgerframes.store.lake import Lake
 from ledgerframes.store.sync.active_contracts import SnapshotSync
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.committing import CommitSize, Committer
-from ledgerframes.store.sync.fetching import Fetcher, LocalFetcher
+from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.from_objects import objects_of
 from ledgerframes.store.sync.gathering import Gathering, PageDecoder
@@ -300,15 +300,13 @@ def _history_sync(
     # Only rows are read from objects; servers show the network and its newest items.
     pages = None if objects is None else ObjectPages(servers, objects, servers.left_out, servers.begins)
     read = servers if pages is None else replace(servers, source=pages)
-    local = LocalFetcher(
-        read, prober, gathering, request.workers, request.page_size, request.scheduler, ending=stop.set
-    )
-    fetch: Fetcher = local
+    fetch = Fetcher(read, prober, gathering, request.workers, request.page_size, request.scheduler, ending=stop.set)
     if request.engine is not None and pages is not None:
-        from ledgerframes.store.sync.dask_fetching import ClusterFetcher, plain_settings
+        from ledgerframes.store.sync.dask_fetching import ClusterReader, plain_settings
 
         settings = plain_settings(net.settings, workers=worker_count(request.engine))
-        fetch = ClusterFetcher(request.engine, settings, local, pages, tuple(history.destinations.values()))
+        places = tuple(history.destinations.values())
+        fetch.segments = ClusterReader(request.engine, settings, prober, pages, places).read
     commit = Committer(
         history, request.scheduler, CommitSize(request.commit_bytes), request.clock.monotonic, finality.confirm
     )
