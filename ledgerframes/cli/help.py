@@ -7,7 +7,7 @@ from collections.abc import Set
 from typing import Any, Final
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 #: The commands in the order of their groups.
 _GROUPS: Final = {
@@ -40,6 +40,8 @@ _TABLES: Final = re.compile(
     r"\bstore\.(sync|derive)\((?:net, )?(?:tables=)?\[['\"](\w+)['\"]\](?:, parties=\[\.\.\.\])?\)"
 )
 _LAKE: Final = re.compile(r"\bstore\.(sync|derive|check|repair|verify|compact|syncs)\((?:net)?\)")
+#: A duration is a text in a shell.
+_TIMEDELTA: Final = re.compile(r",(?: or)? as a timedelta")
 #: The state before a range can only be given in Python.
 _OPENING: Final = re.compile(r"(?:,? or|;) (?:give )?opening=[^;]*")
 #: The advice to take a part, which not every command can.
@@ -67,10 +69,9 @@ class Command(_InOrder, TyperCommand):
         typed = ctx.meta.get(ARGS, [])
         left_out = 0
         for option in self.get_params(ctx):
-            if isinstance(option, TyperOption):
-                option.metavar = _word(option)
-                if not option.hidden and "--help-all" not in typed and _is_rare(option, typed):
-                    option.hidden, left_out = True, left_out + 1
+            _put_in_words(option)
+            if isinstance(option, TyperOption) and not option.hidden and _is_rare(option, typed):
+                option.hidden, left_out = True, left_out + 1
         if left_out:
             self.epilog = f"{left_out} more options: {ctx.command_path} --help-all"
         super().format_help(ctx, formatter)
@@ -93,8 +94,7 @@ class Group(_InOrder, TyperGroup):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
         for option in self.get_params(ctx):
-            if isinstance(option, TyperOption):
-                option.metavar = _word(option)
+            _put_in_words(option)
         super().format_help(ctx, formatter)
 
 
@@ -115,6 +115,15 @@ def _name(info: Any) -> str:
     return str(info.name or info.callback.__name__)
 
 
+def _put_in_words(parameter: Any) -> None:
+    """Give a parameter a word in place of Python's type; an argument's name is that word."""
+    if isinstance(parameter, TyperOption):
+        parameter.metavar = _word(parameter)
+    elif isinstance(parameter, TyperArgument):
+        parameter.metavar = parameter.metavar or str(parameter.name).upper()
+        parameter.display_type_rich = lambda **_: None  # type: ignore[method-assign]
+
+
 def _word(option: TyperOption) -> str:
     """The placeholder of the value; none for a flag."""
     if option.is_flag:
@@ -125,7 +134,9 @@ def _word(option: TyperOption) -> str:
 
 
 def _is_rare(option: TyperOption, typed: list[str]) -> bool:
-    """Whether few need it: of the network, or of a single table that was not named."""
+    """Whether few need it: of the network, or of a single table that was not named; none is where all are asked for."""
+    if "--help-all" in typed:
+        return False
     if option.name in _RARE:
         return True
     tables, mark, _ = (option.help or "").partition(": ")
@@ -141,7 +152,7 @@ def of_the_shell(message: str, options: Set[str], *, partial: bool) -> str:
         options: the arguments that are options in a shell, as Python names them.
         partial: whether the command can take a part of a range.
     """
-    message = _OPENING.sub("", _CONNECT.sub(r"\1=", message))
+    message = _TIMEDELTA.sub("", _OPENING.sub("", _CONNECT.sub(r"\1=", message)))
     message = message if partial else _PARTIAL.sub("", message)
     message = _TABLES.sub(
         lambda call: f"ledgerframes {call[1]} LAKE {'--tables ' if call[1] == 'sync' else ''}{call[2]}", message

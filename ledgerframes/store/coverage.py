@@ -29,9 +29,9 @@ class Interval(NamedTuple):
     hi: int
 
     def __str__(self) -> str:
-        low = "its beginning" if self.lo <= BEGINNING else format_timestamp(self.lo)
+        low = "from its start" if self.lo <= BEGINNING else f"after {format_timestamp(self.lo)}"
         high = "its end" if self.hi >= CLOSED else format_timestamp(self.hi)
-        return f"migration {self.migration_id} after {low} up to {high}"
+        return f"migration {self.migration_id} {low} up to {high}"
 
     @property
     def after(self) -> Cursor | None:

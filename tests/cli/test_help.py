@@ -28,7 +28,7 @@ def test_help_fits_a_screen_and_says_no_type_of_python(command, monkeypatch, nam
     words = command(name, "--help").out
 
     assert len(words.splitlines()) <= 55
-    assert not any(kind in words for kind in ("<bool>", "list[", "<float>"))
+    assert not any(kind in words for kind in ("<bool>", "list[", "<float>", "<str>", "<path>"))
 
 
 def test_options_of_a_single_table_are_shown_with_that_table_or_when_everything_is_asked_for(command):
