@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
 
 from ledgerframes.arguments import choice, flag, names, shown, suggesting
 from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
-from ledgerframes.paging.cursor import Bound, Duration, wanted_window
+from ledgerframes.paging.cursor import Bound, Duration, Window, wanted_window
+from ledgerframes.store.derive.tables import DERIVED_TABLES, OPEN_CONTRACTS
 from ledgerframes.store.keywords import AsOf
-from ledgerframes.store.read.reading import exported
-from ledgerframes.store.read.windows import lake_window
+from ledgerframes.store.read.reading import Part, batches_of
+from ledgerframes.store.read.windows import lake_window, require
 from ledgerframes.store.star.exporting import export_star, star_format
+from ledgerframes.store.stored_tables import declared
+from ledgerframes.store.table_sets import set_of
 
 if TYPE_CHECKING:
     from ledgerframes.store.store import Store
+    from ledgerframes.store.view import View
 
 
 @suggesting
@@ -93,7 +100,7 @@ def export(
     wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
     chosen = None if tables is None else names(tables, "tables")
     view = self._lake.existing(as_of)
-    sources = exported(
+    sources = _sources(
         view, self._lake.url, chosen, (start, end, last), allow_partial=allow_partial,
         personal=flag(personal, "personal"),
     )  # fmt: skip
@@ -117,3 +124,28 @@ def _refuse_with_model(**arguments: object) -> None:
                 f'{name}={shown(value)} is not valid with model="star", which has tables of its own, for the whole'
                 f" history; leave {name}= out, or leave model= out"
             )
+
+
+def _sources(
+    view: View,
+    url: str,
+    tables: Sequence[str] | None,
+    bounds: tuple[Bound | None, Bound | None, Duration | None],
+    *,
+    allow_partial: bool,
+    personal: bool = False,
+) -> dict[str, Callable[[], pa.RecordBatchReader]]:
+    """The input of an export: each table's rows in batches, opened when its turn comes; snapshots whole."""
+    view.to_show(personal=personal)
+    sources: dict[str, Callable[[], pa.RecordBatchReader]] = {}
+    every = [name for name in view.versions if name != OPEN_CONTRACTS.name]
+    for name in every if tables is None else tables:
+        declared(name)
+        if name not in view.tables:
+            raise InputError(f"tables: {name!r} is not exported; the store has {', '.join(every) or 'no table yet'}")
+        require(view, name, url)
+        ranged = name in DERIVED_TABLES or set_of(name) is not None
+        window = lake_window(view, name, *bounds).wanted if ranged else Window()
+        part = Part.of(view, name, window, allow_partial=allow_partial)
+        sources[name] = partial(batches_of, part.table, part.data, part.rows)
+    return sources

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,28 +11,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.arguments import flag
-from ledgerframes.errors import InputError, PartialResultError
+from ledgerframes.errors import PartialResultError
 from ledgerframes.loaders.opening import proof
 from ledgerframes.loaders.table_loader import provenance
-from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window
+from ledgerframes.paging.cursor import Cursor, Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
 from ledgerframes.store.coverage_document import Coverage, Progress
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.row_order import SLAB, windows
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.progress import read as read_progress
-from ledgerframes.store.derive.tables import DERIVED_TABLES, OPEN_CONTRACTS
+from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.read.windows import (
     LakeWindow,
     begin_of,
     check_reach,
-    lake_window,
     reach_of,
-    require,
     rows_by_time,
 )
 from ledgerframes.store.stored_snapshots import State, StoredSnapshot, rows_of_whole
-from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.table_sets import VERDICTS, set_of
 from ledgerframes.store.view import View
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
@@ -374,28 +370,3 @@ def _settled(shown: Sequence[Interval], settled: Sequence[Interval]) -> Cursor |
         if final is None or final.hi < interval.hi:
             break
     return cursor
-
-
-def exported(
-    view: View,
-    url: str,
-    tables: Sequence[str] | None,
-    bounds: tuple[Bound | None, Bound | None, Duration | None],
-    *,
-    allow_partial: bool,
-    personal: bool = False,
-) -> dict[str, Callable[[], pa.RecordBatchReader]]:
-    """The input of an export: each table's rows in batches, opened when its turn comes; snapshots whole."""
-    view.to_show(personal=personal)
-    sources: dict[str, Callable[[], pa.RecordBatchReader]] = {}
-    every = [name for name in view.versions if name != OPEN_CONTRACTS.name]
-    for name in every if tables is None else tables:
-        declared(name)
-        if name not in view.tables:
-            raise InputError(f"tables: {name!r} is not exported; the store has {', '.join(every) or 'no table yet'}")
-        require(view, name, url)
-        ranged = name in DERIVED_TABLES or set_of(name) is not None
-        window = lake_window(view, name, *bounds).wanted if ranged else Window()
-        part = Part.of(view, name, window, allow_partial=allow_partial)
-        sources[name] = partial(batches_of, part.table, part.data, part.rows)
-    return sources
