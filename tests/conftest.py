@@ -41,6 +41,25 @@ def truth(net):
     return list(net.sandbox.world.items())
 
 
+@pytest.fixture(scope="session")
+def switched():
+    """Twelve days with everything that the economy knows, a vote for the second version of rewards too; read only."""
+    with lf.sandbox(seed=7, days=12, reward_version="switch") as network:
+        yield network
+
+
+@pytest.fixture(scope="session")
+def exact_history(net):
+    """The whole history of `net`, with exact amounts."""
+    return lf.load_history(net, start="begin", as_="arrow", progress=False, decimals="exact")
+
+
+@pytest.fixture(scope="session")
+def switched_history(switched):
+    """The whole history of `switched`, with exact amounts."""
+    return lf.load_history(switched, start="begin", as_="arrow", progress=False, decimals="exact")
+
+
 @pytest.fixture(autouse=True)
 def closed_figures():
     """What a test drew does not stay open, as matplotlib warns of more than twenty figures."""

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.models.computing import together
 from ledgerframes.tables.derived import DERIVED
 from tests.economics.histories import WHOLE, frame_of
 from tests.rigs.servers import simulated
@@ -31,72 +32,101 @@ def arrow(net):
     return lf.load_history(net, start="begin", progress=False, as_="arrow")
 
 
+def rows_of_all(events, *, begun=False):
+    """The rows of every table, of one history or of events.
+
+    Args:
+        events: in whatever form.
+        begun: say that nothing was before them.
+    """
+    with together(events, opening="nothing" if begun else None) as inputs:
+        options = {"opening": "nothing", "seen": []} if begun else {}
+        return {
+            name: run(name, inputs, as_="arrow", **{key: options[key] for key in options.keys() & arguments(name)})
+            for name in TABLES
+        }
+
+
+def arguments(name):
+    return inspect.signature(getattr(lf, name)).parameters.keys()
+
+
+@pytest.fixture(scope="module")
+def rows(arrow):
+    """Those of the history in Arrow."""
+    return rows_of_all(arrow)
+
+
+def assert_same(found, wanted):
+    assert [name for name in TABLES if not found[name].equals(wanted[name])] == []
+
+
 @every_table
-def test_every_form_of_the_events_gives_the_declared_rows_and_their_provenance(name, history, arrow):
-    table = TABLES[name]
-    found = run(name, arrow, as_="arrow")
+def test_rows_are_as_declared(name, rows):
+    table, found = TABLES[name], rows[name]
+
     assert [(field.name, field.type) for field in found.schema] == [(one.name, one.type) for one in table.schema]
     assert [one.name for one in table.columns if not one.nullable and found[one.name].null_count] == []
     assert not found.select(list(table.key)).to_pandas().duplicated().any()
 
-    assert run(name, history, as_="arrow").equals(found)
+
+def test_a_history_in_pandas_and_a_store_give_the_same_rows(history, lake, rows):
+    assert_same(rows_of_all(history), rows)
+    assert_same(rows_of_all(lake), rows)
+
+
+def test_a_history_in_polars_gives_the_same_rows_but_does_not_say_what_it_covers(arrow, rows):
     # polars holds no provenance, which would prove that nothing was before the events
-    taken = inspect.signature(getattr(lf, name)).parameters
-    begun = {key: value for key, value in (("opening", "nothing"), ("seen", [])) if key in taken}
-    of_polars = run(name, lf.types.History(*(pl.from_arrow(one) for one in arrow)), as_="arrow", **begun)
-    if name in {"active_parties", "template_activity"}:
-        assert of_polars["whole"].null_count == len(of_polars)
-        of_polars, found = of_polars.drop_columns("whole"), found.drop_columns("whole")
-    assert of_polars.equals(found)
+    found = rows_of_all(lf.types.History(*(pl.from_arrow(one) for one in arrow)), begun=True)
 
-    alone = run(name, history.events)
-    assert type(alone) is pd.DataFrame
-    assert {key: alone.attrs[key] for key in ("source", "range")} == {
-        key: history.events.attrs[key] for key in ("source", "range")
-    }
-    assert alone.attrs["range"].startswith("ledger begin to ")
-    assert alone.attrs["table"] == table.name
-    assert isinstance(alone.attrs["not_understood"], dict)
+    cut = dict(rows)
+    for name in ("active_parties", "template_activity"):
+        assert found[name]["whole"].null_count == len(found[name])
+        found[name], cut[name] = found[name].drop_columns("whole"), cut[name].drop_columns("whole")
+    assert_same(found, cut)
 
 
-@pytest.mark.long(quick=3)
-@every_table
-def test_a_parquet_file_gives_the_same_rows(name, arrow, tmp_path):
+def test_events_alone_and_parquet_files_of_them_give_the_same_rows(history, arrow, tmp_path):
+    wanted = rows_of_all(arrow.events)
     pq.write_table(arrow.events, tmp_path / "events.parquet")
 
-    found = run(name, tmp_path, as_="arrow")
+    assert_same(rows_of_all(history.events), wanted)
+    assert_same(rows_of_all(tmp_path), wanted)
+    for name in ("supply", "transfers"):
+        assert run(name, str(tmp_path / "events.parquet")).attrs["range"].startswith("ledger begin to ")
+    for name in TABLES:
+        with pytest.raises(lf.errors.InputError, match="does not exist"):
+            run(name, tmp_path / "nothing")
 
-    assert found.equals(run(name, arrow.events, as_="arrow"))
-    assert run(name, str(tmp_path / "events.parquet")).attrs["range"].startswith("ledger begin to ")
-    with pytest.raises(lf.errors.InputError, match="does not exist"):
-        run(name, tmp_path / "nothing")
+
+@pytest.fixture(scope="module")
+def inputs(history):
+    with together(history.events) as inputs:
+        yield inputs
 
 
-@pytest.mark.long(quick=5)
 @every_table
-def test_a_table_comes_in_every_form(name, history):
-    frame, table, polars = (run(name, history, as_=form) for form in ("pandas", "arrow", "polars"))
+def test_a_table_comes_in_every_form_with_the_provenance_of_its_events(name, history, inputs):
+    frame, table, polars = (run(name, inputs, as_=form) for form in ("pandas", "arrow", "polars"))
 
     assert (type(frame), type(table), type(polars)) == (pd.DataFrame, pa.Table, pl.DataFrame)
     assert len(frame) == table.num_rows == len(polars)
     amounts = [column.name for column in TABLES[name].columns if column.kind.name == "amount"]
     assert all(str(frame[column].dtype) == "float64" for column in amounts)
-    exact = run(name, history, decimals="exact")
+    exact = run(name, inputs, decimals="exact")
     assert all([*exact[column].dropna()] == [*table[column].drop_null().to_pylist()] for column in amounts)
+    assert {key: frame.attrs[key] for key in ("source", "range")} == {
+        key: history.events.attrs[key] for key in ("source", "range")
+    }
+    assert frame.attrs["range"].startswith("ledger begin to ")
+    assert frame.attrs["table"] == TABLES[name].name
+    assert isinstance(frame.attrs["not_understood"], dict)
 
 
-@every_table
-def test_no_events_are_no_rows(name):
-    found = run(name, frame_of([], **WHOLE), as_="arrow")
-
-    assert found.num_rows <= 1
-    assert [field.type for field in found.schema] == [field.type for field in TABLES[name].schema]
-
-
-@pytest.mark.long(quick=2)
-@every_table
-def test_a_store_gives_the_same_rows(name, lake, arrow):
-    assert run(name, lake, as_="arrow").equals(run(name, arrow, as_="arrow"))
+def test_no_events_are_no_rows():
+    for name, found in rows_of_all(frame_of([], **WHOLE)).items():
+        assert found.num_rows <= 1, name
+        assert [field.type for field in found.schema] == [field.type for field in TABLES[name].schema]
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +139,9 @@ def lake(net, tmp_path_factory):
 @pytest.fixture(scope="module")
 def hostile():
     with simulated(updates=600, seed=9, hostile=True) as net:
-        yield lf.load_history(net, start="begin", progress=False)
+        history = lf.load_history(net, start="begin", progress=False)
+    with together(history) as inputs:
+        yield inputs
 
 
 @pytest.mark.parametrize(
@@ -133,7 +165,7 @@ def test_what_is_no_events_or_no_opening_is_refused(name, history):
             run(name, events)
     with pytest.raises(lf.errors.InputError, match=r"events has no column\(s\)"):
         run(name, history.updates[["update_id", "kind"]])
-    if "opening" in inspect.signature(getattr(lf, name)).parameters:
+    if "opening" in arguments(name):
         for opening in (5, "everything", [1], {}, pd.DataFrame({"x": [1]})):
             with pytest.raises(lf.errors.InputError, match="opening"):
                 run(name, history, opening=opening)

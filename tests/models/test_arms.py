@@ -257,11 +257,10 @@ def late(history):
 
 
 @pytest.fixture(scope="module")
-def histories(net, history):
+def histories(net, history, switched_history):
     """What computed tables are given in the tests, and with which settings."""
     whole = history
-    with lf.sandbox(seed=7, days=12, reward_version="switch") as switched:
-        rewarded = with_validators(lf.load_history(switched, start="begin", as_="arrow", progress=False))
+    rewarded = with_validators(switched_history)
     decided = lf.load_verdicts(net, start="begin", as_="arrow", progress=False).verdicts
     half = late(whole)
     before = lf.active_contracts(whole, at=half["record_time"][0].as_py(), as_="arrow")

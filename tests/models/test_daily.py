@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.models.computing import together
 from tests.economics.books import DAY, Books, micros
 
 
@@ -22,14 +23,21 @@ def history(weeks):
 
 
 @pytest.fixture(scope="module")
+def tables(history):
+    """The same, for several tables."""
+    with together(history) as inputs:
+        yield inputs
+
+
+@pytest.fixture(scope="module")
 def short():
     with lf.sandbox(updates=600) as net:
         yield net
 
 
 @pytest.fixture(scope="module")
-def days(history):
-    return lf.network_daily(history).set_index("time")
+def days(tables):
+    return lf.network_daily(tables).set_index("time")
 
 
 def acted(history, floor):
@@ -60,9 +68,9 @@ def test_a_day_has_the_updates_and_parties_of_its_events(history, days):
     assert days.new_parties.sum() == len(known)
 
 
-def test_a_day_sums_the_models(history, days):
-    coin, flows, bought = lf.mint_burn(history), lf.reward_flows(history), lf.traffic_purchases(history)
-    paid = lf.transfers(history)
+def test_a_day_sums_the_models(tables, days):
+    coin, flows, bought = lf.mint_burn(tables), lf.reward_flows(tables), lf.traffic_purchases(tables)
+    paid = lf.transfers(tables)
     paid = paid[paid.sender != paid.receiver]
     minted = coin.filter(like="minted_").sum(axis=1)
     burned = coin.filter(like="burned_").sum(axis=1)
@@ -71,8 +79,8 @@ def test_a_day_sums_the_models(history, days):
         "fees": (coin, coin.burned_fees), "unexplained": (coin, coin.unexplained), "paid": (paid, paid.amount),
         "rewards_claimed": (flows, flows.amount.where(flows.event == "claimed", Decimal(0))),
         "traffic_bytes": (bought, bought.bytes), "traffic_paid": (bought, bought.amount),
-        "burned_usd": (coin, valued(history, coin, burned)),
-        "minted_usd": (coin, valued(history, coin, minted)),
+        "burned_usd": (coin, valued(tables, coin, burned)),
+        "minted_usd": (coin, valued(tables, coin, minted)),
     }  # fmt: skip
     for name, (table, values) in sums.items():
         wanted = values.groupby(table.record_time.dt.floor("D")).sum()
@@ -82,9 +90,9 @@ def test_a_day_sums_the_models(history, days):
     assert days.apps[days.apps > 0].to_dict() == apps.to_dict()
 
 
-def valued(history, coin, amounts):
+def valued(tables, coin, amounts):
     """Each amount at the price that its update states, else of its round, else of the round that opened last."""
-    rounds = lf.round_history(history)
+    rounds = lf.round_history(tables)
     by_round = dict(zip(rounds["round"], rounds.amulet_price_usd, strict=True))
     values = []
     for row, amount in zip(coin.itertuples(), amounts, strict=True):
@@ -115,8 +123,8 @@ def test_events_alone_have_their_transactions(history):
     assert parts.reassignments.sum() == 0
 
 
-def test_an_apps_day_sums_its_coupons_and_apps_share_what_was_claimed(history):
-    apps, coupons, flows = lf.app_daily(history), lf.rewards(history), lf.reward_flows(history)
+def test_an_apps_day_sums_its_coupons_and_apps_share_what_was_claimed(tables):
+    apps, coupons, flows = lf.app_daily(tables), lf.rewards(tables), lf.reward_flows(tables)
     coupons, flows = (table[table.kind == "app"] for table in (coupons, flows))
     made = coupons.groupby([coupons.created_at.dt.floor("D"), "beneficiary"])
     claimed, expired = (
@@ -147,8 +155,8 @@ def test_an_apps_day_sums_its_coupons_and_apps_share_what_was_claimed(history):
         assert day.share.to_list() == [(one / total).quantize(Decimal("1E-10")) for one in day.rewards_claimed]
 
 
-def test_an_app_has_the_users_and_the_burn_of_its_payments(history):
-    apps = lf.app_daily(history)
+def test_an_app_has_the_users_and_the_burn_of_its_payments(history, tables):
+    apps = lf.app_daily(tables)
     users, burned = Books(lf.rebuild_items(history)).apps()
 
     assert sum(apps.users) > 0 < sum(apps.burned)

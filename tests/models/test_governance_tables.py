@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.models.computing import together
 from ledgerframes.sandbox.generator.generate import generate
 from tests.economics.histories import WHOLE, archive, create, exercise, frame_of, opening_of, update
 from tests.sandbox.economy_books import entity_of, preorder
@@ -39,7 +40,9 @@ def items():
 
 @pytest.fixture(scope="module")
 def events(items):
-    return frame_of(items, **WHOLE)
+    """Their events, for several tables."""
+    with together(frame_of(items, **WHOLE)) as inputs:
+        yield inputs
 
 
 def raw(items, entity, *, choice=None):
@@ -213,7 +216,7 @@ def test_rights_of_apps_are_those_of_the_raw_events(items, events):
     votes = lf.votes(events).set_index("request")
     assert {*votes.action[over.end_request]} == {"SRARC_RevokeFeaturedAppRight", "SRARC_UpdateFeaturedAppRight"}
     assert {*votes.outcome[over.end_request]} == {"accepted"}
-    last = events.record_time.max()
+    last = time(max(item["record_time"] for item in items))
     days = [(until if until is not pd.NaT else last).date() - since.date()
             for since, until in zip(rows.since, rows.until, strict=True)]  # fmt: skip
     assert rows.active_days.tolist() == [one.days + 1 for one in days]
@@ -263,7 +266,7 @@ def test_a_beneficiary_of_one_weight_is_not_one_of_the_next():
     assert known(weights, "weight", "beneficiaries") == [(1, ("x::1", "y::1")), (2, ("y::1", "z::1"))]
 
 
-@pytest.mark.parametrize("cut", [0.2, 0.45, 0.8])
+@pytest.mark.parametrize("cut", [0.2, 0.8])
 def test_a_range_has_what_it_shows_and_counts_what_began_before(items, events, cut):
     place = int(len(items) * cut)
     active = {}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from math import ceil
 
 import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.models.computing import together
 from ledgerframes.sandbox.generator.generate import generate
 from tests.economics.books import OPEN, POOLS, RULES, UNCLAIMED, UNCLAIMED_FUND, Books, micros
 from tests.economics.histories import (
@@ -33,6 +35,13 @@ HELD = ("unlocked", *(f"locked_{purpose}" for purpose in
 def books():
     """Those of three days of the sandbox."""
     return Books(json.loads(one.rendered) for one in generate(4, 5_000).updates)
+
+
+@pytest.fixture(scope="module")
+def events(books):
+    """Their events, for several tables."""
+    with together(frame_of(books.items, **WHOLE)) as inputs:
+        yield inputs
 
 
 @pytest.fixture(scope="module")
@@ -64,16 +73,20 @@ def step_after(opened, rules):
     """When the first round with other pools opens, its number, its coin per year and what it may issue, and to whom."""
     now, tick = (int(opened[name]["microseconds"]) for name in ("issuingFor", "tickDuration"))
     begins, own = pd.Timestamp(opened["opensAt"]), allowed_by(opened["issuanceConfig"], tick)
-    for rounds in range(1, 1_000_000):
-        opens = begins + rounds * pd.Timedelta(microseconds=tick)
-        config = value_at(rules["configSchedule"], opens)
-        curve = config["issuanceCurve"]
-        value = value_at(curve, now + rounds * tick)
+    schedule, length = rules["configSchedule"], pd.Timedelta(microseconds=tick)
+    configs = [schedule["initialValue"], *(item["_2"] for item in schedule["futureValues"])]
+    changes = [(pd.Timestamp(item["_1"]) - begins) / length for item in schedule["futureValues"]]
+    changes += [
+        (int(item["_1"]["microseconds"]) - now) / tick
+        for config in configs
+        for item in config["issuanceCurve"]["futureValues"]
+    ]
+    for rounds in sorted({1, *(ceil(change) for change in changes if change > 1)}):
+        opens = begins + rounds * length
+        value = value_at(value_at(schedule, opens)["issuanceCurve"], now + rounds * tick)
         if (pools := allowed_by(value, tick)) != own:
             return opens, round_number(opened) + rounds, Decimal(value["amuletToIssuePerYear"]), *pools
-        if all(int(one["_1"]["microseconds"]) <= now + rounds * tick for one in curve["futureValues"]):
-            return (None,) * 8
-    return None
+    return (None,) * 8
 
 
 @pytest.mark.parametrize("name", ["books", "captured"])
@@ -100,9 +113,8 @@ def test_what_the_curve_allows_is_in_the_raw_rounds(name, request):
     assert name == "captured" or {*rows.next_step_round.isna()} == {True, False}
 
 
-def test_what_became_of_a_rounds_coupons_is_in_the_raw_events(books):
+def test_what_became_of_a_rounds_coupons_is_in_the_raw_events(books, events):
     minted, expired, left = books.coupons()
-    events = frame_of(books.items, **WHOLE)
 
     rows = lf.issuance(events).set_index("round")
 
@@ -206,9 +218,7 @@ def test_a_share_of_the_development_fund_that_is_not_stated_is_that_of_the_packa
     assert (rows.next_allowed_development_fund[0], rows.next_allowed_sv[0]) == (2 * fund, 1_200_000 - 2 * fund)
 
 
-def test_supply_by_purpose_is_that_of_the_raw_contracts(books):
-    events = frame_of(books.items, **WHOLE)
-
+def test_supply_by_purpose_is_that_of_the_raw_contracts(books, events):
     rows = lf.supply_by_purpose(events, every="1min")
 
     names = [*HELD, *POOLS.values(), "development_fund_spent"]

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.models.computing import together
 from tests.economics.books import DAY, OPEN, Books, micros
 from tests.economics.histories import DSO, WHOLE, archive, create, frame_of, update
 from tests.sandbox.economy_books import round_number
@@ -27,11 +28,18 @@ def history(week):
 
 
 @pytest.fixture(scope="module")
+def tables(history):
+    """The same, for several tables."""
+    with together(history) as inputs:
+        yield inputs
+
+
+@pytest.fixture(scope="module")
 def books(history):
     return Books(lf.rebuild_items(history))
 
 
-def test_a_validators_day_has_the_rounds_that_payloads_say(history, books):
+def test_a_validators_day_has_the_rounds_that_payloads_say(tables, books):
     reports, missed, last = defaultdict(set), defaultdict(dict), {}
     for life in books.of(*REPORTS):
         reports[life.payload["validator"], life.day].add(round_number(life.payload))
@@ -40,7 +48,7 @@ def test_a_validators_day_has_the_rounds_that_payloads_say(history, books):
             last[life.payload["validator"], life.day] = int(state["lastReceivedFor"]["number"])
             missed[life.payload["validator"]][life.day] = int(state["numCouponsMissed"])
 
-    rows = lf.validator_daily(history)
+    rows = lf.validator_daily(tables)
 
     for row in rows.itertuples():
         day, own = micros(row.time) // DAY, missed[row.validator]
@@ -55,15 +63,19 @@ def test_a_validators_day_has_the_rounds_that_payloads_say(history, books):
     }
 
 
-def test_a_validators_day_sums_what_it_claimed_and_what_it_paid_for_traffic(history):
-    rows, flows, bought = lf.validator_daily(history), lf.reward_flows(history), lf.traffic_purchases(history)
+def test_a_validators_day_sums_what_it_claimed_and_what_it_paid_for_traffic(tables):
+    rows, flows, bought = lf.validator_daily(tables), lf.reward_flows(tables), lf.traffic_purchases(tables)
     flows = flows[flows.event == "claimed"]
+    claimed, purchased = (
+        dict(list(table.groupby([table[party], table.record_time.dt.floor("D")])))
+        for table, party in ((flows, "party"), (bought, "provider"))
+    )
 
     assert rows.rewards_validator.sum() > 0 < rows.traffic_paid.sum()
     assert sum(rows.rewards_claimed_usd.dropna()) > 0
     for row in rows.itertuples():
-        own = flows[(flows.party == row.validator) & (flows.record_time.dt.floor("D") == row.time)]
-        paid = bought[(bought.provider == row.validator) & (bought.record_time.dt.floor("D") == row.time)]
+        own = claimed.get((row.validator, row.time), flows[:0])
+        paid = purchased.get((row.validator, row.time), bought[:0])
         for name, kinds in KINDS.items():
             assert getattr(row, name) == sum(own.amount[own.kind.isin(kinds)]), name
         assert row.rewards_claimed == sum(own.amount)
@@ -73,8 +85,8 @@ def test_a_validators_day_sums_what_it_claimed_and_what_it_paid_for_traffic(hist
         assert row.net == row.rewards_claimed - row.traffic_paid
 
 
-def test_days_of_a_validator_add_up_to_its_liveness_and_a_silent_one_has_its_days(history, books):
-    rows, liveness = lf.validator_daily(history), lf.validator_liveness(history).set_index("validator")
+def test_days_of_a_validator_add_up_to_its_liveness_and_a_silent_one_has_its_days(history, tables, books):
+    rows, liveness = lf.validator_daily(tables), lf.validator_liveness(tables).set_index("validator")
     sums = rows.groupby("validator")[["rounds_reported", "rounds_missed"]].sum()
 
     assert sums.rounds_reported.to_dict() == liveness.collected.to_dict()
@@ -94,8 +106,8 @@ def test_days_of_a_validator_add_up_to_its_liveness_and_a_silent_one_has_its_day
 
 
 @pytest.mark.parametrize("function", [lf.validator_daily, lf.wallets_daily])
-def test_a_part_with_its_opening_is_the_part_of_the_whole_and_is_refused_without(function, week, history):
-    whole, start = function(history), history.events.record_time.iloc[0].floor("D") + pd.Timedelta("3D")
+def test_a_part_with_its_opening_is_the_part_of_the_whole_and_is_refused_without(function, week, history, tables):
+    whole, start = function(tables), history.events.record_time.iloc[0].floor("D") + pd.Timedelta("3D")
     part = lf.load_history(week, start=start, progress=False, decimals="exact")
     opening = lf.load_opening(week, at=start)
     with pytest.raises(lf.errors.PartialResultError, match="opening="):
@@ -108,8 +120,8 @@ def test_a_part_with_its_opening_is_the_part_of_the_whole_and_is_refused_without
     pd.testing.assert_frame_equal(rows.drop(columns=unknown), wanted.drop(columns=unknown), check_index_type=False)
 
 
-def test_wallets_are_what_the_contracts_of_preapprovals_say(history, books):
-    rows = lf.wallets_daily(history)
+def test_wallets_are_what_the_contracts_of_preapprovals_say(history, tables, books):
+    rows = lf.wallets_daily(tables)
     given, changed = [*books.of(PREAPPROVAL)], defaultdict(set)
     for life in given:
         what = "renewed" if "TransferPreapproval_Renew" in life.above else "created"
