@@ -247,7 +247,7 @@ def extent_of(scan: Scan, pages: ScanPages) -> Extent | None:
 def newest_of(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
     """The newest update of a migration: near the server's own time, near the migration's newest snapshot, or by steps.
 
-    Where to look is a guess; a page proves that nothing of the migration follows.
+    Where to look is a guess; a page proves that nothing of the migration follows, or only what is recorded meanwhile.
 
     Raises:
         PagingError: the server does not keep to the order of the history.
@@ -255,7 +255,8 @@ def newest_of(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
     migration_id, high, step = first.migration_id, LATEST, 0
     answer = ask(pages, first, SAMPLE_SIZE)
     place, full = _last_shown(answer, first)
-    for guess in (_server_time(answer) - _RECENT, None):
+    recent = _server_time(answer) - _RECENT
+    for guess in (recent, None):
         micros = _newest_snapshot(scan, migration_id) if guess is None and full and not step else guess
         if not full or micros is None or not place.micros < micros < high:
             continue
@@ -263,10 +264,11 @@ def newest_of(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
         step = len(_shown(answer, migration_id))
         high = high if step else micros
         place, full = _last_shown(answer, place) if step else (place, full)
-    while True:
+    # A busy network has recorded more at every request, so a page with the last minute that is not full is the end.
+    while full or place.micros < recent:
         answer = ask(pages, place, SAMPLE_SIZE)
         if not _shown(answer, migration_id):
-            return place
+            break
         before_it, (place, full) = place, _last_shown(answer, place)
         if place <= before_it:
             raise _unordered(before_it, place)
@@ -277,6 +279,7 @@ def newest_of(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
                 (place, full), step = _last_shown(answer, place), step * _WIDER
             else:
                 high, step = place.micros + step, step // _WIDER
+    return place
 
 
 def _shown(answer: Any, migration_id: int) -> list[Cursor]:

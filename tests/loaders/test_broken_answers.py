@@ -1,7 +1,9 @@
 """Answers that no server should give end in errors of the package, wherever in the client they are read."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from email.utils import format_datetime
 
 import msgspec
 import pyarrow as pa
@@ -14,6 +16,7 @@ from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.loaders.history import History
 from tests.asking import answering
 from tests.decoding.items import page_of, transaction
+from tests.transport.hostile_server import HostileServer, Reply
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 WHEN = {"record_time": "2026-01-30", "migration_id": 1}
@@ -126,6 +129,26 @@ def test_a_server_that_shows_what_lies_before_is_not_searched_for_ever():
             lf.migrations(net)
         with pytest.raises(lf.errors.PagingError, match="does not keep to the order"):
             lf.load_holdings_summary(net, ["p"], record_time="2026-01-30")
+
+
+def test_a_scan_that_records_more_than_one_update_per_request_has_a_newest_one():
+    times = [datetime.now(UTC) - timedelta(seconds=seconds) for seconds in range(300, 0, -1)]
+
+    def page(heard):
+        times.append(datetime.now(UTC))
+        asked = json.loads(heard.body or "{}")
+        after = asked.get("after", {"after_migration_id": -1, "after_record_time": ""})
+        items = [transaction(update_id=f"u{n}", record_time=f"{at:%FT%T.%fZ}") for n, at in enumerate(times)]
+        place = after["after_migration_id"], after["after_record_time"]
+        later = [item for item in items if (item["migration_id"], item["record_time"]) > place]
+        body = page_of(*later[: asked.get("page_size", 0)])
+        date = format_datetime(times[-1], usegmt=True)
+        return Reply(200 if len(times) < 340 else 500, body, (("Content-Type", "application/json"), ("Date", date)))
+
+    with HostileServer(page) as server, lf.connect(scan_url=server.url, attempts=1) as net:
+        (newest,) = lf.migrations(net).last_record_time
+    assert times[299] <= newest <= times[-1]
+    assert len(server.heard) < 10
 
 
 @pytest.mark.parametrize(
