@@ -111,7 +111,7 @@ def test_a_second_sync_is_turned_away(store, net):
 @pytest.mark.long
 def test_two_syncs_without_a_lock_lose_nothing_and_double_nothing(store, net, monkeypatch):
     """As on object storage, where nobody can be kept out: one of them is told."""
-    monkeypatch.setattr(Lake, "writing", contextlib.nullcontext)
+    monkeypatch.setattr(Lake, "_locked", contextlib.nullcontext)
     errors = []
 
     def run():
