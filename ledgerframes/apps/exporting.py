@@ -62,7 +62,8 @@ def export(
     """Write tables to files that other programs read, in bounded memory.
 
     Of a history or a store every table can be had by its name, computed ones too: `lf.export(history, "out",
-    tables=["rewards"])`. Their amounts are exact.
+    tables=["rewards"])`. Their amounts are exact. Parquet keeps what a frame says of its origin, so computed tables of
+    the files, such as `lf.supply("out")`, are those of the history.
 
     Everything is written aside and moved to its place when all of it is whole: an export that fails leaves what was
     there before, and nothing else. If the process is killed while the files are moved, the next export into that folder

@@ -13,10 +13,11 @@ import pyarrow as pa
 
 from ledgerframes.decoding.personal import LEFT_OUT, is_personal, is_text, json_columns, strip_batch
 from ledgerframes.errors import InputError
-from ledgerframes.frames import attrs_of
+from ledgerframes.frames import attrs_of, proof_of
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.derived import COMPUTED
 from ledgerframes.tables.kinds import AMOUNT
+from ledgerframes.tables.table import Table
 
 Batches: TypeAlias = "pa.Table | pa.RecordBatchReader | Iterable[pa.RecordBatch] | Any"  # what Arrow can read
 Source: TypeAlias = "Batches | Callable[[], Batches]"
@@ -32,7 +33,7 @@ class Opened:
 
     Attributes:
         name: the table.
-        schema: the batches' schema, with the declared texts of a table of the catalogue.
+        schema: the batches' schema, with the declared texts of a table.
         batches: the rows.
         lost: counts the rows from which personal data was removed.
         rounded: whether it has floats, as pandas frames have for amounts by default.
@@ -49,7 +50,7 @@ def open_source(name: str, source: Source, *, personal: bool | None = True) -> O
     """Open a table's source.
 
     Args:
-        name: the table; the columns of a table of the catalogue get their declared texts.
+        name: the table; the columns of a declared one get their texts.
         source: an Arrow table, dataset, reader or batches, anything with `__arrow_c_stream__` (a DataFrame of
             pandas or polars, say), or a callable that returns one of these.
         personal: whether personal data is kept; None asks the source, which records whether it was loaded to be kept.
@@ -59,7 +60,11 @@ def open_source(name: str, source: Source, *, personal: bool | None = True) -> O
     """
     opened = source() if callable(source) and not hasattr(source, "__arrow_c_stream__") else source
     schema, batches = _read(name, opened)
-    attrs, whole, checked = attrs_of(opened), _described(name, schema), _checked(name, schema, batches)
+    attrs, whole, checked = (
+        attrs_of(opened),
+        _proven(name, opened, _described(name, schema)),
+        _checked(name, schema, batches),
+    )
     rounded = attrs.get("decimals") == "float" and any(map(pa.types.is_floating, schema.types))
     keep = attrs.get("personal") is True if personal is None else personal
     if keep or len(set(whole.names)) < len(whole.names):  # equal names are refused by whoever names the file's columns
@@ -132,7 +137,7 @@ def _typed(name: str, schema: pa.Schema) -> pa.Schema:
     Arrow makes `Decimal` objects as wide as the longest of them, and a column of nothing but None has no type. An
     amount is an amount; a column without type is as the table declares it.
     """
-    declared = CATALOGUE.get(name) or COMPUTED.get(name)
+    declared = _declared(name)
     types = {} if declared is None else {column.name: column.type for column in declared.schema}
     amount = AMOUNT.arrow
     for place, column in enumerate(schema):
@@ -149,15 +154,28 @@ def _fits(kind: pa.DataType, amount: pa.DataType) -> bool:
     return bool(kind.scale <= amount.scale and kind.precision - kind.scale <= whole_digits)
 
 
+def _declared(name: str) -> Table | None:
+    """The declaration of a table, loaded or computed."""
+    return CATALOGUE.get(name) or COMPUTED.get(name)
+
+
 def _described(name: str, schema: pa.Schema) -> pa.Schema:
-    """The schema with the catalogue's texts where it lacks its own, and without pandas' notes on its types."""
+    """The schema with the declared texts where it lacks its own, and without pandas' notes on its types."""
     schema = schema.with_metadata({key: text for key, text in (schema.metadata or {}).items() if key != b"pandas"})
-    declared = CATALOGUE.get(name)
+    declared = _declared(name)
     if declared is None:
         return schema
     texts = {column.name: column.metadata for column in declared.schema}
     columns = [one.with_metadata({**texts.get(one.name, {}), **(one.metadata or {})} or None) for one in schema]
     return pa.schema(columns, metadata={**declared.schema.metadata, **(schema.metadata or {})})
+
+
+def _proven(name: str, opened: Batches, schema: pa.Schema) -> pa.Schema:
+    """The schema with the provenance that pandas holds beside a frame; Arrow has it in the schema."""
+    if not getattr(opened, "attrs", None):
+        return schema
+    attrs = {**proof_of(opened), "table": name, "rows": len(opened)}
+    return schema.with_metadata({**(schema.metadata or {}), b"ledgerframes": json.dumps(attrs, default=str)})
 
 
 def _checked(name: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

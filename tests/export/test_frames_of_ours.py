@@ -98,14 +98,29 @@ def test_types_of_exact_frames_do_not_depend_on_their_rows(history, tmp_path, ro
     declared = lf.rewards(history, as_="arrow").schema
     written = pq.read_table(tmp_path / "rewards.parquet")
     assert written.schema.types == declared.types
+    assert written.schema.field("amount").metadata == declared.field("amount").metadata
     assert written["amount"].to_pylist() == frame["amount"].to_list()
     if len(frame):  # a table of no declaration, and without rows, has nothing to tell an amount by
         assert pq.read_schema(tmp_path / "mine.parquet").field("amount").type == declared.field("amount").type
 
 
-def test_exported_events_are_said_to_lack_the_proof_of_where_they_begin(history, tmp_path):
+@pytest.mark.parametrize("as_", ["pandas", "arrow"])
+def test_an_exported_history_says_where_it_begins_and_that_it_is_whole(tmp_path, as_):
+    with lf.sandbox(updates=200) as net:
+        history = lf.load_history(net, start="begin", as_=as_)
     lf.export(history, tmp_path / "out")
 
+    assert lf.supply(tmp_path / "out", decimals="exact").equals(lf.supply(history, decimals="exact"))
+
+
+def test_exported_events_are_said_to_lack_what_shows_where_they_begin(history, tmp_path):
+    unknown = history.events.copy()
+    unknown.attrs = {}
+    lf.export({"events": history.events[5:]}, tmp_path / "part")
+    lf.export({"events": unknown}, tmp_path / "out")
+
+    with pytest.raises(lf.errors.PartialResultError, match="no longer has the"):
+        lf.supply(tmp_path / "part")
     with pytest.raises(lf.errors.PartialResultError, match="does not say where it begins"):
         lf.supply(tmp_path / "out")
     assert lf.supply(tmp_path / "out", opening="nothing").equals(lf.supply(history, decimals="float"))
