@@ -240,6 +240,10 @@ def load_holdings_summary(
     wanted = party_list(parties)
     choice(missing, "missing", ("null", "zero", "drop"))
     choice(match, "match", ("exact", "at_or_before"))
+    if match == "exact" and record_time is None:
+        raise InputError(
+            'match="exact" needs the time of a snapshot: give record_time=, or leave match= out for the newest'
+        )
     asks, fees_of_now = _asks(record_time, as_of_round)
     chosen = None if migration_id is None else whole_number(migration_id, "migration_id", least=0, most=2**63 - 1)
     about = {"migration_id": _migration(load.net) if chosen is None else chosen, "record_time_match": match}

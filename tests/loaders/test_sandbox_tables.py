@@ -95,6 +95,8 @@ def test_an_exact_snapshot_needs_its_instant(net, coins):
     later = pd.Timestamp(instant) + pd.Timedelta(1, "us")
     with pytest.raises(lf.errors.NotFoundError):
         lf.load_holdings_summary(net, [owner], record_time=later, migration_id=1, match="exact")
+    with pytest.raises(lf.errors.InputError, match="give record_time="):
+        lf.load_holdings_summary(net, [owner], match="exact")
 
 
 def test_licenses_are_the_newest_of_each_validator(net, history):
