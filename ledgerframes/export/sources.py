@@ -171,7 +171,7 @@ def _described(name: str, schema: pa.Schema) -> pa.Schema:
 
 
 def _proven(name: str, opened: Batches, schema: pa.Schema) -> pa.Schema:
-    """The schema with the provenance that pandas holds beside a frame; Arrow has it in the schema."""
+    """The schema with the provenance that pandas holds as the attributes of a frame; Arrow has it in the schema."""
     if not getattr(opened, "attrs", None):
         return schema
     attrs = {**proof_of(opened), "table": name, "rows": len(opened)}
