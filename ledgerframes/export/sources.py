@@ -170,7 +170,7 @@ def _described(name: str, schema: pa.Schema) -> pa.Schema:
     return pa.schema(columns, metadata={**declared.schema.metadata, **(schema.metadata or {})})
 
 
-def _proven(name: str, opened: Batches, schema: pa.Schema) -> pa.Schema:
+def _proven(name: str, opened: Any, schema: pa.Schema) -> pa.Schema:
     """The schema with the provenance that pandas holds as the attributes of a frame; Arrow has it in the schema."""
     if not getattr(opened, "attrs", None):
         return schema
