@@ -96,6 +96,6 @@ def test_a_table_that_nothing_concerns_is_not_computed(name):
             rows = function(inputs, as_="arrow", **opening)
         if not rows.num_rows and not attrs_of(rows)["not_understood"]:
             quiet.append(events)
-    whole = function(pa.concat_tables(quiet), as_="arrow")
+    whole = function(pa.concat_tables(quiet), as_="arrow", **opening)
     assert not whole.num_rows
     assert not attrs_of(whole)["not_understood"]
