@@ -195,6 +195,8 @@ _MIGRATIONS: Final = 60
 #: How far before the server's own time its newest update is looked for first.
 _RECENT: Final = 60_000_000
 _WIDER: Final = 8
+#: So many pages in a row, smaller than the server can send, have new updates, not the rest of the history.
+_SMALL_PAGES: Final = 40
 #: The range in which the least pruned scan shows the most.
 EVERYTHING: Final = window("begin")
 
@@ -253,7 +255,7 @@ def newest_of(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
         PagingError: the server does not keep to the order of the history.
     """
     migration_id, high, step = first.migration_id, LATEST, 0
-    answer = ask(pages, first, SAMPLE_SIZE)
+    answer = first_answer = ask(pages, first, SAMPLE_SIZE)
     place, full = _last_shown(answer, first)
     recent = _server_time(answer) - _RECENT
     for guess in (recent, None):
@@ -264,12 +266,15 @@ def newest_of(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
         step = len(_shown(answer, migration_id))
         high = high if step else micros
         place, full = _last_shown(answer, place) if step else (place, full)
-    # A busy network has recorded more at every request, so a page with the last minute that is not full is the end.
-    while full or place.micros < recent:
+    # A busy network has recorded more at every request, so a page with the last minute that is not full is the end;
+    # of a scan that lags behind its clock, or of whose clock nothing is known, many such pages in a row are.
+    small, most = 0, len(_shown(first_answer, migration_id))
+    while full or (place.micros < recent and small < _SMALL_PAGES):
         answer = ask(pages, place, SAMPLE_SIZE)
         if not _shown(answer, migration_id):
             break
         before_it, (place, full) = place, _last_shown(answer, place)
+        small = small + 1 if len(_shown(answer, migration_id)) < most else 0
         if place <= before_it:
             raise _unordered(before_it, place)
         step = (place.micros - before_it.micros) * _WIDER

@@ -79,7 +79,7 @@ def joined(found):
     return {kind: amount for kind, amount in found.items() if kind not in ONE_SUM} | {"one sum": together}
 
 
-@pytest.mark.long(quick=6)
+@pytest.mark.long(quick=9)
 @pytest.mark.parametrize("number", range(CUTS))
 def test_a_cut_says_what_the_whole_says_of_that_time(number):
     whole, flows = world(VERSIONS[number % len(VERSIONS)])

@@ -266,7 +266,7 @@ def test_a_beneficiary_of_one_weight_is_not_one_of_the_next():
     assert known(weights, "weight", "beneficiaries") == [(1, ("x::1", "y::1")), (2, ("y::1", "z::1"))]
 
 
-@pytest.mark.parametrize("cut", [0.2, 0.8])
+@pytest.mark.parametrize("cut", [0.2, 0.45, 0.8])
 def test_a_range_has_what_it_shows_and_counts_what_began_before(items, events, cut):
     place = int(len(items) * cut)
     active = {}

@@ -45,7 +45,7 @@ def test_a_right_opening_and_the_rest_are_the_whole(history, times):
     flows, supply = lf.mint_burn(history), lf.supply(history)
     holdings = lf.holdings_from_events(history, decimals="exact")
     contracts = sorted(lf.active_contracts(history, as_="arrow").to_pylist(), key=str)
-    for start in random.Random(4).sample(times[100:-100], 4):
+    for start in random.Random(4).sample(times[100:-100], 8):
         rest, opening = since(history, start), before(history, start)
         assert lf.supply(rest, opening=opening).equals(supply)
         active = lf.active_contracts(rest, opening=opening, as_="arrow")
@@ -80,7 +80,7 @@ def test_an_opening_that_is_shifted_or_thinned_or_without_proof_is_refused(numbe
 
 
 def test_a_loaded_opening_is_the_snapshot_and_what_followed(net, history, times):
-    for start in random.Random(1).sample(times[60:-60], 2):
+    for start in random.Random(1).sample(times[60:-60], 3):
         rest = since(history, start)
         found = lf.load_opening(net, at=start)
         replayed = before(history, start)

@@ -33,7 +33,7 @@ def transactions(items):
     return [item for item in items if "events_by_id" in item]
 
 
-@pytest.fixture(scope="module", params=range(2))
+@pytest.fixture(scope="module", params=range(4))
 def another(request):
     """A smaller one, of several seeds."""
     return generate(request.param, 2_000)

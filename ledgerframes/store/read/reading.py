@@ -308,7 +308,7 @@ class Part:
         return {}
 
     def checked(self) -> Part:
-        """The same, with its files checked; in an object store, which has checksums itself, only where asked for."""
+        """The same, with its files checked; in object storage, where each takes a request, only if asked for."""
         files = self.table.files
         if files is not None and (files.local or files.verify == "files"):
             files.check(fragment.path for fragment in self.data.get_fragments(filter=self.rows))
