@@ -60,11 +60,8 @@ def open_source(name: str, source: Source, *, personal: bool | None = True) -> O
     """
     opened = source() if callable(source) and not hasattr(source, "__arrow_c_stream__") else source
     schema, batches = _read(name, opened)
-    attrs, whole, checked = (
-        attrs_of(opened),
-        _proven(name, opened, _described(name, schema)),
-        _checked(name, schema, batches),
-    )
+    attrs, checked = attrs_of(opened), _checked(name, schema, batches)
+    whole = _proven(name, opened, _described(name, schema))
     rounded = attrs.get("decimals") == "float" and any(map(pa.types.is_floating, schema.types))
     keep = attrs.get("personal") is True if personal is None else personal
     if keep or len(set(whole.names)) < len(whole.names):  # equal names are refused by whoever names the file's columns
@@ -175,7 +172,9 @@ def _proven(name: str, opened: Any, schema: pa.Schema) -> pa.Schema:
     if not getattr(opened, "attrs", None):
         return schema
     attrs = {**proof_of(opened), "table": name, "rows": len(opened)}
-    return schema.with_metadata({**(schema.metadata or {}), b"ledgerframes": json.dumps(attrs, default=str)})
+    return schema.with_metadata(
+        {**(schema.metadata or {}), b"ledgerframes": json.dumps(attrs, default=str, skipkeys=True)}
+    )
 
 
 def _checked(name: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -196,7 +196,8 @@ class HistoryReader:
         self.mode = Reading(after, frozenset(update_ids[stop:]), cursors[-1])
         self.lost_overlap = self.lost_overlap or not self.mode.held_back
         self._recent = frozenset(update_ids[row] for row in rows)
-        self.taken += sum(update_ids[row] not in page.page_index.rowless for row in rows)
+        rowless = page.page_index.rowless
+        self.taken += sum(update_ids[row] not in rowless for row in rows)
         if rows:
             self.reopened = 0
             self.last = cursors[rows[-1]]
