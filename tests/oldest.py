@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-TOOLS = {"dev", "docs", "fuzz", "interop", "release"}  # what only tests use keeps the versions of constraints.txt
+TOOLS = {"coverage", "dev", "docs", "fuzz", "interop", "release"}  # what only tests use keeps the versions of constraints.txt
 
 
 def oldest(project: dict) -> list[str]:
