@@ -116,7 +116,7 @@ def _macro_texts() -> Mapping[str, str]:
 
 def kind_of(name: str) -> str:
     """How a step is created: as a table, which is computed once, or as a view."""
-    return "view" if name in _VIEWS else "table"
+    return "view" if name in (*_VIEWS, *_JOINED) else "table"
 
 
 def macros() -> list[str]:
@@ -340,6 +340,8 @@ _ROWS: Final = 50_000
 _MOST: Final = 100
 #: Selections of the inputs, which are not worth a copy.
 _VIEWS: Final = ("creates", "exercises", "endings")
+#: Large tables with little joined to them, which are not worth a copy either.
+_JOINED: Final = ("coupon_lives",)
 #: The inputs whose rows have a place in the history.
 _HISTORY: Final = ("events", "reassignments")
 #: Columns that every step may need: the place and the kind of an item.

@@ -9,10 +9,9 @@ made_by_sharing as (
 created as (
   select
     created_in as update_id, created_migration as migration_id, created_recorded_at as record_time,
-    'created' as event, kind, beneficiary as party, round, count(*) as coupons, sum_of_all(amount) as amount
+    'created' as event, kind, beneficiary as party, round, 1 as coupons, amount
   from coupon_lives
   where created_in is not null and contract_id not in (select contract_id from made_by_sharing)
-  group by all
 ),
 -- The payment's summary states the sum of each kind, whether or not its coupons are known. Where a kind of the second
 -- version is not known, an application's coupons are in one sum with it.
@@ -51,11 +50,10 @@ claimed as (
   -- Of these no payment states a sum.
   select
     ended_in as update_id, ended_migration as migration_id, ended_at as record_time, 'claimed' as event,
-    claims.kind, beneficiary as party, round, count(*) as coupons, sum_of_all(claims.amount) as amount
+    claims.kind, beneficiary as party, round, 1 as coupons, claims.amount
   from claims
   anti join payment_rewards
     on payment_rewards.payment_id = claims.payment_id and payment_rewards.kind is not distinct from summed_as
-  group by all
 ),
 expired_groups as (
   select
@@ -104,10 +102,9 @@ expired as (
 withdrawn as (
   select
     ended_in as update_id, ended_migration as migration_id, ended_at as record_time,
-    'withdrawn' as event, kind, beneficiary as party, round, count(*) as coupons, sum_of_all(amount) as amount
+    'withdrawn' as event, kind, beneficiary as party, round, 1 as coupons, amount
   from coupon_lives
   where outcome = 'withdrawn'
-  group by all
 ),
 flows as (
   select * from created

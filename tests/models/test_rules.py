@@ -30,8 +30,8 @@ BROKEN = (
     "é",
 )
 ODD = (None, 7, -1, 0.5, 10**40, True, "", "1_0", " 1 ", "9" * 39, "NaN", "1e400", [], {}, [None], ["\x00"], "0E-10")
-#: The only amount of more places: a weight times an issuance, before it is rounded.
-WIDE = {("coupon_lives", "worth")}
+#: The only amount of more places: a weight times an issuance, before it is rounded; the view passes it on.
+WIDE = {("valued_coupons", "worth"), ("coupon_lives", "worth")}
 
 
 def test_every_column_has_its_declared_type_and_every_amount_the_same_places(history):

@@ -1,0 +1,107 @@
+-- One row per coupon that was created or ended in the events, or is in the opening, without what sums of the ledger say of
+-- single ones, which `stated_coupons` has.
+-- A coupon states a weight; its coin is the weight times what its round issues, or the weight itself where `in_coin`.
+-- Of a coupon that began before the events, only what the ledger states at its end is there: an expiry the weight and
+-- the round's contract, a claim the sum of its kind in the payment's summary.
+with
+-- Which payment claimed a coupon.
+claims as (
+  select above.event_id, above_id as payment_id
+  from above
+  where above_id in (select event_id from payments)
+),
+ended as (
+  select * from exercises where consuming and template_name in (select template_name from coupon_kinds)
+),
+-- Of a contract that ended twice the first end counts. Most ended once, and are not sorted.
+repeated as (select contract_id from ended group by contract_id having count(*) > 1),
+first_ended as (
+  select * from ended anti join repeated using (contract_id)
+  union all
+  select * from ended semi join repeated using (contract_id)
+  qualify row_number() over (partition by contract_id order by migration_id, record_time, update_id, node_index) = 1
+),
+others_ended as (
+  select above.event_id, max(does) as does
+  from above
+  where does in ('expires below', 'shares')
+  group by above.event_id
+),
+ends as (
+  select
+    contract_id, kinds.kind, in_coin, record_time as ended_at, update_id as ended_in,
+    parent_event_id as ended_below, migration_id as ended_migration, node_index as ended_index, payment_id,
+    case
+      when choices.does = 'claims' or (choice = 'Archive' and payment_id is not null) then 'claimed'
+      when choices.does = 'expires coupon' then 'expired'
+      when choices.does = 'withdraws' then 'withdrawn'
+      -- New coupons of the same coin take its place.
+      when choices.does = 'shares' then 'shared'
+      when choice = 'Archive' and others_ended.does = 'expires below' then 'expired'
+      when choice = 'Archive' and others_ended.does = 'shares' then 'shared'
+    end as outcome
+  from first_ended
+  join coupon_kinds as kinds using (template_name)
+  left join choices using (choice)
+  left join claims using (event_id)
+  left join others_ended using (event_id)
+),
+-- Both, joined once: a coupon that has no terms began before the events.
+joined as (
+  select
+    contract_id, coalesce(terms.kind, ends.kind) as kind, coalesce(terms.in_coin, ends.in_coin) as in_coin,
+    round, provider, beneficiary,
+    case terms.kind when 'validator_faucet' then 1::decimal(38, 10) else weight end as weight,
+    featured, created_at, instant(mint_after) as mint_after, instant(expires_at) as expires_at,
+    terms.contract_id is not null as begun, migration_id, record_time, update_id, node_index,
+    ended_at, ended_in, ended_below, ended_migration, ended_index, payment_id,
+    case when ends.contract_id is null then 'open' else outcome end as outcome
+  from usable_coupons as terms
+  full join ends using (contract_id)
+),
+-- Coupons that expire together belong to one round.
+together as (
+  select ended_below, max(round) as round
+  from joined
+  where begun and outcome = 'expired' and not in_coin
+  group by ended_below
+),
+round_of as (select distinct contract_id, round from round_contracts where round is not null),
+coupons as (
+  select * from joined where begun
+  union all
+  select joined.* replace (
+    coalesce(
+      round_of.round, together.round, case outcome when 'claimed' then claims_of_round end) as round,
+    case
+      when in_coin then unclaimed_amounts.amount
+      when kind = 'validator_faucet' then 1::decimal(38, 10)
+      else coupon_endings.weight
+    end as weight,
+    coupon_endings.featured as featured)
+  from joined
+  left join coupon_endings using (contract_id)
+  left join round_of on round_of.contract_id = round_contract
+  left join together using (ended_below)
+  left join unclaimed_amounts on unclaimed_amounts.contract_id = becomes
+  left join payments on payments.event_id = payment_id
+  where not begun
+),
+-- Both of 20 places: decimals of two scales in one column would be cut to the fewer, silently.
+valued as (
+  select
+    coupons.*,
+    issuance,
+    case when in_coin then try_cast(weight as decimal(38, 20)) else worth(weight, issuance) end as worth
+  from coupons
+  -- An application that is not known to be featured or not has no issuance.
+  left join issuance_per_weight as issued
+    on issued.round = coupons.round and issued.kind = coupons.kind and not in_coin
+    and issued.featured = case when coupons.kind = 'app' then coupons.featured else false end
+)
+select
+  contract_id, begun, kind, round, provider, coalesce(beneficiary, provider) as beneficiary, weight, featured, created_at,
+  mint_after, expires_at, ended_at, outcome, issuance, coin(worth) as amount, worth, in_coin, update_id as created_in,
+  migration_id as created_migration, record_time as created_recorded_at, node_index as created_index, ended_in,
+  ended_migration, ended_index, ended_below, payment_id
+from valued
