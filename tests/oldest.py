@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-TOOLS = {"coverage", "dev", "docs", "fuzz", "interop", "release"}  # what only tests use keeps the versions of constraints.txt
+TOOLS = {"coverage", "dev", "docs", "fuzz", "interop", "release"}  # what only tests use stays as constrained
 
 
 def oldest(project: dict) -> list[str]:
