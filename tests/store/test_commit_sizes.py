@@ -12,7 +12,7 @@ from ledgerframes.store.coverage_document import Document, ShardProgress
 from ledgerframes.store.delta.commit_parts import parted
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.new_rows import Decoded
-from ledgerframes.store.sync.committing import FIRST, LARGEST, CommitSize, Committer
+from ledgerframes.store.sync.committing import FIRST, LARGEST, STEP, CommitSize, Committer
 from ledgerframes.store.sync.scheduling import ThreadScheduler
 
 
@@ -42,10 +42,13 @@ def committed(pages, size, clock=lambda: 0.0):
     return tables.sizes
 
 
-def test_commits_double_until_they_are_large():
-    sizes = committed(106, CommitSize())
-    assert sizes[:-1] == [FIRST, 2 * FIRST, LARGEST, LARGEST, LARGEST]
-    assert sizes[-1] < LARGEST
+def test_commits_grow_slowly_until_they_are_large():
+    size = CommitSize()
+    assert committed(106, size) == [FIRST, *[9 * ROWS.nbytes] * 10, 8 * ROWS.nbytes]  # whole pages
+    assert size.bytes == FIRST + 11 * STEP
+    for _ in range(1000):
+        size.grow()
+    assert size.bytes == LARGEST
 
 
 def test_the_size_that_the_caller_names_stays():
