@@ -43,5 +43,5 @@ def test_a_notebook_shows_a_store_before_and_after_its_first_sync(tmp_path):
     shown = store._repr_html_()
 
     assert "<td>updates</td><td>50</td>" in shown
-    assert "its beginning" in shown
+    assert "its start" in shown
     assert "<lake>" not in shown

@@ -83,7 +83,7 @@ def store_html(place: str, tables: pd.DataFrame, covered: pd.DataFrame) -> str:
     columns = (tables["table"], tables["rows"], tables["bytes"])
     sizes = [(name, f"{rows:,}", f"{size / 1e6:,.1f}") for name, rows, size in zip(*columns, strict=True)]
     ranges = [
-        (str(migration_id), _to_the_minute(after, "its beginning"), _to_the_minute(up_to, "its end"))
+        (str(migration_id), _to_the_minute(after, "its start"), _to_the_minute(up_to, "its end"))
         for migration_id, after, up_to in zip(covered["migration_id"], covered["after"], covered["up_to"], strict=True)
     ]
     return html_table(f"Store {place}", ("table", "rows", "MB"), sizes) + html_table(
