@@ -52,7 +52,8 @@ burned as (
   from burns
   group by all
 ),
-of_all as (select date, sum_of_all(rewards_claimed) as claimed from flowed group by date)
+of_all as (select date, sum_of_all(rewards_claimed) as claimed from flowed group by date),
+last as (select max(record_time) as time from events)
 select
   date::timestamp at time zone 'UTC' as time, provider,
   case when weighed.date is null then 0 else activity_weight end::decimal(38, 10) as activity_weight,
@@ -63,10 +64,12 @@ select
     then (divided(units(case when flowed.date is null then 0::decimal(38, 10) else rewards_claimed end) * 10000000000,
       units(claimed)) / 10000000000::decimal(38, 10)) end::decimal(38, 10) as share,
   coalesce(users, 0) as users,
-  case when burned.date is null then 0 else columns('^(burned|burned_usd)$') end::decimal(38, 10) as '\1'
+  case when burned.date is null then 0 else columns('^(burned|burned_usd)$') end::decimal(38, 10) as '\1',
+  held_whole(date::timestamp at time zone 'UTC', last.time) as whole
 from flowed
 full join through using (date, provider)
 left join weighed using (date, provider)
 left join burned using (date, provider)
 left join of_all using (date)
+cross join last
 order by time, provider

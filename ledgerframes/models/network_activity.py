@@ -185,7 +185,7 @@ def network_daily(
     """
 
 
-@of_model(APP_DAILY, unknown=["unknown_rewards"], edges="reward_edges", kind="app")
+@of_model(APP_DAILY, settings=_days, unknown=["unknown_rewards"], edges="reward_edges", kind="app")
 def app_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum up each application, by provider and day: activity, rewards, its share of all that was claimed, users, burn.
 
@@ -196,7 +196,8 @@ def app_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
 
     Returns:
         One row per day and provider, in this order, with the columns of `lf.describe("app_daily")`. A sum is null where
-        a part of it is not known, the share also on a day on which nothing was claimed.
+        a part of it is not known, the share also on a day on which nothing was claimed. `whole` says whether the range
+        holds all of the day.
 
     Example:
         >>> import ledgerframes as lf

@@ -61,6 +61,12 @@ class Bins:
         ends = ["last" if place else "first" for place in sorted(self.partial)]
         return f"; the {' and the '.join(ends)} bar {'is' if len(ends) == 1 else 'are'} incomplete"
 
+    def with_cut(self, positions: Floats | Micros, whole: pd.Series) -> Bins:
+        """The same, of which those are partial too that hold a position that is known not to be whole."""
+        place = np.searchsorted(self.edges, positions, side="right") - 1
+        cut = place[whole.fillna(1).to_numpy(int) != 1]
+        return replace(self, partial=self.partial | {*cut.tolist()})
+
     def total(self, positions: Floats | Micros, values: Floats) -> Floats:
         """The sum of the values in each bin."""
         total: Floats = self.sums(positions, np.zeros(len(positions), np.int64), 1, values)[0]
@@ -125,14 +131,13 @@ def grouped(numbers: Floats, whole: pd.Series | None) -> Bins:
     sizes = (step * 10**power for power in range(18) for step in (1, 2, 5))
     size = next(size for size in sizes if high // size - low // size < _MOST_ROUNDS)
     first = np.arange(low // size * size, high + 1, size)
-    place, last = np.searchsorted(first, numbers, side="right") - 1, first + size - 1
+    last = first + size - 1
     partial = ({0} if low > first[0] else set()) | ({len(first) - 1} if high < last[-1] else set())
-    if whole is not None:
-        partial |= {*place[whole.fillna(1).to_numpy(int) != 1].tolist()}
     spans = (f"round {a:.0f}" if a == b else f"rounds {a:.0f} to {b:.0f}" for a, b in zip(first, last, strict=True))
     edges = np.clip(np.append(first, last[-1] + 1) - 0.5, low - 0.5, high + 0.5)
     name = "round" if size == 1 else f"{count_text(size)} rounds"
-    return Bins(edges, name, tuple(spans), frozenset(partial))
+    found = Bins(edges, name, tuple(spans), frozenset(partial))
+    return found if whole is None else found.with_cut(numbers, whole)
 
 
 def rounds_text(numbers: Floats) -> str:

@@ -128,7 +128,10 @@ def app_shares(x: ChartInput, *, every: str | None = None, top: int = 6) -> Cont
     sums = pd.Series(claimed).groupby(apps.to_numpy()).sum()
     # Rows are per day, so no interval is shorter.
     of_days = "1D" if np.ptp(times) < QUARTER * DAY else None
-    ranking, binned = ranked(sums, top), bins(times, every=every or of_days, most=QUARTER, begins=begins(frame))
+    ranking, last = ranked(sums, top), times.max() + DAY - 1
+    binned = bins(np.append(times, last), every=every or of_days, most=QUARTER, begins=begins(frame))
+    if "whole" in frame:
+        binned = binned.with_cut(times, frame["whole"][there])
     table = binned.sums(times, ranking.codes(apps), len(ranking.names), claimed)
     whole = table.sum(axis=0)
     shares = np.divide(table, whole, out=np.zeros_like(table), where=whole > 0)

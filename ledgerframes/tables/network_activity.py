@@ -165,6 +165,7 @@ APP_DAILY: Final = Table(
         _sum("burned", "Fees of payments through it, and what it paid for traffic and preapprovals",
              "transfers, traffic_purchases, /exercise_result/amuletPaid for preapprovals"),
         _sum("burned_usd", "The same at the prices of the rounds", "the same", "USD"),
+        _WHOLE,
     ),
 )  # fmt: skip
 

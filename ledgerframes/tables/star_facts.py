@@ -309,7 +309,7 @@ MART_NETWORK_DAILY: Final = Table(
             NETWORK_DAILY, "updates", "transactions", "reassignments", "active_parties", "payments", "paid", "paid_usd"
         ),
         *_of(NETWORK_DAILY, "minted", "burned", "net_change", "unexplained", "rewards_claimed", "rewards_expired"),
-        *_of(NETWORK_DAILY, "traffic_bytes", "traffic_paid"),
+        *_of(NETWORK_DAILY, "traffic_bytes", "traffic_paid", "whole"),
     ),
 )
 
@@ -326,6 +326,7 @@ MART_PARTY_DAILY: Final = Table(
         _sum("paid", "Coin that it paid to other parties", "transfers"),
         _sum("received", "Coin that it received from other parties", "transfers"),
         _CLAIMED,
+        *_of(NETWORK_DAILY, "whole"),
     ),
 )
 
@@ -338,7 +339,7 @@ MART_VALIDATOR_DAILY: Final = Table(
         *_day("The day, in UTC."),
         key("validator_key", "The validator.", "party of the validator"),
         key("party_key", "Its party in dim_party.", "party of the validator"),
-        *_of(VALIDATOR_DAILY, *VALIDATOR_DAILY.names[3:-1]),
+        *_of(VALIDATOR_DAILY, *VALIDATOR_DAILY.names[3:]),
     ),
 )  # fmt: skip
 

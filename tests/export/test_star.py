@@ -336,6 +336,9 @@ def test_a_mart_has_a_row_per_day_with_the_sums_of_the_facts(weeks):
         "select sum(payments) from mart_network_daily"
     )
     assert star.one("select count(*) from mart_validator_daily") == star.one("select count(*) from fact_licenses_daily")
+    for mart in ("mart_network_daily", "mart_party_daily", "mart_validator_daily", "mart_app_daily"):
+        cut = "date = (select max(date) from mart_network_daily)"
+        assert star.one(f"select count(*) from {mart} where whole is not distinct from ({cut})") == 0, mart
 
 
 def test_the_semantic_model_has_every_table_and_relation(weeks):
@@ -392,6 +395,10 @@ def test_validators_of_a_lake_that_begins_late_are_left_out(tmp_path):
     tables = {path.stem for path in (tmp_path / "out").glob("*.parquet")}
     assert "mart_app_daily" in tables, done
     assert not tables & {"mart_validator_daily", "fact_balances_daily"}
+
+    # It begins within a day, and ends within one.
+    network = pq.read_table(tmp_path / "out" / "mart_network_daily.parquet").to_pandas()
+    assert network.whole.to_list() == [False, *[True] * (len(network) - 2), False]
 
     # Coin that an assignment alone shows may have been its owner's before.
     entries = pq.read_table(tmp_path / "out" / "fact_movements.parquet").to_pandas()

@@ -105,10 +105,12 @@ def valued(tables, coin, amounts):
 def test_a_part_knows_neither_new_parties_nor_the_days_before_it(weeks, days):
     start, end = days.index[3] + pd.Timedelta("5h"), days.index[14] + pd.Timedelta("7h")
     part = lf.load_history(weeks, start=start, end=end, progress=False, decimals="exact")
-    rows = lf.network_daily(part, opening=lf.load_opening(weeks, at=start)).set_index("time")
+    opening = lf.load_opening(weeks, at=start)
+    rows, apps = lf.network_daily(part, opening=opening).set_index("time"), lf.app_daily(part, opening=opening)
 
     assert rows.new_parties.isna().all()
     assert rows.whole.to_list() == [False, *[True] * 10, False]
+    assert {*apps.time[~apps.whole]} == {rows.index[0], rows.index[-1]}
     assert rows.active_7d.isna().to_list() == [True] * 7 + [False] * 5
     assert rows.active_30d.isna().all()
     whole = rows[rows.whole]

@@ -344,6 +344,10 @@ def test_shares_of_apps_are_those_of_each_interval_and_the_rest_is_told():
     assert table[0, 0] == pytest.approx(1 / sum(1 / number for number in range(1, 10)))
     assert made.subtitle.startswith("9 applications, ")
     assert "of 1 day of an app not known" in made.subtitle
+    assert made.partial == frozenset()
+    days = frames.apps(9, 30)
+    cut = content("app_shares", days.assign(whole=days.time < days.time.max()), every="1D", top=3)
+    assert (cut.partial, cut.subtitle.endswith("; the last bar is incomplete")) == ({29}, True)
 
 
 def test_a_scorecard_sums_a_validators_days_and_says_what_is_left():

@@ -131,8 +131,12 @@ class Star:
         engine = Engine(self._gives | derived)
         days = engine.interruptible(lambda: engine.rows("held_days"))["day"].to_pylist()
         whole = days and max(days) - min(days) <= _MOST_DAYS
+        updates = self._parts["updates"]
+        late = updates.begins_late
         engine.set(
             {
+                "range_known": updates.complete and (self._begun or late is not None),
+                "range_low": None if late is None else late.micros,
                 "days": [*range(min(days), max(days) + 1)] if whole else sorted(days),
                 "key_shift": 64 - self._key_bits,
                 "begun": self._begun,
