@@ -52,10 +52,8 @@ _ADVICE: Final[Mapping[int, str]] = {
     413: "ask for a smaller page or send less",
     429: "lower rate=, or give a further {interface}_url=",
 }
-_UNKNOWN_ROUTE: Final = (
-    "the server does not know this path: it runs another release, "
-    "or {interface}_url= lacks a prefix such as /api/{interface}"
-)
+_CARRIED_OUT: Final = "check whether the command was carried out before sending it again"
+_UNKNOWN_ROUTE: Final = "the server does not know this path: it runs another release, or {interface}_url= "
 _OTHER_METHOD: Final = "the server knows this path by another method only: it runs another release"
 _AUTHENTICATE: Final = (
     "this server requires a token, and none was given: give {interface}_token=, set LEDGERFRAMES_{INTERFACE}_TOKEN, or "
@@ -85,7 +83,7 @@ def judge_broken(failure: Failure, request: Request, server: str, *, mask: Maski
     elif failure.advice:
         advice = f" What to do: {failure.advice.replace('{interface}', interface)}."
     elif not request.endpoint.safe:
-        advice = " What to do: check whether the command was carried out before sending it again."
+        advice = f" What to do: {_CARRIED_OUT}."
     reason = visible(mask(failure.reason))  # may quote a line from a server or a proxy
     reason = reason if len(reason) <= SHORTENED else f"{reason[: SHORTENED - 1]}…"
     details = "got no answer" if failure.sent else "was not sent"
@@ -236,7 +234,9 @@ def _advice(received: Received, detail: str, request: Request, server: str, *, u
     status, interface = received.status, request.endpoint.interface
     advice = _ADVICE.get(status, "try again later; a further {interface}_url= is asked when one server fails")
     if unknown_route:
-        advice = _OTHER_METHOD if status == 405 else _UNKNOWN_ROUTE
+        prefix = PREFIXES.get(interface)
+        wrong = f"lacks a prefix such as {prefix}" if prefix else "is that of another kind of server"
+        advice = _OTHER_METHOD if status == 405 else _UNKNOWN_ROUTE + wrong
         advice += f". {request.endpoint.since}" if request.endpoint.since else ""
     elif _location(received):
         advice = "redirects are not followed: give the address it points to as {interface}_url=, if you trust it"
@@ -246,6 +246,10 @@ def _advice(received: Received, detail: str, request: Request, server: str, *, u
         advice = "write https:// in {interface}_url="
     elif status in _WITHOUT_TOKEN and not received.with_token:
         advice = _WITHOUT_TOKEN[status].get(interface, _AUTHENTICATE)
+    elif status >= 500 and not request.endpoint.safe:
+        advice = _CARRIED_OUT
+    elif interface == "registry" and (status >= 500 or status == 429):  # another URL is another issuer's
+        advice = "lower rate=" if status == 429 else "try again later"
     return advice.format(interface=interface, INTERFACE=interface.upper())
 
 

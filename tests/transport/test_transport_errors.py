@@ -130,3 +130,23 @@ def test_captured_errors_are_understood(name, serve, transport):
     assert error.detail
     assert error.unknown_route == (name == "scan-error-unknown-route")
     assert (error.category, error.trace_id is not None) == ((8, True) if "ledger" in name else (None, False))
+
+
+@pytest.mark.parametrize(
+    ("interface", "safe", "reply", "advice"),
+    [
+        ("validator", True, text("no", 404), "or validator_url= lacks a prefix such as /api/validator."),
+        ("registry", True, text("no", 404), "or registry_url= is that of another kind of server."),
+        ("ledger", True, text("no", 404), "or ledger_url= is that of another kind of server."),
+        ("registry", True, text("no", 500), "What to do: try again later."),
+        ("registry", True, text("no", 429), "What to do: lower rate=."),
+        ("ledger", False, text("no", 504), "check whether the command was carried out before sending it again."),
+        ("ledger", True, text("no", 504), "a further ledger_url= is asked when one server fails."),
+    ],
+)
+def test_the_remedy_suits_the_interface(interface, safe, reply, advice, serve, transport):
+    endpoint = Endpoint(interface=interface, method="GET", path="/v0/dso", safe=safe)
+    sender = transport(**{f"{interface}_url": serve(reply).url}, attempts=1)
+    with pytest.raises(StatusError) as caught:
+        sender.send(endpoint.request(), read=bytes)
+    assert advice in str(caught.value)
