@@ -1,6 +1,7 @@
 """A store as a star: facts and dimensions whose keys meet, with the sums of the lake's own tables."""
 
 import json
+from functools import cache
 
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +13,7 @@ from tests.export.stars import Exported, key_of, repeated, without_row
 from tests.rigs.servers import simulated
 
 WORLDS = {
-    "one day": {"seed": 7, "updates": 400},
+    "a day": {"seed": 7, "updates": 1_000},
     "weeks": {"days": 15},
     "hostile": {"updates": 100, "hostile": True},
 }
@@ -46,18 +47,27 @@ WARNED = pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFigur
 MADE = [pytest.param(name, marks=WARNED if name == "hostile" else ()) for name in WORLDS]
 
 
-@pytest.fixture(scope="module", params=MADE, ids=WORLDS)
-def made(request, tmp_path_factory):
-    folder = tmp_path_factory.mktemp(request.param.replace(" ", "-"))
-    store = filled(folder, WORLDS[request.param])
-    return store, exported(store, folder / "out")
-
-
 @pytest.fixture(scope="module")
-def weeks(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("weeks-of-a-star")
-    store = filled(folder, WORLDS["weeks"], derive=DERIVABLE)
-    return store, exported(store, folder / "out")
+def stars(tmp_path_factory):
+    """The store and the star of each world, made when they are asked for."""
+
+    @cache
+    def of(name):
+        folder = tmp_path_factory.mktemp(name.replace(" ", "-"))
+        store = filled(folder, WORLDS[name], derive=DERIVABLE if name == "weeks" else None)
+        return store, exported(store, folder / "out")
+
+    return of
+
+
+@pytest.fixture(params=MADE, ids=WORLDS)
+def made(request, stars):
+    return stars(request.param)
+
+
+@pytest.fixture
+def weeks(stars):
+    return stars("weeks")
 
 
 @pytest.mark.long(quick=1)
@@ -216,8 +226,9 @@ def test_dates_have_no_gap_and_parties_are_described(weeks):
     assert party == f"{hint}::{fingerprint}"
 
 
-def test_a_party_is_first_seen_when_an_event_first_names_it(weeks):
-    store, star = weeks
+@pytest.mark.long(quick=1)
+def test_a_party_is_first_seen_when_an_event_first_names_it(made):
+    store, star = made
     first = {}
     for row in store.load("events", columns=["record_time", "acting_parties", "signatories", "observers"]).itertuples():
         for own in (row.acting_parties, row.signatories, row.observers):
@@ -296,8 +307,9 @@ def test_a_star_is_written_in_every_form(tmp_path, options):
     assert "amount_exact" in columns  # the form for reporting programs, unless profile="exact" is asked for
 
 
-def test_votes_and_movements_are_those_of_the_tables(weeks):
-    store, star = weeks
+@pytest.mark.long(quick=1)
+def test_votes_and_movements_are_those_of_the_tables(made):
+    store, star = made
     votes, entries = lf.votes(store), lf.movements(store, decimals="exact")
 
     query = "select request, outcome, party_id from fact_votes left join dim_party using (party_key) order by opened_at"
@@ -341,8 +353,9 @@ def test_a_mart_has_a_row_per_day_with_the_sums_of_the_facts(weeks):
         assert star.one(f"select count(*) from {mart} where whole is not distinct from ({cut})") == 0, mart
 
 
-def test_the_semantic_model_has_every_table_and_relation(weeks):
-    _, star = weeks
+@pytest.mark.long(quick=1)
+def test_the_semantic_model_has_every_table_and_relation(made):
+    _, star = made
     folder = star.folder / "tmdl"
     assert {path.stem for path in (folder / "tables").iterdir()} == set(star.names)
     relations = (folder / "relationships.tmdl").read_text()

@@ -1,10 +1,14 @@
 """Histories that several files compute from; read only."""
 
+import json
+
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import inputs_of
+from ledgerframes.sandbox.generator.generate import generate
+from tests.economics.books import Books
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +29,9 @@ def week():
     """A network of eight days."""
     with lf.sandbox(days=8, seed=7) as net:
         yield net
+
+
+@pytest.fixture(scope="session")
+def three_days():
+    """The books of another three days, from their raw items."""
+    return Books(json.loads(one.rendered) for one in generate(4, 5_000).updates)

@@ -51,6 +51,7 @@ AMULET, OPEN = "Splice.Amulet:Amulet", "Splice.Round:OpenMiningRound"
 #: What is one thing in SQL: a comment, a text, a word or a bracket.
 TOKEN = re.compile(r"--.*|'(?:[^']|'')*'|\w+|[()]")
 HOUR = 3_600_000_000
+TAKEN = "select sequence_name from duckdb_sequences() where last_value is not null"
 CALENDARS = ("week", "month", "quarter", "year")
 TEXTS = {name: text_of(name) for name in sorted(known() - {*INPUTS, *READS})}
 MACROS = {re.findall(r"macro (\w+)\(", text)[0]: text for text in macros()}
@@ -74,27 +75,24 @@ def arms(sql):
     return found
 
 
-def stopping(sql, wanted):
-    """The same, which ends in an error that names the arm where a row takes one of these."""
-    added = [(start, f" case when error('arm {start}')::varchar is null then (") for start, _ in wanted]
+def counting(sql, wanted):
+    """The same, which takes a number of an arm's own sequence for each row that takes the arm."""
+    added = [(start, f" case when nextval('arm_{start}') is not null then (") for start, _ in wanted]
     for place, text in sorted([*added, *((end, ") end ") for _, end in wanted)], reverse=True):
         sql = sql[:place] + text + sql[place:]
     return sql
 
 
-def not_reached(run, sql, wanted):
+def not_reached(engine, run, sql, wanted):
     """Those of some arms that a run of the SQL does not take."""
-    left = {*wanted}
-    while left:
-        try:
-            run(stopping(sql, left))
-        except duckdb.InvalidInputException as error:
-            left = {arm for arm in left if f"arm {arm[0]}" not in str(error).split(": ")[-1].split("\n")}
-        except duckdb.BinderException:  # an error may not be everywhere, such as in the order of a window
-            break
-        else:
-            break
-    return left
+    for start, _ in wanted:
+        engine._connection.execute(f"create or replace temp sequence arm_{start}")
+    try:
+        run(counting(sql, wanted))
+    except duckdb.BinderException:  # a sequence may not be everywhere, such as in the order of a window
+        return wanted
+    taken = {name for (name,) in engine._connection.execute(TAKEN).fetchall()}
+    return {arm for arm in wanted if f"arm_{arm[0]}" not in taken}
 
 
 def inputs_below(name):
@@ -287,9 +285,10 @@ def test_every_arm_of_a_case_is_reached(histories):
                 engine.set(values)
                 for name in [name for name in there if values is settings[0] or settings_of(name)]:
                     if models.get(name):
-                        models[name] = not_reached(partial(computed, engine, name), TEXTS[name], models[name])
+                        models[name] = not_reached(engine, partial(computed, engine, name), TEXTS[name], models[name])
                     for macro in [macro for macro, left in inside.items() if left and calls(macro, text_of(name))]:
-                        inside[macro] = not_reached(partial(computed_by, engine, name), MACROS[macro], inside[macro])
+                        run = partial(computed_by, engine, name)
+                        inside[macro] = not_reached(engine, run, MACROS[macro], inside[macro])
                         engine._connection.execute(MACROS[macro])
 
     left = [(name, TEXTS[name][slice(*arm)].strip()) for name, every in models.items() for arm in sorted(every)]

@@ -5,7 +5,6 @@ They are also read apart: from the raw JSON of coins and payments, by nothing th
 
 from __future__ import annotations
 
-import json
 import random
 from collections import defaultdict
 from decimal import Decimal
@@ -14,7 +13,6 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.models.computing import together
-from ledgerframes.sandbox.generator.generate import generate
 from tests.economics.books import Books
 from tests.economics.histories import (
     WHOLE,
@@ -129,8 +127,8 @@ def by_update(events):
     return rows
 
 
-def test_movements_are_those_of_the_raw_payments_and_coins():
-    books, seen = Books(json.loads(one.rendered) for one in generate(4, 5_000).updates), set()
+def test_movements_are_those_of_the_raw_payments_and_coins(three_days):
+    books, seen = three_days, set()
     rows, every_change = by_update(frame_of(books.items, **WHOLE)), books.changes()
 
     for update_id, entries in books.entries().items():

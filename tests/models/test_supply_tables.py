@@ -11,7 +11,6 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.models.computing import together
-from ledgerframes.sandbox.generator.generate import generate
 from tests.economics.books import OPEN, POOLS, RULES, UNCLAIMED, UNCLAIMED_FUND, Books, micros
 from tests.economics.histories import (
     WHOLE,
@@ -32,9 +31,8 @@ HELD = ("unlocked", *(f"locked_{purpose}" for purpose in
 
 
 @pytest.fixture(scope="module")
-def books():
-    """Those of three days of the sandbox."""
-    return Books(json.loads(one.rendered) for one in generate(4, 5_000).updates)
+def books(three_days):
+    return three_days
 
 
 @pytest.fixture(scope="module")
