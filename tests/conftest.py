@@ -1,5 +1,6 @@
 """Networks that many tests read, and how Hypothesis runs."""
 
+import json
 import sys
 from collections import Counter
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 import ledgerframes as lf
+from ledgerframes.sandbox.generator.generate import generate
 from tests.replay import captures as captures  # noqa: PLC0414 - a fixture
 
 # An example takes as long as a busy machine lets it; its default deadline is 0.2 s of wall time.
@@ -58,6 +60,13 @@ def exact_history(net):
 def switched_history(switched):
     """The whole history of `switched`, with exact amounts."""
     return lf.load_history(switched, start="begin", as_="arrow", progress=False, decimals="exact")
+
+
+@pytest.fixture(scope="session")
+def voted():
+    """The transactions of three days with votes of every outcome, one for the second version of rewards; read only."""
+    items = (json.loads(one.rendered) for one in generate(4, 7_000, reward_version="switch").updates)
+    return [item for item in items if "events_by_id" in item]
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,6 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.models.computing import together
-from ledgerframes.sandbox.generator.generate import generate
 from tests.economics.histories import WHOLE, archive, create, exercise, frame_of, opening_of, update
 from tests.sandbox.economy_books import entity_of, preorder
 
@@ -32,10 +31,8 @@ def known(rows, *columns):
 
 
 @pytest.fixture(scope="module")
-def items():
-    """The update items of three days."""
-    found = [json.loads(one.rendered) for one in generate(4, 7_000, reward_version="switch").updates]
-    return [item for item in found if "events_by_id" in item]
+def items(voted):
+    return voted
 
 
 @pytest.fixture(scope="module")

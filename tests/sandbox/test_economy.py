@@ -30,13 +30,8 @@ CHOICES = {
 
 
 @pytest.fixture(scope="module")
-def world():
-    return generate(11, 9_000)
-
-
-@pytest.fixture(scope="module")
-def items(world):
-    return list(world.items(private=True))
+def items(economy):
+    return list(economy.items(private=True))
 
 
 @pytest.fixture(scope="module")
@@ -115,14 +110,14 @@ def test_transfers_cost_something_until_a_date_and_nothing_from_then_on(books):
     assert any(Decimal(summary["holdingFees"]) for charged, summary in books.transfers if charged)
 
 
-def test_rounds_pass_through_every_phase(books, world):
+def test_rounds_pass_through_every_phase(books, economy):
     phases = [list(one) for _, one in sorted(books.phases.items())]
 
     assert phases[0] == list(PHASES)
     assert [len(one) for one in phases] == sorted((len(one) for one in phases), reverse=True)
     assert sum(len(one) == 1 for one in phases) == 3
-    assert [round_number(one.payload) for one in world.rounds] == list(range(len(phases) - 3, len(phases)))
-    assert world.earliest_round == 3
+    assert [round_number(one.payload) for one in economy.rounds] == list(range(len(phases) - 3, len(phases)))
+    assert economy.earliest_round == 3
 
 
 def test_a_coupon_ends_once_claimed_while_its_round_issues_or_expired_after_it(books):

@@ -19,8 +19,8 @@ COIN = "Splice.Amulet:Amulet"
 
 
 @pytest.fixture(scope="module")
-def world():
-    return generate(11, 6_000)
+def world(economy):
+    return economy
 
 
 @pytest.fixture(scope="module")

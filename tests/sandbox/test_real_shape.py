@@ -8,7 +8,6 @@ from statistics import mean, median
 
 import pytest
 
-from ledgerframes.sandbox.generator.generate import generate
 from tests.replay import CAPTURES, read_capture
 from tests.sandbox.economy_books import entity_of, preorder
 
@@ -75,8 +74,8 @@ def real():
 
 
 @pytest.fixture(scope="module")
-def made():
-    return [item for item in generate(9, 8_000).items() if "events_by_id" in item]
+def made(economy):
+    return [item for item in economy.items() if "events_by_id" in item]
 
 
 def test_transactions_are_as_large_as_on_the_network(made, real):

@@ -1,0 +1,11 @@
+"""A world that several files look at; read only."""
+
+import pytest
+
+from ledgerframes.sandbox.generator.generate import generate
+
+
+@pytest.fixture(scope="session")
+def economy():
+    """Some days of a ledger with everything that its economy knows."""
+    return generate(11, 9_000)
