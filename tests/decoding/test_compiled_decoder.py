@@ -149,11 +149,11 @@ def test_both_know_the_same_utf8(text):
         compare(page_of(transaction()).replace(b'"owner":"alice"', b'"owner":"%balice%b"' % (b"x" * length, text), 1))
 
 
-@pytest.mark.parametrize("length", [*range(40), 63, 64, 65])
 @pytest.mark.parametrize("mark", ['"', "\\", "\n", "é", "\u2028", "\U0001f600"], ids=ascii)
-def test_a_sign_is_found_wherever_in_a_block_it_stands(length, mark):
-    text = "x" * length + mark + "y" * 20
-    compare(page_of(transaction(workflow_id=text), transaction(workflow_id=text[:-20])))
+def test_a_sign_is_found_wherever_in_a_block_it_stands(mark):
+    for length in (*range(40), 63, 64, 65):
+        text = "x" * length + mark + "y" * 20
+        compare(page_of(transaction(workflow_id=text), transaction(workflow_id=text[:-20])))
 
 
 def test_every_prefix_of_a_page_is_refused_as_python_does():

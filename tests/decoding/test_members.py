@@ -43,12 +43,12 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("wanted", [None, ["a"], ["b", "a", "absent"], ["a.b"], ["a.b.c"]], ids=str)
 @pytest.mark.parametrize("texts", COLUMNS.values(), ids=COLUMNS)
-def test_both_ways_split_payloads_alike(texts, wanted):
+def test_both_ways_split_payloads_alike(texts):
     cells = pa.array(texts, pa.binary()).view(pa.string())
-    for first in range(len(texts)):
-        members.compare(pa.chunked_array([cells.slice(first)]), wanted)
+    for wanted in (None, ["a"], ["b", "a", "absent"], ["a.b"], ["a.b.c"]):
+        for first in range(len(texts)):
+            members.compare(pa.chunked_array([cells.slice(first)]), wanted)
 
 
 @pytest.mark.long
