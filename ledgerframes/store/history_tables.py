@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from ledgerframes.store.coverage import Interval, intersection, merged, rows_of
-from ledgerframes.store.coverage_document import Coverage
+from ledgerframes.store.coverage_document import Coverage, ShardProgress
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.new_files import Destination, NewFile
 from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.new_rows import Decoded, with_rows
 from ledgerframes.store.root import Root
 from ledgerframes.store.table_sets import HISTORY, KNOWN_BY, TableSet
 from ledgerframes.timestamps import EARLIEST, LATEST
@@ -30,6 +30,27 @@ _FILES_PER_PARTITION: Final = 100
 # If large files alone come close to that number, fewer small files than this are not worth joining.
 _WORTH_JOINING: Final = 10
 _HOUR: Final = 3_600_000_000
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The rows of one page by table, the interval that it covers, and the progress of its shard including it.
+
+    Attributes:
+        files: rows in files that are stored but not committed yet, by table; no table and no page has any of them.
+    """
+
+    batches: Mapping[str, pa.RecordBatch]
+    span: Interval
+    progress: ShardProgress
+    files: Mapping[str, Sequence[NewFile]] = field(default_factory=dict)
+
+    @property
+    def bytes(self) -> int:
+        """The memory that the rows take, plus the size of the files."""
+        stored = sum(file.size for files in self.files.values() for file in files)
+        decoded: int = sum(batch.nbytes for batch in self.batches.values())
+        return stored + decoded
 
 
 class HistoryTables:
@@ -89,8 +110,6 @@ class HistoryTables:
             StoreError: the storage refused, or another writer was first; earlier commits stay.
         """
         pages = sorted(pages, key=lambda page: page.span)  # neighbours in time become neighbours in the file
-        destinations = self.destinations if any(page.files for page in pages) else {}
-        pages, read = with_rows(pages, destinations, self.coverage)
         files = {name: [file for page in pages for file in page.files.get(name, ())] for name in self.tables}
         fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
         after = self.coverage.advanced(page.progress for page in pages)
@@ -100,16 +119,13 @@ class HistoryTables:
             for name, table in self.tables.items():
                 written[name] = sum(batch.num_rows for batch in fresh[name]) + sum(file.rows for file in files[name])
                 if written[name] and table is not self._root.table:
-                    table.append(fresh[name], files[name])
                     # Compacted here because a live tail commits often and adds one file per table each time.
-                    self._compact_crowded(table, fresh[name], files[name])
-            root = self._root.table.name
-            self.record(after, fresh.get(root, ()), files.get(root, ()))
-            if root in self.tables:
-                self._compact_crowded(self._root.table, fresh[root], files[root])
+                    self._compact_crowded(table, table.append(fresh[name], files[name]))
+            root = self._root.table
+            added = self.record(after, fresh.get(root.name, ()), files.get(root.name, ()))
+            if root.name in self.tables:
+                self._compact_crowded(root, added)
             self.written += 1
-        for name in read:
-            destinations[name].remove(read[name])
         return written
 
     def add(self, rows: Mapping[str, pa.RecordBatch]) -> None:
@@ -131,10 +147,11 @@ class HistoryTables:
         batches: Sequence[pa.RecordBatch] = (),
         files: Sequence[NewFile] = (),
         replaced: tuple[pa.Table, Sequence[StoredFile]] | None = None,
-    ) -> None:
+    ) -> list[NewFile]:
         """Commit the current rows and coverage as the state that readers see; see `Root.commit`."""
-        self._root.commit(self._root.document.covering(self.of.name, coverage), batches, files, replaced)
+        added = self._root.commit(self._root.document.covering(self.of.name, coverage), batches, files, replaced)
         self.coverage = coverage  # so that a comparison of servers never sees coverage without rows
+        return added
 
     def stored(self, interval: Interval) -> dict[str, int]:
         """The updates stored in an interval, with their record times in microseconds."""
@@ -196,29 +213,14 @@ class HistoryTables:
             self._small[(table.name, *key)] = small[key]
             self._large[(table.name, *key)] = count - small[key]
 
-    def _compact_crowded(
-        self, table: DeltaStoreTable, batches: Sequence[pa.RecordBatch], files: Sequence[NewFile] = ()
-    ) -> None:
+    def _compact_crowded(self, table: DeltaStoreTable, added: Sequence[NewFile]) -> None:
         """Compact the partitions that now have too many files."""
-        partitions = _partitions(batches) if batches else []
-        for partition in [*partitions, *(file.partition for file in files)]:
-            key = (table.name, *(str(partition[name]) for name in PARTITIONS))
+        for file in added:
+            key = (table.name, *(file.partition[name] for name in PARTITIONS))
             self._small[key] += 1
             if self._small[key] > max(_WORTH_JOINING, _FILES_PER_PARTITION - self._large[key]):
-                table.compact([(name, "=", str(partition[name])) for name in PARTITIONS])
+                table.compact([(name, "=", file.partition[name]) for name in PARTITIONS])
                 self._count_files(table)
-
-
-def _partitions(batches: Sequence[pa.RecordBatch]) -> list[dict[str, Any]]:
-    """The partitions that some rows belong to; most batches have one, found without grouping their rows."""
-    conditions = {}
-    for batch in batches:
-        ends = [pc.min_max(batch[name]).as_py() for name in PARTITIONS]
-        rows = batch.slice(0, 1) if all(statistics["min"] == statistics["max"] for statistics in ends) else batch
-        partitions = pa.Table.from_batches([rows.select(PARTITIONS)])
-        several = partitions.group_by(list(PARTITIONS)).aggregate([]) if len(rows) > 1 else partitions
-        conditions.update({tuple(place.values()): place for place in several.to_pylist()})
-    return list(conditions.values())
 
 
 def _overlapping(pages: Sequence[Decoded], span: Interval) -> list[Decoded]:

@@ -187,8 +187,7 @@ class MemoryTable(DeltaStoreTable):
         state = self._state
         found: Counter[tuple[str, ...]] = Counter()
         for batch in () if state is None else state.commits:
-            keys = zip(*(batch[name].to_pylist() for name in self._partition_by), strict=True)
-            found.update({tuple(map(str, key)) for key in keys})
+            found.update(_partitions(batch, self._partition_by))
         return found
 
     def size(self) -> dict[str, Any]:
@@ -220,13 +219,15 @@ class MemoryTable(DeltaStoreTable):
 
     def append(
         self, batches: Sequence[pa.RecordBatch], files: Sequence[NewFile] = (), number: int | None = None
-    ) -> None:
+    ) -> list[NewFile]:
         assert not files, "only the workers of a cluster store files"
         state = self._newest()
         rows = tuple(batch.cast(state.schema) for batch in batches if batch.num_rows)
         named = state.number if number is None else number
         after = replace(state, commits=(*state.commits, *rows), number=named)
         self._put(after, lambda: self._really_append(batches, number))
+        keys = {key for batch in rows for key in _partitions(batch, self._partition_by)}
+        return [NewFile("", 0, dict(zip(self._partition_by, key, strict=True)), "") for key in sorted(keys)]
 
     def extend(self) -> None:
         self._disk.alive()
@@ -280,6 +281,11 @@ class MemoryTable(DeltaStoreTable):
     def _tell(self) -> None:
         if self._listing is not None:
             self._listing.changed(self)
+
+
+def _partitions(batch: pa.RecordBatch, names: Sequence[str]) -> set[tuple[str, ...]]:
+    keys = zip(*(batch[name].to_pylist() for name in names), strict=True)
+    return {tuple(map(str, key)) for key in keys}
 
 
 class MemoryDataset:

@@ -10,8 +10,8 @@ import ledgerframes as lf
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.coverage_document import Document, ShardProgress
 from ledgerframes.store.delta.commit_parts import parted
-from ledgerframes.store.history_tables import HistoryTables
-from ledgerframes.store.new_rows import Decoded
+from ledgerframes.store.delta.new_files import NewFile
+from ledgerframes.store.history_tables import Decoded, HistoryTables
 from ledgerframes.store.sync.committing import FIRST, LARGEST, STEP, CommitSize, Committer
 from ledgerframes.store.sync.scheduling import ThreadScheduler
 
@@ -142,7 +142,7 @@ class Crowded:
 
     def commit(self, tables):
         self.small += 1
-        tables._compact_crowded(self, [pa.record_batch({"migration_id": [1], "record_month": ["2026-01"]})])
+        tables._compact_crowded(self, [NewFile("", 0, {"migration_id": "1", "record_month": "2026-01"}, "")])
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_nothing_is_read_twice_by_the_next_sync(store, ledger, cluster):
 
 @pytest.mark.long
 def test_what_a_store_has_in_part_is_not_stored_twice(store, cluster):
-    """A worker's file may hold rows of the end that was not final; only that file is read and filtered."""
+    """Workers read what no table has; this process reads the end that was not final again, row by row."""
     with lf.sandbox(seed=3, days=6) as net:
         updates = lf.load_updates(net)
         end = updates.record_time.iloc[len(updates) // 2 + 7]

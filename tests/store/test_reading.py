@@ -15,9 +15,8 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
 from ledgerframes.store.coverage_document import ShardProgress
-from ledgerframes.store.history_tables import ORDER, PARTITIONS, HistoryTables
+from ledgerframes.store.history_tables import ORDER, PARTITIONS, Decoded, HistoryTables
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.new_rows import Decoded
 from tests.store.conftest import BEGIN, KEYS, assert_same
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.commit_parts import parted
@@ -20,7 +19,6 @@ from ledgerframes.store.delta.data_files import FileWriter, Written, filesystem,
 from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.read.personal import without_personal_data
 from ledgerframes.tables.catalogue import table_named
-from ledgerframes.timestamps import parse_timestamp
 
 if TYPE_CHECKING:
     from deltalake.transaction import AddAction
@@ -43,20 +41,9 @@ class NewFile:
     statistics: str
 
     @cached_property
-    def _statistics(self) -> dict[str, Any]:
-        decoded: dict[str, Any] = msgspec.json.decode(self.statistics)
-        return decoded
-
-    @property
     def rows(self) -> int:
         """The number of its rows."""
-        return int(self._statistics["numRecords"])
-
-    @property
-    def times(self) -> tuple[int, int]:
-        """The first and last record time of its rows, in microseconds."""
-        first, last = (parse_timestamp(self._statistics[ends]["record_time"])[0] for ends in ("minValues", "maxValues"))
-        return first, last
+        return int(msgspec.json.decode(self.statistics)["numRecords"])
 
     def added(self, *, changes: bool) -> AddAction:
         """The log action that adds it.
@@ -118,30 +105,6 @@ class Destination:
                 writer.write(part.select(own.names))
                 files.append(store_file(self.url, {}, writer.finish(), values))
         return files
-
-    def read(self, file: NewFile, columns: Sequence[str] | None = None) -> pa.RecordBatch:
-        """Read the rows of a file.
-
-        Args:
-            file: one that `store` made.
-            columns: some of them, except those that form folders; all by default.
-
-        Raises:
-            StoreError: it cannot be read.
-        """
-        whole = table_named(self.name).schema.remove_metadata()
-        with plain_errors(self.url, "be read"), filesystem(self.url, {}).open_input_file(file.path) as source:
-            rows = pq.ParquetFile(source, page_checksum_verification=True).read(
-                None if columns is None else list(columns)
-            )
-        if columns is not None:
-            return rows.combine_chunks().to_batches()[0]
-        values = {name: pa.scalar(file.partition[name]).cast(whole.field(name).type) for name in self.partition_by}
-        arrays = [
-            pa.repeat(values[name], rows.num_rows) if name in values else rows[name].combine_chunks()
-            for name in whole.names
-        ]
-        return pa.Table.from_arrays(arrays, names=whole.names).cast(whole).combine_chunks().to_batches()[0]
 
     def remove(self, files: Sequence[NewFile]) -> None:
         """Remove files that will not be committed."""

@@ -203,8 +203,8 @@ class DeltaStoreTable:
 
     def append(
         self, batches: Sequence[pa.RecordBatch], files: Sequence[NewFile] = (), number: int | None = None
-    ) -> None:
-        """Add rows, and files of rows, in one commit.
+    ) -> list[NewFile]:
+        """Add rows, and files of rows, in one commit; returns the files that it adds.
 
         Args:
             batches: rows.
@@ -216,7 +216,7 @@ class DeltaStoreTable:
         """
         schema = self.table.schema.remove_metadata()
         rows = pa.Table.from_batches([self.as_stored(batch).cast(schema) for batch in batches], schema)
-        self.change(rows, (), files=files, number=number)
+        return self.change(rows, (), files=files, number=number)
 
     def change(
         self,
@@ -225,8 +225,8 @@ class DeltaStoreTable:
         changing: Iterable[pa.Table] = (),
         files: Sequence[NewFile] = (),
         number: int | None = None,
-    ) -> None:
-        """Add rows and remove files in one commit.
+    ) -> list[NewFile]:
+        """Add rows and remove files in one commit; returns the files that it adds.
 
         Args:
             rows: in the declared columns, and further stored ones.
@@ -242,14 +242,12 @@ class DeltaStoreTable:
             raise StoreError(f"{self.url}: the table does not exist; it has to be created first")
         self.extend()
         with plain_errors(self.url, "be written"):
-            added = [
-                self._put(self._written(part), values, changes=True)
-                for values, part in parted(rows, self._partition_by)
-            ]
-            added += [self._put(self._written(part), {}, changes=True, folder=CHANGING) for part in changing]
-            added += [file.added(changes=True) for file in files]
-            self._commit([*added, *(removed(file, changes=True) for file in without)], number)
+            added = [self._put(self._written(part), values) for values, part in parted(rows, self._partition_by)]
+            added += [*(self._put(self._written(part), {}, CHANGING) for part in changing), *files]
+            actions = [file.added(changes=True) for file in added]
+            self._commit([*actions, *(removed(file, changes=True) for file in without)], number)
         self._changed()
+        return added
 
     def check_schema(self) -> None:
         """Refuse a stored table that this version cannot extend without changing existing rows.
@@ -291,7 +289,7 @@ class DeltaStoreTable:
                 joined = self._joined(data, group)
                 # `changes=False` marks rows as only moved, so programs that follow the table do not see them as new.
                 where = CHANGING if group[0].changes else ""
-                added = [self._put(file, group[0].partition, changes=False, folder=where) for file in joined]
+                added = [self._put(file, group[0].partition, where).added(changes=False) for file in joined]
                 self._commit([*added, *(removed(file, changes=False) for file in group)])
             self._handle.create_checkpoint()
         self._changed()
@@ -331,10 +329,9 @@ class DeltaStoreTable:
             writer.write(rows)
         yield writer.finish()
 
-    def _put(self, written: Written, partition: Mapping[str, Any], *, changes: bool, folder: str = "") -> AddAction:
-        """Store a file; returns the log action that adds it."""
+    def _put(self, written: Written, partition: Mapping[str, Any], folder: str = "") -> NewFile:
         values = {name: partition[name] for name in self._partition_by}
-        return store_file(self.url, self._options, written, values, folder).added(changes=changes)
+        return store_file(self.url, self._options, written, values, folder)
 
     def _changed(self) -> None:
         if self._listing is not None:

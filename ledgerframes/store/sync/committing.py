@@ -11,8 +11,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from ledgerframes.store.history_tables import HistoryTables
-from ledgerframes.store.new_rows import Decoded
+from ledgerframes.store.history_tables import Decoded, HistoryTables
 from ledgerframes.store.sync.scheduling import Scheduler
 from ledgerframes.tables.history import EVENTS
 

@@ -18,9 +18,9 @@ from ledgerframes.config.settings import Settings
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.objects.segments import Segment
-from ledgerframes.store.coverage import BEGINNING, Interval
-from ledgerframes.store.delta.new_files import Destination
+from ledgerframes.store.coverage import BEGINNING, Interval, beyond
 from ledgerframes.store.engines import worker_count
+from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.fetched import Fetched, Opening
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.scheduling import ThreadScheduler
@@ -79,14 +79,14 @@ class ClusterReader:
         settings: the workers' connection settings.
         prober: finds out where a migration begins and ends.
         objects: the objects to read.
-        destinations: where the workers store rows.
+        history: the tables; workers read only what none of them has, so that their files can be added unread.
     """
 
     engine: Any
     settings: dict[str, Any]
     prober: Prober
     objects: ObjectPages
-    destinations: tuple[Destination, ...]
+    history: HistoryTables
     _keys: Iterator[int] = field(default_factory=lambda: count(-1, -1))  # those of pages count upwards
 
     def read(self, intervals: Sequence[Interval]) -> Generator[Fetched]:
@@ -95,7 +95,8 @@ class ClusterReader:
         Raises:
             LedgerframesError: an error of a worker.
         """
-        parts = [part for interval in intervals for part in self._parts(interval)]
+        unstored = beyond(intervals, self.history.coverage.common)
+        parts = [part for interval in unstored for part in self._parts(interval)]
         for part, rows in self._worked(parts):
             if rows.failed:
                 _log.warning(
@@ -112,13 +113,13 @@ class ClusterReader:
         waiting, running = deque(parts), dict[Any, _Part]()
         done: Any = as_completed()  # type: ignore[no-untyped-call]
         settings = self.settings | {"scan_url": (self.objects.lister,)}
-        settle = self.objects.index.settle
+        settle, destinations = self.objects.index.settle, tuple(self.history.destinations.values())
         try:
             while waiting or running:
                 for _ in range(min(len(waiting), _TASKS_PER_WORKER * workers - len(running))):
                     part = waiting.popleft()
                     segment = (part.segment.after, part.segment.up_to)
-                    task = SegmentTask(settings, segment, part.interval, settle, self.destinations)
+                    task = SegmentTask(settings, segment, part.interval, settle, destinations)
                     # Without `pure=False`, Dask would return the result of an earlier task with the same arguments.
                     future = self.engine.submit(read_segment, task, pure=False)
                     running[future] = part

@@ -8,7 +8,7 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import BEGINNING, CLOSED
 from ledgerframes.store.coverage_document import Begin, ShardProgress
-from ledgerframes.store.new_rows import Decoded
+from ledgerframes.store.history_tables import Decoded
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.fetched import Fetched, Opening
 from ledgerframes.store.sync.stored_rows import StoredRows

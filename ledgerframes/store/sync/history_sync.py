@@ -30,7 +30,7 @@ from ledgerframes.store.coverage import (
     wanted_in,
 )
 from ledgerframes.store.coverage_document import Begin
-from ledgerframes.store.new_rows import Decoded
+from ledgerframes.store.history_tables import Decoded
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.beginnings import FIRST
 from ledgerframes.store.sync.committing import Committer
@@ -374,15 +374,13 @@ class HistorySync:
 
     def _show(self, fetched: Fetched) -> int:
         """Record the updates shown, to find stored ones that were not; returns how many there are."""
-        name, files = self.history.of.index, fetched.files.get(self.history.of.index, ())
-        batches = [fetched.batches[name]] if name in fetched.batches else []
-        if self.finality.stored.any_in(fetched.span):
-            stored = (self.history.destinations[name].read(file, ["update_id", "record_time"]) for file in files)
-            for batch in chain(batches, stored):
-                times = batch["record_time"].cast(pa.int64()).to_pylist()
-                self.finality.stored.show(fetched.span.migration_id, times, batch["update_id"].to_pylist())
-        count: int = sum(batch.num_rows for batch in batches) + sum(file.rows for file in files)
-        return count
+        name = self.history.of.index
+        batch = fetched.batches.get(name)
+        if batch is not None and self.finality.stored.any_in(fetched.span):
+            times = batch["record_time"].cast(pa.int64()).to_pylist()
+            self.finality.stored.show(fetched.span.migration_id, times, batch["update_id"].to_pylist())
+        in_files = sum(file.rows for file in fetched.files.get(name, ()))
+        return in_files + (0 if batch is None else len(batch))
 
     def _check_begin(self, before: Begin | None) -> None:
         """Warn once if the store begins late."""

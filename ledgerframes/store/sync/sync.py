@@ -305,8 +305,7 @@ def _history_sync(
         from ledgerframes.store.sync.dask_fetching import ClusterReader, plain_settings
 
         settings = plain_settings(net.settings, workers=worker_count(request.engine))
-        places = tuple(history.destinations.values())
-        fetch.segments = ClusterReader(request.engine, settings, prober, pages, places).read
+        fetch.segments = ClusterReader(request.engine, settings, prober, pages, history).read
     commit = Committer(
         history, request.scheduler, CommitSize(request.commit_bytes), request.clock.monotonic, finality.confirm
     )
