@@ -84,6 +84,11 @@ class Coverage(msgspec.Struct, frozen=True):
     changes: int = 0
 
     @property
+    def migrations(self) -> tuple[int, ...]:
+        """The migrations of which something is stored."""
+        return tuple(dict.fromkeys(interval.migration_id for interval in self.common))
+
+    @property
     def begin(self) -> Begin | None:
         """Where the coverage begins, if it begins there because servers had nothing older."""
         first = [interval[:2] for interval in self.common[:1]]

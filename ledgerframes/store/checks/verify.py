@@ -139,7 +139,7 @@ def _impersonal(update: Canonical) -> Canonical:
 
 def _covered(view: View, part: Window) -> tuple[Interval, ...]:
     """The covered intervals of a window."""
-    ids = sorted({interval.migration_id for interval in view.covered})
+    ids = view.coverage.migrations
     requested = [interval for migration_id in ids if (interval := wanted_in(part, migration_id)) is not None]
     return intersection(view.covered, requested)
 

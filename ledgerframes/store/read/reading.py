@@ -85,8 +85,8 @@ def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: st
             f"{f' and {len(holes) - 1} more intervals' if len(holes) > 1 else ''}. Sync that range first, ask for less,"
             " or pass allow_partial=True to get what there is"
         )
-    ids = {interval.migration_id for interval in covered}
-    requested = [interval for migration_id in sorted(ids) if (interval := wanted_in(window, migration_id)) is not None]
+    ids = coverage.migrations
+    requested = [interval for migration_id in ids if (interval := wanted_in(window, migration_id)) is not None]
     return intersection(covered, requested), bool(covered) and not (holes or before)
 
 
@@ -97,7 +97,7 @@ def _holes(coverage: Coverage, window: Window) -> tuple[Interval, ...]:
     """
     holes: list[Interval] = []
     covered, ended, begin = coverage.common, coverage.ended, coverage.begin
-    ids = sorted({interval.migration_id for interval in covered})
+    ids = coverage.migrations
     named_late = window.names_start and begin is not None and begin.late is not None
     if named_late and begin is not None and window.start is not None and window.start < (begin.migration_id, EARLIEST):
         holes.append(Interval(begin.migration_id, BEGINNING, begin.lo))

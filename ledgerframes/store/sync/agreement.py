@@ -52,14 +52,10 @@ class Agreement:
     rejected: Collection[str] = ()
     rowless: set[str] = field(default_factory=set)
     beginnings: Beginnings = field(init=False)
+    _recognised: set[str] = field(default_factory=set)  # servers that have shown that they belong to the network
 
     def __post_init__(self) -> None:
         self.beginnings = Beginnings(self.servers, self.proofs)
-
-    @property
-    def stored_migrations(self) -> tuple[int, ...]:
-        """The migrations of which something is stored."""
-        return tuple(sorted({interval.migration_id for interval in self.history.coverage.common}))
 
     def compare(self, interval: Interval, *, every: bool) -> Comparison:
         """Compare the start of an interval that is not final, on every server or on one that has the stored part.
@@ -215,6 +211,8 @@ class Agreement:
         known = known or self._shows_name(server, pages) or self._shows_parties(server, page)
         if certain and not known:
             raise another_network(server, ids[0], self._name)
+        if known:
+            self._recognised.add(server)
         # Also if nothing is known: after a fork below its first update, a server shows nothing that is stored.
         for after, page_index, proof, whole in pages:
             last = Cursor(CLOSED, CLOSED) if whole else page_index.cursors[-1]
@@ -232,7 +230,7 @@ class Agreement:
         Raises:
             StoreError: it lacks an update that is stored between them.
         """
-        proof = self.proofs.now()
+        proof, recognised = self.proofs.now(), recognised or server in self._recognised
         page = self.beginnings.ask(server, insist=insist)
         self._note_rows(page.page_index)
         ids, cursors = page.page_index.update_ids, page.page_index.cursors
@@ -351,7 +349,7 @@ class Agreement:
             proven: the record time up to which the server has shown everything.
             requested: whether its first items were requested since.
         """
-        for migration_id in self.stored_migrations:
+        for migration_id in self.history.coverage.migrations:
             if after.migration_id <= migration_id <= last.migration_id:
                 missing = self._stored_beside(shown, max(after, Cursor(migration_id, BEGINNING)), last, proven)
                 self.refuse(server, migration_id, self.due(server, migration_id, missing, requested=requested))

@@ -151,7 +151,7 @@ class HistorySync:
             begins = [known.first for known in self.agreement.beginnings.known.values()]
             return {min(begins).migration_id, *(one.migration_id for one in (first.cursor, *later))}
         self.history.prepare(network, self.history.known_by)
-        stored = {interval.migration_id for interval in self.history.coverage.common}
+        stored = {*self.history.coverage.migrations}
         if not stored:
             if not self.agreement.recognise():
                 self._left.append("no server shows the update that names the store's network yet")
@@ -211,7 +211,7 @@ class HistorySync:
         """The migrations before the first stored one, and the servers' beginnings, if older items may be available."""
         begin, start = self.history.coverage.begin, self.request.window.start
         whole = (begin is not None and begin.proven) or (start is not None and start.migration_id >= first)
-        lacking = [one for migration_id in self.agreement.stored_migrations for one in self._missing(migration_id)]
+        lacking = [one for migration_id in self.history.coverage.migrations for one in self._missing(migration_id)]
         gaps = [gap for one in lacking for gap in (self._holes(one) if one.hi >= CLOSED else [one])]
         older = [*gaps, *([] if whole else [Interval(first - 1, BEGINNING, CLOSED)])]
         # Only servers' first items show whether older ones exist: asked once an hour, objects at every sync.
@@ -244,7 +244,7 @@ class HistorySync:
 
     def _begins_apart(self) -> bool:
         """Whether the window begins in a migration without stored rows, after the first stored one."""
-        start, stored = self.request.window.start, self.agreement.stored_migrations
+        start, stored = self.request.window.start, self.history.coverage.migrations
         return start is not None and start.migration_id not in stored and start.migration_id > stored[0]
 
     def _where_it_begins(self) -> Iterator[Cursor]:
@@ -288,7 +288,7 @@ class HistorySync:
     def _worth_reading(self, migration_id: int) -> list[Interval]:
         """The missing intervals of a migration that are worth reading: a look shows news, or they are not pruned."""
         worth_reading: list[Interval] = []
-        stored = any(interval.migration_id == migration_id for interval in self.history.coverage.common)
+        stored = migration_id in self.history.coverage.migrations
         ends = {one.hi for one in self.history.coverage.settled if one.migration_id == migration_id}
         for interval in self._missing(migration_id):
             if self._is_pruned(interval):
