@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -54,11 +54,6 @@ class FolderObjects:
     stop: Stop = field(default_factory=Stop)
     _checked: set[str] = field(default_factory=set)
 
-    def updates(self, after: int, up_to: int) -> list[StoredObject] | None:
-        """The objects of some record times, in the order of the history."""
-        wanted = (one for one in self.objects if one.name.after < up_to and one.name.up_to > after)
-        return sorted(wanted, key=lambda stored: stored.name)
-
     def fetch(self, stored: StoredObject) -> None:
         """Make an object available, its digest checked if there is one.
 
@@ -94,10 +89,6 @@ class FolderObjects:
         with file:
             lines = read_lines(file, str(stored.name), lines=1, most=1)
             return next((batch[0] for batch in lines), None)
-
-    def stoppable(self, stop: Stop) -> FolderObjects:
-        """The same for one operation."""
-        return replace(self, stop=stop)
 
     def _copier(self, stored: StoredObject) -> Callable[[Path], None]:
         return partial(self._copy_to, stored)

@@ -13,31 +13,16 @@ from typing import Final
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.objects.folder import FolderObjects
 from ledgerframes.objects.history import page_of_lines
-from ledgerframes.objects.segments import Segment, SegmentReader
+from ledgerframes.objects.segments import AFTER_ALL, BEFORE_ALL, Readers, Segment
 from ledgerframes.objects.sources import StoredObject
 from ledgerframes.paging.cursor import Cursor, Window
 from ledgerframes.paging.proofs import OVERLAP
-from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp, format_trimmed
+from ledgerframes.timestamps import EARLIEST, format_timestamp, format_trimmed
 
 #: The number of places that are read at once, such as the shards of a sync.
 _READERS: Final = 16
 _BEGINNINGS: Final = 4
 _NOTHING: Final = b'{"transactions":[]}'
-_BEFORE_ALL: Final = Cursor(-(2**63) - 1, LATEST)
-_AFTER_ALL: Final = Cursor(2**63, LATEST)
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """A reader, and the position of its first object."""
-
-    first: int
-    inner: SegmentReader
-
-    @property
-    def at(self) -> int:
-        """The position of the object that it is reading."""
-        return self.first + self.inner.at
 
 
 @dataclass
@@ -52,10 +37,13 @@ class FolderHistory:
     source: FolderObjects
     objects: tuple[StoredObject, ...]
     _firsts: dict[int, Cursor | None] = field(default_factory=dict)
-    _readers: list[_Reader] = field(default_factory=list)
     _end: Cursor | None = None
     _beginnings: dict[int, bytes] = field(default_factory=dict)  # first pages, by their size
     _change: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._whole = Segment(self.begin, self.objects[-1].name.up_to, self.objects)
+        self._readers = Readers(self.source, most=_READERS)
 
     @property
     def begin(self) -> int:
@@ -93,7 +81,7 @@ class FolderHistory:
         Raises:
             DecodeError: an object is damaged or gone, or items are not in order.
         """
-        after = _BEFORE_ALL if after is None else after
+        after = BEFORE_ALL if after is None else after
         first = self._first(0)
         if first is None or (self._end is not None and after >= self._end):
             return _NOTHING
@@ -108,37 +96,17 @@ class FolderHistory:
 
     def close(self) -> None:
         """Close every open object."""
-        with self._change:
-            for reader in self._readers:
-                reader.inner.close()
-            self._readers.clear()
+        self._readers.close()
 
     def _read(self, after: Cursor, size: int) -> bytes:
-        reader = self._take(after)
-        try:
-            page = reader.inner.page(after, _AFTER_ALL, size)
-        except BaseException:
-            reader.inner.close()
-            raise
-        with self._change:
-            self._readers.append(reader)
-            if page is None:
-                self._end = after if self._end is None else min(after, self._end)
-        return _NOTHING if page is None else page.raw
-
-    def _take(self, after: Cursor) -> _Reader:
-        """A reader for the items after a cursor: one that is close to it, or a new one."""
         first = self._object_at(after)
+        reader = self._readers.near(self._whole, after, first) or self._readers.new(self._whole, first)
+        page = self._readers.page(reader, after, AFTER_ALL, size)
+        if page is not None:
+            return page.raw
         with self._change:
-            near = [one for one in self._readers if one.at >= first and one.inner.can_give(after)]
-            if near:
-                nearest = max(near, key=lambda one: one.inner.passed or _BEFORE_ALL)
-                self._readers.remove(nearest)
-                return nearest
-            for _ in range(len(self._readers) - _READERS + 1):
-                self._readers.pop(0).inner.close()  # the least recently used one
-        objects = self.objects[first:]
-        return _Reader(first, SegmentReader(self.source, Segment(self.begin, objects[-1].name.up_to, objects)))
+            self._end = after if self._end is None else min(after, self._end)
+        return _NOTHING
 
     def _object_at(self, after: Cursor) -> int:
         """The position of the last object that begins at or before a cursor; the first one if none does."""

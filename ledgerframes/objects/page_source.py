@@ -9,7 +9,6 @@ pages, so that every segment begins and ends with updates that both have shown.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from bisect import bisect_right
 from collections.abc import Collection
@@ -20,13 +19,13 @@ from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, InputError, LedgerframesError, PagingError, RequestError, StoppedError
 from ledgerframes.interfaces.history import HistorySession
 from ledgerframes.interfaces.history_pages import UPDATES, HistoryPage, PageSource, Smaller, page_of, smaller_page
-from ledgerframes.objects.segments import Ahead, Segment, SegmentReader, segments_of
+from ledgerframes.objects.segments import AFTER_ALL, BEFORE_ALL, Ahead, Readers, Segment, SegmentReader, segments_of
 from ledgerframes.objects.sources import ObjectSource
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.threads import spawn
-from ledgerframes.timestamps import DAY, EARLIEST, LATEST
+from ledgerframes.timestamps import DAY, LATEST
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Request
 from ledgerframes.transport.server_memory import PageSizes
@@ -36,8 +35,6 @@ _log = logging.getLogger("ledgerframes.objects")
 _OBJECTS: Final = "#objects"
 #: If less than this share of a segment is wanted, pages are faster than its objects.
 _WORTHWHILE: Final = 8
-#: Before every item of a history.
-BEFORE_ALL: Final = Cursor(-(2**63), EARLIEST)
 
 
 def sender_of(server: str) -> str:
@@ -57,64 +54,66 @@ class ObjectIndex:
 
     Attributes:
         source: the source of the objects.
+        segments: in order.
         settle: how long before its end a segment may lack updates, in microseconds.
-        required: refuse a source that has no objects.
-        listed: the record times, (after, up_to], whose objects are listed.
-        ahead: fetches the next object while another is read.
-        pages: the number of pages from objects.
         server: the server that listed the objects; empty if none did.
+        ahead: fetches the next object while another is read.
+        readers: those that wait in the middle of a segment.
+        whole: the consecutive segments from the first one on as one, without a gap; None if there are none.
         broken: whether an object could not be read that the servers' pages do not replace.
     """
 
     source: ObjectSource
+    segments: tuple[Segment, ...]
     settle: int
-    required: bool = False
-    listed: tuple[int, int] = (EARLIEST, LATEST)
-    ahead: Ahead = spawn
-    pages: int = 0
     server: str = ""
-    _segments: list[Segment] | None = None
-    _failed: set[Segment] = field(default_factory=set)
-    _readers: list[SegmentReader] = field(default_factory=list)
-    _older: list[SegmentReader] = field(default_factory=list)  # of all segments together
+    ahead: Ahead = spawn
+    readers: Readers = field(init=False)
+    whole: Segment | None = field(init=False, default=None)
     broken: bool = False
-    _change: threading.Lock = field(default_factory=threading.Lock)
-    _listing: threading.Lock = field(default_factory=threading.Lock)
+    _failed: set[Segment] = field(default_factory=set)
 
-    def prepare(self) -> None:
-        """List the objects.
+    @classmethod
+    def listed(
+        cls, source: ObjectSource, settle: int, times: tuple[int, int], *, required: bool, ahead: Ahead = spawn
+    ) -> ObjectIndex:
+        """List the objects of some record times, (after, up_to].
+
+        Args:
+            source: the source of the objects.
+            settle: see above.
+            times: the record times.
+            required: refuse a source that has no objects.
+            ahead: fetches the next object while another is read.
 
         Raises:
             InputError: there are none, and they are required.
-            RequestError: the source returned no list.
+            RequestError: the source returned no list, and it is required.
         """
-        with self._listing:
-            if self._segments is not None:
-                return
-            try:
-                objects = self.source.updates(*self.listed)
-            except (RequestError, PagingError, DecodeError) as error:
-                if self.required:
-                    raise
-                _log.warning("%s Pages are read instead of objects.", error)
-                objects = None
-            if objects is None and self.required:
-                raise InputError(
-                    f"source='objects': {self.source.place} has no objects; give source='auto', which reads pages then"
-                )
-            self._segments = segments_of(objects or ())
-            self.server = objects[0].server if objects else ""
-            _log.info("%s lists %d segments as objects", self.source.place, len(self._segments))
+        try:
+            objects = source.updates(*times)
+        except (RequestError, PagingError, DecodeError) as error:
+            if required:
+                raise
+            _log.warning("%s Pages are read instead of objects.", error)
+            objects = None
+        if objects is None and required:
+            raise InputError(
+                f"source='objects': {source.place} has no objects; give source='auto', which reads pages then"
+            )
+        segments = tuple(segments_of(objects or ()))
+        _log.info("%s lists %d segments as objects", source.place, len(segments))
+        return cls(source, segments, settle, objects[0].server if objects else "", ahead)
 
-    @property
-    def segments(self) -> tuple[Segment, ...]:
-        """The listed segments, in order."""
-        return tuple(self._segments or ())
-
-    @property
-    def failed(self) -> tuple[Segment, ...]:
-        """The segments whose objects could not be read."""
-        return tuple(sorted(self._failed, key=lambda segment: (segment.after, segment.up_to)))
+    def __post_init__(self) -> None:
+        self.readers = Readers(self.source, self.ahead)
+        chain: list[Segment] = []
+        for segment in self.segments:
+            if not chain or segment.after == chain[-1].up_to:
+                chain.append(segment)
+        if chain:
+            objects = tuple(stored for segment in chain for stored in segment.objects)
+            self.whole = Segment(chain[0].after, chain[-1].up_to, objects)
 
     def page(self, after: Cursor, size: int) -> HistoryPage | None:
         """The items after a cursor; None if objects lack them or cannot be read.
@@ -126,31 +125,15 @@ class ObjectIndex:
         if reader is None:
             return None
         try:
-            page = reader.page(after, Cursor(after.migration_id, self._end(reader.segment)), size)
+            page = self.readers.page(reader, after, Cursor(after.migration_id, self._end(reader.segment)), size)
         except StoppedError:
-            reader.close()
             raise
         except LedgerframesError as error:
             _log.warning("%s Pages are read instead.", error)
-            reader.close()
-            with self._change:
-                self._failed.add(reader.segment)
+            self._failed.add(reader.segment)
             return None
-        with self._change:
-            self._readers.append(reader)
-            # One item, or several at one time, would leave it open whether the page was cut inside a tie.
-            usable = page is not None and _shows_two_times(page)
-            self.pages += usable
-        return page if usable else None
-
-    @property
-    def chain(self) -> tuple[Segment, ...]:
-        """The consecutive segments from the first one on, without a gap."""
-        chain: list[Segment] = []
-        for segment in self.segments:
-            if not chain or segment.after == chain[-1].up_to:
-                chain.append(segment)
-        return tuple(chain)
+        # One item, or several at one time, would leave it open whether the page was cut inside a tie.
+        return page if page is not None and _shows_two_times(page) else None
 
     def older(self, after: Cursor, last: Cursor, size: int) -> HistoryPage | None:
         """The items between two cursors in the order of the history; None if there are none.
@@ -160,62 +143,35 @@ class ObjectIndex:
         Raises:
             StoppedError: the operation was stopped.
         """
-        chain = self.chain
-        if not chain or self.broken:
+        if self.whole is None or self.broken:
             return None
-        whole = Segment(chain[0].after, chain[-1].up_to, tuple(stored for one in chain for stored in one.objects))
-        with self._change:
-            near = [reader for reader in self._older if reader.can_give(after)]
-            nearest = max(near, key=lambda reader: reader.passed or BEFORE_ALL, default=None)
-            if nearest is not None:
-                self._older.remove(nearest)
-        reader = nearest or SegmentReader(self.source, whole, self.ahead)
+        reader = self.readers.near(self.whole, after) or self.readers.new(self.whole)
         try:
-            page = reader.page(after, last, size)
+            return self.readers.page(reader, after, last, size)
         except StoppedError:
-            reader.close()
             raise
         except LedgerframesError as error:
             _log.warning("%s Later items are not read from objects.", error)
-            reader.close()
             self.broken = True
             return None
-        with self._change:
-            self._older.append(reader)
-            self.pages += page is not None
-        return page
-
-    def close(self) -> None:
-        """Close every open object."""
-        with self._change:
-            for reader in [*self._readers, *self._older]:
-                reader.close()
-            self._readers.clear()
-            self._older.clear()
 
     def _reader(self, after: Cursor) -> SegmentReader | None:
         """A reader for the items after a cursor: one that is close to it, or a new one."""
         segment = self._segment(after)
         if segment is None:
             return None
-        with self._change:
-            near = [reader for reader in self._readers if reader.segment is segment and reader.can_give(after)]
-            if near:
-                nearest = max(near, key=lambda reader: reader.passed or Cursor(0, EARLIEST))
-                self._readers.remove(nearest)
-                return nearest
-            for reader in [one for one in self._readers if one.segment.up_to <= segment.after]:
-                reader.close()
-                self._readers.remove(reader)
-        # If a reader is in the segment, the rest of it is read, however short.
+        nearest = self.readers.near(segment, after)
+        if nearest is not None:  # the rest of the segment is read, however short
+            return nearest
+        self.readers.close(segment.after)
         # The first segment of a network begins in the year 1.
         length = min(segment.up_to - segment.after, DAY)
         worthwhile = (self._end(segment) - after.micros) * _WORTHWHILE >= length
-        return SegmentReader(self.source, segment, self.ahead) if worthwhile else None
+        return self.readers.new(segment) if worthwhile else None
 
     def _segment(self, after: Cursor) -> Segment | None:
         """The segment whose objects have the items after a cursor."""
-        segments = self._segments or []
+        segments = self.segments
         place = bisect_right(segments, after.micros, key=lambda segment: segment.after) - 1
         if place < 0:
             return None
@@ -270,7 +226,7 @@ class ObjectPages:
 
     def first(self, size: int) -> HistoryPage | None:
         """The first items of all objects."""
-        return self.index.older(BEFORE_ALL, Cursor(2**63, LATEST), size)
+        return self.index.older(BEFORE_ALL, AFTER_ALL, size)
 
     @property
     def name(self) -> str:
@@ -336,10 +292,10 @@ class ObjectPages:
 
     def _reaches(self, cursor: Cursor, migration_id: int) -> bool:
         """Whether objects have everything before a cursor, including all of the earlier migrations."""
-        chain = self.index.chain
+        whole = self.index.whole
         # An earlier migration may have had updates for a day after the next one began.
         needed = cursor.micros - 1 + OVERLAP * (cursor.migration_id - migration_id)
-        return bool(chain) and not self.index.broken and chain[-1].up_to >= needed
+        return whole is not None and not self.index.broken and whole.up_to >= needed
 
     def _first_left(self, place: Cursor | None, size: int) -> Answer[HistoryPage]:
         """The first items that a server has; fewer if it limits pages."""

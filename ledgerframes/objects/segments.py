@@ -1,4 +1,4 @@
-"""Reads one segment of the history from its objects, a page at a time; `page_source` chooses the segment."""
+"""`SegmentReader` reads one segment of the history from its objects, a page at a time; `Readers` keeps some waiting."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, islice, pairwise
+from threading import Lock
 from typing import Final
 
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.objects.history import page_of_lines
 from ledgerframes.objects.lines import read_lines
-from ledgerframes.objects.sources import ObjectSource, StoredObject
+from ledgerframes.objects.sources import Objects, StoredObject
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.threads import result, spawn
+from ledgerframes.timestamps import LATEST
 
 #: Starts a call whose result is needed later, in a thread of the given name.
 Ahead = Callable[[Callable[[], None], str], Future[None]]
@@ -26,6 +28,9 @@ _LOOKED_AT: Final = 1_000
 _BYTES: Final = 16 * 2**20
 #: The longest page, unless one item is longer.
 _LARGEST: Final = 64 * 2**20
+#: Before and after every item of a history.
+BEFORE_ALL: Final = Cursor(-(2**63) - 1, LATEST)
+AFTER_ALL: Final = Cursor(2**63, LATEST)
 
 
 @dataclass(frozen=True)
@@ -63,10 +68,10 @@ class SegmentReader:
         segment: the segment to read.
         ahead: fetches the next object while another is read.
         passed: everything up to this cursor was passed; None before the first page.
-        at: the position of the object being read.
+        at: the position of the object being read, or of the first one to read.
     """
 
-    source: ObjectSource
+    source: Objects
     segment: Segment
     ahead: Ahead = spawn
     passed: Cursor | None = None
@@ -150,7 +155,7 @@ class SegmentReader:
     def _read(self) -> Generator[bytes]:
         """The lines of all objects; the next object is fetched while one is read."""
         pending: Future[None] | None = None
-        for place, stored in enumerate(self.segment.objects):
+        for place, stored in list(enumerate(self.segment.objects))[self.at :]:
             if pending is not None:
                 result(pending)
             self.source.fetch(stored)
@@ -162,6 +167,57 @@ class SegmentReader:
                     for line in batch:
                         self._line += 1
                         yield line
+
+
+@dataclass
+class Readers:
+    """Readers that wait for the next page of a reader of pages, each in the middle of a segment; thread-safe.
+
+    Attributes:
+        source: the source of the objects.
+        ahead: fetches the next object while another is read.
+        most: how many wait; the least recently used ones are closed.
+    """
+
+    source: Objects
+    ahead: Ahead = spawn
+    most: int = 512
+    _waiting: list[SegmentReader] = field(default_factory=list)
+    _change: Lock = field(default_factory=Lock)
+
+    def near(self, segment: Segment, after: Cursor, first: int = 0) -> SegmentReader | None:
+        """The reader closest before a cursor in a segment, from its object `first` on; None if there is none."""
+        with self._change:
+            near = [one for one in self._waiting if one.segment is segment and one.at >= first and one.can_give(after)]
+            nearest = max(near, key=lambda one: one.passed or BEFORE_ALL, default=None)
+            if nearest is not None:
+                self._waiting.remove(nearest)
+        return nearest
+
+    def new(self, segment: Segment, first: int = 0) -> SegmentReader:
+        """Another reader, from an object of the segment on."""
+        return SegmentReader(self.source, segment, self.ahead, at=first)
+
+    def page(self, reader: SegmentReader, after: Cursor, last: Cursor, size: int) -> HistoryPage | None:
+        """A page of a reader, which then waits; see `SegmentReader.page`."""
+        try:
+            page = reader.page(after, last, size)
+        except BaseException:
+            reader.close()
+            raise
+        with self._change:
+            self._waiting.append(reader)
+            for old in self._waiting[: -self.most]:
+                old.close()
+            del self._waiting[: -self.most]
+        return page
+
+    def close(self, up_to: int = LATEST) -> None:
+        """Close the readers of segments that end by a record time; of all by default."""
+        with self._change:
+            for reader in [one for one in self._waiting if one.segment.up_to <= up_to]:
+                reader.close()
+                self._waiting.remove(reader)
 
 
 def _within(lines: Iterable[bytes], most: int) -> Iterator[bytes]:

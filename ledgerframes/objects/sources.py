@@ -41,8 +41,18 @@ class StoredObject:
     server: str = ""
 
 
-class ObjectSource(Protocol):
-    """Lists objects of the update history, and opens them."""
+class Objects(Protocol):
+    """Opens objects."""
+
+    def fetch(self, stored: StoredObject) -> None:
+        """Make an object available, so that opening it does not wait."""
+
+    def opened(self, stored: StoredObject) -> Any:
+        """The compressed bytes of an object, as a context; its temporary files are removed afterwards."""
+
+
+class ObjectSource(Objects, Protocol):
+    """Lists objects of the update history as well."""
 
     @property
     def place(self) -> str:
@@ -54,12 +64,6 @@ class ObjectSource(Protocol):
         Returns:
             None if the server has no objects at all.
         """
-
-    def fetch(self, stored: StoredObject) -> None:
-        """Make an object available, so that opening it does not wait."""
-
-    def opened(self, stored: StoredObject) -> Any:
-        """The compressed bytes of an object, as a context; its temporary files are removed afterwards."""
 
     def stoppable(self, stop: Stop) -> ObjectSource:
         """The same for one operation, which ends once `stop` is set."""

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.objects.page_source import ObjectIndex
+from ledgerframes.objects.segments import Readers
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.objects import segments
 from tests.objects.conftest import values_of
@@ -183,7 +183,9 @@ def test_two_lakes_of_one_name_do_not_share_their_downloads(tmp_path, ledger, ow
         (tmp_path / place).mkdir()
         monkeypatch.chdir(tmp_path / place)
         reports = lf.open_store("lake").follow(ledger, source="objects", every="1s", page_size=PAGE, progress=False)
-        monkeypatch.setattr(ObjectIndex, "close", lambda _: seen.append({path.name for path in own_folder.iterdir()}))
+        monkeypatch.setattr(
+            Readers, "close", lambda _, *part: part or seen.append({path.name for path in own_folder.iterdir()})
+        )
         assert next(reports).complete
     assert len(seen) == 2
     assert not seen[0] & seen[1]
@@ -199,21 +201,6 @@ def test_without_objects_no_list_is_asked_for(store, ledger):
     before = ledger.sandbox.requests.copy()
     store.sync(ledger, progress=False)
     assert not any("bulk" in name for name in ledger.sandbox.requests - before)
-
-
-def test_an_index_lists_once():
-    class Counted:
-        place, lists = "here", 0
-
-        def updates(self, *_):
-            self.lists += 1
-            return []
-
-    source = Counted()
-    index = ObjectIndex(source, 0)
-    index.prepare()
-    index.prepare()
-    assert source.lists == 1
 
 
 def test_a_live_tail_may_begin_with_objects(store, ledger):

@@ -56,10 +56,9 @@ def objects_of(
         ) from error
     with folder:
         source = ScanObjects(scan, FileCache(Path(folder.name), capacity=cached)).stoppable(ending)
-        index = ObjectIndex(source, settle, required, listed, ahead)
+        index = ObjectIndex.listed(source, settle, listed, required=required, ahead=ahead)
         try:
-            index.prepare()
             yield index
         finally:
             ending.set()  # a download may be under way
-            index.close()
+            index.readers.close()
