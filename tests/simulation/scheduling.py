@@ -1,4 +1,4 @@
-"""`SeededScheduler`: workers, probes and commits as steps in an order that the seed chooses, in one thread."""
+"""`SeededScheduler`: workers and commits as steps in an order that the seed chooses, in one thread."""
 
 from __future__ import annotations
 
@@ -58,13 +58,6 @@ class SeededScheduler(Scheduler):
         finally:
             for worker in workers:
                 worker.close()
-
-    def each(self, calls: Sequence[Callable[[], T]]) -> list[T]:
-        """Make the calls one after the other, beginning with one of the seed's choice."""
-        first = self._choices.pick("probe", len(calls)) if len(calls) > 1 else 0
-        order = [*range(first, len(calls)), *range(first)]
-        results = {number: calls[number]() for number in order}
-        return [results[number] for number in range(len(calls))]
 
     def background(self, name: str) -> Background:
         """A queue whose jobs are carried out when the seed says so, at the latest when it must."""

@@ -23,9 +23,7 @@ from ledgerframes.store.engines import worker_count
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.fetched import Fetched, Opening
 from ledgerframes.store.sync.probing import Prober
-from ledgerframes.store.sync.scheduling import ThreadScheduler
 from ledgerframes.store.sync.segment_work import SegmentRows, SegmentTask, read_segment
-from ledgerframes.store.sync.shards import find_top
 from ledgerframes.timestamps import DAY
 
 _log = logging.getLogger("ledgerframes.store")
@@ -141,12 +139,11 @@ class ClusterReader:
         """The segments within an interval, each without its last `settle`, which may be incomplete."""
         if not self.objects.known or not self.objects.index.segments:
             return []
-        probe = self.prober.time_after
-        first, own = probe(interval.migration_id, interval.lo), self._first_of(interval)
+        first, own = self.prober.time_after(interval.migration_id, interval.lo), self._first_of(interval)
         first = min((at for at in (first, own) if at is not None), default=None)
         if first is None or first >= interval.hi:
             return []
-        top = find_top(interval._replace(lo=first), probe, workers=4, each=ThreadScheduler().each, scale=1_000_000)
+        top = self.prober.end_of(interval._replace(lo=first), scale=1_000_000)
         parts: list[_Part] = []
         breaks = self.prober.proofs.breaks(self.objects.lister)
         low = interval.lo

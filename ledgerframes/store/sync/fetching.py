@@ -24,7 +24,7 @@ from ledgerframes.store.sync.gathering import Gathering
 from ledgerframes.store.sync.probing import Prober, first_after
 from ledgerframes.store.sync.scheduling import IDLE, Idle, Scheduler
 from ledgerframes.store.sync.servers import AgreedServers
-from ledgerframes.store.sync.shards import Shard, even_cuts, find_top
+from ledgerframes.store.sync.shards import Shard
 
 _log = logging.getLogger("ledgerframes.store")
 # So that all workers end at about the same time; every cut costs up to one wasted page.
@@ -249,14 +249,13 @@ class Fetcher:
         """Cut a long shard evenly, after probing for its last item."""
         scale = seen - shard.first if shard.first is not None else 1
         rest = shard.interval._replace(lo=seen)
-        top = find_top(rest, self.prober.time_after, workers=self.workers, each=self.scheduler.each, scale=scale)
-        shard.top = top
+        shard.top = top = self.prober.end_of(rest, scale)
         pages = shard.rest() / self.page_size
         shards = min(_SHARDS_PER_WORKER * self.workers, int(pages / _LEAST_PAGES))
         # Too small to be worth a request at every cut.
         if shards < 2 or top - seen < 2 * shards:
             return
-        cuts = even_cuts(seen, top, shards)
+        cuts = [seen + (top - seen) * part // shards for part in range(1, shards)]
         ends = [*cuts[1:], shard.interval.hi]
         rest = shard.shorten(cuts[0])
         for lo, hi in zip(cuts, ends, strict=True):

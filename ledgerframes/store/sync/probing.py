@@ -1,6 +1,6 @@
-"""`Prober` finds a server's newest items before it is read, so that its pages can be final; fetchers call it.
+"""`Prober` finds a server's newest items, so that its pages can be final, and where a long interval is cut.
 
-Where to look is a guess, by the clock or by growing steps. What the server shows there is the proof.
+Where to look is a guess, by the clock or by growing steps. What the server shows there is the proof. Fetchers call it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from ledgerframes.interfaces.history_pages import PageSource
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import Proofs
+from ledgerframes.store.coverage import Interval
 from ledgerframes.timestamps import LATEST
 
 _log = logging.getLogger("ledgerframes.store")
 #: More migrations than any network has had; a server that shows more invents them.
 MIGRATIONS: Final = 60
 
-_STEPS: Final = 12  # of factor 16, from a minute to all the years there are
+_STEPS: Final = 12  # of factor 16, from a page or a minute to all the years there are
 _FACTOR: Final = 16
+_CLOSE_ENOUGH: Final = 8
 _SECOND: Final = 1_000_000
 
 
@@ -60,15 +62,11 @@ class Prober:
             yield
             if shown is not None:
                 return
-        step = self.proofs.settle + 1
-        for _ in range(_STEPS):
-            if cursor.micros + step > LATEST:
-                break
-            shown = self._first_after(server, Cursor(cursor.migration_id, cursor.micros + step))
+        for place in _outward(cursor, self.proofs.settle + 1):
+            shown = self._first_after(server, place)
             yield
             if shown is None:
                 break
-            step *= _FACTOR
         if not self.proofs.now().of(server) > cursor.micros:
             # There is nothing that far ahead, and asking again before every page would be useless.
             self._ends[server] = cursor.micros
@@ -78,6 +76,29 @@ class Prober:
         cursor = first_after(self.source, before(Cursor(migration_id, micros + 1)), self.proofs)
         return cursor.micros if cursor is not None and cursor.migration_id == migration_id else None
 
+    def end_of(self, interval: Interval, scale: int) -> int:
+        """A record time after which an interval has no item, close to its last one.
+
+        Args:
+            interval: there is an item at its `lo`.
+            scale: about how many microseconds a page spans.
+        """
+        low, high = interval.lo, interval.hi
+
+        def look(micros: int) -> bool:
+            nonlocal low, high
+            time = self.time_after(interval.migration_id, micros)
+            beyond = time is None or time > interval.hi
+            low, high = (low, micros) if beyond or time is None else (max(low, time), high)
+            return beyond
+
+        for place in _outward(Cursor(interval.migration_id, low), max(scale, 1)):
+            if place.micros >= high or (place.micros > low and look(place.micros)):
+                break
+        while high - low > max((low - interval.lo) // _CLOSE_ENOUGH, scale):
+            look((low + high) // 2)
+        return high
+
     def _first_after(self, server: str, after: Cursor) -> Cursor | None:
         try:
             return first_after(self.source, after, self.proofs, server=server)
@@ -86,6 +107,15 @@ class Prober:
                 raise
             _log.warning("%s could not be probed: %s", server, error)
             return None
+
+
+def _outward(cursor: Cursor, step: int) -> Iterator[Cursor]:
+    """Places after a cursor, at distances that grow by a factor."""
+    for exponent in range(_STEPS):
+        micros = cursor.micros + step * _FACTOR**exponent
+        if micros > LATEST:
+            return
+        yield Cursor(cursor.migration_id, micros)
 
 
 def first_after(

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Final, Generic, Protocol, TypeVar
 
 from ledgerframes.stopping import SLICE
-from ledgerframes.threads import ended, result, spawn, together
+from ledgerframes.threads import ended, result, spawn
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ class Background(Protocol):
 
 
 class Scheduler(Protocol):
-    """Runs workers, probes and commits."""
+    """Runs workers and commits."""
 
     def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
         """Run workers concurrently and yield their results, those of each worker in order.
@@ -64,9 +64,6 @@ class Scheduler(Protocol):
         Raises:
             BaseException: a worker raised it; results yielded earlier have been returned.
         """
-
-    def each(self, calls: Sequence[Callable[[], T]]) -> list[T]:
-        """Make calls concurrently; returns their results in order."""
 
     def background(self, name: str) -> Background:
         """A queue for jobs that run concurrently with the workers."""
@@ -91,10 +88,6 @@ class ThreadScheduler:
             raise
         finally:
             pool.stop(threads)
-
-    def each(self, calls: Sequence[Callable[[], T]]) -> list[T]:
-        """Make each call in a thread of its own."""
-        return together(calls, "ledgerframes-probe")
 
     def background(self, name: str) -> Background:
         """Start a queue with one thread per job."""

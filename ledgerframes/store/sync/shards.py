@@ -1,10 +1,8 @@
-"""`Shard`: a part of the history that one worker reads, and where to cut a long one; the fetchers use it."""
+"""`Shard`: a part of the history that one worker reads; the fetcher uses it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Final
 
 from ledgerframes.interfaces.history import PageRows
@@ -15,18 +13,8 @@ from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import Interval, window_of
 from ledgerframes.timestamps import EARLIEST
 
-_ROUNDS: Final = 4
-_CLOSE_ENOUGH: Final = 8
-_FACTOR: Final = 16
-_AT_ONCE: Final = 6  # more probes do not improve the cut, and delay the workers
-_STEPS: Final = 12  # from a page to everything between the years 1 and 9999
 # The density is an estimate, and a page that is a little too small costs another request.
 _AT_LEAST: Final = 20
-
-#: Returns the record time of the first item of a migration after a record time, or None.
-Probe = Callable[[int, int], int | None]
-#: Makes calls concurrently; returns their results in order.
-Each = Callable[[Sequence[Callable[[], int | None]]], list[int | None]]
 
 
 @dataclass
@@ -159,51 +147,3 @@ class Shard:
         # The cut lies beyond everything the owner has requested, so no request under way overlaps the part cut off.
         self.reader.window = replace(self.reader.window, end=Cursor(self.interval.migration_id, hi + 1))
         return rest
-
-
-def find_top(interval: Interval, probe: Probe, *, workers: int, each: Each, scale: int) -> int:
-    """Estimate where a migration's items end inside an interval, with two or three rounds of concurrent probes.
-
-    The end may lie an hour or a thousand years away. The first rounds probe at distances that grow by a factor, until
-    nothing lies beyond one. Later rounds probe at even distances between the last time with an item after it and the
-    first without one.
-
-    Args:
-        interval: there is an item at its `lo`.
-        probe: requests one item.
-        workers: the number of concurrent probes, as far as more are useful.
-        each: makes calls concurrently.
-        scale: about how many microseconds a page spans.
-
-    Returns:
-        A record time after which the interval has no item.
-    """
-    low, high = interval.lo, interval.hi
-    at_once = min(workers, _AT_ONCE)
-    outward = [low + max(scale, 1) * _FACTOR**step for step in range(_STEPS)]
-
-    def probe_at(points: list[int]) -> None:
-        nonlocal low, high
-        points = [point for point in points if low < point < high]
-        times = each([partial(probe, interval.migration_id, point) for point in points])
-        for point, time in zip(points, times, strict=True):
-            if time is None or time > interval.hi:
-                # Nothing lies between this point and the end of the interval.
-                high = min(high, point)
-            else:
-                low = max(low, time)
-
-    for first in range(0, _STEPS, at_once):
-        probe_at(outward[first : first + at_once])
-        if high < interval.hi:
-            break
-    for _ in range(_ROUNDS - 1 if at_once > 2 else _ROUNDS):  # two probes at once narrow it down less
-        if high - low <= max((low - interval.lo) // _CLOSE_ENOUGH, at_once):
-            break
-        probe_at([low + (high - low) * step // (at_once + 1) for step in range(1, at_once + 1)])
-    return high
-
-
-def even_cuts(lo: int, top: int, shards: int) -> list[int]:
-    """Record times that cut (lo, top] into `shards` even parts."""
-    return sorted({lo + (top - lo) * step // shards for step in range(1, shards)} - {lo, top})
