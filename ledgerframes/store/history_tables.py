@@ -113,20 +113,12 @@ class HistoryTables:
         files = {name: [file for page in pages for file in page.files.get(name, ())] for name in self.tables}
         fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
         after = self.coverage.advanced(page.progress for page in pages)
-        written: Counter[str] = Counter()
         # Otherwise the rows just read are already stored.
         if after != self.coverage or any(fresh.values()) or any(files.values()):
-            for name, table in self.tables.items():
-                written[name] = sum(batch.num_rows for batch in fresh[name]) + sum(file.rows for file in files[name])
-                if written[name] and table is not self._root.table:
-                    # Compacted here because a live tail commits often and adds one file per table each time.
-                    self._compact_crowded(table, table.append(fresh[name], files[name]))
-            root = self._root.table
-            added = self.record(after, fresh.get(root.name, ()), files.get(root.name, ()))
-            if root.name in self.tables:
-                self._compact_crowded(root, added)
+            self._write(after, fresh, files)
             self.written += 1
-        return written
+        counts = {name: sum(batch.num_rows for batch in batches) for name, batches in fresh.items()}
+        return Counter({name: count + sum(file.rows for file in files[name]) for name, count in counts.items()})
 
     def add(self, rows: Mapping[str, pa.RecordBatch]) -> None:
         """Add rows of updates within the coverage, skipping updates that a table already has."""
@@ -134,12 +126,25 @@ class HistoryTables:
             name: _without(rows[name], _stored_ids(table, pc.field("update_id").isin(rows[name]["update_id"])))
             for name, table in self.tables.items()
         }
+        batches = {name: [batch] if batch.num_rows else [] for name, batch in fresh.items()}
+        self._write(replace(self.coverage, changes=self.coverage.changes + any(batches.values())), batches, {})
+
+    def _write(
+        self,
+        coverage: Coverage,
+        batches: Mapping[str, Sequence[pa.RecordBatch]],
+        files: Mapping[str, Sequence[NewFile]],
+    ) -> None:
+        """Add rows to the tables and record their coverage, with the root's commit last."""
+        root = self._root.table
         for name, table in self.tables.items():
-            if fresh[name].num_rows and table is not self._root.table:
-                table.append([fresh[name]])
-        added = any(batch.num_rows for batch in fresh.values())
-        root = [fresh[self._root.table.name]] if self._root.table.name in fresh else []
-        self.record(replace(self.coverage, changes=self.coverage.changes + added), root)
+            own = files.get(name, ())
+            if (batches[name] or own) and table is not root:
+                # Compacted here because a live tail commits often and adds one file per table each time.
+                self._compact_crowded(table, table.append(batches[name], own))
+        added = self.record(coverage, batches.get(root.name, ()), files.get(root.name, ()))
+        if root.name in self.tables:
+            self._compact_crowded(root, added)
 
     def record(
         self,

@@ -22,10 +22,9 @@ from ledgerframes.store.history_tables import PARTITIONS, HistoryTables
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.lake_file import LakeFile, decoded
 from ledgerframes.store.lake_folder import check_folder, locked
-from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, leaves_out
 from ledgerframes.store.root import Root
 from ledgerframes.store.stored_tables import STORED, declared
-from ledgerframes.store.sync.servers import Began, PageSize
+from ledgerframes.store.sync.servers import Lately
 from ledgerframes.store.sync.sync_log import SYNCS, find_document
 from ledgerframes.store.table_sets import HISTORY, TableSet, set_of
 from ledgerframes.store.view import View
@@ -55,8 +54,7 @@ class Lake:
     ) -> None:
         self.url = os.fspath(url).rstrip("/") or "/"
         self.options = dict(storage_options or {})
-        self.page_sizes: dict[str, tuple[PageSize, float]] = {}  # by server, from sync to sync
-        self.begins: dict[str, Began] = {}  # by server, from sync to sync
+        self.lately = Lately()  # from sync to sync
         self.verify: Verify = verify
         if verify not in {"pages", "files"}:
             raise InputError(f"verify={verify!r} is not valid: give 'pages' or 'files'")
@@ -164,8 +162,17 @@ class Lake:
             StoreError: the lake was created with another choice than the caller's.
         """
         file = self._read_file()
-        marks = [] if file is None else [None if file.personal else LEFT_OUT_OF_IT]
-        return not leaves_out(marks, requested=self._personal, url=self.url)
+        if file is None or self._personal in {None, file.personal}:
+            return self._personal is not False if file is None else file.personal
+        if file.personal:
+            raise StoreError(
+                f"{self.url}: this lake was created with personal data, which stays in it; sync into a new one with"
+                " personal=False, or open it without personal="
+            )
+        raise StoreError(
+            f"{self.url}: this lake was made without personal data, which cannot be put back; sync into a new one, or"
+            " open it without personal="
+        )
 
     def root(self) -> Root:
         """The root of the lake: the writer's own, or else the newest state.
@@ -233,31 +240,16 @@ class Lake:
             )
         return root
 
-    def existing(self, as_of: AsOf | None = None, *, names: Iterable[str] = ()) -> View:
+    def existing(self, as_of: AsOf | None = None, *, names: Iterable[str] = (), strict: bool = True) -> View:
         """The same for a store that must exist.
 
         Raises:
             StoreError: nothing was ever synced into this location.
         """
-        view = self.view(as_of, names=names)
-        if not view.versions:
-            self._require()
-        return view
-
-    def raw_view(self) -> View:
-        """The tables of a store that must exist, in their newest state, even if parts are lost.
-
-        Raises:
-            StoreError: nothing was ever synced into this location, or a log cannot be read.
-        """
-        view = self.view(strict=False)
-        if not view.versions:
-            self._require()
-        return view
-
-    def _require(self) -> None:
-        if not self.documents.lake_file():
+        view = self.view(as_of, names=names, strict=strict)
+        if not view.versions and not self.documents.lake_file():
             raise StoreError(f"{self.url}: there is no store here. Make one with store.sync(net), or check the path")
+        return view
 
     @contextmanager
     def writing(self, *, repairing: bool = False) -> Iterator[bool]:
@@ -276,7 +268,8 @@ class Lake:
             root = Root(self, writes=True, strict=not repairing)
             try:
                 restored = repairing and self._restore_file()
-                self._check_personal()
+                if self._personal is not None:
+                    self.keeps_personal()  # refuses another choice
                 self._root, self._file = root if repairing else root.open(), self._read_file()
                 yield restored
                 root.finish()
@@ -300,7 +293,3 @@ class Lake:
         """
         with nullcontext() if self.folder is None else locked(self.folder, self.url):
             yield
-
-    def _check_personal(self) -> None:
-        if self._personal is not None:
-            self.keeps_personal()

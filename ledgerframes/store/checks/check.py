@@ -86,7 +86,7 @@ def check(lake: Lake, *, full: bool = False) -> Check:
     Raises:
         StoreError: there is no store, or a log cannot be read.
     """
-    view = lake.raw_view()
+    view = lake.existing(strict=False)
     findings = _lost(lake)
     findings += _damaged(view, full=full)
     # With files or entries missing, every count below would be wrong for that reason alone.

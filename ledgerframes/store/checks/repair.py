@@ -102,14 +102,14 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
     """
     if lake.folder is not None and not lake.folder.is_dir():
         # Taking the lock creates the folder, so a store that does not exist has to be refused first.
-        lake.raw_view()
+        lake.existing(strict=False)
     with lake.writing(repairing=True) as restored:
         _set_unreadable_logs_aside(lake)
         gone: Counter[str] = Counter()
         root, back = _readable_root(lake, gone)
         before = root.document
         if not root.table.exists and not before.number:
-            lake.raw_view()  # refuses a location without a store
+            lake.existing(strict=False)  # refuses a location without a store
         losses = root.losses()
         remade = _remade(root, [loss for loss in losses if loss.gone], gone)
         for loss in losses:
@@ -306,7 +306,7 @@ def _without_unsound(lake: Lake, history: HistoryTables) -> dict[str, int]:
     """Remove the record times with contradicting rows from a history."""
     counts: dict[str, int] = {}
     intervals: set[Interval] = set()
-    for fault in Soundness(lake.raw_view(), history.of).faults():
+    for fault in Soundness(lake.existing(strict=False), history.of).faults():
         counts[fault.name] = counts.get(fault.name, 0) + 1
         # One record time is the smallest unit that can be read again, since paging asks by time.
         intervals.add(Interval(fault.cursor.migration_id, fault.cursor.micros - 1, fault.cursor.micros))

@@ -9,13 +9,11 @@ import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError
 from ledgerframes.frames import Decimals, shape
-from ledgerframes.paging.cursor import Window
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part, load_table
 from ledgerframes.store.stored_tables import declared
-from ledgerframes.store.view import View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,17 +38,8 @@ class StorageOptions:
         return "<storage options>"
 
 
-def dask_frame(
-    lake: Lake,
-    view: View,
-    name: str,
-    columns: Sequence[str],
-    wanted: Window,
-    *,
-    allow_partial: bool,
-    decimals: Decimals,
-) -> Any:
-    """The rows of a window as a Dask DataFrame, read when Dask computes.
+def dask_frame(lake: Lake, part: Part, columns: Sequence[str], *, decimals: Decimals) -> Any:
+    """The rows of a part as a Dask DataFrame, read when Dask computes.
 
     Raises:
         InputError: Dask is not installed.
@@ -60,19 +49,16 @@ def dask_frame(
     except ImportError as error:
         raise InputError("store.dask needs Dask; install it with: pip install 'ledgerframes[dask]'") from error
     frames: Any = dask.dataframe  # it is untyped
-    table = declared(name)
-    part = Part.of(view, name, wanted, allow_partial=allow_partial)
+    table = part.table.table
     empty = shape(table.schema.empty_table().select(list(columns)), table, decimals=decimals)
-    paths = (
-        [] if view.tables[name].handle is None else [file.path for file in part.data.get_fragments(filter=part.rows)]
-    )
+    paths = [] if part.table.handle is None else [file.path for file in part.data.get_fragments(filter=part.rows)]
     with dask.config.set({"dataframe.convert-string": False}):  # it would convert lists and amounts to text
         if not paths:
             return frames.from_pandas(empty, npartitions=1)
         return frames.from_map(
             read_file, sorted(paths), url=lake.url if lake.folder is None else str(lake.folder),
-            options=StorageOptions(lake.options), verify=lake.verify, name=name,
-            version=view.tables[name].version, columns=list(columns), rows=part.rows, decimals=decimals, meta=empty,
+            options=StorageOptions(lake.options), verify=lake.verify, name=table.name,
+            version=part.table.version, columns=list(columns), rows=part.rows, decimals=decimals, meta=empty,
             enforce_metadata=False,
         )  # fmt: skip
 

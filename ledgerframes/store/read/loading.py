@@ -196,11 +196,8 @@ def dask(
     """
     check_shape("pandas", decimals)
     names = declared(table).pick(columns)
-    view = self._lake.existing(as_of, names=[table])
-    require(view, table, self._lake.url)
-    return dask_frame(
-        self._lake, view, table, names, window(start, end), allow_partial=allow_partial, decimals=decimals or "float"
-    )
+    part = part_of(self._lake, table, window(start, end), as_of, allow_partial=allow_partial)
+    return dask_frame(self._lake, part, names, decimals=decimals or "float")
 
 
 @overload

@@ -2,48 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
 import pyarrow as pa
 
 from ledgerframes.decoding.personal import is_personal, json_columns, strip_batch, strip_text
-from ledgerframes.errors import DecodeError, StoreError
+from ledgerframes.errors import DecodeError
 from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.tables.table import Table
 
 #: The property of a table that was created without personal data; every writer respects it.
 PROPERTY: Final = "ledgerframes.personal"
 LEFT_OUT_OF_IT: Final = "left out"
-
-
-def leaves_out(stored: Iterable[str | None], *, requested: bool | None, url: str) -> bool:
-    """Whether a lake leaves personal data out.
-
-    Args:
-        stored: the property of each of its existing tables.
-        requested: the choice of the caller of `open_store`.
-        url: the lake, for messages.
-
-    Raises:
-        StoreError: the lake was created with the other choice.
-    """
-    marks = list(stored)
-    if not marks:
-        return requested is False
-    out = LEFT_OUT_OF_IT in marks
-    if requested is False and not out:
-        raise StoreError(
-            f"{url}: this lake was created with personal data, which stays in it; sync into a new one with"
-            " personal=False, or open it without personal="
-        )
-    if requested is True and out:
-        raise StoreError(
-            f"{url}: this lake was made without personal data, which cannot be put back; sync into a new one, or open"
-            " it without personal="
-        )
-    return out
 
 
 def without_personal_data(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -35,7 +35,7 @@ from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.rejects import RejectingDecoder, rejected_ids
 from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.store.sync.request import SyncRequest
-from ledgerframes.store.sync.servers import AgreedServers, Lately
+from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.store.sync.snapshots import load_snapshot, network_for
 from ledgerframes.store.sync.stored_rows import StoredRows
 from ledgerframes.store.sync.sync_log import is_known, keep
@@ -285,7 +285,7 @@ def _history_sync(
     """Assemble the stages of a sync."""
     source: PageSource = net.scan.pages(of.pages)
     source = source.leniently() if request.reject else source
-    lately = Lately(request.clock.monotonic, lake.page_sizes, lake.begins)
+    lately = replace(lake.lately, clock=request.clock.monotonic)  # of the same observations
     servers = AgreedServers(source, lately, begins_after=net.begins_after).stoppable(stop)
     history = lake.history(of)
     proofs = Proofs(request.settle_micros, request.overlap)
