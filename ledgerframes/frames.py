@@ -144,9 +144,16 @@ def to_arrow(frame: Any, table: Table, needed: Sequence[str], *, name: str | Non
     _check_times(frame, table, needed, name)
     schema = pa.schema([table.schema.field(column).with_nullable(True) for column in needed])  # noqa: FBT003
     if isinstance(frame, pd.DataFrame):
-        return pa.table({field.name: pa.array(frame[field.name], field.type, from_pandas=True) for field in schema})
+        return pa.table({field.name: _array(frame[field.name], field.type) for field in schema})
     columns = frame if isinstance(frame, pa.Table) else frame.to_arrow()
     return columns.select(list(needed)).cast(schema.remove_metadata())
+
+
+def _array(values: pd.Series, kind: pa.DataType) -> pa.Array:
+    """A column in its declared type; amounts that are all null come as floats, which Arrow would take for decimals."""
+    if pa.types.is_decimal(kind) and pd.api.types.is_float_dtype(values.dtype):
+        values = values.astype(object)
+    return pa.array(values, kind, from_pandas=True)
 
 
 def to_pandas(

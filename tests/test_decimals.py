@@ -73,6 +73,16 @@ def test_a_function_that_needs_every_digit_refuses_floats(history):
         lf.instrument_supply(supplies)
 
 
+def test_floats_without_any_digit_are_nulls():
+    with lf.sandbox(updates=50) as net:
+        summary = lf.load_holdings_summary(net, ["nobody::12"])
+        supplies = lf.load_instruments(net).assign(total_supply=float("nan"))
+
+    assert summary.total_unlocked_coin.dtype == "float64"
+    assert lf.holding_fees(summary).notional_fees.isna().all()
+    assert lf.instrument_supply(supplies).total_supply.isna().all()
+
+
 def test_exporting_floats_warns_once_and_writes_doubles(history, tmp_path):
     frames = {"rewards": lf.rewards(history), "mint_burn": lf.mint_burn(history), "updates": history.updates}
     with pytest.warns(RoundedAmountsWarning, match="the frames of rewards, mint_burn hold floats") as warned:

@@ -121,9 +121,9 @@ def whole_history(
         refuse("reassignments", reassignments, "leave it out: they are read from the value of events")
     legs = events.reassignments if isinstance(events, History) else reassignments
     inputs = inputs_of(events, reassignments=reassignments, opening=opening, opened_by=opened_by)
-    check_whole(inputs.proof, name="events", opening=opening)
+    check_whole(inputs.proof, name="events", opening=opening, opened_by=opened_by)
     if legs is not None:
-        check_whole(legs, name="reassignments", opening=opening)
+        check_whole(legs, name="reassignments", opening=opening, opened_by=opened_by)
         check_same_range(inputs.proof, legs, until)
     return inputs
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import proof_of
-from ledgerframes.loaders.opening import cursor_of
+from ledgerframes.loaders.opening import Loader, cursor_of, line_for
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import format_timestamp
 
@@ -15,14 +15,22 @@ if TYPE_CHECKING:
     from ledgerframes.models.inputs import Inputs
 
 _OPENING: Final = (
-    'give the whole history (start="begin"; sync a lake that begins later from there first), or opening= with the'
-    " contracts active before it, as active_contracts returns them,"
-    ' or opening="nothing" if you know that there were none'
+    'give the whole history (start="begin"; sync a lake that begins later from there first), or what was active before'
+    ' it as {}, or opening="nothing" if you know that there was nothing'
 )
 
 
-def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) -> None:
+def check_whole(
+    frame: Any, *, name: str, opening: Any, advice: str | None = None, opened_by: Loader = "load_opening"
+) -> None:
     """Refuse a history with a gap, or one that begins after ledger begin without a statement of the earlier contracts.
+
+    Args:
+        frame: events or reassignments, or their provenance on an empty frame.
+        name: the frame's name in error messages.
+        opening: what the caller states about the earlier contracts.
+        advice: what to do without it, if no opening helps.
+        opened_by: the loader of an opening to suggest.
 
     Raises:
         InputError: `opening` is another text than "nothing".
@@ -37,9 +45,11 @@ def check_whole(frame: Any, *, name: str, opening: Any, advice: str = _OPENING) 
         raise PartialResultError(f"{name} holds only some events ({only}); load all of them")
     # With `known_to` only the end is open; a gap inside would give wrong results silently.
     if not attrs.get("complete", True) and "known_to" not in attrs:
-        raise PartialResultError(f"{name} has a gap, for its load ended early; load it again, or {advice}")
+        other = "" if advice is None else f", or {advice}"
+        raise PartialResultError(f"{name} has a gap, for its load ended early; load it again{other}")
     if opening is not None:
         return
+    advice = _OPENING.format(line_for(attrs, opened_by)) if advice is None else advice
     if "selected_of" in attrs:
         raise PartialResultError(
             f"{name} no longer has the {attrs['selected_of']:,} rows that were loaded, so it does not show where it"

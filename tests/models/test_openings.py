@@ -146,6 +146,18 @@ def test_events_that_do_not_say_where_they_begin_take_an_opening_that_ends_befor
         lf.supply(events, opening=lf.load_opening(net, at=times[len(times) // 2 + 9]))
 
 
+def test_a_range_without_an_opening_is_refused_with_the_line_to_type(history, times):
+    start = times[len(times) // 2]
+    rest = since(history, start)
+
+    for table, loader in ((lf.supply, "load_opening"), (lf.active_contracts, "load_active_contracts")):
+        with pytest.raises(lf.errors.PartialResultError, match=rf"opening=lf\.{loader}\(net, at=") as refused:
+            table(rest)
+        assert "T" in re.search(r"at=(.*?)\)", str(refused.value))[1]
+    with pytest.raises(lf.errors.PartialResultError, match=r"load_opening\(net, at=\(migration, time\) at which"):
+        lf.supply(pl.from_arrow(rest.events))
+
+
 def test_a_stored_snapshot_is_an_opening_where_it_is_one_and_whole(net, tmp_path):
     at, later = (
         (int(row.migration_id), row.record_time) for row in lf.snapshot_times(net, limit=2).itertuples(index=False)
