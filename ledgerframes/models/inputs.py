@@ -293,12 +293,19 @@ def parquet_files(path: str | Path, table: Table) -> ParquetFiles:
     """The Parquet of a table: a file, a folder of its files, or of `History.save` or an export the file of its name.
 
     Raises:
-        InputError: there is none.
+        InputError: there is none, or it is a lake's, some of whose files may hold rows that were replaced.
     """
-    saved = Path(path) / f"{table.name}.parquet"
-    if not Path(path).exists():
+    place = Path(path)
+    saved = place / f"{table.name}.parquet"
+    if not place.exists():
         raise InputError(f"{table.name}={str(path)!r} does not exist: {_GIVER}")
-    return ParquetFiles(ds.dataset(saved if saved.exists() else path, format="parquet"), table)
+    lake = place.parent if (place / "_delta_log").exists() else place
+    if (lake / "lake.json").exists():
+        raise InputError(f"{table.name}={str(path)!r} is a lake: give lf.open_store({str(lake)!r})")
+    try:
+        return ParquetFiles(ds.dataset(saved if saved.exists() else path, format="parquet"), table)
+    except pa.ArrowInvalid:
+        raise InputError(f"{table.name}={str(path)!r} is not Parquet: {_GIVER}") from None
 
 
 def _empty(table: Table) -> Give:

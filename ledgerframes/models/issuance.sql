@@ -49,7 +49,7 @@ select
   *,
   -- The amounts before a range are unknown, unless it begins with the ledger.
   case
-    when coalesce(getvariable('begun')::boolean, true)
+    when begun()
       and count(*) over running = count(columns('^(allowed|minted|expired|burned)(_usd)?$')) over running
     then (sum(columns('^(allowed|minted|expired|burned)(_usd)?$')) over running)::decimal(38, 10)
   end as 'cumulative_\0'

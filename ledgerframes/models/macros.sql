@@ -66,8 +66,8 @@ create or replace macro reward_kind(stated) as case
 create or replace macro period(time) as case
   when getvariable('calendar') is null then bucket(time)
   else date_trunc(getvariable('calendar'), time at time zone 'UTC') at time zone 'UTC' end;
--- Whether the history is known to begin at ledger begin.
-create or replace macro begun() as coalesce(getvariable('begun')::boolean, false);
+-- Whether the history begins at ledger begin, or an opening is what was before; as it is if nothing is set.
+create or replace macro begun() as coalesce(getvariable('begun')::boolean, true);
 -- Whether a row is the first that shows its contract: a create that occurs twice in the history, or in the opening too, is
 -- one contract, and an assignment shows one created elsewhere.
 create or replace macro first_shown(contract_id, shown_by, migration_id, record_time, update_id, node_index) as

@@ -8,7 +8,7 @@ with
 assigned as (
   select
     update_id, migration_id, record_time, owner, template_name = 'Splice.Amulet:LockedAmulet' as locked,
-    case when coalesce(getvariable('begun')::boolean, true) then amount end as change
+    case when begun() then amount end as change
   from coin_contracts
   where wrong is null
   qualify row_number() over (
@@ -131,7 +131,7 @@ select
   update_id, entry, record_time, numbered.party, kind, counterparty, numbered.round, amount,
   coin(worth(amount, coalesce(price, amulet_price_usd))) as amount_usd,
   locked_change,
-  case when coalesce(getvariable('begun')::boolean, true) and numbered.party is not null then
+  case when begun() and numbered.party is not null then
     (coalesce(before.coin, 0) + sum(amount) over (
       partition by numbered.party order by migration_id, record_time, update_id, entry))::decimal(38, 10)
   end as balance_after,

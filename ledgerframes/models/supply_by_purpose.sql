@@ -57,7 +57,7 @@ held as (
 amounts as (
   select
     * replace (
-      case when coalesce(getvariable('begun')::boolean, true) then development_fund_spent end as development_fund_spent),
+      case when begun() then development_fund_spent end as development_fund_spent),
     (unlocked + locked_transfer + locked_allocation + locked_payment)::decimal(38, 10) as circulating,
     (unlocked + locked_transfer + locked_allocation + locked_payment + locked_governance + locked_vesting
       + locked_other)::decimal(38, 10) as total

@@ -20,7 +20,7 @@ select
   amulet_price_usd,
   minted, burned, net_change, unexplained,
   case
-    when coalesce(getvariable('begun')::boolean, true)
+    when begun()
       and count(*) over running = count(net_change) over running
     then (before.amount + sum(net_change) over running)::decimal(38, 10)
   end as total,

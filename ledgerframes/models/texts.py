@@ -10,7 +10,7 @@ import pandas as pd
 from ledgerframes.arguments import did_you_mean, suggesting
 from ledgerframes.errors import InputError
 from ledgerframes.models.declared_reads import READS
-from ledgerframes.models.engine import INPUTS, below, kind_of, known, macros, steps, text_of
+from ledgerframes.models.engine import INPUTS, below, kind_of, known, macros, settings_of, steps, text_of
 from ledgerframes.models.reads import Read
 from ledgerframes.tables.derived import COMPUTED
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
@@ -28,6 +28,8 @@ _TYPES: Final = {
     BOOL: "boolean",
     AMOUNT: "decimal(38, 10)",
 }
+#: Settings that are true unless set: the events are then taken to be whole, from ledger begin.
+_OF_A_WHOLE: Final = ("begun", "new_known", "range_known")
 _COMMENT: Final = re.compile(r"(?:--.*\n)+")
 
 
@@ -65,6 +67,9 @@ def model(name: str) -> str:
     writes. A view `opening`, of contracts active before the events, may be there; tables of licenses, instruments and
     holdings read views `licenses`, `instruments` and `holdings_summary`.
 
+    A text cannot know where the events begin, so it takes them to begin at ledger begin. For others, run the settings
+    that its first comment lists; what cannot be known is null then.
+
     Args:
         name: one of `lf.models().model`.
 
@@ -85,7 +90,7 @@ def model(name: str) -> str:
     *lower, last = steps(name)
     comment, statement = _divided(last)
     parts = [
-        f"{comment}-- It relies on {_views(name)}; DuckDB 2.0 or newer runs it.\n",
+        f"{comment}-- It relies on {_views(name)}; DuckDB 2.0 or newer runs it.\n{_taken_whole(name)}",
         "-- What every model needs.",
         *(f"{macro};" for macro in macros()),
         *(_nothing(view) for view in _OPTIONAL if view in {"opening", *_inputs(name)}),
@@ -93,6 +98,13 @@ def model(name: str) -> str:
         f"{statement};",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _taken_whole(name: str) -> str:
+    """The comment on what to set for events that begin later than the ledger; empty if no setting matters."""
+    asked = settings_of(name)
+    settings = " ".join(f"set variable {setting} = false;" for setting in _OF_A_WHOLE if setting in asked)
+    return f"-- It takes the events to begin at ledger begin. If they do not: {settings}\n" if settings else ""
 
 
 def _nothing(view: str) -> str:

@@ -77,7 +77,7 @@ def tls_problem(error: BaseException | None) -> Failure | None:
     for cause in chain(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             advice = _ADVICE.get(cause.verify_code, _AUTHORITY)
-            return Failure.for_good(f"its certificate is not trusted: {cause.verify_message}", advice)
+            return Failure.for_good(f"its certificate is not trusted: {cause.verify_message.rstrip('.')}", advice)
         if connecting and isinstance(cause, ssl.SSLError) and cause.reason in _NO_TLS:
             advice = "check {interface}_url=: write http:// if the server speaks no TLS, or name another port"
             return Failure.for_good("it does not speak TLS", advice)

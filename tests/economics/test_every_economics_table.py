@@ -99,6 +99,17 @@ def test_events_alone_and_parquet_files_of_them_give_the_same_rows(history, arro
             run(name, tmp_path / "nothing")
 
 
+def test_a_path_of_a_lake_or_of_another_file_is_an_error_that_says_what_to_give(tmp_path):
+    (tmp_path / "lake" / "events" / "_delta_log").mkdir(parents=True)
+    (tmp_path / "lake" / "lake.json").write_text("{}")
+    (tmp_path / "events.csv").write_text("update_id\n")
+    for path in ("lake", "lake/events"):
+        with pytest.raises(lf.errors.InputError, match=r"lake.* is a lake: give lf\.open_store\(.*lake'\)$"):
+            lf.mint_burn(tmp_path / path)
+    with pytest.raises(lf.errors.InputError, match=r"events\.csv' is not Parquet: give the events of"):
+        lf.mint_burn(tmp_path / "events.csv")
+
+
 @pytest.fixture(scope="module")
 def inputs(history):
     with together(history.events) as inputs:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from inspect import signature
+
 import duckdb
 import pytest
 from typer.testing import CliRunner
@@ -40,6 +43,37 @@ def test_the_text_of_a_model_runs_in_plain_duckdb_and_gives_the_same_rows(name, 
     else:  # steps have no order
         found = found.cast(expected.schema)
         assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, expected.to_pylist()))
+
+
+@pytest.mark.parametrize("name", [name for name in COMPUTED if "as_" in signature(getattr(lf, name)).parameters])
+def test_the_text_gives_the_rows_of_the_public_function_for_a_whole_history(name, folder, history):
+    expected = getattr(lf, name)(history, as_="arrow")
+    with duckdb.connect() as plain:
+        for view in history._fields:
+            plain.execute(f"create view {view} as from '{folder / view}.parquet'")
+        found = plain.sql(lf.model(name)).to_arrow_table()
+
+    assert found.select(expected.column_names).cast(expected.schema).to_pylist() == expected.to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("name", "unknown"),
+    [
+        ("active_parties", "new"),
+        ("supply_per_round", "total"),
+        ("movements", "balance_after"),
+        ("price_votes", "median_usd"),
+    ],
+)
+def test_the_text_names_the_settings_for_events_that_begin_later(name, unknown, folder):
+    settings = re.findall(r"set variable \w+ = false;", lf.model(name))
+    with duckdb.connect() as plain:
+        for view in ("events", "reassignments"):
+            plain.execute(f"create view {view} as from '{folder / view}.parquet'")
+        plain.execute("".join(settings))
+        found = plain.sql(lf.model(name)).to_arrow_table()
+
+    assert found[unknown].null_count == found.num_rows > 0
 
 
 def test_each_table_has_its_model_and_each_model_says_what_a_row_is():

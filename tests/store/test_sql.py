@@ -90,3 +90,15 @@ def test_a_store_of_an_empty_ledger_has_no_tables(store):
         store.sync(empty)
     with pytest.raises(lf.errors.StoreError, match="has no updates"):
         store.sql("select count(*) as rows from updates")
+
+
+def test_an_older_state_of_a_lake_that_begins_later_claims_nothing_of_what_was_before(tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=400) as net:
+        report = store.sync(net, start="2025-03-03T09:30")
+        begun = lf.open_store(tmp_path / "begun")
+        whole = begun.sync(net)
+    query = "select (select count(new) from active_parties), (select count(median_usd) from price_votes)"
+
+    assert store.sql(query, as_of=report.sync_id).iloc[0].tolist() == [0, 0]
+    assert begun.sql(query, as_of=whole.sync_id).iloc[0].gt(0).all()

@@ -129,6 +129,7 @@ class Soundness:
         """The legs of reassignments that contradict each other."""
         legs = self._data["reassignments"]
         with Engine({"reassignments": lambda *_: legs}) as engine:
+            engine.set({"begun": False})  # a leg from before the lake contradicts none in it
             found = engine.interruptible(lambda: engine.rows(REASSIGNMENT_ANOMALIES.name))
         found = found.filter(pc.is_in(found["anomaly"], pa.array(_UNSOUND)))
         for row in answers({"found": found, "legs": legs}, _PLACES) if found.num_rows else ():

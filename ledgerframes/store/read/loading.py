@@ -259,7 +259,10 @@ def sql(
             return function(self, as_="arrow")
         if (begin := view.coverage.begin) is not None and begin.late is not None:
             warn_of(Beginning(begin.late, proven=False), f"{name}: the store")
+        updates = Part.of(view, "updates", Window(), allow_partial=True)
+        begun = updates.complete and updates.from_beginning is not False
         with Engine(gives_of(view, allow_partial=partly)) as engine:
+            engine.set(dict.fromkeys(("begun", "new_known", "range_known"), begun))
             return engine.interruptible(lambda: engine.rows(name))
 
     tables = {**dict.fromkeys(models), **view.tables}
