@@ -30,10 +30,11 @@ from ledgerframes.timestamps import DAY
 
 
 def _range(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the events begin and end, for models that mark complete intervals."""
+    """Where the events begin and end, for models that mark complete intervals; unknown if there is a gap."""
     begin, end = begin_of(inputs.attrs), end_of(inputs.attrs)
+    gap = not inputs.attrs.get("complete", True) and "known_to" not in inputs.attrs
     return {
-        "range_known": begin is not None or nothing_before(inputs, arguments),
+        "range_known": not gap and (begin is not None or nothing_before(inputs, arguments)),
         "range_low": None if begin is None else begin[1],
         "range_high": None if end is None else end.micros + 1,
     }

@@ -64,7 +64,7 @@ class Bins:
     def with_cut(self, positions: Floats | Micros, whole: pd.Series) -> Bins:
         """The same, of which those are partial too that hold a position that is known not to be whole."""
         place = np.searchsorted(self.edges, positions, side="right") - 1
-        cut = place[whole.fillna(1).to_numpy(int) != 1]
+        cut = place[~whole.astype("boolean").fillna(value=True).to_numpy(bool)]
         return replace(self, partial=self.partial | {*cut.tolist()})
 
     def total(self, positions: Floats | Micros, values: Floats) -> Floats:

@@ -266,13 +266,13 @@ def histories(net, history, switched_history):
     periods = [{"by_period": True, "by_assigned": True}, *({"by_period": True, "calendar": name} for name in CALENDARS)]
     return [
         (by_hand(), [{"every_us": HOUR}, {"range_known": False}]),
-        (moved(), [{}]),
+        (moved(), [{}, {"begun": False}]),
         (dated(), [{}]),
         (inputs_of(whole).gives | {"verdicts": lambda *_: decided}, [asked, *periods]),
         (inputs_of(half).gives | {"opening": lambda *_: before}, [{}]),
         (inputs_of(rewarded).gives, [{}]),
         (inputs_of(late(rewarded)).gives, [{}]),
-        (inputs_of(whole._replace(events=half)).gives, [{}]),
+        (inputs_of(whole._replace(events=half)).gives, [{}, {"begun": False}]),
     ]
 
 

@@ -112,6 +112,8 @@ def test_rounds_in_part_are_hatched():
     assert content("coin_supply", rows).panels[1].partial == {0}
     whole = frames.rounds(5).assign(whole=[True, True, False, True, False])
     assert content("coin_supply", whole).panels[1].partial == {2, 4}
+    unknown = whole.assign(whole=pd.array([None, True, False, True, None], dtype="boolean"))
+    assert content("coin_supply", unknown).panels[1].partial == {2}
 
 
 def test_what_is_not_known_of_the_supply_is_said():
