@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.sandbox.http.routes import RELEASES
 from tests.rigs.servers import replica
 
 AMOUNTS = [
@@ -130,10 +131,11 @@ def test_names_offers_and_preapprovals_are_the_tokens_users(net):
     assert preapprovals.contract_id[preapprovals.found].notna().all()
 
 
-@pytest.mark.parametrize("release", ["0.7", "0.9"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_a_ledger_transaction_is_read_on_old_and_new_releases(release):
     with lf.sandbox(updates=60, release=release) as net:
         update = lf.load_updates(net, limit=1, progress=False)
+        assert lf.load_update(net, update.update_id[0]).updates.update_id.tolist() == update.update_id.tolist()
         transactions, events = lf.load_ledger_transaction(net, update.update_id[0])
         assert transactions.update_id[0] == update.update_id[0]
         assert transactions.record_time[0] == update.record_time[0]

@@ -142,15 +142,6 @@ def test_a_user_may_act_as_any_party(sandbox):
     assert ledger(sandbox, TREE, batch, sandbox.token("anybody")).status == 200
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_a_client_finds_an_update_on_every_release(release):
-    with lf.sandbox(updates=60, release=release) as net:
-        wanted = next(one for one in net.sandbox.world.items() if "events_by_id" in one)["update_id"]
-
-        assert lf.load_update(net, wanted).updates.update_id.tolist() == [wanted]
-        assert lf.load_ledger_transaction(net, wanted)[0].update_id.tolist() == [wanted]
-
-
 @pytest.mark.parametrize("release", ["3.5", "0.9.1", "", "newest"])
 def test_an_unknown_release_is_refused_with_those_there_are(release):
     with pytest.raises(lf.errors.InputError, match=r"'contract', '0\.9', '0\.7' or '0\.5'"):

@@ -46,13 +46,6 @@ def test_a_replica_serves_the_same_world_elsewhere(sandbox):
         assert page(other) == page(sandbox)[:50]
 
 
-def test_requests_are_counted_by_method_and_path():
-    with start(updates=5) as sandbox:
-        page(sandbox)
-        page(sandbox)
-        assert sandbox.requests == {"POST /api/scan/v2/updates": 2}
-
-
 def test_faults_come_and_go_while_it_runs():
     with start(updates=5, faults=Faults({"503": 1.0})) as sandbox:
         with pytest.raises(urllib.error.HTTPError, match="503") as raised:
