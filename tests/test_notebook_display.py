@@ -20,6 +20,21 @@ def test_an_interface_shows_its_servers_or_that_it_has_none():
     assert repr(net.ledger) == "<Ledger not connected>"
 
 
+def test_pages_and_disclosed_contracts_show_what_they_are_not_all_they_hold():
+    with lf.sandbox(updates=50) as net:
+        taken = lf.snapshot_times(net, limit=1).iloc[0]
+        users, licenses = net.ledger.list_users(), net.scan.validator_licenses()
+        snapshot = net.scan.active_contracts(record_time=taken.record_time, migration_id=int(taken.migration_id))
+
+    assert repr(users) == f"UsersPage({len(users.users)} users, next_page_token={users.next_page_token!r})"
+    assert repr(licenses).startswith(f"LicensesPage({len(licenses.validator_licenses)} validator_licenses, next")
+    assert f"migration_id={taken.migration_id}, {len(snapshot.created_events)} created_events" in repr(snapshot)
+    disclosed = lf.commands.DisclosedContract(
+        template_id="1f:M:T", contract_id="00" * 40, created_event_blob="QUJD", synchronizer_id="s::1"
+    )
+    assert repr(disclosed) == f"DisclosedContract(M:T {'00' * 8}…)"
+
+
 def test_a_notebook_shows_a_history_and_flows_as_tables():
     with lf.sandbox(updates=50) as net:
         shown = net._repr_html_()

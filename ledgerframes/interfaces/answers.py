@@ -96,6 +96,15 @@ class Contract(Struct, frozen=True):
         return f"Contract({name} {self.contract_id[:16]}…, created {self.created_at})"
 
 
+class Page(Struct, frozen=True):
+    """A page of a list; its repr counts the items, since those of a full page would fill screens."""
+
+    def __repr__(self) -> str:
+        members = ((name, getattr(self, name)) for name in self.__struct_fields__)
+        shown = (f"{len(it):,} {name}" if isinstance(it, list) else f"{name}={it!r}" for name, it in members)
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
 class ContractWithState(Struct, frozen=True):
     """A contract and the synchronizer it is assigned to; the contract is absent when a cache hint held."""
 

@@ -48,6 +48,10 @@ class DisclosedContract(Struct, frozen=True, kw_only=True, rename="camel"):
     debug_payload: Any = None
     debug_created_at: str | None = None
 
+    def __repr__(self) -> str:
+        name = self.template_id.partition(":")[2] or self.template_id
+        return f"DisclosedContract({name} {self.contract_id[:16]}…)"
+
 
 def disclosed_json(contracts: Iterable[DisclosedContract], name: str) -> list[dict[str, Any]]:
     """Disclosed contracts as a command takes them along.
