@@ -28,6 +28,7 @@ def test_what_a_writer_left_before_its_commit_is_not_there_and_taken_back(store,
         if len(commits) == at:
             raise RuntimeError("killed")
         commits.append(original(self, *arguments, **named))
+        return commits[-1]
 
     with monkeypatch.context() as killed:
         killed.setattr(Root, "commit", failing)

@@ -129,7 +129,7 @@ def test_a_kill_between_two_commits_loses_nothing(ledger, tmp_path, monkeypatch,
             left[0] -= 1
             if not left[0]:
                 raise Dies
-        append(self, *arguments)
+        return append(self, *arguments)
 
     with monkeypatch.context() as patched:
         patched.setattr(DeltaStoreTable, "append", dying)
