@@ -114,8 +114,9 @@ def _read(name: str, opened: Batches) -> tuple[pa.Schema, Iterator[pa.RecordBatc
         typed = _typed(name, reader.schema)
         return typed, (batch.cast(typed) for batch in reader)
     if not isinstance(opened, Iterable):
+        own = ", as its .contracts are" if hasattr(opened, "contracts") else ""
         raise InputError(
-            f"the source of {name!r} is {type(opened).__name__}; give Arrow batches, or a callable for them"
+            f"the source of {name!r} is {type(opened).__name__}; give Arrow batches{own}, or a callable for them"
         )
     batches = iter(opened)
     first = next(batches, None)

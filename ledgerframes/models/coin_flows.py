@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.arguments import names
+from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals
 from ledgerframes.models.coverage import begun
 from ledgerframes.models.engine import Engine
@@ -128,6 +129,8 @@ def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
 def _of_party(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The requested party's entries, and whether the earlier state is known."""
     party = arguments["party"]
+    if isinstance(party, str) and "::" not in party:
+        raise InputError(f"party={party!r} is not a whole party id, such as 'alice::1220…'; lf.labels has them")
     return begun(inputs, arguments) | ({} if party is None else {"parties": list(names([party], "party"))})
 
 

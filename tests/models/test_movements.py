@@ -109,6 +109,8 @@ def test_one_party_has_its_own_entries(tables):
     alone = lf.movements(tables, party=party)
 
     assert alone.equals(entries[entries.party == party].reset_index(drop=True))
+    with pytest.raises(lf.errors.InputError, match="is not a whole party id"):
+        lf.movements(tables, party=party.partition("::")[0])
 
 
 def entries_by_key(rows, update):

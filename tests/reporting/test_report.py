@@ -130,6 +130,8 @@ def test_a_page_that_is_there_stays(filled, tmp_path):
     with pytest.raises(lf.errors.InputError, match="is a folder; name the file for the page"):
         lf.report(filled, tmp_path / "folder", overwrite=True)
     assert (tmp_path / "folder").is_dir()
+    with pytest.raises(lf.errors.InputError, match="print it to PDF in the browser"):
+        lf.report(filled, tmp_path / "report.pdf")
     lf.report(filled, path, sections=["provenance"], overwrite=True)
     assert "Where this comes from" in path.read_text()
 

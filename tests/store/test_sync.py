@@ -292,3 +292,15 @@ def test_a_sync_says_how_far_it_is_in_percent(store, monkeypatch):
     assert len(shares) > 5
     assert all(0 < share <= 1 for share in shares)
     assert shares[0] < 0.5 < 0.9 < shares[-1]
+
+
+def test_a_sync_without_a_scan_says_so_once(tmp_path, caplog):
+    with lf.sandbox(updates=50) as net:
+        store = lf.open_store(tmp_path / "lake")
+        store.sync(net, progress=False)
+    with (
+        lf.connect(ledger_url="http://127.0.0.1:1") as ledger,
+        pytest.raises(lf.errors.ConfigurationError, match="no scan server"),
+    ):
+        store.sync(ledger, progress=False)
+    assert caplog.records == []

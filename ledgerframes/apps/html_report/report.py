@@ -92,6 +92,8 @@ def report(
             f"give a Store or a History, not a {type(data).__name__}; lf.open_store or lf.load_history returns one"
         )
     target = Path(read_path(path, "path"))
+    if target.suffix.lower() == ".pdf":
+        raise InputError(f"{str(target)!r}: a report is a page of HTML; write one, and print it to PDF in the browser")
     stop = Stop()
     # While rows are read and charts are drawn, Python may drop what a signal's handler raises.
     with held_back(stop.set):

@@ -117,7 +117,7 @@ def _check_statement(connection: duckdb.DuckDBPyConnection, query: str) -> None:
         raise InputError(f"the query {query[:80]!r} contains {len(statements)} statements; give one SELECT")
     kind = statements[0].type.name
     if kind not in _READING:
-        raise InputError(f"the query {query[:80]!r} is not valid: it is a {kind} statement; give a SELECT")
+        raise InputError(f"the query {query[:80]!r} is not valid: {kind} does more than read; give a SELECT")
 
 
 def _named(query: str, tables: Mapping[str, DeltaStoreTable | None], stored: Sequence[str]) -> list[str]:

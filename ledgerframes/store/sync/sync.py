@@ -224,7 +224,8 @@ class _Run:
                 )  # fmt: skip
             keep(root, report, self._now())
         except LedgerframesError as failed:
-            _log.warning("the report of a sync that ended early could not be kept: %s", failed)
+            if str(failed) != text:
+                _log.warning("the report of a sync that ended early could not be kept: %s", failed)
 
     def _filled(self) -> SyncReport:
         view = self._lake.view()
