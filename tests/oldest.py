@@ -13,7 +13,8 @@ def oldest(project: dict) -> list[str]:
     """A line `name==version` for every dependency and every dependency of an extra."""
     extras = project["optional-dependencies"]
     asked = [*project["dependencies"], *(one for name, of in extras.items() if name not in TOOLS for one in of)]
-    bounds = [re.fullmatch(r"([\w-]+)(?:\[[\w,]+\])?>=([\d.]+)", one) for one in asked if "ledgerframes" not in one]
+    form = re.compile(r"([\w-]+)(?:\[[\w,]+\])?>=([\d.]+)(?:,<[\d.]+)?")
+    bounds = [form.fullmatch(one) for one in asked if "ledgerframes" not in one]
     return sorted(f"{bound[1]}=={bound[2]}" for bound in bounds)
 
 

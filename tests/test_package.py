@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import ledgerframes as lf
+from tests.oldest import oldest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ledgerframes"
@@ -121,6 +122,15 @@ def test_the_version_is_the_project_s():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
     assert project["version"] == lf.__version__
+
+
+def test_every_dependency_has_an_oldest_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    found = oldest(project)
+
+    assert {"duckdb==2.0", "dask==2025.5"} <= {*found}
+    assert len(found) >= len(project["dependencies"])
 
 
 def test_no_module_is_a_place_for_anything():
