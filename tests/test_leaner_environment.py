@@ -58,6 +58,6 @@ def test_a_lake_and_a_picture_say_what_to_install(tmp_path):
     )
 
     assert done.stdout.splitlines() == [
-        "a lake needs deltalake, which is not installed; run: pip install deltalake",
+        "a lake needs deltalake; install it with: pip install 'ledgerframes[lake]'",
         "charts need matplotlib, which is not installed; run: pip install matplotlib",
     ], done.stderr

@@ -110,7 +110,7 @@ def try_on(python: str, wheels: dict[str, Path], folder: Path) -> bool:
     for decoder, wheel in wheels.items():
         install = (own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--force-reinstall")
         # The libraries are installed with the first wheel.
-        run(*install, *(["-c", "constraints.txt"] if decoder == "compiled" else ["--no-deps"]), str(wheel))
+        run(*install, *(["-c", "constraints.txt"] if decoder == "compiled" else ["--no-deps"]), f"{wheel}[lake]")
         told = run(own, "-c", TRIAL, cwd=folder).split()[-1]
         assert told == decoder, f"{wheel.name} on {python} decodes by {told}"
         print(f"{wheel.name} on {python}: decodes by {told}", flush=True)

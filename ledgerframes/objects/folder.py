@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pyarrow.fs as pa_fs
 
-from ledgerframes.errors import DecodeError, InputError, StoreError
+from ledgerframes.errors import ConfigurationError, DecodeError, InputError, StoreError
 from ledgerframes.interfaces.scan_objects import sha256_of
 from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.objects.lines import read_lines
@@ -211,7 +211,12 @@ def _remote(place: str, options: Mapping[str, str]) -> pa_fs.FileSystem:
     parts = urlsplit(place)
     if parts.username or parts.password:
         raise InputError("the URL of the objects contains a user or password; give them in storage_options")
-    from deltalake.fs import DeltaStorageHandler
+    try:
+        from deltalake.fs import DeltaStorageHandler
+    except ImportError as error:
+        raise ConfigurationError(
+            "objects in a bucket need deltalake; install it with: pip install 'ledgerframes[lake]'"
+        ) from error
 
     with _listing(place):
         return pa_fs.PyFileSystem(DeltaStorageHandler(place, dict(options)))

@@ -55,7 +55,7 @@ def open_store(
         200
     """
     if find_spec("deltalake") is None:
-        raise ConfigurationError("a lake needs deltalake, which is not installed; run: pip install deltalake")
+        raise ConfigurationError("a lake needs deltalake; install it with: pip install 'ledgerframes[lake]'")
     _choose_memory_pool()
     lake = Lake(read_path(path, "path"), storage_options=storage_options, verify=verify, personal=personal)
     if personal is not None:

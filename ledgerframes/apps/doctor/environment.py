@@ -34,6 +34,7 @@ SOON: Final = 600
 _SETTLE: Final = 60_000_000
 LITTLE: Final = 2 * 2**30
 EXTRAS: Final = {
+    "deltalake": "lakes",
     "polars": 'as_="polars"',
     "dask": "store.dask",
     "isal": "quicker gzip",
