@@ -4,6 +4,7 @@ import base64
 import re
 from decimal import Decimal, localcontext
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -469,4 +470,20 @@ def test_coins_of_before_are_counted_once_and_none_is_worth_nothing_for_being_un
     }
 
     words = f"{rows} coins began before what is known and ended in it; the worth of 3 of them is not known{rest}"
-    assert words in "".join(edges(counted, "coins"))
+    assert words in "".join(edges(SimpleNamespace(table={"supply": counted}.get, edged_from=""), "supply", "coins"))
+
+
+def test_a_part_of_a_lake_that_begins_late_says_what_its_edges_are_of(tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    with (
+        lf.sandbox(updates=1_000, seed=4, prune_before="2025-03-03T11:00:00Z") as net,
+        pytest.warns(lf.errors.BeginsLateWarning),
+    ):
+        store.sync(net, progress=False)
+    pages = {}
+    for last in (None, "30min"):
+        with pytest.warns(lf.errors.IncompleteFiguresWarning):
+            pages[last] = lf.report(store, tmp_path / f"{last}.html", sections=["rewards"], last=last).read_text()
+    reach = "From where the lake begins up to the end of this range, "
+    assert re.search(r">[\d,]+ coupons began before what is known", pages[None])
+    assert re.search(rf"{reach}[\d,]+ coupons began before what is known", pages["30min"])

@@ -99,7 +99,7 @@ def rewards(report_data: ReportData) -> list[str] | str:
     return [
         report_data.chart(plot.rewards, rows, "Rewards over time, by what became of them"),
         table(largest(of_each, "amount"), title),
-        *edges(report_data.table("rewards"), "coupons"),
+        *edges(report_data, "rewards", "coupons"),
         *_not_understood(rows),
     ]
 
@@ -116,7 +116,8 @@ def coin_supply(report_data: ReportData) -> list[str] | str:
         parts.append(text(f"The supply after each round is not known: for that {_FROM_BEGIN[5:]}.", quiet=True))
     columns = ["round", "opened_at", "minted", "burned", "net_change", "unexplained", "total"]
     return [
-        *parts, text(burned_of_minted(rows)), text(unexplained(rows["unexplained"])), *edges(whole, "coins"),
+        *parts, text(burned_of_minted(rows)), text(unexplained(rows["unexplained"])),
+        *edges(report_data, "supply_per_round", "coins"),
         table(rows[columns].iloc[::-1], "The latest rounds, in CC", most=10), *_not_understood(rows),
     ]  # fmt: skip
 

@@ -99,19 +99,20 @@ def _across(report_data: ReportData) -> list[str]:
         parts.append(text(f"{plural(begun, 'reassignment')} may have begun before what is known."))
     for name, things in (("rewards", "coupons"), ("supply_per_round", "coins")):
         with suppress(LedgerframesError):  # their sections have the reason
-            parts += edges(report_data.table(name), things)
+            parts += edges(report_data, name, things)
     return parts
 
 
-def edges(rows: pd.DataFrame, things: str) -> list[str]:
-    """Rows that began before the known history and ended in it, if not all are known, and those still open."""
+def edges(report_data: ReportData, name: str, things: str) -> list[str]:
+    """Rows of a table that began before the known history and ended in it, if not all are known, and open ones."""
+    rows = report_data.table(name)
     if "edges" not in rows.attrs:  # rows that a lake keeps
         return []
     before, still = rows.attrs["edges"]["began_before"], rows.attrs["edges"]["open_at_end"]
     words = f"At the end, {still['rows']:,} {things} worth {amount_text(float(still['coin']))} CC are open"
     words += f"; the worth of {still['not_known']:,} of them is not known yet." if still["not_known"] else "."
-    lost = f"{before['rows']:,} {things} began before what is known and ended in it; the worth of"
-    lost += f" {before['not_known']:,} of them is not known"
+    lost = f"{report_data.edged_from}{before['rows']:,} {things} began before what is known and ended in it; the worth"
+    lost += f" of {before['not_known']:,} of them is not known"
     if before["rows"] > before["not_known"]:
         lost += f", the others are worth {amount_text(float(before['coin']))} CC"
     lost += "."

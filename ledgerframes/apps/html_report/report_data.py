@@ -140,6 +140,12 @@ class ReportData:
         except PartialResultError:
             return self.history
 
+    @property
+    def edged_from(self) -> str:
+        """The beginning of sentences on the edges of computed tables, if those see more than the period."""
+        whole = self.opening is not None or self.whole.updates is self.updates
+        return "" if whole else "From where the lake begins up to the end of this range, "
+
     @cached_property
     def legs(self) -> pd.DataFrame:
         """Reassignments up to the end of the period, from as early as they are known without a gap."""
