@@ -176,25 +176,7 @@ FOUND_BY = {
             },
         ),
     ),
-    "late-below-settled": (
-        Holds.FORKS,
-        Script(
-            items=(Item(0, 3 * U, "C", "c"), Item(1, 7 * U, "A", "l")),
-            faults=("late", "catching-up", "too-late", "fork"),
-            choices={
-                "fork": [1],
-                "moves": [1, 1, 0, 0, 0, 2, *([0] * 8), 1, 0, 0, 0, 0, 1, 0, 1],
-                "plan": [2],
-            },
-            branch=(
-                Item(0, 10 * U, "C", "jx", "assign"),
-                Item(1, 7 * U, "C", "lx", "exercise"),
-                Item(1, 11 * U, "C", "ox", "unassign"),
-                Item(2, 13 * U, "B", "ix", "assign"),
-            ),
-            cut=1 * U,
-        ),
-    ),
+    "late-below-settled": (Holds.LIVE, draw(33, MUTANTS["late-below-settled"].among)),
     "any-network": (
         Holds.MIXED,
         Script(
