@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ledgerframes.models.inputs import Inputs
 
 _OPENING: Final = (
-    'give the whole history (start="begin"; sync a lake that begins later from there first), or what was active before'
-    ' it as {}, or opening="nothing" if you know that there was nothing'
+    'give the whole history (start="begin"; sync a lake that begins later from there first), or {} with what was active'
+    ' before it, or opening="nothing" if you know that there was nothing'
 )
 
 
