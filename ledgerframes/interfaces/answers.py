@@ -96,7 +96,7 @@ class Contract(Struct, frozen=True):
         return f"Contract({name} {self.contract_id[:16]}…, created {self.created_at})"
 
 
-class Page(Struct, frozen=True):
+class ListPage(Struct, frozen=True):
     """A page of a list; its repr counts the items, since those of a full page would fill screens."""
 
     def __repr__(self) -> str:

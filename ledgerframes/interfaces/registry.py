@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces.answers import Page, reads
+from ledgerframes.interfaces.answers import ListPage, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.commands import DisclosedContract
 from ledgerframes.interfaces.rules import Positive32, Text, fits, unless_none, writable
@@ -72,7 +72,7 @@ class Instrument(Struct, frozen=True, kw_only=True, rename="camel"):
     account_input_fields_to_show: list[Any] | None = None
 
 
-class InstrumentsPage(Page, frozen=True, rename="camel"):
+class InstrumentsPage(ListPage, frozen=True, rename="camel"):
     """A page of instruments; there are more pages until `next_page_token` is empty or None."""
 
     instruments: list[Instrument]

@@ -12,7 +12,7 @@ from ledgerframes.interfaces.answers import (
     Contract,
     ContractWithState,
     EventItem,
-    Page,
+    ListPage,
     Update,
     UpdateItem,
     event_item,
@@ -49,7 +49,7 @@ LATEST_RECORD_TIME: Final = Endpoint("scan", "GET", "/v0/events/latest-record-ti
 EVENT_BY_ID: Final = Endpoint("scan", "GET", "/v0/events/{update_id}")
 
 
-class LicensesPage(Page, frozen=True):
+class LicensesPage(ListPage, frozen=True):
     """A page of validator licenses; `next_page_token` is opaque, None after the last page."""
 
     validator_licenses: list[Contract]

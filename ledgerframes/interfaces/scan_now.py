@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Raw, Struct
 
-from ledgerframes.interfaces.answers import Contract, ContractWithState, Page, reads
+from ledgerframes.interfaces.answers import Contract, ContractWithState, ListPage, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits
 from ledgerframes.transport.request import Endpoint
@@ -119,7 +119,7 @@ class SynchronizerScans(Struct, frozen=True, rename="camel"):
     scans: list[ScanAddress]
 
 
-class VoteResults(Page, frozen=True):
+class VoteResults(ListPage, frozen=True):
     """A page of results of votes, as the ledger's `DsoRules_CloseVoteRequestResult` has them.
 
     Attributes:

@@ -23,7 +23,7 @@ from msgspec import Meta, Struct
 from ledgerframes.arguments import path as path_argument
 from ledgerframes.arguments import text, whole_number
 from ledgerframes.errors import DecodeError, InputError, StoreError
-from ledgerframes.interfaces.answers import Page, reads
+from ledgerframes.interfaces.answers import ListPage, reads
 from ledgerframes.interfaces.calls import Call, Calls, declared_call, sends
 from ledgerframes.paging.cursor import When
 from ledgerframes.paging.tokens import TokenChecks
@@ -46,14 +46,14 @@ class ObjectRef(Struct, frozen=True):
     digest: Annotated[str, Meta(min_length=1)]
 
 
-class UpdateObjects(Page, frozen=True):
+class UpdateObjects(ListPage, frozen=True):
     """A page of the list of update objects; `next_page_token` is opaque, None after the last page."""
 
     object_refs: list[ObjectRef]
     next_page_token: str | None = None
 
 
-class SnapshotObjects(Page, frozen=True):
+class SnapshotObjects(ListPage, frozen=True):
     """The objects of one snapshot, and its record time."""
 
     record_time: str

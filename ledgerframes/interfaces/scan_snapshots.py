@@ -14,7 +14,7 @@ from msgspec import UNSET, Raw, Struct
 
 from ledgerframes.arguments import choice, shown
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces.answers import Page, reads
+from ledgerframes.interfaces.answers import ListPage, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits, without_none, writable
 from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch, summary_call
@@ -51,7 +51,7 @@ class SnapshotTime(Struct, frozen=True):
     record_time: str
 
 
-class SnapshotPage(Page, frozen=True):
+class SnapshotPage(ListPage, frozen=True):
     """A page of a snapshot.
 
     Attributes:

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct, field
 
 from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces.answers import Page, reads
+from ledgerframes.interfaces.answers import ListPage, reads
 from ledgerframes.interfaces.rules import PartyId, Text, UserId, each, fits, unless_none, without_none, wrapped
 
 ANNOTATIONS_BYTES: Final = 256 * 1024
@@ -54,7 +54,7 @@ class User(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
 
 
 # A pageSize above 1,000 is capped silently, so only an empty token ends the list.
-class UsersPage(Page, frozen=True, rename="camel"):
+class UsersPage(ListPage, frozen=True, rename="camel"):
     """A page of users; there are more pages until `next_page_token` is empty or None, whatever a page's length."""
 
     users: list[User] = field(default_factory=list)

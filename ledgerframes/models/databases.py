@@ -22,7 +22,6 @@ _SETTINGS: Final = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
-    "preserve_insertion_order": "false",
 }
 #: Those that are kept: to make a database and its macros takes longer than a table of a few thousand events.
 _IDLE: Final[list[Database]] = []

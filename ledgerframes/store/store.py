@@ -104,7 +104,8 @@ class Store:
             now: what `last` counts from; by default the newest update that the network shows.
             page_size: items per request; adapted to what the server can do.
             commit_bytes: commit once the rows take this many bytes in memory, or after a minute; less takes less
-                memory and makes more files. By default 64 MB at first, growing to 192 MB in a long sync.
+                memory and makes more files. By default 64 MB at first, and half a megabyte more after each full commit,
+                up to 192 MB.
             on_error: `"raise"` stops before the commit of a page with an item that breaks the contract; `"reject"`
                 keeps such items whole in the table `rejects` and continues.
             progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.

@@ -59,9 +59,9 @@ def test_every_call_has_the_same_signature_whichever_way_it_runs(net):
         calls = getattr(net, interface)
         signatures = [inspect.signature(getattr(way, name)) for way in (calls, calls.preview, calls.raw)]
 
-        assert signatures[0] == signatures[1] == signatures[2]
-        assert "self" not in signatures[0].parameters
-        assert getattr(calls, name).__doc__
+        assert signatures[0] == signatures[1] == signatures[2], served.call
+        assert "self" not in signatures[0].parameters, served.call
+        assert getattr(calls, name).__doc__, served.call
 
 
 def test_a_raw_answer_is_none_where_a_404_stands_for_nothing():

@@ -69,7 +69,7 @@ def test_every_call_asks_the_endpoint_that_it_is_listed_with(net):
         needed = [name for name, each in inspect.signature(make).parameters.items() if each.default is each.empty]
         given = ARGUMENTS | ({"commands": [MOVE]} if "reassignment" in name else {})
         call = make(**{name: given[name] for name in needed})
-        assert call.request.endpoint == served.endpoint
+        assert call.request.endpoint == served.endpoint, served.call
 
 
 def test_the_sandbox_serves_every_one(net):
@@ -81,7 +81,7 @@ def test_the_sandbox_serves_every_one(net):
         answer = httpx.request(served.endpoint.method, url + path, headers=headers, json={}, trust_env=False)
         unknown = answer.status_code in {404, 405} and not answer.headers["content-type"].startswith("application/json")
         assert unknown == (served.call in NOT_SIMULATED), f"{served.call}: {answer.status_code} {answer.text[:80]}"
-        assert answer.status_code < 500, answer.text
+        assert answer.status_code < 500, f"{served.call}: {answer.text}"
 
 
 def test_every_table_names_endpoints_of_the_list_or_other_forms_of_them():

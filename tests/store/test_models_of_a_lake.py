@@ -1,6 +1,7 @@
 """A lake of models: `sql` sees each as a view, and computed tables read kept rows where they reach."""
 
 from inspect import signature
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,7 +11,9 @@ import ledgerframes as lf
 from ledgerframes.frames import attrs_of
 from ledgerframes.loaders.opening import Opening
 from ledgerframes.models.computing import together
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.derive.rules import RULES
+from ledgerframes.store.read.model_inputs import known_of
 from ledgerframes.tables.replayed import ACTIVE
 from tests.moving_window import place
 from tests.rigs.servers import simulated
@@ -99,3 +102,16 @@ def test_a_table_that_nothing_concerns_is_not_computed(name):
     whole = function(pa.concat_tables(quiet), as_="arrow", **opening)
     assert not whole.num_rows
     assert not attrs_of(whole)["not_understood"]
+
+
+@pytest.mark.parametrize(
+    ("complete", "from_beginning", "known"),
+    [(True, True, (True, True, True)), (True, None, (True, False, False)), (True, False, (False, False, True)),
+     (False, False, (False, False, False))],
+    ids=["proven", "not known", "late", "a gap"],
+)  # fmt: skip
+def test_days_are_whole_and_parties_new_where_the_beginning_is_proven(complete, from_beginning, known):
+    late = None if from_beginning in {True, None} else Cursor(2, 7)
+    settings = known_of(SimpleNamespace(complete=complete, from_beginning=from_beginning, begins_late=late))
+    assert tuple(settings[name] for name in ("begun", "new_known", "range_known")) == known
+    assert settings["range_low"] == (None if late is None else 7)

@@ -18,31 +18,31 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_a_table_and_its_columns_have_texts_that_parquet_and_describe_carry():
     for table in CATALOGUE.values():
-        assert table.meaning.endswith(".")
-        assert table.endpoints
+        assert table.meaning.endswith("."), table.name
+        assert table.endpoints, table.name
         assert table.schema.metadata[b"description"].decode() == table.meaning
         for column, field in zip(table.columns, table.schema, strict=True):
             assert column.meaning.endswith("."), f"tables: {table.name}.{column.name} has no sentence"
             assert column.source, f"tables: {table.name}.{column.name} does not say where it comes from"
-            assert field.metadata[b"description"].decode() == column.meaning
-            assert field.nullable == column.nullable
+            assert field.metadata[b"description"].decode() == column.meaning, f"{table.name}.{column.name}"
+            assert field.nullable == column.nullable, f"{table.name}.{column.name}"
         described = lf.describe(table.name)
-        assert list(described.column) == list(table.names)
-        assert (described.meaning != "").all()
+        assert list(described.column) == list(table.names), table.name
+        assert (described.meaning != "").all(), table.name
 
 
 def test_the_key_is_made_of_columns_and_extra_is_the_last():
     for table in CATALOGUE.values():
-        assert set(table.key) <= set(table.names)
-        assert table.names[-1] == "extra"
-        assert len(set(table.names)) == len(table.names)
+        assert set(table.key) <= set(table.names), table.name
+        assert table.names[-1] == "extra", table.name
+        assert len(set(table.names)) == len(table.names), table.name
 
 
 def test_no_items_are_an_empty_table_of_the_declared_types():
     for table in CATALOGUE.values():
         batch = read_records(table, [], "GET /x")
-        assert batch.schema.equals(table.schema, check_metadata=True)
-        assert batch.num_rows == 0
+        assert batch.schema.equals(table.schema, check_metadata=True), table.name
+        assert batch.num_rows == 0, table.name
 
 
 def test_every_table_is_listed():
@@ -82,13 +82,13 @@ def test_every_table_that_the_command_line_offers_has_a_loader():
 
 def test_a_computed_table_says_what_each_column_is_and_where_it_is_from():
     for table in ALL.values():
-        assert table.name not in CATALOGUE
-        assert set(table.key) <= set(table.names)
-        assert table.meaning.endswith(".")
+        assert table.name not in CATALOGUE, table.name
+        assert set(table.key) <= set(table.names), table.name
+        assert table.meaning.endswith("."), table.name
         for column in table.columns:
             assert column.meaning.endswith("."), f"{table.name}.{column.name}"
             assert column.source, f"{table.name}.{column.name}"
-            assert column.kind.name != "amount" or column.unit or "1 being all" in column.meaning
+            assert column.kind.name != "amount" or column.unit or "1 being all" in column.meaning, column.name
         (function,) = table.endpoints
-        assert callable(getattr(lf, function.removeprefix("lf.").partition("(")[0]))
-        assert list(lf.describe(table.name).column) == list(table.names)
+        assert callable(getattr(lf, function.removeprefix("lf.").partition("(")[0])), table.name
+        assert list(lf.describe(table.name).column) == list(table.names), table.name

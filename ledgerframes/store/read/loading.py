@@ -243,7 +243,7 @@ def sql(
     """
     from ledgerframes.models import public
     from ledgerframes.models.engine import INPUTS, Engine, known
-    from ledgerframes.store.read.model_inputs import gives_of
+    from ledgerframes.store.read.model_inputs import gives_of, known_of
     from ledgerframes.store.read.sql import ask
 
     models = known() - {*INPUTS}
@@ -260,9 +260,8 @@ def sql(
         if (begin := view.coverage.begin) is not None and begin.late is not None:
             warn_of(Beginning(begin.late, proven=False), f"{name}: the store")
         updates = Part.of(view, "updates", Window(), allow_partial=True)
-        begun = updates.complete and updates.from_beginning is not False
         with Engine(gives_of(view, allow_partial=partly)) as engine:
-            engine.set(dict.fromkeys(("begun", "new_known", "range_known"), begun))
+            engine.set(known_of(updates))
             return engine.interruptible(lambda: engine.rows(name))
 
     tables = {**dict.fromkeys(models), **view.tables}

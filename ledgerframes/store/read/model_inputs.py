@@ -32,6 +32,22 @@ def gives_of(view: View, *, allow_partial: bool) -> dict[str, Give]:
     return {name: _give(view, name, table, allow_partial=allow_partial) for name, table in _INPUTS.items()}
 
 
+def known_of(updates: Part) -> dict[str, Any]:
+    """The settings of models over all that a lake has: what its updates prove of their beginning.
+
+    Where nothing shows whether the ledger began earlier, as on one without a DSO, balances are counted from there; days
+    are not called whole, and parties not new.
+    """
+    late = updates.begins_late
+    proven = updates.complete and updates.from_beginning is True
+    return {
+        "begun": updates.complete and updates.from_beginning is not False,
+        "new_known": proven,
+        "range_known": proven or (updates.complete and late is not None),
+        "range_low": None if late is None else late.micros,
+    }
+
+
 def _give(view: View, name: str, table: Table, *, allow_partial: bool) -> Give:
     @cache
     def part() -> Part:

@@ -16,7 +16,7 @@ from ledgerframes.paging.cursor import Window
 from ledgerframes.store.coverage import Interval, merged
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.derive.progress import Basis, read, why_again
-from ledgerframes.store.read.model_inputs import gives_of
+from ledgerframes.store.read.model_inputs import gives_of, known_of
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.table_sets import HISTORY, VERDICTS
 from ledgerframes.store.view import View
@@ -83,16 +83,15 @@ class Star:
         if "verdicts" not in self._parts:
             why = 'the store has no verdicts; sync them with tables=["verdicts"]'
             reasons |= dict.fromkeys(_OF_VERDICTS, why)
-        if not self._begun:
+        if not self._known["begun"]:
             why = "the store does not hold the history from ledger begin without a gap, so what was there is not known"
             reasons |= dict.fromkeys(_OF_BEGIN, why)
         return reasons
 
     @property
-    def _begun(self) -> bool:
-        """Whether the lake holds the history from ledger begin without a gap."""
-        updates = self._parts["updates"]
-        return updates.complete and updates.from_beginning is not False
+    def _known(self) -> dict[str, Any]:
+        """Settings of models: how much of the beginning the updates prove."""
+        return known_of(self._parts["updates"])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -131,15 +130,11 @@ class Star:
         engine = Engine(self._gives | derived)
         days = engine.interruptible(lambda: engine.rows("held_days"))["day"].to_pylist()
         whole = days and max(days) - min(days) <= _MOST_DAYS
-        updates = self._parts["updates"]
-        late = updates.begins_late
         engine.set(
             {
-                "range_known": updates.complete and (self._begun or late is not None),
-                "range_low": None if late is None else late.micros,
+                **self._known,
                 "days": [*range(min(days), max(days) + 1)] if whole else sorted(days),
                 "key_shift": 64 - self._key_bits,
-                "begun": self._begun,
             }
         )
         return engine
