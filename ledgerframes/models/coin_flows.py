@@ -32,7 +32,7 @@ def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | N
     """List the purchases of traffic: who paid, for which member, how many bytes, how much in coin and in USD.
 
     Returns:
-        One row per purchase, in the order of the events, with the columns of `lf.describe("traffic_purchases")`: what
+        One row per purchase, in the order of record time, with the columns of `lf.describe("traffic_purchases")`: what
         was paid in coin, with the fees of outputs and without other fees, and the same in USD at the price of its
         round, rounded half even to 10 places.
 
@@ -58,7 +58,7 @@ def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
             instructions and preapprovals among them say who sends and receives.
 
     Returns:
-        One row per output, in the order of the events, with the columns of `lf.describe("transfers")`: amounts in
+        One row per output, in the order of record time, with the columns of `lf.describe("transfers")`: amounts in
         coin. `update_id` and `event_id` lead to the time in the events.
 
     Example:
@@ -86,7 +86,7 @@ def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", dec
             instructions and allocations among them say who sends how much.
 
     Returns:
-        One row per leg, in the order of the events, with the columns of `lf.describe("token_transfers")`: amounts in
+        One row per leg, in the order of record time, with the columns of `lf.describe("token_transfers")`: amounts in
         units of the instrument. A pending instruction and its acceptance are two rows, whose `step` differs: sum only
         what is completed or reported.
 

@@ -41,4 +41,4 @@ from coins
 left join ends using (contract_id)
 left join parents as creating on creating.event_id = coins.parent_event_id
 left join parents as ending on ending.event_id = ends.ended_below
-order by migration_id nulls first, record_time nulls first, update_id, node_index, contract_id
+order by created_round, contract_id

@@ -102,7 +102,7 @@ def coin_history(
         at: count events up to and including this time (in every migration) or pair (migration id, time).
 
     Returns:
-        One row per coin contract, in the order of creation, with the columns of `lf.describe("coin_history")`:
+        One row per coin contract, in the order of its round, with the columns of `lf.describe("coin_history")`:
         amounts in coin, times in UTC. Holding fees are notional; `expires_at_round` is the first round in which the
         coin can be expired.
 

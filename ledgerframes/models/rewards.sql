@@ -4,6 +4,4 @@ select
   ended_at, outcome, issuance, amount, coin(worth(amount, amulet_price_usd)) as amount_usd
 from coupon_lives
 left join round_history on round_history.round = coupon_lives.round
-order by
-  begun desc, created_migration nulls first, created_recorded_at nulls first, created_in, created_index,
-  ended_migration, ended_at, ended_in, ended_index, contract_id
+order by created_at, ended_at, contract_id

@@ -62,4 +62,4 @@ select
   end as kind,
   'reported' as step
 from second_version
-order by migration_id, record_time, update_id, node_index, leg
+order by record_time, update_id, length(event_id), event_id, leg

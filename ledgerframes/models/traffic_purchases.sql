@@ -8,4 +8,4 @@ from traffic_requests
 -- A purchase without buyer or amount is only counted.
 where provider is not null and member_id is not null and synchronizer_id is not null
   and traffic_migration_id is not null and bytes is not null
-order by traffic_requests.migration_id, record_time, update_id, node_index
+order by record_time, update_id, length(event_id), event_id

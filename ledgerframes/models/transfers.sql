@@ -11,4 +11,4 @@ select
   end as kind,
   reason, migration_id, node_index
 from coin_outputs
-order by migration_id, record_time, update_id, node_index, output_index
+order by record_time, update_id, length(event_id), event_id, output_index

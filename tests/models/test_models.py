@@ -85,10 +85,10 @@ def test_a_long_table_that_others_have_read_is_in_its_order():
     texts = ("update_id", "event_id", "sender", "provider", "receiver", "lock", "reason", "said_kind")
     given = dict.fromkeys(texts, pa.nulls(count, pa.string()))
     given |= dict.fromkeys(("amount", "price", "receiver_fee_ratio", "sender_fees"), pa.nulls(count, AMOUNT.arrow))
-    given |= dict.fromkeys(("round", "migration_id", "output_index"), pa.array([0] * count, pa.int64()))
-    given |= {"burned": pa.array([False] * count), "node_index": pa.array(range(count, 0, -1), pa.int64())}
+    given |= dict.fromkeys(("round", "migration_id", "node_index"), pa.array([0] * count, pa.int64()))
+    given |= {"burned": pa.array([False] * count), "output_index": pa.array(range(count, 0, -1), pa.int64())}
     outputs = pa.table(given | {"record_time": pa.nulls(count, TIME.arrow)})
     with Engine({"coin_outputs": lambda *_: outputs}) as engine:
         engine._connection.execute("set threads = 8")
         engine._build("transfers")
-        assert engine.rows("transfers")["node_index"].to_pylist() == list(range(1, count + 1))
+        assert engine.rows("transfers")["output_index"].to_pylist() == list(range(1, count + 1))

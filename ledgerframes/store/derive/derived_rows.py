@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -23,8 +24,12 @@ from ledgerframes.store.table_sets import HISTORY
 from ledgerframes.store.view import View
 
 _CARRIED: Final = OPEN_CONTRACTS.name
-#: The column that rows are ordered by; then by their key.
-_ORDERS: Final = {"round_history": "round", "rewards": "created_at", "coin_history": "created_round"}
+#: The columns that rows are ordered by, as their models order them; then by their key.
+_ORDERS: Final = {
+    "round_history": ("round",),
+    "rewards": ("created_at", "ended_at"),
+    "coin_history": ("created_round",),
+}
 
 
 def derived_rows(lake: Lake, name: str) -> tuple[pa.Table, int] | None:
@@ -71,8 +76,16 @@ def _rows(view: View, name: str) -> tuple[pa.Table, int] | None:
         others = rows.filter(pc.invert(pc.is_in(rows[table.key[0]], change.keys))) if len(change.keys) else rows
         new = (part.select(schema.names).cast(schema) for part in (change.rows, change.open))
         rows = pa.concat_tables([others, *new])
-    order = list(dict.fromkeys([_ORDERS.get(name, "record_time"), *table.key]))
-    return rows.sort_by([(column, "ascending") for column in order]), unknown
+    return _ordered(rows, name, table.key), unknown
+
+
+def _ordered(rows: pa.Table, name: str, key: Sequence[str]) -> pa.Table:
+    """The rows in the order of their model; of the ids of an update's events, shorter ones come first."""
+    names, order = rows.column_names, list(dict.fromkeys([*_ORDERS.get(name, ("record_time",)), *key]))
+    if "event_id" in order:
+        rows = rows.append_column("length", pc.utf8_length(rows["event_id"]))
+        order.insert(order.index("event_id"), "length")
+    return rows.sort_by([(column, "ascending") for column in order]).select(names)
 
 
 def _summed(view: View) -> tuple[pa.Table, int] | None:
