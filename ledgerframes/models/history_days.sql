@@ -1,4 +1,5 @@
--- One row per day in UTC from the first item of the history to the last; of days too far apart, only those with an item.
+-- One row per day in UTC from the first item of the history to the last; only those with an item where days are too far
+-- apart, or the history may have a gap.
 with
 there as (
   select distinct utc_day(record_time) as date
@@ -16,5 +17,5 @@ from there
 union
 select unnest(generate_series(first, last, to_days(1)))::date as date
 from span
-where last - first < 100000
+where last - first < 100000 and coalesce(getvariable('range_known')::boolean, true)
 order by date

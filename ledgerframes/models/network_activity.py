@@ -172,10 +172,11 @@ def network_daily(
         decimals: how pandas holds amounts, in coin, and `_usd` in USD at the prices of the rounds.
 
     Returns:
-        One row per day from the first update to the last, in order, with the columns of `lf.describe("network_daily")`.
-        A party is active if it acts in an event. `new_parties` and `returning_parties` are null unless the events begin
-        at ledger begin, `active_7d` and `active_30d` where the range does not hold all of these days, and a sum where a
-        part of it is not known. `whole` says whether the range holds all of the day.
+        One row per day from the first update to the last, in order, with the columns of `lf.describe("network_daily")`;
+        of events that may have a gap, only days with an update. A party is active if it acts in an event.
+        `new_parties` and `returning_parties` are null unless the events begin at ledger begin, `active_7d` and
+        `active_30d` where the range does not hold all of these days, and a sum where a part of it is not known. `whole`
+        says whether the range holds all of the day.
 
     Example:
         >>> import ledgerframes as lf
