@@ -177,5 +177,5 @@ def sv_rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
         >>> with lf.sandbox(updates=200) as net:
         ...     rewards = lf.sv_rewards(lf.load_events(net))
         >>> rewards.columns.to_list()
-        ['round', 'sv', 'beneficiary', 'weight', 'amount', 'amount_usd', 'outcome', 'whole']
+        ['round', 'opened_at', 'sv', 'beneficiary', 'weight', 'amount', 'amount_usd', 'outcome', 'whole']
     """

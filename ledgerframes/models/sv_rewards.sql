@@ -17,7 +17,7 @@ sums as (
   group by round, provider, beneficiary
 )
 select
-  sums.round, sv, beneficiary, weight, amount, coin(worth(amount, amulet_price_usd)) as amount_usd, outcome,
+  sums.round, opened_at, sv, beneficiary, weight, amount, coin(worth(amount, amulet_price_usd)) as amount_usd, outcome,
   coalesce(whole, false) as whole
 from sums
 left join round_history on round_history.round = sums.round

@@ -220,6 +220,8 @@ SV_REWARDS: Final = Table(
     ("round", "sv", "beneficiary"),
     (
         Column("round", INT64, "Round that issues the reward.", unit="rounds", source="round of rewards"),
+        Column("opened_at", TIME, "Record time at which the round opened, if in the events.", True,
+               source="opened_at of round_history"),
         Column("sv", TEXT, "Party of the super validator.", source="provider of rewards"),
         Column("beneficiary", TEXT, "Party that can mint it.", source="beneficiary of rewards"),
         Column("weight", AMOUNT, "Weight of its coupons.", unit="weight", source="sum of weight of rewards"),

@@ -48,7 +48,8 @@ def test_edges_sum_what_began_before_and_what_is_open(part, net):
 @pytest.mark.parametrize("opened", [True, False], ids=["opening", "no opening"])
 def test_rounds_that_a_range_cuts_are_marked_and_the_others_are_those_of_the_whole_history(days, opened):
     net, start, end = days
-    key, range_ = ["round", "sv", "beneficiary", "weight"], {"start": start, "end": end, "progress": False}
+    key = ["round", "opened_at", "sv", "beneficiary", "weight"]
+    range_ = {"start": start, "end": end, "progress": False}
     whole = lf.sv_rewards(lf.load_history(net, start="begin", progress=False))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IncompleteFiguresWarning)
@@ -58,6 +59,7 @@ def test_rounds_that_a_range_cuts_are_marked_and_the_others_are_those_of_the_who
     held = rows[rows.whole]
 
     assert 0 < held["round"].nunique() < rows["round"].nunique()
+    assert held.opened_at.notna().all()
     assert held[key].to_numpy().tolist() == whole[whole["round"].isin(held["round"])][key].to_numpy().tolist()
 
 
