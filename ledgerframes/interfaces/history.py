@@ -117,11 +117,10 @@ class HistorySession:
         if isinstance(mode, Probing) and len(self.source.servers) > 1 and mode.server in self.source.servers:
             server = mode.server
         server = None if anybody else server
-        known = self.source.page_sizes.limits(server or self.source.servers[0])
-        # Another reader of the network may have learnt them, which saves a refused request.
-        if known.maximum is not None and known.maximum < self.reader.maximum:
-            self.reader.lower(known.maximum)
-        self.reader.keep_to(known.manageable)
+        # Another reader of the network may have learnt it, which saves a refused request.
+        largest = self.source.largest_pages.get(server or self.source.servers[0], self.reader.maximum)
+        if largest < self.reader.maximum:
+            self.reader.lower(largest)
         query = self.reader.query()
 
         def revise(error: RequestError) -> PageQuery | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from typing import Any, Final, Literal, Protocol
 
 import msgspec
 
+from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, Content, PagedHistory
 from ledgerframes.decoding.splitting import UNREADABLE, NotWholeError, members_of, reason_of
 from ledgerframes.errors import DecodeError, InputError, NoAnswerError, RequestError, StatusError
@@ -19,7 +21,6 @@ from ledgerframes.paging.modes import PageQuery
 from ledgerframes.timestamps import format_timestamp
 from ledgerframes.transport import Answer, Sender, Stop
 from ledgerframes.transport.request import Endpoint, Request
-from ledgerframes.transport.server_memory import PageSizes
 
 ValueEncoding = Literal["compact_json", "protobuf_json"]
 
@@ -27,6 +28,7 @@ UPDATES: Final = Endpoint("scan", "POST", "/v2/updates")
 EVENTS: Final = Endpoint("scan", "POST", "/v0/events")
 # The servers' wording: "Exceeded limit maximum (2000 > 1000)."; an operator may set a lower maximum than 1,000.
 _MAXIMUM: Final = re.compile(r"maximum \(\d+ > (\d+)\)")
+_log = logging.getLogger("ledgerframes.transport")
 #: Items without a cursor, and why.
 Unplaced = tuple[tuple[bytes, DecodeError], ...]
 
@@ -171,8 +173,8 @@ class PageSource(Protocol):
         """Wait."""
 
     @property
-    def page_sizes(self) -> PageSizes:
-        """The maximum number of items per request, by scan."""
+    def largest_pages(self) -> dict[str, int]:
+        """By scan, the largest page that it has named."""
 
     def stoppable(self, stop: Stop) -> PageSource:
         """The same for one operation, whose requests and pauses end once `stop` is set."""
@@ -216,7 +218,7 @@ class ScanPages:
         """Fetch one page: from a named server once, from some servers only, or from the preferred one."""
         once = isinstance(server, str)  # who names one server chooses the next one, from what is known of their lag
         sender = self.sender if server is None else self.sender.on(*((server,) if isinstance(server, str) else server))
-        servers, sizes = sender.servers("scan"), self.page_sizes
+        servers = sender.servers("scan")
         read: Callable[[bytes], HistoryPage] = partial(HistoryPage.read, history=self.history)
         if self.lenient and once:
             read = partial(HistoryPage.read_leniently, history=self.history)
@@ -228,9 +230,7 @@ class ScanPages:
             failed = error.server if isinstance(error, StatusError) else servers[0] if len(servers) == 1 else None
             named = named_maximum(error)
             if failed is not None and named is not None:  # or every later page and sync would be refused again
-                sizes.learn(failed, named)
-            elif failed is not None and too_much(error):
-                sizes.note(failed, query.page_size, came=False)
+                learn_largest(self.largest_pages, failed, named)
             smaller = None if revise is None else revise(error)
             if smaller is None:
                 return None
@@ -238,14 +238,12 @@ class ScanPages:
             return self.page_request(query.after, query.page_size)
 
         request = self.page_request(query.after, query.page_size)
-        answer = sender.send(request, read=read, revise=revised, attempts=1 if once else None)
-        sizes.note(answer.server, query.page_size, came=True)
-        return answer
+        return sender.send(request, read=read, revise=revised, attempts=1 if once else None)
 
     @property
-    def page_sizes(self) -> PageSizes:
-        """The maximum number of items per request, by scan."""
-        return self.sender.transport.page_sizes
+    def largest_pages(self) -> dict[str, int]:
+        """By scan, the largest page that it has named."""
+        return self.sender.transport.largest_pages
 
     def pause(self, seconds: float) -> None:
         """Wait, by the transport's clock."""
@@ -303,6 +301,13 @@ def value_encoding(encoding: ValueEncoding | None) -> dict[str, str]:
         return {}
     # Servers ignore a name that they do not know and then silently answer compact_json, so both are sent.
     return {"contract_value_encoding": encoding, "daml_value_encoding": encoding}
+
+
+def learn_largest(largest_pages: dict[str, int], server: str, named: int) -> None:
+    """Record the largest page that a server names; logged when it is new."""
+    if named < largest_pages.get(server, named + 1):
+        largest_pages[server] = named
+        _log.info("%s returns at most %d updates per page and is asked for no more", source_of(server), named)
 
 
 def smaller_page(size: int, error: RequestError) -> int:

@@ -28,7 +28,6 @@ from ledgerframes.threads import spawn
 from ledgerframes.timestamps import DAY, LATEST
 from ledgerframes.transport import Answer, Stop
 from ledgerframes.transport.request import Request
-from ledgerframes.transport.server_memory import PageSizes
 
 _log = logging.getLogger("ledgerframes.objects")
 #: Appended to a server's URL for pages from its objects, whose size shows nothing about the server's own pages.
@@ -267,9 +266,7 @@ class ObjectPages:
             self._reaches(begin, migration_id) or (same and self.index.older(previous, begin, 1) is not None)
         ):
             # So that no group of equal times comes last: the servers' items continue it.
-            most = min(
-                max(size - len(page or ()), 2), self.inner.page_sizes.limits(self.inner.servers[0]).maximum or size
-            )
+            most = min(max(size - len(page or ()), 2), self.inner.largest_pages.get(self.inner.servers[0], size))
             answer = self._first_left(before(begin), most)
             if answer.value.page_index.cursors[:1] == [begin]:
                 bodies = [one.raw for one in (page, answer.value) if one is not None]
@@ -315,9 +312,9 @@ class ObjectPages:
         self.inner.pause(seconds)
 
     @property
-    def page_sizes(self) -> PageSizes:
-        """The maximum number of items per request, by scan."""
-        return self.inner.page_sizes
+    def largest_pages(self) -> dict[str, int]:
+        """By scan, the largest page that it has named."""
+        return self.inner.largest_pages
 
     def stoppable(self, stop: Stop) -> ObjectPages:
         """The same for one operation, whose requests and pauses end once `stop` is set."""

@@ -18,6 +18,8 @@ from ledgerframes.paging.modes import Confirming, Locating, Mode, Outcome, Page,
 MAXIMUM: Final = 1000
 # Growing a page from one item to 1,000 takes ten requests without progress; far more means a contradiction.
 _STUCK: Final = 40
+#: The number of halved pages that arrive before a larger one is tried.
+_PATIENCE: Final = 4
 
 
 @dataclass
@@ -27,7 +29,7 @@ class HistoryReader:
     Attributes:
         window: the wanted range.
         limit: the maximum number of updates to read; items without a row are not counted.
-        page_size: items in the next request; it grows back to its first value.
+        page_size: items in the next request; once halved, it grows back to its first value in careful steps.
         maximum: the largest page that the server is known to allow.
         endpoint: method and path, for messages.
         first: the cursor of the first item that a server has shown, if it was requested.
@@ -54,7 +56,9 @@ class HistoryReader:
     lost_overlap: bool = False
     reopened: int = 0
     _preferred: int = MAXIMUM
-    _manageable: int | None = None
+    _arrived: int = 0  # pages since the page size changed
+    _patience: int = _PATIENCE
+    _grown: bool = False  # whether it changed to a larger one
     _recent: frozenset[str] = frozenset()
     _idle: int = 0
 
@@ -89,14 +93,10 @@ class HistoryReader:
             self.mode = replace(self.mode, size=min(self.mode.group + 1, self.maximum))
 
     def shrink(self) -> None:
-        """Halve the page size: a page was too large for the server."""
-        self.page_size = max(1, self.page_size // 2)
-
-    def keep_to(self, manageable: int | None) -> None:
-        """Limit pages to the size that the server can currently manage; None sets no limit."""
-        if manageable is not None and manageable < (self._manageable or MAXIMUM):
-            self.page_size = min(self.page_size, manageable)
-        self._manageable = manageable
+        """Halve the page size: a page was too large for the server, or for a gateway before it."""
+        # A gateway may time out at every page of some size, so each failed attempt at one delays the next.
+        self._patience *= 2 if self._grown and not self._arrived else 1
+        self.page_size, self._arrived, self._grown = max(1, self.page_size // 2), 0, False
 
     @property
     def held_back(self) -> frozenset[str]:
@@ -201,8 +201,10 @@ class HistoryReader:
         if rows:
             self.reopened = 0
             self.last = cursors[rows[-1]]
-        # A page that was too large for the server grows back by doubling, up to the size that the server manages.
-        self.page_size = min(self.maximum, self._preferred, self.page_size * 2, self._manageable or MAXIMUM)
+        self._arrived += 1
+        if self.page_size < self._preferred and self._arrived >= self._patience:
+            self.page_size, self._arrived, self._grown = self.page_size * 2, 0, True
+        self.page_size = min(self.maximum, self._preferred, self.page_size)
 
     def _inside(self, page: Page, stop: int) -> list[int]:
         seen = set(self._recent)

@@ -1,18 +1,16 @@
-"""Knows the servers of one `Transport`: which work, their routes and page limits; and counts its requests."""
+"""Knows the servers of one `Transport`: which work, and their routes; and counts its requests."""
 
 from __future__ import annotations
 
 import inspect
-import logging
 import threading
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from types import FrameType
-from typing import Final, NamedTuple
+from typing import Final
 
-from ledgerframes.config.settings import Interface, source_of
-from ledgerframes.stopping import Clock, SystemClock
+from ledgerframes.config.settings import Interface
 from ledgerframes.transport.request import DeprecatedEndpointWarning, Endpoint
 
 #: The packages between a request and the caller of `net.scan.…`.
@@ -65,68 +63,6 @@ def _of_the_user() -> int | None:
 
 def _module(frame: FrameType) -> tuple[str, ...]:
     return tuple(str(frame.f_globals.get("__name__", "")).split("."))
-
-
-log = logging.getLogger("ledgerframes.transport")
-
-
-class PageLimits(NamedTuple):
-    """The maximum number of items per request to a server.
-
-    Attributes:
-        maximum: the largest page that it has named, if any.
-        manageable: a size that worked within the last hour, after a larger one failed at it or at a gateway before it.
-    """
-
-    maximum: int | None = None
-    manageable: int | None = None
-
-
-#: No known server fails below this size; a failed probe of one item shows nothing about pages.
-_SMALL: Final = 64
-#: Seconds that a smaller page is remembered, before a larger one is tried again.
-_HOUR: Final = 3_600.0
-
-
-@dataclass
-class PageSizes:
-    """Shared by all threads, without a lock: if two threads change a size at once, it is at worst tried once more.
-
-    Attributes:
-        largest: by server, the largest page that it has named; each operator may set a maximum of his own.
-        clock: times how long a smaller page is remembered.
-    """
-
-    largest: dict[str, int] = field(default_factory=dict)
-    clock: Clock = field(default_factory=SystemClock)
-    _manageable: dict[str, tuple[int, float]] = field(default_factory=dict)
-    # The largest page that arrived; a temporary fault is not taken for a page that is too large.
-    _came: dict[str, int] = field(default_factory=dict)
-
-    def limits(self, server: str) -> PageLimits:
-        """The maximum number of items per request to a server."""
-        size, until = self._manageable.get(server, (None, 0.0))
-        return PageLimits(self.largest.get(server), size if self.clock.monotonic() < until else None)
-
-    def note(self, server: str, size: int, *, came: bool) -> None:
-        """Record that a page arrived, or failed in the way of one that is too large: by a time-out, 413, 503 or 504.
-
-        A size that worked before counts as too large only when it fails twice without working in between; a small one,
-        as of a probe, never does.
-        """
-        largest = self._came.get(server, 0)
-        if came:
-            self._came[server] = max(size, largest)
-        elif size <= max(_SMALL, largest):
-            self._came[server] = min(size - 1, largest)
-        else:
-            self._manageable[server] = size // 2, self.clock.monotonic() + _HOUR
-
-    def learn(self, server: str, maximum: int) -> None:
-        """Record the largest page that a server returns; logged once per network."""
-        if maximum < self.largest.get(server, maximum + 1):
-            self.largest[server] = maximum
-            log.info("%s returns at most %d updates per page and is asked for no more", source_of(server), maximum)
 
 
 @dataclass

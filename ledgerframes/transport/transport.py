@@ -18,7 +18,7 @@ from ledgerframes.stopping import Clock, Stop, SystemClock
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.rate_limiter import RateLimiter
 from ledgerframes.transport.request import BodySink, Failure, Received, Request
-from ledgerframes.transport.server_memory import PageSizes, ServerPreferences, Stats
+from ledgerframes.transport.server_memory import ServerPreferences, Stats
 from ledgerframes.transport.token_server import authorized, token_sources
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Transport:
         stats: counts of requests, bytes and waits so far.
         mask: remembers the tokens that were sent.
         memory: which servers work, and which routes they know.
-        page_sizes: the maximum number of items per request, by server.
+        largest_pages: by server, the largest page that it has named; each operator may set a maximum of his own.
         stop: ends every operation; set once this is closed.
     """
 
@@ -61,7 +61,7 @@ class Transport:
         self.settings = settings
         self.clock = clock or SystemClock()
         self.memory = ServerPreferences()
-        self.page_sizes = PageSizes(clock=self.clock)
+        self.largest_pages: dict[str, int] = {}
         self._replacement = transport
         self._wire = transport or HttpTransport(settings)
         self._list_scans = list_scans

@@ -33,7 +33,7 @@ def rows() -> list[Row]:
 def _small(net: lf.types.Network, small: lf.types.Network, url: str) -> Row:
     """In small pages, as from a server that allows no others, against full ones."""
     count = READ[0]
-    small.transport.page_sizes.learn(small.transport.servers("scan")[0], SMALL)
+    small.transport.largest_pages[small.transport.servers("scan")[0]] = SMALL
     size = sum(map(len, _download(url, _compare(net, url, count))))
     found = side_by_side(
         {

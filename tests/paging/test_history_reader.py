@@ -180,3 +180,18 @@ def test_the_last_tie_is_asked_of_another_server_too():
     assert read(reader, [behind])[0] == ["u0", "u1"]
     reader.reopen()
     assert read(reader, [ahead])[0] == ["u2"]
+
+
+def test_each_larger_page_that_fails_delays_the_next_attempt():
+    reader, server, failed = (
+        HistoryReader(Window(), page_size=8),
+        Server([Cursor(0, micros) for micros in range(400)]),
+        [],
+    )
+    while (asked := reader.query()).after is None or asked.after.micros < 398:
+        if asked.page_size > 4:
+            failed.append(len(server.asked))
+            reader.shrink()
+        else:
+            reader.take(server.page(asked.after, asked.page_size), "a", asked)
+    assert failed == [0, 4, 12, 28, 60, 124]

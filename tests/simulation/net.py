@@ -17,14 +17,13 @@ import msgspec
 from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError, ServerError, StatusError
-from ledgerframes.interfaces.history_pages import HistoryPage, Smaller, named_maximum
+from ledgerframes.interfaces.history_pages import HistoryPage, Smaller, learn_largest, named_maximum
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_objects import ObjectRef, UpdateObjects
 from ledgerframes.paging.cursor import Window
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.stopping import Stop
 from ledgerframes.transport import Answer, Stats
-from ledgerframes.transport.server_memory import PageSizes
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
 from tests.simulation.object_net import ObjectSender
@@ -175,8 +174,8 @@ class SimScan:
             self._fleet.move(50, 30, 20)
 
     @property
-    def page_sizes(self) -> PageSizes:
-        return PageSizes(self._fleet.maxima)
+    def largest_pages(self) -> dict[str, int]:
+        return self._fleet.maxima
 
     def stoppable(self, stop: Stop) -> SimScan:
         """Nobody stops a simulated sync from outside; `interrupt` and `kill` end it."""
@@ -200,7 +199,7 @@ class SimScan:
             error = outcome
             told = error if isinstance(error, RequestError) else NoAnswerError(str(error))
             if (named := named_maximum(told)) is not None:
-                self.page_sizes.learn(url, named)
+                learn_largest(self.largest_pages, url, named)
             revised = revise(told) if revise else None
             refused = isinstance(error, StatusError) and error.status < 429
             if revised is not None:

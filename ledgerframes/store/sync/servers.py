@@ -17,7 +17,6 @@ from ledgerframes.paging.proofs import Proofs
 from ledgerframes.stopping import Stop
 from ledgerframes.store.sync.probing import ignores_cursor
 from ledgerframes.transport import Answer
-from ledgerframes.transport.server_memory import PageSizes
 
 _log = logging.getLogger("ledgerframes.store")
 # Long enough to spare the probes of a live tail, short enough for an operator's change to be noticed.
@@ -141,9 +140,9 @@ class AgreedServers:
         self.source.pause(seconds)
 
     @property
-    def page_sizes(self) -> PageSizes:
-        """The maximum number of items per request, by scan."""
-        return self.source.page_sizes
+    def largest_pages(self) -> dict[str, int]:
+        """By scan, the largest page that it has named."""
+        return self.source.largest_pages
 
     def stoppable(self, stop: Stop) -> AgreedServers:
         """The same for one operation, whose requests and pauses end once `stop` is set."""
@@ -178,7 +177,7 @@ def ask(
         server: the server.
         insist: whether to retry if it sends no page.
     """
-    size = min([page_size, *filter(None, servers.page_sizes.limits(server))])
+    size = min(page_size, servers.largest_pages.get(server, page_size))
 
     def revise(error: RequestError) -> PageQuery | None:
         nonlocal size
