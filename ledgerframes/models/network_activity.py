@@ -66,13 +66,13 @@ def _verdict_days(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any
 
 
 def _weeks(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The same for weeks; active contracts do not show who had acted before."""
+    """The range; active contracts do not show who had acted before it."""
     if not nothing_before(inputs, arguments):
         raise PartialResultError(
             "retention needs the events from ledger begin, since a party may have acted before them: load them with"
             ' start="begin", or give opening="nothing" if you know that there was nothing before'
         )
-    return _range(inputs, arguments) | {"every_us": 7 * DAY}
+    return _range(inputs, arguments) | {"every_us": DAY}
 
 
 @of_model(ACTIVE_PARTIES, settings=_seen)

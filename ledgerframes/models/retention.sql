@@ -19,7 +19,8 @@ every_week as (
 )
 select
   cohort at time zone 'UTC' as cohort, weeks_after, cohort_parties, coalesce(parties, 0) as parties,
-  held_whole((cohort + to_days((7 * weeks_after)::integer)) at time zone 'UTC', last.time) as whole
+  held_whole((cohort + to_days((7 * weeks_after)::integer)) at time zone 'UTC', last.time)
+    and held_whole((cohort + to_days((7 * weeks_after + 6)::integer)) at time zone 'UTC', last.time) as whole
 from every_week
 cross join (select max(record_time) as time from events) as last
 left join again using (cohort, weeks_after)

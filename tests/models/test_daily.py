@@ -3,6 +3,7 @@
 from collections import defaultdict
 from decimal import Decimal
 
+import duckdb
 import pandas as pd
 import pytest
 
@@ -227,6 +228,16 @@ def test_parties_of_a_week_act_again(history):
     last = max(monday)
     assert set(weeks.cohort) == {week for week in cohorts if cohorts[week]}
     assert (weeks.cohort + pd.to_timedelta(weeks.weeks_after * 7, unit="D") <= last).all()
+
+
+def test_the_text_of_retention_says_which_weeks_are_cut(history):
+    weeks = lf.retention(history)
+    with duckdb.connect() as plain:
+        plain.register("events", history.events)
+        found = plain.sql(lf.model("retention")).to_arrow_table()
+
+    assert set(weeks.whole) == {True, False}
+    assert found["whole"].to_pylist() == weeks.whole.tolist()
 
 
 def test_which_week_is_a_partys_first_is_not_guessed(short):

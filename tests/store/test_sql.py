@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+import pandas as pd
 import pytest
 
 import ledgerframes as lf
@@ -70,6 +71,19 @@ def test_amounts_stay_exact(filled):
     found = filled.sql("select sum(total_supply) as total from instruments", as_="arrow")
     rows = filled.load("instruments", decimals="exact").total_supply.dropna()
     assert found["total"][0].as_py() == sum(rows, Decimal(0))
+
+
+def test_spans_of_time_can_be_computed_with(filled):
+    query = """
+        select max(record_time) - min(record_time) as took, null::interval as none, interval '1 month' as month
+        from updates
+    """
+    times = filled.load("updates").record_time
+    spans = [times.max() - times.min(), None, pd.Timedelta(days=30)]
+
+    assert [*filled.sql(query, as_="arrow").to_pylist()[0].values()] == spans
+    assert [*filled.sql(query, as_="polars").row(0)] == spans
+    assert (filled.sql(query).dtypes == "timedelta64[us]").all()
 
 
 def test_a_name_in_a_text_opens_no_table(tmp_path):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
 
 from ledgerframes.arguments import did_you_mean, text
 from ledgerframes.errors import InputError
@@ -16,7 +19,6 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
 #: No files, no network, no extensions, and no Python variables under the names of tables.
 _LOCKED: Final[Mapping[str, str]] = {
@@ -89,11 +91,23 @@ def _answer(
                 connection.register(name, dataset(name))
             # Last, since nothing can be set afterwards, not even by the query.
             connection.execute("SET lock_configuration = true")
-            return connection.sql(query, params=parameters).to_arrow_table()
+            return _with_durations(connection.sql(query, params=parameters).to_arrow_table())
         except duckdb.Error as error:
             if not isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
                 raise_damage([table for name in read if (table := tables[name]) is not None], error)
             raise InputError(f"the query cannot be run: {_with_suggestion(error, stored)}") from error
+
+
+def _with_durations(answer: pa.Table) -> pa.Table:
+    """Replace intervals, which pandas holds as objects and polars refuses; a month has 30 days, as DuckDB counts."""
+    for place, field in enumerate(answer.schema):
+        if pa.types.is_interval(field.type):
+            spans = [
+                None if span is None else timedelta(30 * span.months + span.days, microseconds=span.nanoseconds // 1000)
+                for span in answer.column(place).to_pylist()
+            ]
+            answer = answer.set_column(place, field.name, pa.array(spans, pa.duration("us")))
+    return answer
 
 
 def _with_suggestion(error: Exception, stored: Sequence[str]) -> str:
