@@ -1,6 +1,6 @@
 """`Sender`: sends a request until there is an answer or a reason to stop; every call of an interface goes through one.
 
-Its loop goes over rounds, servers, routes and attempts.
+Its loop asks the server that is ready first, on each route that it may know.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, Final, Generic, TypeVar
 
 from ledgerframes.config.settings import Interface, source_of
@@ -148,16 +149,16 @@ class _Server:
     Attributes:
         url: its base URL.
         routes: positions of the candidates that it may know, the next one to ask first.
-        may_recover: whether another attempt may succeed.
         ready: when it may be asked again.
+        failures: how often it failed.
         unreached: how often there was no connection.
         bodies: digests of answers of the wrong kind.
     """
 
     url: str
     routes: list[int]
-    may_recover: bool = True
     ready: float = 0.0
+    failures: int = 0
     unreached: int = 0
     bodies: set[bytes] = field(default_factory=set)
 
@@ -188,7 +189,7 @@ class _Exchange(Generic[T]):
     _tries: int = 0
 
     def run(self, servers: Sequence[str]) -> Answer[T]:
-        """Ask until there is an answer: every server in each round, starting with the one that is ready first.
+        """Ask the server that is ready first, until there is an answer or no server is left that may have one.
 
         Args:
             servers: base URLs in the order to be asked.
@@ -198,70 +199,58 @@ class _Exchange(Generic[T]):
             LedgerframesError: no server gave a valid answer; the message has the reason and the remedy.
         """
         clock, memory, first = self.transport.clock, self.transport.memory, self.candidates[0].endpoint
-        if len(self.candidates) > 1:
-            self._check_kinds(self.candidates)
+        self._check_kinds(self.candidates)
         self._began = clock.monotonic()
         self._until = self._began + self.transport.settings.budget if self.sink is None else self._until
         left = [_Server(url, memory.routes(url, first, len(self.candidates))) for url in servers]
         failure = failed = denied = None
         moved = handled = False
-        round_ = 0
-        while True:
-            round_ += 1
-            soonest = min(left, key=lambda server: server.ready)
-            for server in (soonest, *(other for other in left if other is not soonest)):
-                if failure is not None:
-                    wait = max(0.0, server.ready - clock.monotonic()) if server is soonest else 0.0
-                    self._pause(server, failure, wait, handled=handled)
-                outcome, revised = self._turn(server)
-                if isinstance(outcome, Answer):
-                    self._learn(server, moved=moved)
-                    return outcome
-                failure = outcome
-                if not revised and (outcome.unknown_route or (outcome.not_found and first.not_found_is_local)):
-                    if not outcome.unknown_route:
-                        memory.found(server.url, first, server.routes[0])
-                    # A real 404 from one scan is more informative than an unknown path on another.
-                    denied = outcome if denied is None or not outcome.unknown_route else denied
-                    left.remove(server)
-                    if not left:
-                        raise denied.error(self._attempts_made())
-                    # The server that answers instead is preferred from then on, unless all are asked anyway.
-                    moved = moved or (outcome.unknown_route and not first.not_found_is_local)
-                    handled = True
-                    continue
-                self._tries += 1
-                failed = outcome
-                if not outcome.elsewhere:
-                    if outcome.not_found:  # the server answered: it does not exist
-                        self._learn(server, moved=moved)
-                    raise outcome.error(self._attempts_made())
-                server.ready = clock.monotonic() + (outcome.wait or jittered(round_))
-                server.may_recover = self._may_recover(server, outcome) or revised
-                handled = server.unreached > 0
-                moved = moved or len(left) > 1
-            if failed is not None and not any(server.may_recover for server in left):
-                raise failed.error(self._attempts_made())
-
-    def _turn(self, server: _Server) -> tuple[Answer[T] | Failure, bool]:
-        """Ask a server on each route that it may know; returns the outcome, and whether a smaller request was found."""
-        while True:
+        while left:
+            server = min(left, key=attrgetter("ready"))
+            if failure is not None:
+                self._pause(server, failure, max(0.0, server.ready - clock.monotonic()), handled=handled)
             self.stop.check()
             outcome = self._ask(server)
             if isinstance(outcome, Answer):
-                return outcome, False
+                self._learn(server, moved=moved)
+                return outcome
             # A command whose answer was lost may have been carried out; sent again, it could be carried out twice.
-            if not self.candidates[0].endpoint.safe:
+            if not first.safe:
                 raise outcome.error()
             # Releases differ in their routes: `/v2/updates/{id}` in place of v1, another path of the earliest round.
             if outcome.unknown_route and len(server.routes) > 1:
                 server.routes.pop(0)
+                failure = None
                 continue
-            revised = self._revised(server, outcome)
-            if outcome.elsewhere or not revised:
-                return outcome, revised
+            failure, revised = outcome, self._revised(server, outcome)
+            if not revised and (outcome.unknown_route or (outcome.not_found and first.not_found_is_local)):
+                if not outcome.unknown_route:
+                    memory.found(server.url, first, server.routes[0])
+                # A real 404 from one scan is more informative than an unknown path on another.
+                denied = outcome if denied is None or not outcome.unknown_route else denied
+                # The server that answers instead is preferred from then on, unless all are asked anyway.
+                moved = moved or (outcome.unknown_route and not first.not_found_is_local)
+                handled = True
+                left.remove(server)
+                continue
             self._tries += 1
-            self._pause(server, outcome, 0.0, handled=True)
+            if revised and not outcome.elsewhere:
+                handled = True
+                continue
+            failed = outcome
+            if not outcome.elsewhere:
+                if outcome.not_found:  # the server answered: it does not exist
+                    self._learn(server, moved=moved)
+                break
+            server.failures += 1
+            server.ready = clock.monotonic() + (outcome.wait or jittered(server.failures))
+            moved = moved or len(left) > 1
+            if not (self._may_recover(server, outcome) or revised):
+                left.remove(server)
+            handled = server.unreached > 0
+        last = failed or denied
+        assert last is not None, "every interface has a server"
+        raise last.error(self._attempts_made())
 
     def _ask(self, server: _Server) -> Answer[T] | Failure:
         """Make one attempt and judge it."""

@@ -46,6 +46,14 @@ def test_each_server_is_given_the_time_it_asks_for(serve, transport, clock):
     assert clock.sleeps == [2]
 
 
+@pytest.mark.parametrize("other", [answer({}, 503, Retry_After="40"), text("", 500)], ids=["busy for 40 s", "500"])
+def test_a_server_is_not_asked_before_its_time_or_in_vain_because_another_one_is_ready(other, serve, transport, clock):
+    busy = answer({}, 503, Retry_After="2")
+    waiting, quick = serve(other), serve(busy, busy, busy, answer({}))
+    assert transport(scan_url=[waiting.url, quick.url]).send(READ.request(), read=bytes).server == quick.url
+    assert (len(waiting.heard), len(quick.heard), clock.sleeps) == (1, 4, [2, 2, 2])
+
+
 def test_a_500_from_every_server_is_final(serve, transport, clock):
     servers = [serve(text("", 500)), serve(text("", 500))]
     with pytest.raises(ServerError):
