@@ -216,6 +216,16 @@ def test_a_share_of_the_development_fund_that_is_not_stated_is_that_of_the_packa
     assert (rows.next_allowed_development_fund[0], rows.next_allowed_sv[0]) == (2 * fund, 1_200_000 - 2 * fund)
 
 
+@pytest.mark.parametrize(("at", "fund"), [("12:00:00", 30_000), ("12:00:00.000001", 0)])
+def test_a_configuration_names_the_package_from_its_moment_on(at, fund):
+    later = [{"_1": f"2026-01-01T{at}Z", "_2": curve_with(amulet="0.1.15")}]
+    rules = {"configSchedule": {**rules_with()["configSchedule"], "futureValues": later}}
+
+    rows = lf.issuance(frame_of([update("g1", 0, create(RULES, "rules", rules)), update("g2", 1, opens(7))]))
+
+    assert rows.allowed_development_fund[0] == fund
+
+
 def test_supply_by_purpose_is_that_of_the_raw_contracts(books, events):
     rows = lf.supply_by_purpose(events, every="1min")
 
