@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 # A few pages show bursts that a single sample would miss.
-_SAMPLES: Final = 4
+_SAMPLES: Final = 5
+#: Each sample lies by this share of its stretch, the golden section, after the last, and thus at another time of day.
+_LATER: Final = 0.618
 #: Requests that prove the end of an open range: its last updates once more, an empty page, and the first page again.
 _OF_END: Final = 3
 #: Requests by which a sync finds out where what fills a page or more ends, to cut it for its workers.
@@ -241,17 +243,18 @@ def _part(wanted: Window, first: Cursor, last: int) -> _Part | None:
 
 
 class _Sample:
-    """Pages at even distances in a part of a migration; the rows follow from how dense they lie."""
+    """Pages from as many stretches of a part of a migration; the rows follow from how dense they lie."""
 
     def __init__(self, pages: ScanPages, part: _Part, samples: int) -> None:
         self.rows = 0.0
         self.bytes = self.items = self.requests = 0
         self.seconds = 0.0
-        width = (part.high - part.low + 1) / samples
+        width, dense = (part.high - part.low + 1) / samples, False
         for step in range(samples):
             left = part.low + round(step * width)
             right = part.low + round((step + 1) * width)
-            answer = ask(pages, before(Cursor(part.migration_id, left)), SAMPLE_SIZE)
+            at = left + round(step * _LATER % 1 * (right - left)) if dense else left
+            answer = ask(pages, before(Cursor(part.migration_id, at)), SAMPLE_SIZE)
             self.requests += 1
             self.bytes += answer.size
             self.items += len(answer.value)
@@ -261,9 +264,9 @@ class _Sample:
             ]
             passed = len(times) < len(answer.value) or len(times) < SAMPLE_SIZE  # the end of the migration
             inside = sum(micros < right for micros in times)
+            seen = right
             if passed and part.whole_end and step == samples - 1:
-                self.rows += len(times)
-            elif passed or inside < len(times):
-                self.rows += inside  # the whole stretch was seen
-            else:
-                self.rows += len(times) * (right - left) / max(times[-1] - left, 1)
+                inside = len(times)
+            elif not passed and inside == len(times):
+                seen, dense = times[-1], True
+            self.rows += inside * (right - left) / max(seen - at, 1)
