@@ -141,7 +141,8 @@ class Network:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Network({self.settings!r})"
+        urls = [f"{name} {url}" for name in INTERFACES for url in getattr(self.settings, f"{name}_url")]
+        return f"<Network {', '.join(urls)}>"
 
     def _repr_html_(self) -> str:
         """Its addresses and the form of amounts, for notebooks; without tokens."""

@@ -8,6 +8,8 @@ from dataclasses import asdict
 from html import escape
 from typing import Any
 
+from ledgerframes.errors import visible
+
 _LEFT = " style='text-align:left'"
 
 
@@ -35,16 +37,23 @@ def html_pairs(pairs: Iterable[tuple[str, str]]) -> str:
     return f"<table>{rows}</table>"
 
 
-def html_frames(name: str, frames: Mapping[str, Any]) -> str:
+def text_frames(name: str, frames: Mapping[str, Any], attrs: Mapping[str, Any]) -> str:
+    """A summary of the frames of one load in a line: the rows of each, and their origin."""
+    rows = [f"{len(frame):,} {table}" for table, frame in frames.items() if frame is not None]
+    return visible(f"{name}({', '.join([*rows, *_origin(attrs)])})")
+
+
+def html_frames(name: str, frames: Mapping[str, Any], attrs: Mapping[str, Any]) -> str:
     """A summary of the frames of one load: rows and columns of each, and their origin."""
-    first = next(iter(frames.values()))
-    attrs = getattr(first, "attrs", None) or {}
-    heading = ", ".join(
-        [name, *(str(attrs[part]) for part in ("range", "source") if part in attrs)]
-        + ([] if attrs.get("complete", True) else ["not complete"])
-    )
-    rows = [(table, f"{len(frame):,}", ", ".join(_columns(frame))) for table, frame in frames.items()]
-    return html_table(heading, ("table", "rows", "columns"), rows)
+    there = {table: frame for table, frame in frames.items() if frame is not None}
+    rows = [(table, f"{len(frame):,}", ", ".join(_columns(frame))) for table, frame in there.items()]
+    return html_table(", ".join([name, *_origin(attrs)]), ("table", "rows", "columns"), rows)
+
+
+def _origin(attrs: Mapping[str, Any]) -> list[str]:
+    """The range and the source of a load, as its provenance states them."""
+    stated = [str(attrs[part]) for part in ("range", "source") if part in attrs]
+    return [*stated, *([] if attrs.get("complete", True) else ["not complete"])]
 
 
 def _columns(frame: Any) -> list[str]:

@@ -45,3 +45,20 @@ def test_a_result_is_text_plain_values_json_and_a_piece_of_a_page(result, member
         assert shown.replace("\n", "").isprintable()
         assert "ERROR root" not in {line[:10] for line in shown.splitlines()}
     assert type(result).__name__ in repr(result) or repr(result) == str(result)
+
+
+@pytest.mark.parametrize("as_", ["pandas", "arrow"])
+def test_a_history_and_a_network_are_a_line_each(as_):
+    with lf.sandbox(updates=20) as net:
+        history = lf.load_history(net, as_=as_)
+        verdicts = lf.load_verdicts(net, as_=as_)
+    counts = ", ".join(f"{len(frame):,} {name}" for name, frame in history._asdict().items())
+    source = net.settings.scan_url[0]
+    assert repr(history).startswith(f"History({counts}, ledger begin to ")
+    assert repr(history).endswith(f", {source})")
+    assert repr(verdicts).startswith(f"Verdicts({len(verdicts.verdicts):,} verdicts, ")
+    assert source in history._repr_html_()
+    legs = lf.types.History(None, *history[1:])
+    assert repr(legs).startswith(f"History({counts.partition(', ')[2]}, ")
+    assert str(net).startswith(f"<Network scan {source}, validator http")
+    assert "***" not in str(net)

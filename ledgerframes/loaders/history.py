@@ -21,7 +21,7 @@ from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.declaring import SHAPE, Read, history_loader, loader
 from ledgerframes.loaders.history_request import NAMES, EventChoice
 from ledgerframes.loaders.table_loader import TableLoad
-from ledgerframes.results import html_frames
+from ledgerframes.results import html_frames, text_frames
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 from ledgerframes.transport.request import Answer, Endpoint
@@ -86,9 +86,12 @@ class History(NamedTuple, Generic[Frame]):
             tables[name] = described(rows, {**proof_of(frame), "table": name, "rows": len(rows)})
         return export_tables(tables, path, overwrite=overwrite)
 
+    def __repr__(self) -> str:
+        return text_frames("History", self._asdict(), attrs_of(self.events if self.updates is None else self.updates))
+
     def _repr_html_(self) -> str:
         """The size of each table and its origin, for notebooks."""
-        return html_frames("History", self._asdict())
+        return html_frames("History", self._asdict(), attrs_of(self.events if self.updates is None else self.updates))
 
 
 @history_loader(UPDATE_HISTORY, NAMES, "source")
@@ -295,9 +298,12 @@ class Verdicts(NamedTuple, Generic[Frame]):
     views: Frame
     app_activity: Frame
 
+    def __repr__(self) -> str:
+        return text_frames("Verdicts", self._asdict(), attrs_of(self.verdicts))
+
     def _repr_html_(self) -> str:
         """The size of each table and its origin, for notebooks."""
-        return html_frames("Verdicts", self._asdict())
+        return html_frames("Verdicts", self._asdict(), attrs_of(self.verdicts))
 
 
 @history_loader(EVENT_HISTORY, _TABLES)
