@@ -170,7 +170,7 @@ def _planned(
     total = sum(part.high - part.low + 1 for part in parts)
     rows = []
     for part in parts:
-        sample = _Sample(extent.pages, part, max(1, round(_SAMPLES * (part.high - part.low + 1) / total)))
+        sample = _Sample(extent.pages, part, max(1, _SAMPLES * (part.high - part.low + 1) // total))
         rows.append(sample.rows)
         size += sample.bytes
         items += sample.items
