@@ -225,6 +225,12 @@ def _in_its_kind(created: dict[str, Any]) -> dict[str, Any]:
     return created if len(created) == 1 else {"CreatedEvent": created}
 
 
+def creation_members(created: bytes | Raw) -> dict[str, Raw]:
+    """The members of a contract's creation, which some releases write under its kind."""
+    members = _raw_members.decode(created)
+    return _raw_members.decode(next(iter(members.values()))) if len(members) == 1 else members
+
+
 def read_tree(body: bytes) -> LedgerAnswer[TransactionTree]:
     """Read the answer of submit-and-wait-for-transaction-tree."""
     return _answer(_member(_raw_members.decode(body), "transactionTree"), TransactionTree)

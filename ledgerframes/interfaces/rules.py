@@ -16,6 +16,8 @@ from ledgerframes.errors import InputError
 
 # Far beyond what ledgers take. Python's own limit comes at any instruction, also in code that tidies up behind objects.
 _DEEPEST: Final = 400
+#: The most items in a request's list: the maximum of scans of 0.9 and later.
+LARGEST_LIST: Final = 1_000
 
 Text = Annotated[str, Meta(min_length=1, description="text that is not empty")]
 # `\Z` in these patterns, because `$` also matches before a line feed at the end.
@@ -54,7 +56,7 @@ def fits(value: Any, kind: Any, name: str) -> Any:
     """
     if structs := _structs(kind):
         if not isinstance(value, structs):
-            raise InputError(f"{name}={shown(value)}; give {_described(kind) or _listed(structs)}")
+            raise InputError(f"{name}={shown(value)}; give {_described(kind) or _either(structs)}")
         _check_members(value, name)
         return value
     if not isinstance(value, int | str | float | Struct) and hasattr(value, "__index__"):
@@ -83,7 +85,7 @@ def _structs(kind: Any) -> tuple[type[Struct], ...]:
     return kinds if all(isinstance(one, type) and issubclass(one, Struct) for one in kinds) else ()
 
 
-def _listed(structs: Sequence[type[Struct]]) -> str:
+def _either(structs: Sequence[type[Struct]]) -> str:
     names = [one.__name__ for one in structs]
     words = " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     return f"{'an' if words[0] in 'AEIOU' else 'a'} {words}"
@@ -157,9 +159,30 @@ def without_none(**members: Any) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
 
+def listed(values: Iterable[Any], name: str, kind: Any, *, splits: str) -> tuple[Any, ...]:
+    """Check the list of a request: 1 to 1,000 items.
+
+    Args:
+        values: what the caller gave.
+        name: the argument, for the message.
+        kind: what every value has to be.
+        splits: the loader that sends a longer list as several requests, by `thousands`.
+
+    Raises:
+        InputError: it has none or too many, or one is not of the kind.
+    """
+    checked = each(values, name, kind=kind, least=1)
+    if len(checked) > LARGEST_LIST:
+        raise InputError(
+            f"{name} has {len(checked):,} items; a request takes {LARGEST_LIST:,} at most: lf.{splits} splits longer"
+            " lists"
+        )
+    return checked
+
+
 def thousands(values: Sequence[str]) -> list[list[str]]:
-    """Split the list of a request into parts of at most 1,000, the maximum of scans of 0.9 and later."""
-    return [list(values[start : start + 1_000]) for start in range(0, len(values), 1_000)]
+    """Split the list of a request into parts that `listed` accepts."""
+    return [list(values[start : start + LARGEST_LIST]) for start in range(0, len(values), LARGEST_LIST)]
 
 
 def _search(value: Any, name: str, place: str, depth: int) -> None:

@@ -12,7 +12,7 @@ from msgspec import Meta, Raw, Struct
 
 from ledgerframes.interfaces.answers import Contract, ContractWithState, ListPage, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
-from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits
+from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits, listed
 from ledgerframes.transport.request import Endpoint
 
 ROUNDS: Final = Endpoint("scan", "POST", "/v0/open-and-issuing-mining-rounds")
@@ -249,9 +249,9 @@ class CurrentCalls(Calls):
         """Read open requests for votes (POST /v0/voterequest).
 
         Args:
-            requests: the id of each one's first contract; newer servers take 1,000 at most.
+            requests: the id of each one's first contract; 1,000 at most.
         """
-        body = {"vote_request_contract_ids": each(requests, "requests", kind=Text, least=1)}
+        body = {"vote_request_contract_ids": listed(requests, "requests", Text, splits="load_votes")}
         return Call(VOTE_REQUESTS_BY_ID.request(json=body), reads(list[Contract], "vote_requests"))
 
     @sends(VOTE_RESULTS, neighbour=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Literal, get_args
 from urllib.parse import quote
 
@@ -16,7 +17,7 @@ from ledgerframes.arguments import choice, shown
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import ListPage, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
-from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits, without_none, writable
+from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits, listed, without_none, writable
 from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch, summary_call
 from ledgerframes.paging.cursor import When
 from ledgerframes.timestamps import format_timestamp, to_micros
@@ -146,8 +147,8 @@ class SnapshotCalls(Calls):
         Args:
             record_time: the snapshot's own time, as `snapshot_time` returns it.
             migration_id: the snapshot's migration id.
-            templates: only contracts of these, each as `package-name:Module:Entity`; newer scans allow 1,000.
-            parties: only contracts that one of these signs or observes; newer scans allow 1,000.
+            templates: only contracts of these, each as `package-name:Module:Entity`; 1,000 at most.
+            parties: only contracts that one of these signs or observes; 1,000 at most.
             after: the `next_page_token` of the previous page, from the same server and route. A text is sent to
                 /v2/state/acs only, a number never.
             page_size: return at most this many contracts; scans allow 1,000 by default.
@@ -156,10 +157,11 @@ class SnapshotCalls(Calls):
         Raises:
             NotFoundError: there is no such snapshot, or the scan serves none of the routes.
         """
+        some = partial(listed, splits="load_active_contracts")
         body = without_none(
             **_snapshot(record_time, migration_id, after, page_size),
-            templates=None if templates is None else template_names(templates),
-            party_ids=None if parties is None else each(parties, "parties", kind=PartyId, least=1),
+            templates=None if templates is None else template_names(some(templates, "templates", Text)),
+            party_ids=None if parties is None else some(parties, "parties", PartyId),
         )
         return _page((ACTIVE_CONTRACTS, ACTIVE_CONTRACTS_V1, ACTIVE_CONTRACTS_V0), body, route)
 
@@ -179,7 +181,7 @@ class SnapshotCalls(Calls):
         Args:
             record_time: the snapshot's own time, as `snapshot_time` returns it.
             migration_id: the snapshot's migration id.
-            owners: the owners' party ids; newer scans allow 1,000.
+            owners: the owners' party ids; 1,000 at most, which `load_coins` splits longer lists into.
             after: the `next_page_token` of the previous page, from the same server and route. A text is sent to
                 /v2/holdings/state only, a number never.
             page_size: return at most this many coins.
@@ -190,7 +192,7 @@ class SnapshotCalls(Calls):
         """
         body = without_none(
             **_snapshot(record_time, migration_id, after, page_size),
-            owner_party_ids=each(owners, "owners", kind=PartyId, least=1),
+            owner_party_ids=listed(owners, "owners", PartyId, splits="load_coins"),
         )
         return _page((COINS, COINS_V1, COINS_V0), body, route)
 
@@ -212,7 +214,7 @@ class SnapshotCalls(Calls):
         Args:
             record_time: the snapshot's time, in UTC.
             migration_id: the snapshot's migration id.
-            owner_party_ids: at least one party.
+            owner_party_ids: 1 to 1,000 parties.
             record_time_match: `exact` needs a snapshot at that time, `at_or_before` takes the newest one up to it.
             as_of_round: the round to compute fees for; None is the earliest open mining round.
 

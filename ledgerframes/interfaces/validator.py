@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from ledgerframes.interfaces.answers import Contract, ContractWithState, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
-from ledgerframes.interfaces.rules import Count64, PartyId, each, fits, unless_none, without_none
+from ledgerframes.interfaces.rules import Count64, PartyId, fits, listed, unless_none, without_none
 from ledgerframes.paging.cursor import When
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport.request import Endpoint
@@ -93,7 +93,7 @@ def summary_call(
         record_time=format_timestamp(to_micros(record_time, "record_time")),
         # Omitted if it is the server's default.
         record_time_match=None if match == "exact" else match,
-        owner_party_ids=each(owner_party_ids, "owner_party_ids", kind=PartyId, least=1),
+        owner_party_ids=listed(owner_party_ids, "owner_party_ids", PartyId, splits="load_holdings_summary"),
     )
     at_round = without_none(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
     request = summary.request(json=body | at_round)
@@ -148,7 +148,7 @@ class Validator(Calls):
         Args:
             record_time: instant of the snapshot, in UTC.
             migration_id: of the snapshot.
-            owner_party_ids: at least one party.
+            owner_party_ids: 1 to 1,000 parties.
             record_time_match: `exact` takes a snapshot's instant, `at_or_before` any, for the last snapshot up to it.
             as_of_round: the round to compute fees for; None is the earliest open mining round.
 

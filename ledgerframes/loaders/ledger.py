@@ -17,6 +17,7 @@ from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError, PagingError
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
+from ledgerframes.interfaces.ledger_answers import creation_members
 from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, only, read_updates_page
 from ledgerframes.interfaces.looking_up import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.declaring import SHAPE, loader
@@ -154,7 +155,7 @@ def _unwrap(event: Raw) -> _Event:
     if "value" in members:  # no event that lies flat has a member of this name
         members |= _members.decode(members.pop("value"))
     if "createdEvent" in members:
-        members = _members.decode(members.pop("createdEvent")) | members
+        members = creation_members(members.pop("createdEvent")) | members
     payload = members.pop("createArgument", None)
     if payload is None:
         payload = members.pop("choiceArgument", None)

@@ -16,6 +16,7 @@ from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError, PagingError
 from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.event_formats import EventFormat, whole_format
+from ledgerframes.interfaces.ledger_answers import creation_members
 from ledgerframes.interfaces.ledger_pages import (
     CONTRACTS_PAGE,
     LedgerContract,
@@ -176,11 +177,7 @@ def _flat(contract: LedgerContract) -> dict[str, Raw]:
     created = move.pop("createdEvent", None) or outer.pop("createdEvent", None)
     if created is None:
         raise msgspec.ValidationError(f"a contract entry has a createdEvent; this one has {sorted(outer)}")
-    members = _members.decode(created)
-    if len(members) == 1:
-        # Some releases write the creation under its kind, as in a transaction.
-        ((_, inner),) = members.items()
-        members = _members.decode(inner)
+    members = creation_members(created)
     # An unassignment has an offset and witnesses of its own; `extra` keeps the differences from the creation.
     beside = {name: value for name, value in move.items() if name in members and bytes(members[name]) != bytes(value)}
     whole = outer | move | members

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from msgspec import Raw, Struct
 
 from ledgerframes.arguments import text
-from ledgerframes.errors import DecodeError, InputError, StatusError
+from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.rules import PartyId, distinct
@@ -90,9 +90,8 @@ def load_featured_apps(load: TableLoad) -> Any:
         >>> "provider" in apps
         True
     """
-    items: list[Raw] = []
-    with load.asking():
-        items = load.items("featured_apps", load.net.scan.raw.featured_apps)
+    with load.asking() as items:
+        items.extend(load.items("featured_apps", load.net.scan.raw.featured_apps))
     return load.frame(load.read(items))
 
 
@@ -115,9 +114,8 @@ def load_super_validators(load: TableLoad) -> Any:
         >>> len(names) > 0
         True
     """
-    items: list[Raw] = []
-    with load.asking():
-        items = _members_of(load.origin.body(load.net.scan.raw.dso))
+    with load.asking() as items:
+        items.extend(_members_of(load.origin.body(load.net.scan.raw.dso)))
     return load.frame(load.read(items))
 
 
@@ -180,11 +178,10 @@ def load_scans(load: TableLoad) -> Any:
         >>> len(urls) > 0
         True
     """
-    items: list[Raw] = []
     synchronizers: list[str] = []
-    with load.asking():
+    with load.asking() as items:
         for synchronizer, group in _groups(load.items("scans", load.net.scan.raw.scans)):
-            items += group
+            items.extend(group)
             synchronizers += [synchronizer] * len(group)
     return load.frame(load.read(items, synchronizer_id=synchronizers))
 
@@ -230,8 +227,7 @@ def load_traffic(load: TableLoad, members: Iterable[str], *, synchronizer: str |
     """
     wanted = distinct(members, "members", empty=": give at least one member id", kind=routes.MemberId)[: load.limit]
     chosen = None if synchronizer is None else text(synchronizer, "synchronizer", "the id of a synchronizer")
-    items: list[Raw] = []
-    with load.asking():
+    with load.asking() as items:
         with needing(routes.DSO, instead="name the synchronizer: synchronizer="):
             chosen = chosen or _main(load)
         for member in wanted:
@@ -306,7 +302,9 @@ def load_validator_faucets(load: TableLoad, validators: Iterable[str]) -> Any:
     wanted = distinct(validators, "validators", empty=": give at least one party id", kind=PartyId)[: load.limit]
     with load.asking():
         for part in _parts(wanted):
-            by_validator |= _faucets(load, part)
+            items = load.items("validatorsReceivedFaucets", load.net.scan.raw.validator_faucets, part)
+            with reading(routes.FAUCETS, table=VALIDATOR_FAUCETS.name):
+                by_validator |= {_validator_of(item): item for item in items}
             requested += part
     items = [by_validator.get(validator, Raw(b"{}")) for validator in requested]
     found = [validator in by_validator for validator in requested]
@@ -314,20 +312,6 @@ def load_validator_faucets(load: TableLoad, validators: Iterable[str]) -> Any:
 
 
 _validator_of: Final = reads(str, "validator")
-
-
-def _faucets(load: TableLoad, validators: list[str]) -> dict[str, Raw]:
-    """The answer's items by validator; if the server finds the URL too long, each half of the list is requested."""
-    try:
-        members = load.origin.body(load.net.scan.raw.validator_faucets, validators)
-    except StatusError as error:
-        if error.status not in {413, 414, 431} or len(validators) == 1:
-            raise
-        middle = len(validators) // 2
-        return _faucets(load, validators[:middle]) | _faucets(load, validators[middle:])
-    items = items_of(members, "validatorsReceivedFaucets", str(routes.FAUCETS))
-    with reading(routes.FAUCETS, table=VALIDATOR_FAUCETS.name):
-        return {_validator_of(item): item for item in items}
 
 
 def _parts(validators: list[str]) -> list[list[str]]:

@@ -90,8 +90,9 @@ def load_name_rules(load: TableLoad) -> Any:
         ...     len(lf.load_name_rules(net))
         1
     """
-    item = load.origin.body(load.net.scan.raw.ans_rules).get("ans_rules_update", Raw(b"null"))
-    return load.frame(load.read([item]))
+    with load.asking() as items:
+        items.append(load.origin.body(load.net.scan.raw.ans_rules).get("ans_rules_update", Raw(b"null")))
+    return load.frame(load.read(items))
 
 
 @loader(TRANSFER_OFFERS)
@@ -112,7 +113,8 @@ def load_transfer_offers(load: TableLoad) -> Any:
         >>> offers.shape
         (1, 2)
     """
-    items = load.items("offers", load.net.validator.raw.transfer_offers)
+    with load.asking() as items:
+        items.extend(load.items("offers", load.net.validator.raw.transfer_offers))
     return load.frame(load.read(items))
 
 
@@ -135,8 +137,7 @@ def load_transfer_preapprovals(load: TableLoad, parties: Iterable[str]) -> Any:
         [False]
     """
     wanted = party_list(parties)
-    items: list[Raw] = []
-    with load.asking():
+    with load.asking() as items:
         items.extend(_preapproval(load, party) for party in wanted[: load.limit])
     found = [bytes(item) != b"{}" for item in items]
     return load.frame(load.read(items, party=wanted[: len(items)], found=found))
@@ -229,18 +230,17 @@ def _all_instruments(load: TableLoad, registry: Registry) -> list[Raw]:
 
 def _instruments(load: TableLoad, registry: Registry, wanted: list[str]) -> list[Raw]:
     """A registry's items of these instruments, in this order, as far as it has them."""
-    items: list[Raw] = []
-    with load.asking():
+    with load.asking() as items:
         try:
             for instrument_id in wanted:
-                items += _instrument(load, registry, instrument_id)
+                items.extend(_instrument(load, registry, instrument_id))
         except NotFoundError as error:
             if not error.unknown_route:
                 raise
             # Some registries only list their instruments; part of a list cannot prove that an id is not in it.
             whole = _all_instruments(replace(load, limit=None, allow_partial=False), registry)
             listed = {_id_of(item): item for item in whole}
-            items = [listed[name] for name in wanted if name in listed]
+            items[:] = [listed[name] for name in wanted if name in listed]
     return items
 
 
@@ -282,7 +282,9 @@ def load_name_entries(load: TableLoad) -> Any:
         >>> entries.shape
         (1, 2)
     """
-    return load.frame(load.read(load.items("entries", load.net.validator.raw.name_entries)))
+    with load.asking() as items:
+        items.extend(load.items("entries", load.net.validator.raw.name_entries))
+    return load.frame(load.read(items))
 
 
 @loader(USERS)

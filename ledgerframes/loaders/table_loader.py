@@ -252,8 +252,10 @@ class TableLoad:
         return replace(self, table=table, names=table.names, limit=None, omitted=())
 
     @contextmanager
-    def asking(self, *needs: Endpoint) -> Iterator[None]:
+    def asking(self, *needs: Endpoint) -> Iterator[list[Raw]]:
         """Turn an error into an incomplete result if the caller allows it, and explain a missing route.
+
+        Yields a list for the items that arrive until then.
 
         Args:
             needs: the routes that are requested now; by default all that the loader declares.
@@ -261,7 +263,7 @@ class TableLoad:
         routes = needs or self.needs
         explained = needing(*routes, instead=self.instead) if routes else nullcontext()
         with self.origin.tolerating(allow_partial=self.allow_partial), explained:
-            yield
+            yield []
 
     def items(
         self, name: str, call: Callable[P, Answer[bytes] | None], *arguments: P.args, **options: P.kwargs
@@ -335,8 +337,7 @@ class TableLoad:
                 return [], token
             return items_of(page, items, self.endpoint), token
 
-        collected: list[Raw] = []
-        with self.asking():
+        with self.asking() as collected:
             for item in follow_tokens(fetch, split, self.endpoint):
                 collected.append(item)
                 if self.limit is not None and len(collected) >= self.limit:

@@ -16,6 +16,7 @@ from ledgerframes.arguments import names, whole_number
 from ledgerframes.frames import attrs_of
 from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.interfaces.answers import reading
+from ledgerframes.interfaces.rules import thousands
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.models.governance import votes
@@ -23,8 +24,6 @@ from ledgerframes.tables.governance import VOTES
 from ledgerframes.tables.history import EVENTS
 from ledgerframes.timestamps import parse_timestamp
 
-#: Servers refuse longer lists of ids.
-_IDS: Final = 1_000
 _LOADED: Final = replace(VOTES, endpoints=(str(routes.VOTE_REQUESTS), str(routes.VOTE_RESULTS)))
 #: Stands for the id of a request that a result does not state.
 _UNKNOWN: Final = "result "
@@ -66,8 +65,8 @@ def load_votes(load: TableLoad, *, requests: Iterable[str] | None = None, page_s
         if ids is None:
             made = load.items("dso_rules_vote_requests", scan.vote_requests)
         else:
-            for place in range(0, len(ids), _IDS):
-                made += load.items("vote_requests", scan.vote_requests_by_id, ids[place : place + _IDS])
+            for part in thousands(ids):
+                made += load.items("vote_requests", scan.vote_requests_by_id, part)
     closed = (load if ids is None else replace(load, limit=None)).paged(
         partial(scan.vote_results, limit=size),
         items="dso_rules_vote_results",

@@ -78,6 +78,29 @@ def test_wrong_arguments_are_refused_before_anything_is_sent(scan, call, argumen
     assert words in str(caught.value)
 
 
+SNAPSHOT = {"record_time": "2026-01-30", "migration_id": 0}
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "loader", "options"),
+    [
+        ("coins", "owners", "load_coins", SNAPSHOT),
+        ("active_contracts", "parties", "load_active_contracts", SNAPSHOT),
+        ("active_contracts", "templates", "load_active_contracts", SNAPSHOT),
+        ("holdings_summary", "owner_party_ids", "load_holdings_summary", SNAPSHOT),
+        ("vote_requests_by_id", "requests", "load_votes", {}),
+    ],
+)
+def test_a_list_of_more_than_a_thousand_names_the_loader_that_splits_it(scan, call, name, loader, options):
+    values = ["package-name:Module:Entity" if name == "templates" else "party::1220"] * 1_001
+    sent = body(scan.preview(call, **options, **{name: values[:-1]}))
+    assert 1_000 in [len(value) for value in sent.values() if isinstance(value, list)]
+    with pytest.raises(
+        lf.errors.InputError, match=rf"{name} has 1,001 items; a request takes 1,000 .*lf\.{loader} splits"
+    ):
+        scan.preview(call, **options, **{name: values})
+
+
 def test_an_update_is_found_by_id_on_old_and_new_scans():
     for release in ("0.7", "0.9"):
         with lf.sandbox(updates=60, release=release) as other:

@@ -140,3 +140,18 @@ def test_the_captured_tree_becomes_two_tables():
     (event,) = events.to_pylist()
     assert (event["kind"], event["node_id"], event["template_name"]) == ("CreatedTreeEvent", 0, "Iou:Iou")
     assert json.loads(event["payload"])["amount"] == "999.9900000000"
+
+
+def test_an_assignment_is_read_alike_whether_its_creation_is_under_its_kind_or_not():
+    import json
+
+    from ledgerframes.loaders.ledger import read_ledger_items
+
+    created = {"contractId": "00ab", "templateId": "p:M:T", "createArgument": {"a": "1.0"}, "nodeId": 0}
+    rows = []
+    for sent in (created, {"CreatedEvent": created}):
+        event = {"JsAssignmentEvent": {"source": "a::1", "target": "b::1", "createdEvent": sent}}
+        item = {"updateId": "u", "offset": 5, "recordTime": "2025-01-27T15:30:37Z", "events": [event]}
+        rows.append(read_ledger_items([json.dumps(item).encode()], "POST /page")[1].to_pylist())
+    assert rows[0] == rows[1]
+    assert rows[0][0]["contract_id"] == "00ab"

@@ -15,7 +15,7 @@ from ledgerframes.tables.kinds import AMOUNT, TEXT
 from ledgerframes.tables.table import EXTRA, Table
 from tests.clocks import SkippingClock
 from tests.rigs.servers import replica
-from tests.transport.hostile_server import HostileServer, answer
+from tests.transport.hostile_server import HostileServer, answer, text
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 #: Texts of which the contract says that empty means "none".
@@ -171,6 +171,23 @@ def test_a_frame_says_that_its_connection_keeps_personal_data(name, world):
         with world.connected(personal=personal) as net:
             for frame in frames(load(name, net, world)):
                 assert frame.attrs.get("personal", False) is personal
+
+
+# Without an answer it is unknown which snapshot the contracts would be of.
+PARTIAL = [name for name in NAMES if "allow_partial" in parameters(name) and name != "load_active_contracts"]
+
+
+@pytest.mark.parametrize("name", [name for name in PARTIAL if name not in GIVEN])
+def test_a_fault_that_stays_is_an_error_or_an_empty_part(name):
+    urls = ("scan_url", "validator_url", "registry_url", "ledger_url")
+    with HostileServer([text("busy", 503)]) as server:
+        settings = lf.connect(**dict.fromkeys(urls, server.url), token="token", attempts=1).settings
+        net = lf.types.Network(settings, clock=SkippingClock())
+        with pytest.raises(lf.errors.ServerError):
+            getattr(lf, name)(net)
+        loaded = getattr(lf, name)(net, allow_partial=True)
+    for frame in loaded if isinstance(loaded, tuple) else [loaded]:
+        assert (len(frame), frame.attrs["complete"]) == (0, False)
 
 
 @pytest.mark.parametrize("name", LIMITED)

@@ -240,17 +240,6 @@ def test_a_long_list_of_validators_is_split_by_the_length_of_the_url():
     assert list(frame.validator) == wanted
 
 
-def test_a_server_with_a_lower_bound_for_urls_is_asked_in_halves():
-    def reply(heard):
-        if len(heard.target) > 300:
-            return text("URI length exceeds the configured limit", 414)
-        return answer({"validatorsReceivedFaucets": []})
-
-    wanted = [f"validator-{one}::{'12' * 32}" for one in range(9)]
-    with HostileServer(reply) as server, asking(server) as net:
-        assert list(lf.load_validator_faucets(net, wanted).validator) == wanted
-
-
 def test_super_validators_apps_and_scans_of_the_sandbox(net):
     rules = net.sandbox.world.rules[DSO_RULES.entity].payload["svs"]
     frame = lf.load_super_validators(net)
