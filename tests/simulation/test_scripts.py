@@ -1211,6 +1211,69 @@ SCRIPTS = {
         cut=13 * U,
         objects=True,
     ),
+    # A server pruned its first items before it was asked again for what another one shows there: of another network.
+    "a-server-that-prunes-while-servers-are-told-apart": Script(
+        items=(
+            Item(0, 8 * U + 7199999999, "B", "h", "unassign"),
+            Item(0, 9 * U - 7199999999, "B", "k", "exercise"),
+            Item(1, 6 * U, "A", "b", "unassign"),
+            Item(1, 6 * U + 7200000000, "A", "m"),
+            Item(1, 7 * U - 3600000000, "B", "z", "assign"),
+            Item(1, 7 * U + 7200000000, "A", "d"),
+            Item(1, 12 * U + 7200000000, "C", "u", "assign"),
+            Item(2, 10 * U - 10800000000, "B", "s"),
+            Item(2, 13 * U + 7200000000, "C", "x", "assign"),
+        ),
+        servers=2,
+        faults=(
+            "late",
+            "lagging",
+            "silent-cap",
+            "pruned",
+        ),
+        choices={
+            "moves": [34, *map(int, "10112112110011010010210112101101100121121111101110122101111")],
+            "prune": [*map(int, "12200101001221000000000000000000011112400000000101")],
+            "source": [2],
+        },
+        objects=True,
+    ),
+    # Of three forked servers the last one was believed: the page with its first items ended with an unknown update
+    # where the store is final, and was compared only for what it lacks.
+    "a-fork-that-a-first-page-shows-at-its-end": Script(
+        items=(
+            Item(0, 3 * U, "A", "o", "unassign"),
+            Item(1, 4 * U, "A", "m", "unassign"),
+            Item(1, 11 * U, "A", "l", "exercise"),
+        ),
+        servers=3,
+        faults=(
+            "lagging",
+            "catching-up",
+            "low-maximum",
+            "silent-cap",
+            "pruned",
+            "fork-all",
+        ),
+        choices={
+            "clock": [3, 2, 2],
+            "fork": [1],
+            "moves": [
+                *map(int, "51111111210122220000201120000011022202221102200222120022100020002010001012012011"),
+                *map(int, "0100000021032120221111001001000222"),
+            ],
+            "plan": [1],
+            "prune": [*map(int, "0000000000000000011200000001120101000000")],
+            "setup": [0, 1, 2, 2, 0],
+            "sync": [1, 2, 1],
+        },
+        branch=(
+            Item(0, 3 * U, "A", "o", "unassign"),
+            Item(1, 4 * U, "A", "mx", "unassign"),
+            Item(1, 12 * U, "A", "lx", "exercise"),
+        ),
+        cut=3 * U,
+    ),
 }
 
 

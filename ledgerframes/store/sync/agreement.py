@@ -22,7 +22,7 @@ from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.beginnings import Beginnings, SentPage
-from ledgerframes.store.sync.compare import Comparison, DisagreesError, FirstPage, Shown, Tail, lacking_updates, tail_of
+from ledgerframes.store.sync.compare import Comparison, DisagreesError, Shown, Tail, lacking_updates, tail_of
 from ledgerframes.store.sync.first_update import another_network
 from ledgerframes.store.sync.servers import AgreedServers, PageSize, ask
 from ledgerframes.timestamps import LATEST
@@ -41,8 +41,10 @@ class Agreement:
         proofs: records what servers show.
         page_size: items per request.
         rejected: the ids of updates in `rejects`.
+        first: the cursor of the network's first update, if this sync creates the store.
         rowless: the ids of items that the last asked server shows without a row of their own.
         beginnings: where the servers' histories begin.
+        recognised: the servers that have shown that they belong to the network.
     """
 
     servers: AgreedServers
@@ -50,9 +52,10 @@ class Agreement:
     proofs: Proofs
     page_size: int
     rejected: Collection[str] = ()
+    first: Cursor | None = None
     rowless: set[str] = field(default_factory=set)
     beginnings: Beginnings = field(init=False)
-    _recognised: set[str] = field(default_factory=set)  # servers that have shown that they belong to the network
+    recognised: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.beginnings = Beginnings(self.servers, self.proofs)
@@ -124,10 +127,10 @@ class Agreement:
         shown = Shown()
         after, most, wanted = tail.after, 0, self.page_size
         for _ in range(_PAGES):
-            sent, size, proof = known or self._ask(after, wanted, server)
-            known = None
-            ids, cursors = sent.page_index.update_ids, sent.page_index.cursors
-            page = PageSize(len(cursors), len(sent.raw))
+            sent = known or self._ask(after, wanted, server)
+            size, proof, known = sent.size, sent.proof, None
+            ids, cursors = sent.page.page_index.update_ids, sent.page.page_index.cursors
+            page = PageSize(len(cursors), len(sent.page.raw))
             before_it = 0 if after is None else bisect_right(cursors, after)
             ids, cursors = ids[before_it:], cursors[before_it:]
             # A server that has sent larger pages did not cut a smaller one short.
@@ -172,16 +175,8 @@ class Agreement:
         # An item shown without the row that is stored for it is missing, too.
         rows, ours = here.keys() - self.rowless, {*tail.stored, *self.rejected}
         known = bool(rows & ours) or not tail.anchored or self._recognise(server, certain=bool(missing))
-        self.refuse(server, tail.interval.migration_id, missing)
-        settled = self.history.coverage.settled
-        for update_id in rows - ours:
-            cursor = Cursor(tail.interval.migration_id, here[update_id])
-            if lies_in(cursor, settled) and not self.history.holds([update_id]):
-                raise DisagreesError(
-                    f"{server}: update {update_id} at {cursor} lies where the store is final, and is not in it: the"
-                    " server showed it later than settle= allows, or its history continued differently. Compare with"
-                    " store.verify, and sync into a new store with a longer settle="
-                )
+        cursors = {update_id: Cursor(tail.interval.migration_id, here[update_id]) for update_id in rows - ours}
+        self.refuse(server, tail.interval.migration_id, missing, self._unknown(cursors))
         return known
 
     def _recognise(self, server: str, *, certain: bool) -> bool:
@@ -199,24 +194,22 @@ class Agreement:
         ids, cursors = page.page_index.update_ids, page.page_index.cursors
         if not ids:
             return False
-        settled = self.history.coverage.settled  # before rows are compared, as a commit may be under way
         known = self._knows(ids)
-        rows = [cursor for update_id, cursor in zip(ids, cursors, strict=True) if update_id not in self.rowless]
-        if not known and any(lies_in(cursor, settled) for cursor in rows):
-            # The settled part of the store has every update, so a server that begins there with unknown ones belongs to
-            # another network.
+        if not known and self._unknown(dict(zip(ids, cursors, strict=True))):
+            # The settled part has every update, so a server that begins there with unknown ones is another network's.
             raise another_network(server, ids[0], self._name)
         # Updates before the very first item are not missing: the page itself shows that they are gone.
-        pages = [FirstPage(cursors[0]._replace(micros=cursors[0].micros - 1), page.page_index, proof, whole=False)]
+        pages = [SentPage(page, MAXIMUM, proof, cursors[0]._replace(micros=cursors[0].micros - 1))]
         known = known or self._shows_name(server, pages) or self._shows_parties(server, page)
         if certain and not known:
             raise another_network(server, ids[0], self._name)
         if known:
-            self._recognised.add(server)
+            self.recognised.add(server)
         # Also if nothing is known: after a fork below its first update, a server shows nothing that is stored.
-        for after, page_index, proof, whole in pages:
-            last = Cursor(CLOSED, CLOSED) if whole else page_index.cursors[-1]
-            self._compare_between(server, page_index.update_ids, after, last, proof.of(server, page_index.cursors))
+        for sent in pages:
+            shown, after = sent.page.page_index, sent.after or sent.page.page_index.cursors[0]
+            last = Cursor(CLOSED, CLOSED) if sent.whole else shown.cursors[-1]
+            self._compare_between(server, shown.update_ids, after, last, sent.proof.of(server, shown.cursors))
         return known
 
     def first_items(self, server: str, *, insist: bool = False, recognised: bool = False) -> HistoryPage:
@@ -230,18 +223,21 @@ class Agreement:
         Raises:
             StoreError: it lacks an update that is stored between them.
         """
-        proof, recognised = self.proofs.now(), recognised or server in self._recognised
+        proof, recognised = self.proofs.now(), recognised or server in self.recognised
         page = self.beginnings.ask(server, insist=insist)
         self._note_rows(page.page_index)
         ids, cursors = page.page_index.update_ids, page.page_index.cursors
+        # The page may be cut off right after them, so that it lacks nothing.
+        unknown = self._unknown(dict(zip(ids, cursors, strict=True)))
         for migration_id in dict.fromkeys(cursor.migration_id for cursor in cursors):
             lo = cursors[0].micros - 1 if migration_id == cursors[0].migration_id else BEGINNING
             missing = self._stored_beside(ids, Cursor(migration_id, lo), cursors[-1], proof.of(server, cursors))
-            known = bool(missing) and (self._knows(ids) or (recognised and self._shows_parties(server, page)))
-            if missing and recognised and not known:
+            apart = bool(missing or unknown)
+            known = apart and (self._knows(ids) or (recognised and self._shows_parties(server, page)))
+            if apart and recognised and not known:
                 raise another_network(server, ids[0], self._name)
             if known:
-                self.refuse(server, migration_id, missing)
+                self.refuse(server, migration_id, missing, unknown)
         return page
 
     def _shows_parties(self, server: str, page: HistoryPage) -> bool:
@@ -273,7 +269,7 @@ class Agreement:
         begin = self.beginnings.known.get(server)
         return {one: micros for one, micros in lacking.items() if begin is None or begin.has(migration_id, micros)}
 
-    def _shows_name(self, server: str, pages: list[FirstPage]) -> bool:
+    def _shows_name(self, server: str, pages: list[SentPage]) -> bool:
         """Whether a server shows the update that names the network; late ones before it may fill pages.
 
         Those precede it by at most `settle`; otherwise it would not have been first when it named the network. Its
@@ -284,14 +280,14 @@ class Agreement:
         after = Cursor(migration_id - 1, LATEST)
         end: Cursor | None = None
         for _ in range(_PAGES):
-            page, size, proof = self._ask(after, MAXIMUM, server)
-            ids, cursors = page.page_index.update_ids, page.page_index.cursors
-            sent = PageSize(len(cursors), len(page.raw))
-            whole = not cursors or (len(cursors) < size and self.servers.can_send_more(server, sent))
-            pages.append(FirstPage(after, page.page_index, proof, whole))
+            sent = self._ask(after, MAXIMUM, server)
+            ids, cursors = sent.page.page_index.update_ids, sent.page.page_index.cursors
+            size = PageSize(len(cursors), len(sent.page.raw))
+            whole = not cursors or (size.items < sent.size and self.servers.can_send_more(server, size))
+            pages.append(sent._replace(after=after, whole=whole))
             if not cursors or self._knows(ids):
                 return bool(cursors)
-            if not stored and self._shows_parties(server, page):
+            if not stored and self._shows_parties(server, sent.page):
                 return True
             end = end or Cursor(migration_id, cursors[0].micros + self.proofs.settle)
             requested, after = after, before(cursors[-1]) or after
@@ -308,33 +304,19 @@ class Agreement:
         """Whether any of these updates belongs to the store's network: its first one, a stored or a rejected one."""
         return self._name in ids or not set(ids).isdisjoint(self.rejected) or self.history.holds(ids)
 
-    def confirm(self, server: str, first: Cursor | None) -> bool:
+    def confirm(self, server: str) -> bool:
         """Whether a server that sent pages still belongs to the store's network; False if that cannot be known.
-
-        Args:
-            server: the server.
-            first: the cursor of the network's first update, if this sync had to find it.
 
         Raises:
             StoreError: it belongs to another network.
         """
         try:
-            if first is None:
-                return self._recognise(server, certain=False)
-            page = self.first_items(server, insist=True)
-        # Ctrl-C: what was read is committed, but unsettled, so the next sync compares it.
+            return self._recognise(server, certain=False)
         except StoppedError:
-            return False
+            return False  # what was read is committed, but unsettled, so the next sync compares it
         except (RequestError, PagingError, DecodeError) as error:
             _log.warning("%s could not be asked whether it still belongs to the same network: %s", server, error)
             return False
-        ids, cursors = page.page_index.update_ids, page.page_index.cursors
-        if self._name in ids or (ids and self.history.holds(ids)):
-            return True
-        begun = cursors and self.beginnings.known[server].has(*first)
-        if begun and cursors[-1] > first and self.proofs.now().of(server, cursors) >= first.micros:
-            raise another_network(server, ids[0], self._name)
-        return bool(cursors) and not begun and self._shows_parties(server, page)
 
     def _compare_between(
         self, server: str, shown: Collection[str], after: Cursor, last: Cursor, proven: int, *, requested: bool = False
@@ -349,7 +331,8 @@ class Agreement:
             proven: the record time up to which the server has shown everything.
             requested: whether its first items were requested since.
         """
-        for migration_id in self.history.coverage.migrations:
+        stored = {*self.history.coverage.migrations} | ({self.first.migration_id} if self.first is not None else set())
+        for migration_id in sorted(stored):
             if after.migration_id <= migration_id <= last.migration_id:
                 missing = self._stored_beside(shown, max(after, Cursor(migration_id, BEGINNING)), last, proven)
                 self.refuse(server, migration_id, self.due(server, migration_id, missing, requested=requested))
@@ -359,18 +342,39 @@ class Agreement:
         end = last.micros - 1 if last.migration_id == after.migration_id else CLOSED
         final = min(end, proven)
         stored = self.history.stored(Interval(*after, final)) if final > after.micros else {}
+        first = None if self._name in shown or self.first is None else self.first  # it may have no row
+        if first is not None and first.migration_id == after.migration_id and after.micros < first.micros <= final:
+            stored |= {self._name: first.micros}
         return {update_id: stored[update_id] for update_id in sorted(stored.keys() - ({*shown} - self.rowless))}
 
-    def refuse(self, server: str, migration_id: int, missing: Mapping[str, int]) -> None:
-        """Refuse a server that lacks stored updates, if any.
+    def _unknown(self, shown: Mapping[str, Cursor]) -> dict[str, Cursor]:
+        """The updates of those shown that are not stored, though the store is final at their place."""
+        settled, apart = self.history.coverage.settled, {*self.rejected, *self.rowless}
+        final = {one: at for one, at in shown.items() if one not in apart and lies_in(at, settled)}
+        stored: set[str] = set()
+        for migration_id in {at.migration_id for at in final.values()}:
+            times = [at.micros for at in final.values() if at.migration_id == migration_id]
+            stored |= self.history.stored(Interval(migration_id, min(times) - 1, max(times))).keys()
+        return {one: at for one, at in final.items() if one not in stored and not self.history.holds([one])}
+
+    def refuse(
+        self, server: str, migration_id: int, missing: Mapping[str, int], unknown: Mapping[str, Cursor] = {}
+    ) -> None:
+        """Refuse a server that lacks stored updates, or has others where the store is final, if any.
 
         Raises:
-            StoreError: it lacks some; the remedy depends on whether any of them is settled.
+            StoreError: it does; the remedy depends on whether any of them is settled.
         """
         settled = self.history.coverage.settled
         final = [one for one, micros in missing.items() if lies_in(Cursor(migration_id, micros), settled)]
         if missing:
             raise lacking_updates(server, final or list(missing), final=bool(final))
+        for update_id, cursor in unknown.items():
+            raise DisagreesError(
+                f"{server}: update {update_id} at {cursor} lies where the store is final, and is not in it: the server"
+                " showed it later than settle= allows, or its history continued differently. Compare with"
+                " store.verify, and sync into a new store with a longer settle="
+            )
 
     def recognise(self) -> bool:
         """Leave out the servers that do not show the update that names the store's network.

@@ -34,11 +34,15 @@ class SentPage(NamedTuple):
         page: the page.
         size: the requested number of items.
         proof: what was proven before the request.
+        after: it has all items after this cursor; None means those from the beginning.
+        whole: whether the server has nothing after it.
     """
 
     page: HistoryPage
     size: int
     proof: Proof
+    after: Cursor | None = None
+    whole: bool = False
 
 
 @dataclass

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from ledgerframes.errors import StoreError
-from ledgerframes.paging.cursor import Cursor, PageIndex
-from ledgerframes.paging.proofs import Proof
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
 
@@ -132,22 +130,6 @@ def lacking_updates(server: str, missing: Sequence[str], *, final: bool) -> Disa
         f"{server}: update {missing[0]} is stored, and the server lacks it though it has shown later ones: it was"
         f" restored, and its history continued differently. Name a server that agrees. {remedy}"
     )
-
-
-class FirstPage(NamedTuple):
-    """A page with a server's items after a cursor.
-
-    Attributes:
-        after: the cursor.
-        page_index: what the page shows.
-        proof: what was proven before the request.
-        whole: whether the server has nothing after it.
-    """
-
-    after: Cursor
-    page_index: PageIndex
-    proof: Proof
-    whole: bool
 
 
 def tail_of(history: HistoryTables, interval: Interval, settle: int, *, anchored: bool) -> Tail:

@@ -21,12 +21,10 @@ class Finality:
     Attributes:
         agreement: asks servers again which network they belong to.
         stored: the rows stored before this sync where it reads again.
-        first: the cursor of the network's first update, if this sync creates the store.
     """
 
     agreement: Agreement
     stored: StoredRows
-    first: Cursor | None = None
     _stale: set[int] = field(default_factory=set)  # shards in which nothing more can become final
     _final: dict[int, int] = field(default_factory=dict)  # of pages handed to the committer
     _sure: dict[int, int] = field(default_factory=dict)  # of pages from confirmed servers
@@ -76,7 +74,7 @@ class Finality:
         """
         # Asked in a fixed order, so that a simulation of the same seed sends the same requests.
         senders, self._senders = sorted(self._senders.items()), {}
-        sure = [self.agreement.confirm(server, self.first) for server, _ in senders]
+        sure = [self.agreement.confirm(server) for server, _ in senders]
         sure += [self.agreement.proofs.breaks(server) <= breaks for server, breaks in senders]
         if not all(sure):
             self._forget({page.progress.key for page in pages})

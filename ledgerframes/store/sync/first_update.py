@@ -9,10 +9,11 @@ from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.loaders.extent import known_by
 from ledgerframes.paging.cursor import Cursor, PageIndex, before
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.sync.beginnings import Beginnings
 from ledgerframes.store.sync.servers import AgreedServers, ask
 
+# A server that prunes quickly begins later at every look.
+_TRIES: Final = 5
 _UNKNOWN: Final = "it does not show yet whether it belongs to the network"
 
 
@@ -58,7 +59,7 @@ def first_update(servers: AgreedServers, beginnings: Beginnings) -> First | None
         # Late updates and lag move the beginning a little, so one common update among the first 50 is enough.
         first = next(iter(pages), None)
         if first is not None and not {*page.page_index.update_ids} & {*pages[first].page_index.update_ids}:
-            _tell_apart(servers, beginnings.proofs, (first, pages[first].page_index), (server, page.page_index))
+            _tell_apart(servers, beginnings, first, server)
         if server in servers.servers:
             pages[server] = page
     if failed is not None and not pages and not empty:
@@ -75,30 +76,42 @@ def first_update(servers: AgreedServers, beginnings: Beginnings) -> First | None
     return First(begin, min(ties), known_by(servers.history, page))
 
 
-def _tell_apart(
-    servers: AgreedServers, proofs: Proofs, one: tuple[str, PageIndex], other: tuple[str, PageIndex]
-) -> None:
-    """Two servers begin differently: one has shown little yet, or has pruned, or they belong to two networks."""
-    (first, _), (second, _) = one, other
-    # A server that prunes is compared from where it begins.
-    begin = max(one[1].cursors[0], other[1].cursors[0])
-    try:
-        pages = {
-            server: ask(servers, proofs, before(begin), MAXIMUM, server)[1].value.page_index
-            for server in (first, second)
-        }
-    except (RequestError, PagingError, DecodeError) as error:
-        servers.leave_out(second, error)  # it has not been compared
-        return
-    if {*pages[first].update_ids} & {*pages[second].update_ids}:
-        return
-    for server, another in ((first, second), (second, first)):
-        final = proofs.now().of(server)
-        # A page may be cut off: items at or after its last cursor need not be on it.
-        shown = [cursor for cursor in pages[another].cursors if cursor < max(pages[server].cursors, default=cursor)]
-        if any(cursor.micros <= final for cursor in shown):
-            raise another_network(second, next(iter(other[1].update_ids), ""), one[1].update_ids[0])
+def _tell_apart(servers: AgreedServers, beginnings: Beginnings, first: str, second: str) -> None:
+    """Two servers begin differently: one has shown little yet, or has pruned, or they belong to two networks.
+
+    Raises:
+        StoreError: they belong to two networks.
+    """
+    proofs = beginnings.proofs
+    for _ in range(_TRIES):
+        begins = {server: beginnings.pages[server].page.page_index for server in (first, second)}
+        if not all(page_index.cursors for page_index in begins.values()):
+            break
+        # A server that prunes is compared from where it begins.
+        place = before(max(page_index.cursors[0] for page_index in begins.values()))
+        try:
+            pages = {server: ask(servers, proofs, place, MAXIMUM, server)[1].value.page_index for server in begins}
+            if {*pages[first].update_ids} & {*pages[second].update_ids}:
+                return
+            lacking = {server: _lacking(pages[server], pages[another], proofs.now().of(server)) for server, another in (
+                (first, second), (second, first),
+            )}  # fmt: skip
+            if not any(lacking.values()):
+                break
+            for server, cursors in lacking.items():
+                # It may have pruned them since: what it still has, it also had when it did not show it.
+                if cursors and beginnings.ask(server) and beginnings.known[server].has(*cursors[-1]):
+                    raise another_network(second, begins[second].update_ids[0], begins[first].update_ids[0])
+        except (RequestError, PagingError, DecodeError) as error:
+            servers.leave_out(second, error)  # it has not been compared
+            return
     servers.leave_out(second, _UNKNOWN)
+
+
+def _lacking(page: PageIndex, other: PageIndex, final: int) -> list[Cursor]:
+    """The cursors of another server's items that a server's page lacks, though it was final there."""
+    # A page may be cut off: items at or after its last cursor need not be on it.
+    return [one for one in other.cursors if one < max(page.cursors, default=one) and one.micros <= final]
 
 
 def another_network(server: str, begins: str, ours: str) -> StoreError:

@@ -145,7 +145,7 @@ class HistorySync:
             self.agreement.beginnings.check_start(self.request.window, self.history.coverage.common)
             # The name is in the log before any row, so the next sync recognises a killed first one.
             self.history.prepare(first.name, first.known_by)
-            self.finality.first = first.cursor
+            self.agreement.first, self.agreement.recognised = first.cursor, {*self.servers.servers}
             # All at once, so that the workers share all migrations of a first sync.
             later = migrations_after(self.servers, Cursor(first.cursor.migration_id, LATEST))
             begins = [known.first for known in self.agreement.beginnings.known.values()]
