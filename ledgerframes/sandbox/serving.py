@@ -1,4 +1,4 @@
-"""Runs an ASGI app on a loopback port in its own thread; the sandbox, the bulk server and the tests call it."""
+"""Runs an ASGI app on a loopback port in its own thread; the sandbox and the tests call it."""
 
 from __future__ import annotations
 

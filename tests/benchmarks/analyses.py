@@ -19,9 +19,11 @@ AIM = 1.0
 ROUND = 1_000
 
 FLOWS = """
-    select coalesce(a.unassign_id, b.unassign_id), coalesce(a.contract_id, b.contract_id), b.template_name,
-        coalesce(a.source_synchronizer, b.source_synchronizer), coalesce(a.target_synchronizer, b.target_synchronizer),
-        coalesce(a.reassignment_counter, b.reassignment_counter), a.record_time as unassigned_at, b.record_time
+    select coalesce(a.unassign_id, b.unassign_id) as unassign_id, coalesce(a.contract_id, b.contract_id) as contract_id,
+        b.template_name, coalesce(a.source_synchronizer, b.source_synchronizer) as source_synchronizer,
+        coalesce(a.target_synchronizer, b.target_synchronizer) as target_synchronizer,
+        coalesce(a.reassignment_counter, b.reassignment_counter) as reassignment_counter,
+        a.record_time as unassigned_at, b.record_time as assigned_at
     from (select * from reassignments where kind = 'unassignment') a
     full outer join (select * from reassignments where kind = 'assignment') b
     on a.source_synchronizer = b.source_synchronizer and a.unassign_id = b.unassign_id
@@ -94,12 +96,16 @@ def rows() -> list[Row]:
     connection.register("reassignments", reassignments)
     fields = ["dso", "owner", "amount.createdAt.number", "amount.initialAmount"]
     calls: dict[str, tuple[Any, str]] = {
-        "reassignment_flows": (lambda: lf.reassignment_flows(reassignments), FLOWS),
-        "active_contracts": (lambda: lf.active_contracts(events, reassignments, opening="nothing"), ACTIVE),
-        "holdings_from_events": (
-            lambda: lf.holdings_from_events(events, reassignments, opening="nothing", as_of_round=ROUND), HOLDINGS,
+        "reassignment_flows": (lambda: lf.reassignment_flows(reassignments, as_="arrow"), FLOWS),
+        "active_contracts": (
+            lambda: lf.active_contracts(events, reassignments, opening="nothing", as_="arrow"), ACTIVE,
         ),
-        "expand": (lambda: lf.expand(events, template="Splice.Amulet:Amulet", fields=fields), EXPAND),
+        "holdings_from_events": (
+            lambda: lf.holdings_from_events(
+                events, reassignments, opening="nothing", as_of_round=ROUND, decimals="exact"
+            ), HOLDINGS,
+        ),
+        "expand": (lambda: lf.expand(events, template="Splice.Amulet:Amulet", fields=fields, decimals="exact"), EXPAND),
     }  # fmt: skip
     found = []
     for name, (call, query) in calls.items():

@@ -12,9 +12,8 @@ from pathlib import Path
 import ledgerframes as lf
 from ledgerframes.decoding.pages import decode_page
 from tests.benchmarks import plain_script
-from tests.benchmarks.bulk.start import start_bulk
 from tests.benchmarks.measuring import Row, side_by_side
-from tests.benchmarks.replay_server import recorded, replayed
+from tests.benchmarks.servers import bulk_scan
 
 LATENCY = 0.08
 SLOW = 24_000  # updates behind a slow server
@@ -30,7 +29,7 @@ def rows() -> list[Row]:
 def _slow() -> list[Row]:
     found = []
     for page_size, aim in ((20, 12.0), (50, 12.0), (1000, None)):
-        with start_bulk(SLOW, latency=LATENCY) as bulk, lf.connect(scan_url=bulk.scan_url) as net:
+        with bulk_scan(SLOW, latency=LATENCY) as url, lf.connect(scan_url=url) as net:
             many = _seconds(partial(sync, net, workers=16, page_size=page_size))
             one = _seconds(partial(sync, net, workers=1, page_size=page_size))
         what = f"sync of {SLOW:,} updates, {LATENCY * 1000:.0f} ms latency, pages of {page_size:,}, 16 workers"
@@ -39,7 +38,7 @@ def _slow() -> list[Row]:
 
 
 def _quick() -> list[Row]:
-    with replayed(recorded(QUICK)) as url, lf.connect(scan_url=url) as net, tempfile.TemporaryDirectory() as folder:
+    with bulk_scan(QUICK, keep=True) as url, lf.connect(scan_url=url) as net, tempfile.TemporaryDirectory() as folder:
         bodies = _pages(net)
         # What was written is thrown away after the last round: that belongs to neither side.
         found = side_by_side(

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 import ledgerframes as lf
-from tests.benchmarks.bulk.start import start_bulk
 from tests.benchmarks.measuring import Row, highest
+from tests.benchmarks.servers import bulk_scan
 
 SHORT, LONG = 100_000, 1_000_000
 WORKERS = 4
@@ -28,8 +28,8 @@ def rows() -> list[Row]:
 
 
 def _peak(count: int) -> float:
-    with start_bulk(count) as bulk, tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "tests.benchmarks.lake_memory", bulk.scan_url, folder, str(count)]
+    with bulk_scan(count) as url, tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "tests.benchmarks.lake_memory", url, folder, str(count)]
         done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
     return float(json.loads(done.stdout))
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import ledgerframes as lf
-from tests.benchmarks.bulk.start import start_bulk
 from tests.benchmarks.measuring import Row, highest
+from tests.benchmarks.servers import bulk_scan
 
 READ = 20_000
 Form = Literal["pandas", "arrow"]
@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[2]
 
 def rows() -> list[Row]:
     """The growth of the process while it loads, into pandas and into Arrow."""
-    with start_bulk(READ) as bulk:
-        return [_row(form, bulk.scan_url) for form in ("pandas", "Arrow")]
+    with bulk_scan(READ) as url:
+        return [_row(form, url) for form in ("pandas", "Arrow")]
 
 
 def _row(form: str, url: str) -> Row:

@@ -7,15 +7,17 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count, islice
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 
 import ledgerframes as lf
+from tests.benchmarks.bulk.history import items
 from tests.benchmarks.lake import sync
 from tests.benchmarks.measuring import Row, side_by_side
-from tests.benchmarks.replay_server import recorded, replayed
+from tests.benchmarks.servers import bulk_scan
 
 UPDATES: Final = 50_000
 PER_OBJECT: Final = 12_500
@@ -27,14 +29,17 @@ SEGMENT: Final = "0001-01-01T00:00:00Z~2100-01-01T00:00:00Z"
 
 def rows() -> list[Row]:
     """One worker against each baseline, and two against one."""
-    items = recorded(UPDATES)
-    size = sum(len(item) + 1 for item in items)
+    size = sum(len(item) + 1 for item in items(0, UPDATES, seed=7))
     lines, count_lines = (
         ("zstd -dc, lines counted", _by_zstd) if shutil.which("zstd") else ("pyarrow's zstd, lines", _by_arrow)
     )
-    with _objects(items) as folder, replayed(items) as url, lf.connect(scan_url=url) as net:
+    with (
+        as_objects(items(0, UPDATES, seed=7)) as folder,
+        bulk_scan(UPDATES, keep=True) as url,
+        lf.connect(scan_url=url) as net,
+    ):
         files = sorted(folder.rglob("*.zstd"))
-        assert count_lines(files) == len(items)
+        assert count_lines(files) == UPDATES
         found = side_by_side(
             {
                 ONE: lambda: _sync_folder(folder, 1),
@@ -52,15 +57,17 @@ def rows() -> list[Row]:
 
 
 @contextmanager
-def _objects(items: Sequence[bytes]) -> Iterator[Path]:
-    """A folder with the items as objects."""
+def as_objects(history: Iterator[bytes]) -> Iterator[Path]:
+    """A folder with a history's items as objects."""
     with tempfile.TemporaryDirectory() as name:
         segment = Path(name) / SEGMENT
         segment.mkdir()
-        for number, start in enumerate(range(0, len(items), PER_OBJECT)):
-            part = items[start : start + PER_OBJECT]
-            frames = (part[at : at + PER_FRAME] for at in range(0, len(part), PER_FRAME))
+        for number in count():
+            own = islice(history, PER_OBJECT)
+            frames = iter(lambda own=own: list(islice(own, PER_FRAME)), [])
             packed = [pa.compress(b"\n".join(frame) + b"\n", codec="zstd", asbytes=True) for frame in frames]
+            if not packed:
+                break
             (segment / f"updates_compact_json_{number}.zstd").write_bytes(b"".join(packed))
         yield Path(name)
 

@@ -11,7 +11,7 @@ import httpx
 import orjson
 
 import ledgerframes as lf
-from tests.benchmarks.bulk.start import start_bulk
+from tests.benchmarks.servers import bulk_scan
 
 ITEMS = 1000
 CAPTURE = Path(__file__).parents[3] / "shared" / "captures" / "scan-updates-page.json"
@@ -48,8 +48,8 @@ def sandbox_page() -> BenchmarkPage:
 
 def bulk_page() -> BenchmarkPage:
     """The first page of the large history."""
-    with start_bulk(ITEMS) as bulk:
-        return BenchmarkPage("bulk page", _first_page(bulk.scan_url))
+    with bulk_scan(ITEMS) as url:
+        return BenchmarkPage("bulk page", _first_page(url))
 
 
 def _first_page(scan_url: str) -> bytes:

@@ -17,8 +17,9 @@ import urllib3
 
 import ledgerframes as lf
 from ledgerframes.transport.request import Endpoint
+from ledgerframes.transport.sending import Sender
 from tests.benchmarks.measuring import Row, side_by_side
-from tests.benchmarks.replay_server import recorded, replayed
+from tests.benchmarks.servers import bulk_scan
 
 PAGES = Endpoint(interface="scan", method="POST", path="/v2/updates")
 SIZES = {50: 100, 1_000: 10}  # requests in one measurement, by items per page
@@ -27,21 +28,21 @@ HTTPX, URLLIB3, STANDARD = "httpx", "urllib3", "http.client"
 
 def rows() -> list[Row]:
     """Small pages and full ones."""
-    with replayed(recorded(max(SIZES))) as url, lf.connect(scan_url=url) as net, httpx.Client() as client:
+    with bulk_scan(max(SIZES), keep=True) as url, lf.connect(scan_url=url) as net, httpx.Client() as client:
         return [row for size, repeat in SIZES.items() for row in _rows(net, client, url, size, repeat)]
 
 
 def _rows(net: lf.types.Network, client: httpx.Client, url: str, size: int, repeat: int) -> list[Row]:
     whole, body, kind = f"{url}/v2/updates", b'{"page_size":%d}' % size, {"Content-Type": "application/json"}
     pool, parts = urllib3.PoolManager(), urlsplit(whole)
-    standard = http.client.HTTPConnection(parts.netloc)
+    standard, sender = http.client.HTTPConnection(parts.netloc), Sender(net.transport)
 
     def by_standard() -> int:
         standard.request("POST", parts.path, body=body, headers=kind)
         return len(standard.getresponse().read())
 
     def ours() -> int:
-        return net.transport.send(PAGES.request(json={"page_size": size}), read=len).value
+        return sender.send(PAGES.request(json={"page_size": size}), read=len).value
 
     calls: dict[str, Callable[[], Any]] = {
         "ours": ours,

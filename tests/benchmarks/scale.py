@@ -15,10 +15,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -28,11 +27,11 @@ import pyarrow.parquet as pq
 
 import ledgerframes as lf
 from tests.benchmarks import report
-from tests.benchmarks.bulk.history import items, totals
-from tests.benchmarks.bulk.start import start_bulk
+from tests.benchmarks.bulk.history import events_in, items
 from tests.benchmarks.economics import TABLES, copied, table_of
 from tests.benchmarks.measuring import highest
-from tests.benchmarks.objects import PER_FRAME, PER_OBJECT, SEGMENT
+from tests.benchmarks.objects import as_objects
+from tests.benchmarks.servers import bulk_scan
 
 LENGTHS: Final = (100_000, 1_000_000, 10_000_000)
 #: Events of the network, and events in an update of a captured page of it.
@@ -79,28 +78,12 @@ def measure(lengths: Sequence[int]) -> dict[str, list[Cost]]:
 
 
 def _synced(folder: Path, length: int) -> Iterator[tuple[str, Cost]]:
-    each = totals(UPDATES, SEED)
-    updates = int(length * UPDATES // each["events"])
-    events = int(totals(updates, SEED)["events"])
-    with start_bulk(updates, seed=SEED) as bulk:
-        yield "pages", _cost(events, "pages", bulk.scan_url, folder / "pages")
-    with _objects(updates) as source:
+    updates = length * UPDATES // events_in(UPDATES, seed=SEED)
+    events = events_in(updates, seed=SEED)
+    with bulk_scan(updates, seed=SEED) as url:
+        yield "pages", _cost(events, "pages", url, folder / "pages")
+    with as_objects(items(0, updates, seed=SEED)) as source:
         yield "objects", _cost(events, "objects", source, folder / "objects")
-
-
-@contextmanager
-def _objects(updates: int) -> Iterator[Path]:
-    """A folder with the same history as objects."""
-    with tempfile.TemporaryDirectory() as name:
-        segment = Path(name) / SEGMENT
-        segment.mkdir()
-        left = items(0, updates, seed=SEED)
-        for number in range(-(-updates // PER_OBJECT)):
-            with (segment / f"updates_compact_json_{number}.zstd").open("wb") as file:
-                rest = islice(left, PER_OBJECT)
-                while frame := list(islice(rest, PER_FRAME)):
-                    file.write(pa.compress(b"\n".join(frame) + b"\n", codec="zstd", asbytes=True))
-        yield Path(name)
 
 
 def _computed(folder: Path, length: int) -> Iterator[tuple[str, Cost]]:
@@ -180,7 +163,7 @@ def _network(costs: dict[str, list[Cost]]) -> list[list[str]]:
     """What the whole network takes."""
     updates = MAINNET / PER_UPDATE
     page = b"".join(items(0, PAGE, seed=SEED))
-    share = MAINNET / int(totals(PAGE, SEED)["events"])
+    share = MAINNET / events_in(PAGE, seed=SEED)
     plain, packed = (share * len(sent) / 1e12 for sent in (page, gzip.compress(page, 6)))
     found = [
         ["requests by pages of 1,000 updates", f"{updates / PAGE:,.0f}"],

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import ledgerframes as lf
-from tests.benchmarks.made_up_snapshot import made_up_snapshot
 from tests.benchmarks.measuring import Row, highest
+from tests.benchmarks.servers import snapshot_scan
 
 CONTRACTS = 1_000_000
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ def rows() -> list[Row]:
 
 def peak(contracts: int, *options: str) -> dict[str, float]:
     """What one sync took, in a process of its own; `--export` writes the snapshot as Parquet too."""
-    with made_up_snapshot(contracts) as url, tempfile.TemporaryDirectory() as folder:
+    with snapshot_scan(contracts) as url, tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "tests.benchmarks.snapshot_memory", url, folder, str(contracts), *options]
         done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
     figures: dict[str, float] = json.loads(done.stdout)

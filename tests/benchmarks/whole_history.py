@@ -1,4 +1,4 @@
-"""`load_history` against a plain script, both reading the same updates from recorded pages that another process serves.
+"""`load_history` against a plain script, both reading the same updates from pages that another process made before.
 
 Measured in processor time of this process, so that neither the server nor waiting for it counts.
 """
@@ -13,7 +13,7 @@ import httpx
 import ledgerframes as lf
 from tests.benchmarks import plain_script
 from tests.benchmarks.measuring import Row, side_by_side
-from tests.benchmarks.replay_server import recorded, replayed
+from tests.benchmarks.servers import bulk_scan
 
 SERVED = 20_000
 READ = (5_000, 20_000)  # the ratio grows with the length, so it is shown for two
@@ -26,7 +26,7 @@ SMALL, FULL = 50, "in pages of 1,000"
 
 def rows() -> list[Row]:
     """Each length's rows, from one server."""
-    with replayed(recorded(SERVED)) as url, lf.connect(scan_url=url) as net, lf.connect(scan_url=url) as small:
+    with bulk_scan(SERVED, keep=True) as url, lf.connect(scan_url=url) as net, lf.connect(scan_url=url) as small:
         return [*(row for count in READ for row in _rows(net, url, count)), _small(net, small, url)]
 
 

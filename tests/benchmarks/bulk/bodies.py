@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -36,32 +35,18 @@ MARKS: dict[str, bytes] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """What a reader finds in one body, or in many; the coin sum is in units of 10^-10."""
-
-    transactions: int = 0
-    assignments: int = 0
-    unassignments: int = 0
-    events: int = 0
-    created: int = 0
-    consuming: int = 0
-    coins: int = 0
-    coin_units: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Body:
     """One item with marks in place of its ids and times.
 
     Attributes:
         text: the JSON with the bytes of `MARKS`.
-        tally: what is in it.
+        events: how many a transaction has.
         anchor: how many items before this one its reassigned contract was created; 0 for a transaction. The
             effective time is that item's.
     """
 
     text: bytes
-    tally: Tally
+    events: int = 0
     anchor: int = 0
 
 
@@ -122,15 +107,7 @@ def _transaction(tree: Tree, *, rng: random.Random, step: int) -> Body:
     }
     if rng.random() < 0.2:
         item["external_transaction_hash"] = "{core}"
-    tally = Tally(
-        transactions=1,
-        events=len(tree.events),
-        created=tree.created,
-        consuming=tree.consuming,
-        coins=tree.coins,
-        coin_units=tree.coin_units,
-    )
-    return Body(_marked(item), tally)
+    return Body(_marked(item), len(tree.events))
 
 
 def _reassignment(contract: Contract, *, leg: str, step: int) -> Body:
@@ -157,7 +134,7 @@ def _reassignment(contract: Contract, *, leg: str, step: int) -> Body:
         "record_time": "{record}",
         "event": event,
     }
-    return Body(_marked(item), Tally(assignments=int(arrives), unassignments=int(not arrives)), anchor=step)
+    return Body(_marked(item), anchor=step)
 
 
 def _marked(item: dict[str, object]) -> bytes:
@@ -167,9 +144,3 @@ def _marked(item: dict[str, object]) -> bytes:
     for name, mark in MARKS.items():
         sent = sent.replace(name.encode(), mark)
     return sent
-
-
-def add(tallies: Sequence[tuple[Tally, int]]) -> Tally:
-    """The sum of tallies, each as often as stated."""
-    names = Tally.__slots__
-    return Tally(**{name: sum(getattr(tally, name) * times for tally, times in tallies) for name in names})

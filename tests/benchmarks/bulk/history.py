@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from decimal import Decimal
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from ledgerframes.sandbox.world import timestamps
-from tests.benchmarks.bulk.bodies import BLOCK, CYCLE, MARKS, Body, add, bodies
+from tests.benchmarks.bulk.bodies import BLOCK, CYCLE, MARKS, Body, bodies
 
 # The record times of neighbouring migrations overlap: each begins before the one before it ends.
 MIGRATIONS = (0, 1, 3)
@@ -33,11 +32,6 @@ class Position:
 
     migration_id: int
     record_time: int
-
-
-def item(index: int, seed: int) -> bytes:
-    """The JSON of one item, as a page holds it."""
-    return next(items(index, index + 1, seed=seed))
 
 
 def items(start: int, end: int, *, seed: int) -> Iterator[bytes]:
@@ -71,29 +65,10 @@ def first_after(migration_id: int, record_time: int) -> int:
     return min(block * BLOCK + FIRST_STEP_OF_SLOT[rest], _end_of(part))
 
 
-def index_of(update_id: str) -> int | None:
-    """Which item an update id belongs to, if it has the shape of one; the seed is not checked."""
-    try:
-        # The digits carry the index itself, so that no table of millions of ids is needed.
-        return int(update_id[24:36], 16) - 1 if len(update_id) == 68 else None
-    except ValueError:
-        return None
-
-
-def totals(updates: int, seed: int) -> dict[str, int | Decimal]:
-    """The totals over the first `updates` items, computed without building them.
-
-    Returns:
-        updates, transactions, reassignments, assignments, unassignments; events (those of transactions
-        only), created, consuming; coins and coin_amount: the created coins and the sum of their initial
-        amounts.
-    """
+def events_in(updates: int, *, seed: int) -> int:
+    """The events in the first `updates` items, counted without building them."""
     cycles, rest = divmod(updates, CYCLE)
-    tally = add([(body.tally, cycles + (place < rest)) for place, body in enumerate(bodies(seed))])
-    sums: dict[str, int | Decimal] = {"updates": updates, **asdict(tally)}
-    sums["reassignments"] = tally.assignments + tally.unassignments
-    sums["coin_amount"] = Decimal(sums.pop("coin_units")).scaleb(-10)
-    return sums
+    return sum(body.events * (cycles + (place < rest)) for place, body in enumerate(bodies(seed)))
 
 
 def _filled(body: Body, *, index: int, core: bytes, previous: bytes, key: bytes) -> bytes:

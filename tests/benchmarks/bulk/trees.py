@@ -46,10 +46,6 @@ class Tree:
     roots: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     live: list[Contract] = field(default_factory=list)
-    created: int = 0
-    consuming: int = 0
-    coins: int = 0
-    coin_units: int = 0
 
 
 def grow(rng: random.Random, *, consumable: Contract | None) -> Tree:
@@ -117,9 +113,6 @@ def _create(rng: random.Random, event_id: str, tree: Tree) -> Event:
         "signatories": sorted({owner, _party(rng)}),
         "observers": [other] if rng.random() < 0.7 else [],
     }
-    tree.created += 1
-    tree.coins += name == COIN
-    tree.coin_units += units if name == COIN else 0
     tree.live.append(Contract(event["contract_id"], event))
     return event
 
@@ -137,7 +130,6 @@ def _consume(
         contract_id = contract.contract_id
     else:
         return event, None
-    tree.consuming += 1
     own = {"contract_id": contract_id, "consuming": True, "choice": rng.choice(("Archive", "Order_Fill", "Close"))}
     return {**event, **own, **{k: contract.event[k] for k in ("template_id", "package_name")}}, consumable
 
