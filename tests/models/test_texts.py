@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 import ledgerframes as lf
 from ledgerframes.cli import app
+from ledgerframes.models.computing import together
 from ledgerframes.models.engine import INPUTS
-from ledgerframes.tables.derived import COMPUTED
+from ledgerframes.tables.derived import COMPUTED, DERIVED
 from ledgerframes.tables.replayed import ACTIVE
 
 TABLES = {**COMPUTED, ACTIVE.name: ACTIVE}
@@ -28,13 +29,28 @@ def folder(history, tmp_path_factory):
     return made
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS.index if MODELS.kind[name] == "table" or name not in READ])
-def test_the_text_of_a_model_runs_in_plain_duckdb_and_gives_the_same_rows(name, folder, engine, history):
-    with duckdb.connect() as plain:
-        plain.execute("set timezone = 'America/New_York'")
+@pytest.fixture(scope="module")
+def plain(folder, history):
+    """DuckDB alone, with a view of each exported file, in another time zone."""
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'America/New_York'")
         for view in history._fields:
-            plain.execute(f"create view {view} as from '{folder / view}.parquet'")
-        found = plain.sql(lf.model(name)).to_arrow_table()
+            connection.execute(f"create view {view} as from '{folder / view}.parquet'")
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def tables(history):
+    """The history for several tables."""
+    with together(history) as inputs:
+        yield inputs
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS.index if MODELS.kind[name] == "table" or name not in READ])
+def test_the_text_of_a_model_runs_in_plain_duckdb_and_gives_the_rows_of_model_and_function(
+    name, plain, engine, history, tables
+):
+    found = plain.sql(lf.model(name)).to_arrow_table()
 
     expected = engine.rows(name).select(found.column_names)
     if MODELS.kind[name] == "table":
@@ -43,17 +59,9 @@ def test_the_text_of_a_model_runs_in_plain_duckdb_and_gives_the_same_rows(name, 
     else:  # steps have no order
         found = found.cast(expected.schema)
         assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, expected.to_pylist()))
-
-
-@pytest.mark.parametrize("name", [name for name in COMPUTED if "as_" in signature(getattr(lf, name)).parameters])
-def test_the_text_gives_the_rows_of_the_public_function_for_a_whole_history(name, folder, history):
-    expected = getattr(lf, name)(history, as_="arrow")
-    with duckdb.connect() as plain:
-        for view in history._fields:
-            plain.execute(f"create view {view} as from '{folder / view}.parquet'")
-        found = plain.sql(lf.model(name)).to_arrow_table()
-
-    assert found.select(expected.column_names).cast(expected.schema).to_pylist() == expected.to_pylist()
+    if name in COMPUTED and "as_" in signature(getattr(lf, name)).parameters:
+        returned = getattr(lf, name)(tables if name in DERIVED else history, as_="arrow")
+        assert found.select(returned.column_names).cast(returned.schema).to_pylist() == returned.to_pylist()
 
 
 @pytest.mark.parametrize(
