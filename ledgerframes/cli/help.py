@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from typing import Any, Final
 
 import typer
@@ -60,16 +60,16 @@ class Command(_InOrder, TyperCommand):
     """A command whose help shows what most need; `--help-all` shows everything."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Record the arguments, before help is shown."""
+        """Record the arguments, and give them words, before help or an error shows them."""
         ctx.meta[ARGS] = list(args)
+        _put_in_words(self.get_params(ctx))
         return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, with words in place of Python's types."""
+        """Write the help, without what few need."""
         typed = ctx.meta.get(ARGS, [])
         left_out = 0
         for option in self.get_params(ctx):
-            _put_in_words(option)
             if isinstance(option, TyperOption) and not option.hidden and _is_rare(option, typed):
                 option.hidden, left_out = True, left_out + 1
         if left_out:
@@ -91,11 +91,10 @@ class Group(_InOrder, TyperGroup):
                 return "compute", compute, args
         return super().resolve_command(ctx, args)
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help."""
-        for option in self.get_params(ctx):
-            _put_in_words(option)
-        super().format_help(ctx, formatter)
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Give the options words, before help or an error shows them."""
+        _put_in_words(self.get_params(ctx))
+        return super().parse_args(ctx, args)
 
 
 def arrange(app: typer.Typer) -> None:
@@ -115,13 +114,14 @@ def _name(info: Any) -> str:
     return str(info.name or info.callback.__name__)
 
 
-def _put_in_words(parameter: Any) -> None:
-    """Give a parameter a word in place of Python's type; an argument's name is that word."""
-    if isinstance(parameter, TyperOption):
-        parameter.metavar = _word(parameter)
-    elif isinstance(parameter, TyperArgument):
-        parameter.metavar = parameter.metavar or str(parameter.name).upper()
-        parameter.display_type_rich = lambda **_: None  # type: ignore[method-assign]
+def _put_in_words(parameters: Iterable[Any]) -> None:
+    """Give parameters words in place of Python's types; an argument's name is its word."""
+    for parameter in parameters:
+        if isinstance(parameter, TyperOption):
+            parameter.metavar = _word(parameter)
+        elif isinstance(parameter, TyperArgument):
+            parameter.metavar = parameter.metavar or str(parameter.name).upper()
+            parameter.display_type_rich = lambda **_: None  # type: ignore[method-assign]
 
 
 def _word(option: TyperOption) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 
 import pytest
@@ -83,6 +84,7 @@ def test_wrong_usage_ends_with_2(command, line):
 
     assert (ended.code, ended.out) == (2, "")
     assert "Usage:" in ended.err
+    assert not re.search(r"\{[a-z]", ended.err), "an argument goes by the word that --help shows"
     assert "Traceback" not in ended.err
 
 
