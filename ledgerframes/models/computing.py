@@ -13,6 +13,7 @@ import pyarrow as pa
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, warn
 from ledgerframes.frames import As, Decimals, shape
 from ledgerframes.loaders.opening import begin_of, check_contents, check_rows, line_for
+from ledgerframes.models.coverage import check_reached
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import Engine, below, steps
 from ledgerframes.models.inputs import Inputs, inputs_of
@@ -75,7 +76,10 @@ def computed(
 
     Raises:
         InputError: an argument is not valid, columns are missing, or a sum has more digits than an amount can have.
+        PartialResultError: the history is not known up to that moment.
     """
+    if until is not None:
+        check_reached(inputs, until)
     # Kept rows cover everything that a lake has, from ledger begin if that matters.
     stored = _stored(inputs, table) if until is None and dict(variables or {}) in ({}, {"begun": True}) else None
     if stored is not None:

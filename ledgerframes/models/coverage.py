@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import proof_of
-from ledgerframes.loaders.opening import Loader, cursor_of, line_for
+from ledgerframes.loaders.opening import Loader, cursor_of, end_of, line_for
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import format_timestamp
 
@@ -102,6 +102,29 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
         f"events reach to {one['cursor']}, reassignments to {other['cursor']}; load both at once with lf.load_history,"
         f" or give at=({first.migration_id}, '{format_timestamp(first.micros)}'), which both cover"
     )
+
+
+def check_reached(inputs: Inputs, at: Cursor | int) -> None:
+    """Refuse a time after all that is known of a history, if its provenance states where that ends.
+
+    The end of a range excludes its last microsecond; who asks for that very time is taken to mean the range.
+
+    Raises:
+        PartialResultError: the time lies after it.
+    """
+    end = end_of(inputs.attrs)
+    if inputs.store is not None:
+        covered = inputs.store.coverage()
+        places = zip(covered["migration_id"], covered["up_to"].astype("int64"), strict=True)
+        end = max((Cursor(*map(int, place)) for place in places), default=None)
+    if end is None:
+        return
+    reached = Cursor(end.migration_id, end.micros + 1)
+    if at > reached if isinstance(at, Cursor) else at > reached.micros:
+        asked = at if isinstance(at, Cursor) else format_timestamp(at)
+        raise PartialResultError(
+            f"events reach up to {end}, and at={asked} is later; load or sync what is between, or give an earlier at="
+        )
 
 
 def nothing_before(inputs: Inputs, arguments: Mapping[str, Any]) -> bool:

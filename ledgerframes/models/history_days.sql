@@ -1,5 +1,5 @@
--- One row per day in UTC from the first item of the history to the last; only those with an item where days are too far
--- apart, or the history may have a gap.
+-- One row per day in UTC from the first item of the history to the last, and whether it has an item; of days too far apart,
+-- only those with one.
 with
 there as (
   select distinct utc_day(record_time) as date
@@ -12,10 +12,14 @@ there as (
   ) as items
 ),
 span as (select min(date) as first, max(date) as last from there)
-select date
+select date, true as has_items
 from there
-union
-select unnest(generate_series(first, last, to_days(1)))::date as date
-from span
-where last - first < 100000 and coalesce(getvariable('range_known')::boolean, true)
+union all
+select date, false as has_items
+from (
+  select unnest(generate_series(first, last, to_days(1)))::date as date
+  from span
+  where last - first < 100000
+) as days
+anti join there using (date)
 order by date

@@ -14,7 +14,8 @@ counted as (
   ) as every_update
   group by all
 ),
-days as (from history_days),
+-- Where the history may have a gap, a day without an item is not known to be empty.
+days as (select date from history_days where has_items or coalesce(getvariable('range_known')::boolean, true)),
 acting as (select distinct utc_day(record_time) as date, unnest(acting_parties) as party from events),
 firsts as (
   select date, count(*) as new_parties

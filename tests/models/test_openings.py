@@ -196,3 +196,21 @@ def test_what_a_refused_opening_says_to_do_works_wherever_the_events_begin(net):
         lf.errors.InputError, match="lists that time, or load the events with start=a time that it lists"
     ):
         lf.active_contracts(between, opening=snapshot.iloc[1:])
+
+
+@pytest.mark.parametrize("table", [lf.supply, lf.coin_history, lf.active_contracts, lf.holdings_from_events])
+def test_nothing_is_computed_for_a_time_beyond_what_is_known(history, tmp_path, table):
+    """As an opening for what follows, it would leave out all that is between."""
+    last = history.events["record_time"].to_pylist()[-1]
+    assert len(table(history, at=last)) > 0
+    with pytest.raises(lf.errors.PartialResultError, match=r"reach.* up to .*at="):
+        table(history, at=pd.Timestamp(last) + MINUTE)
+    with pytest.raises(lf.errors.PartialResultError, match="reach"):
+        table(history, at=(99, last))
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=60) as net:
+        store.sync(net, progress=False)
+    last = store.coverage().up_to.max()
+    assert len(table(store, at=last)) > 0
+    with pytest.raises(lf.errors.PartialResultError, match="reach"):
+        table(store, at=last + MINUTE)
