@@ -47,7 +47,8 @@ _OPTIONS: Final[dict[str, Any]] = {
     ],
     "at": Annotated[str | None, typer.Option(help=_AT)],
     "templates": Annotated[
-        list[str] | None, typer.Option("--template", help="active_contracts: package-name:Module:Entity.")
+        list[str] | None,
+        typer.Option("--template", help="active_contracts: Module:Entity, or package-name:Module:Entity."),
     ],
     "owners": Annotated[list[str] | None, typer.Option("--owner", help="coins: an owner's party id; may be repeated.")],
     "prefix": Annotated[str | None, typer.Option(help="names: only those that begin so.")],

@@ -43,6 +43,22 @@ HOLDINGS_SUMMARY_V1: Final = Endpoint("scan", "POST", "/v1/holdings/summary")
 Route = Literal["v2", "v1", "v0"]
 
 _TEMPLATE: Final = re.compile(r"[^:#\s]+:[^:\s]+:[^:\s]+")
+_ENTITY: Final = re.compile(r"([^:#\s]+):[^:\s]+")
+#: The modules of the network's own templates that a scan shows, by package; an upgrade keeps a package's name.
+_MODULES: Final = {
+    "splice-amulet": (
+        *("Splice.Amulet", "Splice.Amulet.RewardAccountingV2", "Splice.AmuletAllocation", "Splice.AmuletAllocationV2"),
+        *("Splice.AmuletRules", "Splice.AmuletTransferInstruction", "Splice.DecentralizedSynchronizer"),
+        *("Splice.ExternalPartyAmuletRules", "Splice.GovernanceLock", "Splice.Round", "Splice.ValidatorLicense"),
+    ),
+    "splice-amulet-name-service": ("Splice.Ans",),
+    "splice-dso-governance": (
+        *("Splice.DsoBootstrap", "Splice.DsoRules", "Splice.DSO.AmuletPrice", "Splice.DSO.SvState"),
+        "Splice.SvOnboarding",
+    ),
+    "splice-wallet-payments": ("Splice.Wallet.Subscriptions",),
+}
+_PACKAGES: Final = {module: package for package, modules in _MODULES.items() for module in modules}
 _ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
@@ -147,7 +163,8 @@ class SnapshotCalls(Calls):
         Args:
             record_time: the snapshot's own time, as `snapshot_time` returns it.
             migration_id: the snapshot's migration id.
-            templates: only contracts of these, each as `package-name:Module:Entity`; 1,000 at most.
+            templates: only contracts of these, each as `Module:Entity` or, outside of Splice,
+                `package-name:Module:Entity`; 1,000 at most.
             parties: only contracts that one of these signs or observes; 1,000 at most.
             after: the `next_page_token` of the previous page, from the same server and route. A text is sent to
                 /v2/state/acs only, a number never.
@@ -228,19 +245,32 @@ class SnapshotCalls(Calls):
 
 
 def template_names(templates: Iterable[str]) -> tuple[str, ...]:
-    """Check templates for scan's filters.
+    """Templates for scan's filters, which match `package-name:Module:Entity` alone.
 
     Raises:
-        InputError: one is not of the form `package-name:Module:Entity`.
+        InputError: one is of another form, or is `Module:Entity` of a package that is not known.
     """
-    checked = each(templates, "templates", kind=Text, least=1)
-    for position, name in enumerate(checked):
-        if not _TEMPLATE.fullmatch(name) or re.fullmatch(r"[0-9a-f]{64}", name.partition(":")[0]):
-            raise InputError(
-                f"templates[{position}]={shown(name)} is not valid: give package-name:Module:Entity, such as"
-                " 'splice-amulet:Splice.Amulet:Amulet'; the columns package_name and template_name hold the two parts"
-            )
-    return checked
+    return tuple(
+        _template_name(name, f"templates[{position}]={shown(name)}")
+        for position, name in enumerate(each(templates, "templates", kind=Text, least=1))
+    )
+
+
+def _template_name(name: str, given: str) -> str:
+    """A template with the name of its package."""
+    if _TEMPLATE.fullmatch(name) and not re.fullmatch(r"[0-9a-f]{64}", name.partition(":")[0]):
+        return name
+    own = _ENTITY.fullmatch(name)
+    if own is None:
+        raise InputError(
+            f"{given} is not valid: give Module:Entity, such as 'Splice.Amulet:Amulet', or package-name:Module:Entity"
+        )
+    if own[1] not in _PACKAGES:
+        raise InputError(
+            f"{given} is in a package that is not known: give 'package-name:{name}', with the package's name"
+            " as the column package_name of events has it"
+        )
+    return f"{_PACKAGES[own[1]]}:{name}"
 
 
 def _snapshot(record_time: When, migration_id: int, after: int | str | None, page_size: int) -> dict[str, Any]:

@@ -96,7 +96,8 @@ def load_active_contracts(
         net: the network; its scan is asked. All pages come from one server.
         at: a time, or a pair (migration id, time): the newest snapshot at or before it; the newest of all by default.
             Scans write fewer snapshots as objects than they have, one a day for example.
-        templates: only contracts of these templates, each as `package-name:Module:Entity`.
+        templates: only contracts of these templates, each as `Module:Entity`, as the column template_name has it. Those
+            that are not of Splice need the name of their package: `package-name:Module:Entity`.
         parties: only contracts that one of these parties signs or observes. More than 1,000 of either take several
             requests, all of one snapshot.
         page_size: how many contracts to request at once; a server that allows fewer sends its maximum.
@@ -122,7 +123,7 @@ def load_active_contracts(
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=200) as net:
-        ...     coins = lf.load_active_contracts(net, templates=["splice-amulet:Splice.Amulet:Amulet"])
+        ...     coins = lf.load_active_contracts(net, templates=["Splice.Amulet:Amulet"])
         >>> set(coins.template_name)
         {'Splice.Amulet:Amulet'}
     """

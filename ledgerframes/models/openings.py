@@ -16,7 +16,6 @@ from ledgerframes.loaders.history import load_history
 from ledgerframes.loaders.opening import Opening, opening_of
 from ledgerframes.models.contracts import active_of
 from ledgerframes.models.declared_reads import OPENED
-from ledgerframes.models.governance_reads import DSO
 from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.tables.replayed import ACTIVE
 from ledgerframes.timestamps import LATEST, format_timestamp
@@ -24,8 +23,6 @@ from ledgerframes.timestamps import LATEST, format_timestamp
 if TYPE_CHECKING:
     from ledgerframes.network import Network
 
-_PACKAGE: Final = "splice-amulet"
-_GOVERNANCE: Final = "splice-dso-governance"
 _HISTORY: Final = {
     "updates": ["update_id"],
     "events": [
@@ -80,8 +77,7 @@ def load_opening(net: Network, *, at: Bound) -> Opening:
     before = None
     if place is not None:
         taken = (place.migration_id, format_timestamp(place.micros))
-        names = [f"{_GOVERNANCE if name in DSO else _PACKAGE}:{name}" for name in OPENED]
-        before = load_active_contracts(net, at=taken, templates=names, as_="arrow")
+        before = load_active_contracts(net, at=taken, templates=OPENED, as_="arrow")
     history = load_history(net, start="begin" if place is None else taken, end=at, columns=_HISTORY, as_="arrow")
     if "known_to" in attrs_of(history.events):
         raise PartialResultError(

@@ -9,6 +9,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
+from ledgerframes.interfaces.scan_snapshots import template_names
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
 from ledgerframes.tables.replayed import ACTIVE
@@ -386,10 +387,27 @@ def test_a_scan_without_the_routes_is_one_input_error(load, told):
         load(net)
 
 
+@pytest.mark.parametrize("source", ["pages", "objects"])
+def test_the_networks_own_templates_need_no_package(net, source):
+    coins = lf.load_active_contracts(net, templates=[COIN_NAME], source=source)
+    assert len(coins)
+    pd.testing.assert_frame_equal(
+        lf.load_active_contracts(net, templates=["Splice.Amulet:Amulet"], source=source), coins
+    )
+
+
+def test_every_template_of_a_scan_goes_by_its_module():
+    with lf.sandbox(days=8, reward_version="switch") as net:
+        shown = lf.load_events(net, start="begin").query("event_type == 'created_event'")
+        packages = {f"{row.package_name}:{row.template_name}" for row in shown.itertuples()}
+        assert set(template_names({*shown.template_name})) == packages
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"templates": ["Splice.Amulet:Amulet"]}, "package-name:Module:Entity"),
+        ({"templates": ["Harbor.Token:Holding"]}, "'package-name:Harbor.Token:Holding'.*column package_name"),
+        ({"templates": ["Amulet"]}, "Module:Entity"),
         ({"templates": [f"{'ab' * 32}:Splice.Amulet:Amulet"]}, "package-name:Module:Entity"),
         ({"templates": []}, "templates is empty"),
         ({"templates": COIN_NAME}, "give a list"),

@@ -230,6 +230,10 @@ def test_what_a_store_does_not_keep_is_refused(store, net):
         store.sync(net, derive=["reward"])
     with pytest.raises(lf.errors.StoreError, match="there is no store here"):
         store.derive(["rewards"])
+    store.sync(net, tables=["verdicts"], progress=False)
+    for wanted in (None, ["rewards"]):
+        with pytest.raises(lf.errors.StoreError, match="there is no history to compute tables from"):
+            store.derive(wanted)
     store.sync(net, progress=False, derive=["rewards"])
     assert len(store.load("rewards", start="2025-01-01")) == store.load("rewards").created_at.notna().sum()
 

@@ -89,11 +89,11 @@ def derive_tables(lake: Lake, wanted: Sequence[str]) -> DeriveReport:
         StoreError: there is no history, a newer version computed a table, or the store cannot be written.
         PartialResultError: coins are wanted, and the history does not begin at ledger begin.
     """
-    if not wanted:
-        return DeriveReport(lake.url)
     view = lake.view(names=HISTORY.order)
     if not view.has(HISTORY):
         raise StoreError(f"{lake.url}: there is no history to compute tables from; sync it first: store.sync(net)")
+    if not wanted:
+        return DeriveReport(lake.url)
     run = _Run(lake, view, wanted)
     run.carry_out()
     return run.report()
