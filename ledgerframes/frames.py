@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypeVar, get_args
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.arguments import choice
-from ledgerframes.errors import InputError
+from ledgerframes.errors import InputError, visible
+from ledgerframes.results import html_table
 from ledgerframes.tables.kinds import TIME
 from ledgerframes.tables.table import Table
+
+T = TypeVar("T")
 
 As = Literal["pandas", "arrow", "polars"]
 Decimals = Literal["float", "exact", "arrow", "string"]
@@ -336,3 +339,30 @@ def _polars() -> Any:
     except ImportError as error:
         raise InputError("as_='polars' needs polars; install it with: pip install 'ledgerframes[polars]'") from error
     return pl
+
+
+def shown_by_rows(of: type[T]) -> type[T]:
+    """Show a tuple of the frames of one load by their rows and their origin: as a line, and in notebooks as a table."""
+
+    def parts(frames: Any) -> tuple[dict[str, Any], list[str]]:
+        there = {table: frame for table, frame in frames._asdict().items() if frame is not None}
+        attrs = attrs_of(next(iter(there.values()), None))
+        stated = [str(attrs[part]) for part in ("range", "source") if part in attrs]
+        return there, [*stated, *([] if attrs.get("complete", True) else ["not complete"])]
+
+    def line(frames: Any) -> str:
+        there, origin = parts(frames)
+        rows = [f"{len(frame):,} {table}" for table, frame in there.items()]
+        return visible(f"{of.__name__}({', '.join([*rows, *origin])})")
+
+    def page(frames: Any) -> str:
+        there, origin = parts(frames)
+        rows = [
+            (table, f"{len(frame):,}", ", ".join(map(str, getattr(frame, "column_names", None) or frame.columns)))
+            for table, frame in there.items()
+        ]
+        return html_table(", ".join([of.__name__, *origin]), ("table", "rows", "columns"), rows)
+
+    setattr(of, "__repr__", line)  # noqa: B010 - a tuple's class has its own, and checkers take that for final
+    setattr(of, "_repr_html_", page)  # noqa: B010
+    return of

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
 from html import escape
 from typing import Any
-
-from ledgerframes.errors import visible
 
 _LEFT = " style='text-align:left'"
 
@@ -35,29 +33,6 @@ def html_pairs(pairs: Iterable[tuple[str, str]]) -> str:
     """A table of names and texts, one pair per row."""
     rows = "".join(f"<tr><th{_LEFT}>{escape(name)}</th><td{_LEFT}>{escape(text)}</td></tr>" for name, text in pairs)
     return f"<table>{rows}</table>"
-
-
-def text_frames(name: str, frames: Mapping[str, Any], attrs: Mapping[str, Any]) -> str:
-    """A summary of the frames of one load in a line: the rows of each, and their origin."""
-    rows = [f"{len(frame):,} {table}" for table, frame in frames.items() if frame is not None]
-    return visible(f"{name}({', '.join([*rows, *_origin(attrs)])})")
-
-
-def html_frames(name: str, frames: Mapping[str, Any], attrs: Mapping[str, Any]) -> str:
-    """A summary of the frames of one load: rows and columns of each, and their origin."""
-    there = {table: frame for table, frame in frames.items() if frame is not None}
-    rows = [(table, f"{len(frame):,}", ", ".join(_columns(frame))) for table, frame in there.items()]
-    return html_table(", ".join([name, *_origin(attrs)]), ("table", "rows", "columns"), rows)
-
-
-def _origin(attrs: Mapping[str, Any]) -> list[str]:
-    """The range and the source of a load, as its provenance states them."""
-    stated = [str(attrs[part]) for part in ("range", "source") if part in attrs]
-    return [*stated, *([] if attrs.get("complete", True) else ["not complete"])]
-
-
-def _columns(frame: Any) -> list[str]:
-    return [str(column) for column in getattr(frame, "column_names" if hasattr(frame, "column_names") else "columns")]
 
 
 def html_table(heading: str, names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

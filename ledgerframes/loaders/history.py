@@ -16,12 +16,11 @@ from ledgerframes.decoding.rebuild import rebuild_rows, row_dicts
 from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import export_tables
 from ledgerframes.export.report import ExportReport
-from ledgerframes.frames import attrs_of, described, proof_of, to_arrow
+from ledgerframes.frames import attrs_of, described, proof_of, shown_by_rows, to_arrow
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.declaring import SHAPE, Read, history_loader, loader
 from ledgerframes.loaders.history_request import NAMES, EventChoice
 from ledgerframes.loaders.table_loader import TableLoad
-from ledgerframes.results import html_frames, text_frames
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 from ledgerframes.transport.request import Answer, Endpoint
@@ -29,6 +28,7 @@ from ledgerframes.transport.request import Answer, Endpoint
 Frame = TypeVar("Frame")
 
 
+@shown_by_rows
 class History(NamedTuple, Generic[Frame]):
     """The three tables of a part of the update history.
 
@@ -85,13 +85,6 @@ class History(NamedTuple, Generic[Frame]):
             rows = to_arrow(frame, table, [column for column in table.names if column in columns], name=name)
             tables[name] = described(rows, {**proof_of(frame), "table": name, "rows": len(rows)})
         return export_tables(tables, path, overwrite=overwrite)
-
-    def __repr__(self) -> str:
-        return text_frames("History", self._asdict(), attrs_of(self.events if self.updates is None else self.updates))
-
-    def _repr_html_(self) -> str:
-        """The size of each table and its origin, for notebooks."""
-        return html_frames("History", self._asdict(), attrs_of(self.events if self.updates is None else self.updates))
 
 
 @history_loader(UPDATE_HISTORY, NAMES, "source")
@@ -285,6 +278,7 @@ def _single(load: TableLoad, answer: Answer[bytes] | None, endpoint: Endpoint, w
 _TABLES: Final = ("verdicts", "views", "app_activity")
 
 
+@shown_by_rows
 class Verdicts(NamedTuple, Generic[Frame]):
     """The decisions of mediators in a part of the history.
 
@@ -297,13 +291,6 @@ class Verdicts(NamedTuple, Generic[Frame]):
     verdicts: Frame
     views: Frame
     app_activity: Frame
-
-    def __repr__(self) -> str:
-        return text_frames("Verdicts", self._asdict(), attrs_of(self.verdicts))
-
-    def _repr_html_(self) -> str:
-        """The size of each table and its origin, for notebooks."""
-        return html_frames("Verdicts", self._asdict(), attrs_of(self.verdicts))
 
 
 @history_loader(EVENT_HISTORY, _TABLES)

@@ -15,6 +15,7 @@ from ledgerframes.arguments import whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError, PagingError
+from ledgerframes.frames import shown_by_rows
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
 from ledgerframes.interfaces.ledger_answers import creation_members
@@ -33,6 +34,7 @@ _members = msgspec.json.Decoder(dict[str, Raw])
 _items = msgspec.json.Decoder(list[Raw])
 
 
+@shown_by_rows
 class LedgerTransaction(NamedTuple, Generic[Frame]):
     """A transaction, tree or reassignment of the ledger interface.
 
@@ -176,6 +178,7 @@ _LARGEST_PAGE: Final = 2**31 - 1
 _ENDPOINT: Final = str(UPDATES_PAGE)
 
 
+@shown_by_rows
 class LedgerHistory(NamedTuple, Generic[Frame]):
     """A part of a participant's history, as its parties saw it.
 
