@@ -25,13 +25,6 @@ def engine(history):
 
 
 @pytest.fixture(scope="session")
-def week():
-    """A network of eight days."""
-    with lf.sandbox(days=8, seed=7) as net:
-        yield net
-
-
-@pytest.fixture(scope="session")
 def three_days():
     """The books of another three days, from their raw items."""
     return Books(json.loads(one.rendered) for one in generate(4, 5_000).updates)

@@ -181,7 +181,8 @@ def test_private_transactions_are_verdicts_without_an_update(short):
     rows = verdicts.verdicts.assign(day=verdicts.verdicts.record_time.dt.floor("D"))
     accepted = rows[rows.result == "VERDICT_RESULT_ACCEPTED"]
 
-    assert lf.network_daily(history)[names].isna().all(axis=None)
+    without = lf.network_daily(history).set_index("time")
+    assert without[names].isna().all(axis=None)
     for given in (verdicts, verdicts.verdicts):
         days = lf.network_daily(history, verdicts=given).set_index("time")
         unseen = accepted[~accepted.update_id.isin(history.updates.update_id)]
@@ -190,7 +191,7 @@ def test_private_transactions_are_verdicts_without_an_update(short):
         assert days.rejected_requests.to_dict() == rejected.groupby("day").size().to_dict()
         costs = accepted.groupby("day").total_traffic_cost.apply(lambda costs: sorted(costs)[(len(costs) - 1) // 2])
         assert days.median_traffic_cost.to_dict() == costs.to_dict()
-        assert days.drop(columns=names).equals(lf.network_daily(history).set_index("time").drop(columns=names))
+        assert days.drop(columns=names).equals(without.drop(columns=names))
     # What began later, or ended earlier, would count too few.
     for part in (late, early):
         assert lf.network_daily(history, verdicts=part)[names].isna().all(axis=None)

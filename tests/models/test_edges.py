@@ -21,10 +21,10 @@ def part(net):
 
 
 @pytest.fixture(scope="module")
-def days(week):
-    """A network, and a range that cuts rounds at both of its ends."""
-    times = lf.load_updates(week, start="begin", progress=False).record_time
-    return week, times[len(times) // 3], times[2 * len(times) // 3]
+def days(switched, switched_history):
+    """A network, a range that cuts rounds at both of its ends, and what super validators earned in all."""
+    times = switched_history.updates["record_time"].to_pandas()
+    return switched, times[len(times) // 3], times[2 * len(times) // 3], lf.sv_rewards(switched_history)
 
 
 def test_edges_sum_what_began_before_and_what_is_open(part, net):
@@ -47,10 +47,9 @@ def test_edges_sum_what_began_before_and_what_is_open(part, net):
 
 @pytest.mark.parametrize("opened", [True, False], ids=["opening", "no opening"])
 def test_rounds_that_a_range_cuts_are_marked_and_the_others_are_those_of_the_whole_history(days, opened):
-    net, start, end = days
+    net, start, end, whole = days
     key = ["round", "opened_at", "sv", "beneficiary", "weight"]
     range_ = {"start": start, "end": end, "progress": False}
-    whole = lf.sv_rewards(lf.load_history(net, start="begin", progress=False))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IncompleteFiguresWarning)
         opening = lf.load_opening(net, at=start) if opened else None
