@@ -1,6 +1,7 @@
 """Networks that many tests read, and how Hypothesis runs."""
 
 import json
+import logging
 import sys
 from collections import Counter
 
@@ -67,6 +68,15 @@ def voted():
     """The transactions of three days with votes of every outcome, one for the second version of rewards; read only."""
     items = (json.loads(one.rendered) for one in generate(4, 7_000, reward_version="switch").updates)
     return [item for item in items if "events_by_id" in item]
+
+
+@pytest.fixture(autouse=True)
+def logger_as_before():
+    """The command line sets the level of the package's logger."""
+    logger = logging.getLogger("ledgerframes")
+    level = logger.level
+    yield
+    logger.setLevel(level)
 
 
 @pytest.fixture(autouse=True)

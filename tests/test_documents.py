@@ -11,6 +11,7 @@ import io
 import re
 import subprocess
 import sys
+from functools import reduce
 from hashlib import sha256
 
 import matplotlib.pyplot as plt
@@ -21,8 +22,10 @@ import ledgerframes as lf
 from ledgerframes.cli import app
 from tests.documents import PAGES, ROOT, commands, lines, python_blocks
 
-#: Pages whose examples take over four seconds.
-LONG = {"docs/gallery.md", "docs/howto/analysing.md", "docs/howto/objects.md"}
+#: Pages whose examples take over four seconds, or that show in many seconds what other tests have shown.
+LONG = {"docs/cheat-sheet.md", "docs/gallery.md", "docs/howto/analysing.md", "docs/howto/objects.md"}
+#: What stands at the beginning of a call in an example.
+ROOTS = {"lf": lf, "store": lf.types.Store, "net": lf.types.Network}
 #: A call that a table shows, such as `lf.plan(net, last="7d")`.
 _CALL = re.compile(r"`(lf|store)\.(\w+)\(([^`()]*)\)`")
 COMMANDS = sorted({tuple(words) for page in PAGES for words in commands(page) if not words[0].startswith("-")})
@@ -65,12 +68,39 @@ def test_a_command_is_one(words):
 @pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "howto"], ids=name_of)
 def test_calls_in_tables_can_be_made(page):
     for whose, name, rest in _CALL.findall(page.read_text(encoding="utf-8")):
-        call = ast.parse(f"call({rest.replace('…', '...')})", mode="eval").body
-        positional = [*({"store": ["self"]}.get(whose, [])), *call.args]
-        known = inspect.signature(getattr({"lf": lf, "store": lf.types.Store}[whose], name))
-        # Three dots stand for whatever else there is to give.
-        bind = known.bind_partial if any(map(_is_dots, call.args)) else known.bind
-        bind(*(one for one in positional if not _is_dots(one)), **{one.arg: None for one in call.keywords})
+        bind(ast.parse(f"{whose}.{name}({rest.replace('…', '...')})", mode="eval").body)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if name_of(page) in LONG], ids=name_of)
+def test_calls_of_a_page_that_takes_long_can_be_made(page):
+    trees = [ast.parse(block.code) for block in python_blocks(page)]
+    made = [bind(node) for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+
+    assert sum(made) > 3
+
+
+def bind(call):
+    """Whether a call is of ours; raises TypeError if what it calls does not take its arguments."""
+    root, *rest = names_of(call.func) or [""]
+    # What an interface of a network takes, `net.scan.updates(…)`, is not looked up.
+    if root not in ROOTS or len(rest) != 1 + (rest[:1] == ["plot"]):
+        return False
+    function = reduce(getattr, rest, ROOTS[root])
+    positional = [*(["self"] if isinstance(ROOTS[root], type) else []), *call.args]
+    known = inspect.signature(function)
+    named = {one.arg: None for one in call.keywords if one.arg}
+    # Three dots stand for whatever else there is to give, and so may `**options`.
+    some = any(map(_is_dots, call.args)) or len(named) < len(call.keywords)
+    (known.bind_partial if some else known.bind)(*(one for one in positional if not _is_dots(one)), **named)
+    return True
+
+
+def names_of(node):
+    """The names of `a.b.c`; none of what is no such chain."""
+    if isinstance(node, ast.Attribute):
+        before = names_of(node.value)
+        return [*before, node.attr] if before else []
+    return [node.id] if isinstance(node, ast.Name) else []
 
 
 def _is_dots(node):

@@ -1,6 +1,5 @@
 """Nothing is written through a link: where one lies in a file's place, it is refused or replaced, never followed."""
 
-import logging
 import os
 
 import pyarrow as pa
@@ -39,15 +38,6 @@ REPLACED = {
     "a ledger": ("world.json", lambda net, folder: net.sandbox.save(folder / "world.json")),
     "a recording": ("recording.json", lambda net, folder: lf.record(folder, net=net).close()),
 }
-
-
-@pytest.fixture(autouse=True)
-def logger_as_before():
-    """The command line sets the level of the package's logger."""
-    logger = logging.getLogger("ledgerframes")
-    level = logger.level
-    yield
-    logger.setLevel(level)
 
 
 @pytest.fixture

@@ -20,15 +20,6 @@ from tests.decoding.items import page_of, transaction
 EVIL = "\x1b[31m\x1b]0;owned\x07\x9b2J\rok\nERROR root: faked\u202egpj\u2066\x00\x7f<script>alert(1)</script>"
 
 
-@pytest.fixture(autouse=True)
-def logger_as_before():
-    """The command line sets the level of the package's logger."""
-    logger = logging.getLogger("ledgerframes")
-    level = logger.level
-    yield
-    logger.setLevel(level)
-
-
 @given(text=st.text())
 def test_visible_text_is_printable_and_printable_text_stays(text):
     shown = visible(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import subprocess
 import sys
@@ -81,8 +80,6 @@ def command(surroundings, tmp_path, monkeypatch, capsys):
         monkeypatch.setenv(name, surroundings[name])
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # typer sets its own
-    logger = logging.getLogger("ledgerframes")
-    level = logger.level
 
     def run(*arguments: object, **variables: str) -> Ended:
         with monkeypatch.context() as changed:
@@ -96,5 +93,4 @@ def command(surroundings, tmp_path, monkeypatch, capsys):
         assert TOKEN not in captured.out + captured.err
         return Ended(code if isinstance(code, int) else 1, captured.out, captured.err)
 
-    yield run
-    logger.setLevel(level)
+    return run
