@@ -16,6 +16,7 @@ from ledgerframes.apps.html_report.page import Section, page, table
 from ledgerframes.apps.html_report.report import stored_report_data
 from ledgerframes.apps.html_report.report_data import Period, ReportData
 from ledgerframes.apps.html_report.sections import SECTIONS, _releases, licenses
+from ledgerframes.number_format import amount_text
 from tests.rigs.servers import simulated
 
 TITLES = [
@@ -259,7 +260,7 @@ def test_the_first_screen_compares_a_period_with_the_one_before(filled, tmp_path
         flows = lf.mint_burn(filled, decimals="exact")
         burned = flows[flows.record_time >= begin].filter(like="burned_").sum().sum()
     assert shown["Burned"][0] == f"{burned:,f}"
-    assert shown["Supply"][0] == f"{lf.supply_per_round(filled, decimals='exact').total.iloc[-1]:,f}"
+    assert shown["Supply"][0] == f"{lf.supply(filled, decimals='exact').total[0]:,f}"
     assert "Balances cannot be computed" not in words
     whole = lf.reassignment_flows(filled.load("reassignments"))
     began = whole[whole.unassigned_at.fillna(whole.assigned_at) >= begin]
@@ -276,6 +277,23 @@ def test_a_period_reads_what_was_active_before_it_and_nothing_older(filled, monk
     monkeypatch.setattr(ReportData, "opening", None)
     with localcontext(prec=60):
         assert figures(period) == figures(stored_report_data(filled, middle))
+
+
+def test_coin_of_a_period_is_that_of_its_time_and_not_of_its_rounds(filled):
+    """A round that opened in a period mints after it, too, and the period begins within another one."""
+    times, us = filled.load("updates").record_time, pd.Timedelta("1us")
+    start, end = times.quantile(0.45), times.quantile(0.8)
+    with localcontext(prec=60):
+        before, after = (lf.supply(filled, at=time - us, decimals="exact").total[0] for time in (start, end))
+        flows = lf.mint_burn(filled, decimals="exact")
+        minted = flows[(flows.record_time >= start) & (flows.record_time < end)].filter(like="minted_").sum().sum()
+        for data in (stored_report_data(filled, start, end), stored_report_data(filled, start)):
+            supply = next(figure for figure in figures(data) if figure.name == "Supply")
+            now = after if data.end is not None else lf.supply(filled, decimals="exact").total[0]
+            assert (supply.value, supply.before) == (now, before)
+        words = re.sub(r"<[^>]*>", " ", "".join(SECTIONS["coin_supply"](stored_report_data(filled, start, end)).parts))
+    assert before < after
+    assert f"of the {amount_text(float(minted))} CC minted." in words
 
 
 @pytest.mark.long

@@ -115,8 +115,9 @@ def coin_supply(report_data: ReportData) -> list[str] | str:
     if rows["total"].isna().all():
         parts.append(text(f"The supply after each round is not known: for that {_FROM_BEGIN[5:]}.", quiet=True))
     columns = ["round", "opened_at", "minted", "burned", "net_change", "unexplained", "total"]
+    flows = report_data.of("mint_burn")  # a round that opens in a period mints after it, too
     return [
-        *parts, text(burned_of_minted(rows)), text(unexplained(rows["unexplained"])),
+        *parts, text(burned_of_minted(flows)), text(unexplained(flows["unexplained"])),
         *edges(report_data, "supply_per_round", "coins"),
         table(rows[columns].iloc[::-1], "The latest rounds, in CC", most=10), *_not_understood(rows),
     ]  # fmt: skip
@@ -143,7 +144,8 @@ def _worth(pairs: pd.Series) -> Decimal | None:
 
 def burned_of_minted(rows: pd.DataFrame) -> str:
     """The share of minted coin that was burned."""
-    minted, burned = total(rows["minted"]), total(rows["burned"])
+    kinds = ("minted_", "burned_")
+    minted, burned = (total(total(rows[name]) for name in rows if name.startswith(kind)) for kind in kinds)
     share = f"{float(burned / minted):.1%} of the {amount_text(float(minted))} CC minted" if minted else "none minted"
     return f"{amount_text(float(burned))} CC were burned, {share}."
 
@@ -171,7 +173,7 @@ def unexplained(changes: pd.Series) -> str:
     """The part of the change in supply that minting and burning do not explain."""
     unknown = int(changes.isna().sum())
     sentence = f"Minting and burning leave {amount_text(float(total(changes)))} CC of the change in supply unexplained"
-    return sentence + (f"; in {plural(unknown, 'round')} that is not known." if unknown else ".")
+    return sentence + (f"; in {plural(unknown, 'update')} that is not known." if unknown else ".")
 
 
 def _not_understood(rows: Any) -> list[str]:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ledgerframes.apps.html_report.page import Section, escape, text
 from ledgerframes.apps.html_report.report_data import Period, ReportData
-from ledgerframes.errors import InputError, LedgerframesError
+from ledgerframes.errors import LedgerframesError
 from ledgerframes.number_format import amount_text, count_text, plural
 
 Amount = int | Decimal | None
@@ -182,23 +182,30 @@ _MEASURES: Final[tuple[tuple[str, str, Measure], ...]] = (
 
 def _states(report_data: ReportData) -> list[Figure]:
     """The state at the end of the period, compared with its beginning."""
-    states: list[Figure] = []
-    try:
-        rows = report_data.table("supply_per_round")
-        known = rows[rows["total"].notna() & rows["opened_at"].notna()]
-        until = Period(None, report_data.period.end).of(known, "opened_at")
-        start = report_data.period.start
-        earlier = Period(None, start).of(known, "opened_at") if start is not None else until.iloc[:0]
-        value = until["total"].iloc[-1] if len(until) else None
-        price = until["amulet_price_usd"].iloc[-1] if len(until) else None
-        usd = value * price if isinstance(value, Decimal) and isinstance(price, Decimal) else None
-        states.append(Figure("Supply", "CC", value, earlier["total"].iloc[-1] if len(earlier) else None, usd))
-    except InputError:
-        states.append(Figure("Supply", "CC", None))
     explained = Figure(
         "Unexplained", "CC of the change of supply", _known(_unexplained, report_data, report_data.period)[0]
     )
-    return [*states, explained, _validators(report_data)]
+    try:
+        supply = _supply(report_data)
+    except LedgerframesError:
+        supply = Figure("Supply", "CC", None)
+    return [supply, explained, _validators(report_data)]
+
+
+def _supply(report_data: ReportData) -> Figure:
+    """The supply at the end of the period and at its beginning: that of the known history less what changed since."""
+    start, end = report_data.period.start, report_data.period.end
+    whole, flows = report_data.table("supply")["total"].iloc[0], report_data.table("mint_burn")
+
+    def at(time: pd.Timestamp | None) -> Decimal | None:
+        later = [] if time is None else flows.loc[flows["record_time"] >= time, "net_change"]
+        return whole - total(later) if all(isinstance(change, Decimal) for change in later) else None
+
+    value = at(end)
+    rounds = Period(None, end).of(report_data.table("supply_per_round"), "opened_at")
+    price = rounds["amulet_price_usd"].iloc[-1] if len(rounds) else None
+    usd = value * price if isinstance(value, Decimal) and isinstance(price, Decimal) else None
+    return Figure("Supply", "CC", value, None if start is None else at(start), usd)
 
 
 def _validators(report_data: ReportData) -> Figure:
