@@ -123,6 +123,19 @@ def assert_missed(store, net, name):
             call()
 
 
+def test_a_damaged_checkpoint_is_said_with_what_repairs_it(store, whole, net):
+    store.compact()
+    checkpoint = next((store._lake.folder / "events" / "_delta_log").glob("*.checkpoint.parquet"))
+    checkpoint.write_bytes(checkpoint.read_bytes()[:100])
+    for use in (store.check, lambda: store.load("events"), lambda: store.sync(net)):
+        with pytest.raises(lf.errors.StoreError, match=r"store\.repair\(\)"):
+            use()
+    store.repair()
+    store.sync(net, on_error="reject")
+
+    pd.testing.assert_frame_equal(rows_of(store, "events"), whole[1]["events"])
+
+
 @pytest.mark.parametrize("content", [None, b"", b'{"content":{"format":4},"crc32":1}'], ids=["gone", "empty", "other"])
 def test_a_lost_list_of_tables_is_said_and_made_again(store, net, content):
     place = store._lake.folder / "lake.json"

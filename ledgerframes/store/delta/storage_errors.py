@@ -90,4 +90,5 @@ def _advice(text: str) -> str:
         return "The object store cannot be reached: check the endpoint in storage_options and the network"
     if "permission" in lowered or "read-only" in lowered or "os error 13" in lowered or "os error 30" in lowered:
         return "The folder cannot be written: check its owner and permissions, or open a store elsewhere"
-    return "What was committed before stays; fix the storage, or restore the folder from a copy, and run sync again"
+    remedy = "fix the storage, restore the folder from a copy or run store.repair(), and then sync again"
+    return f"What was committed before stays; {remedy}"
