@@ -42,9 +42,14 @@ OPERATIONS = {
 
 
 @pytest.fixture(scope="module")
-def history():
+def world():
     with lf.sandbox(updates=300) as net:
-        yield lf.load_history(net, progress=False)
+        yield net
+
+
+@pytest.fixture(scope="module")
+def history(world):
+    return lf.load_history(world, progress=False)
 
 
 def outcome(operation, rows):
@@ -59,7 +64,7 @@ def outcome(operation, rows):
     return "as text" if kind == "str" else "exact"
 
 
-def test_a_function_that_needs_every_digit_refuses_floats(history):
+def test_a_function_that_needs_every_digit_refuses_floats(world, history):
     rounded = lf.holdings_from_events(*history[1:])
     exact = lf.holdings_from_events(*history[1:], decimals="exact")
 
@@ -67,16 +72,14 @@ def test_a_function_that_needs_every_digit_refuses_floats(history):
         with pytest.raises(lf.errors.InputError, match=r'floats in .*lf\.load_holdings_summary\(…, decimals="exact"\)'):
             refused()
     assert lf.reconcile_holdings(exact, exact).empty
-    with lf.sandbox(updates=50) as net:
-        supplies = lf.load_instruments(net)
+    supplies = lf.load_instruments(world)
     with pytest.raises(lf.errors.InputError, match=r'lf\.load_instruments\(…, decimals="exact"\)'):
         lf.instrument_supply(supplies)
 
 
-def test_floats_without_any_digit_are_nulls():
-    with lf.sandbox(updates=50) as net:
-        summary = lf.load_holdings_summary(net, ["nobody::12"])
-        supplies = lf.load_instruments(net).assign(total_supply=float("nan"))
+def test_floats_without_any_digit_are_nulls(world):
+    summary = lf.load_holdings_summary(world, ["nobody::12"])
+    supplies = lf.load_instruments(world).assign(total_supply=float("nan"))
 
     assert summary.total_unlocked_coin.dtype == "float64"
     assert lf.holding_fees(summary).notional_fees.isna().all()
@@ -143,17 +146,16 @@ KINDS = {"float": "float64", "exact": "Decimal", "arrow": "decimal128(38, 10)[py
 
 @pytest.mark.long(quick=2)
 @pytest.mark.parametrize("form", FORMS)
-def test_a_network_decides_how_amounts_are_held(form):
-    with lf.sandbox(updates=300) as world:
-        box = world.sandbox
-        with lf.connect(scan_url=box.scan_url, registry_url=box.registry_url, decimals=form) as net:
-            history = lf.load_history(net, progress=False)
-            assert kind_of(lf.load_instruments(net).total_supply) == KINDS[form]
-            assert kind_of(lf.rewards(history).amount) == KINDS[form]
-            assert kind_of(lf.holdings_from_events(*history[1:]).total_coin_holdings) == KINDS[form]
-            assert kind_of(lf.rewards(history, decimals="exact").amount) == "Decimal"
-            assert kind_of(lf.load_instruments(net, decimals="string").total_supply) == "str"
-            assert str(lf.rewards(history, as_="arrow")["amount"].type) == "decimal128(38, 10)"
+def test_a_network_decides_how_amounts_are_held(world, form):
+    box = world.sandbox
+    with lf.connect(scan_url=box.scan_url, registry_url=box.registry_url, decimals=form) as net:
+        history = lf.load_history(net, progress=False)
+        assert kind_of(lf.load_instruments(net).total_supply) == KINDS[form]
+        assert kind_of(lf.rewards(history).amount) == KINDS[form]
+        assert kind_of(lf.holdings_from_events(*history[1:]).total_coin_holdings) == KINDS[form]
+        assert kind_of(lf.rewards(history, decimals="exact").amount) == "Decimal"
+        assert kind_of(lf.load_instruments(net, decimals="string").total_supply) == "str"
+        assert str(lf.rewards(history, as_="arrow")["amount"].type) == "decimal128(38, 10)"
 
 
 def test_a_profile_decides_how_amounts_are_held(tmp_path, monkeypatch):

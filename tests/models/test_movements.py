@@ -78,7 +78,8 @@ def test_ranges_add_up_to_what_they_mint_and_burn_and_have_no_balance(history):
     for _ in range(4):
         first, last = sorted(rng.sample(starts, 2))
         part = history.events.slice(first, last - first).replace_schema_metadata(None)
-        entries, flows = (function(part, decimals="exact") for function in (lf.movements, lf.mint_burn))
+        with together(part) as inputs:
+            entries, flows = (function(inputs, decimals="exact") for function in (lf.movements, lf.mint_burn))
 
         for update_id, own in entries.groupby("update_id"):
             net = flows.net_change[flows.update_id == update_id].iloc[0]
