@@ -40,6 +40,8 @@ _TABLES: Final = re.compile(
     r"\bstore\.(sync|derive)\((?:net, )?(?:tables=)?\[['\"](\w+)['\"]\](?:, parties=\[\.\.\.\])?\)"
 )
 _LAKE: Final = re.compile(r"\bstore\.(sync|derive|check|repair|verify|compact|syncs)\((?:net)?\)")
+_COMPUTE: Final = re.compile(r"\blf\.(\w+)\(store\)")
+_LOAD: Final = re.compile(r"\blf\.load_(\w+)\(net\)")
 #: A duration is a text in a shell.
 _TIMEDELTA: Final = re.compile(r",(?: or)? as a timedelta")
 #: The state before a range can only be given in Python.
@@ -157,6 +159,7 @@ def of_the_shell(message: str, options: Set[str], *, partial: bool) -> str:
     message = _TABLES.sub(
         lambda call: f"ledgerframes {call[1]} LAKE {'--tables ' if call[1] == 'sync' else ''}{call[2]}", message
     )
+    message = _LOAD.sub(r"ledgerframes load \1", _COMPUTE.sub(r"ledgerframes \1 LAKE", message))
     message = _LAKE.sub(r"ledgerframes \1 LAKE", message).replace("lf.models()", "ledgerframes model")
     argument = rf"(?<![\w.-])({'|'.join(sorted(options, key=len, reverse=True))})="
     message = re.sub(rf"{argument}True\b", lambda found: option_of(found[1]), message)

@@ -168,8 +168,8 @@ def test_sync_derives_what_it_is_told_and_later_what_is_there(command, tmp_path)
     [
         (["derive", "nowhere", "rewards"], "is not a lake yet"),
         (["derive", "LAKE", "reward"], "did you mean 'rewards'"),
-        (["derive", "LAKE", "supply"], "lf.supply(store)"),
-        (["sync", "LAKE", "--derive", "supply", "--scan-url", "http://127.0.0.1:1"], "lf.supply(store)"),
+        (["derive", "LAKE", "supply"], "ledgerframes supply LAKE"),
+        (["sync", "LAKE", "--derive", "supply", "--scan-url", "http://127.0.0.1:1"], "ledgerframes supply LAKE"),
     ],
     ids=["no lake", "a misspelling", "a table that is not kept", "a sync's"],
 )
