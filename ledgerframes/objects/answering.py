@@ -8,12 +8,31 @@ from typing import Final
 
 import httpx
 import msgspec
+from msgspec import Struct
 
 from ledgerframes.objects.folder_history import FolderHistory
-from ledgerframes.objects.page_body import PageBody
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.timestamps import parse_timestamp
 
 _ROUTE: Final = ("POST", "/v2/updates")
 _JSON: Final = {"content-type": "application/json"}
+
+
+class _After(Struct):
+    after_migration_id: int
+    after_record_time: str
+
+    @property
+    def cursor(self) -> Cursor:
+        return Cursor(self.after_migration_id, parse_timestamp(self.after_record_time)[0])
+
+
+class _Body(Struct):
+    """The body of a request that this package has made."""
+
+    page_size: int
+    after: _After | None = None
+    daml_value_encoding: str = "compact_json"
 
 
 class FolderAnswers(httpx.BaseTransport):
@@ -33,10 +52,11 @@ class FolderAnswers(httpx.BaseTransport):
         method, path = _ROUTE
         if request.method != method or not request.url.path.endswith(path):
             return _refusal(501, "objects hold the history of updates and nothing else; connect to a scan for this")
-        body = PageBody.read(request.content)
-        if body.encoding != "compact_json":
-            return _refusal(400, f"objects are compact_json, not {body.encoding}")
-        return httpx.Response(200, headers=_JSON, content=self._history.page(body.after, body.size))
+        body = msgspec.json.decode(request.content, type=_Body)
+        if body.daml_value_encoding != "compact_json":
+            return _refusal(400, f"objects are compact_json, not {body.daml_value_encoding}")
+        after = None if body.after is None else body.after.cursor
+        return httpx.Response(200, headers=_JSON, content=self._history.page(after, body.page_size))
 
     def close(self) -> None:
         """Close every object, and remove copies."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Final
 
 from ledgerframes.errors import InputError
-from ledgerframes.objects.segments import Segment
+from ledgerframes.objects.segments import Segment, segments_of
 from ledgerframes.objects.sources import StoredObject
 from ledgerframes.timestamps import format_trimmed
 
@@ -24,9 +23,10 @@ def contiguous(objects: Sequence[StoredObject], place: str) -> tuple[StoredObjec
     Raises:
         InputError: an object is missing, or segments overlap in part.
     """
-    chain = _chain(_whole_segments(objects, place))
+    segments = _whole_segments(objects, place)
+    chain = _chain(segments)
     last = chain[-1].up_to
-    later = [segment for segment in _whole_segments(objects, place) if segment.up_to > last]
+    later = [segment for segment in segments if segment.up_to > last]
     if later:
         _refuse(last, later, place)
     return tuple(stored for segment in chain for stored in segment.objects)
@@ -38,19 +38,14 @@ def _whole_segments(objects: Sequence[StoredObject], place: str) -> list[Segment
     Raises:
         InputError: a segment lacks an object.
     """
-    segments = []
-    ordered = sorted(objects, key=lambda stored: stored.name)
-    for (after, up_to), group in groupby(ordered, key=lambda stored: (stored.name.after, stored.name.up_to)):
-        own = tuple(group)
-        numbers = {stored.name.number for stored in own}
-        missing = next((number for number in range(len(own)) if number not in numbers), None)
-        if missing is not None:
-            folder = str(own[0].name).rpartition("/")[0]
+    segments = segments_of(objects)
+    for segment in segments:
+        if segment.missing is not None:
+            last = segment.objects[-1].name
             raise InputError(
-                f"{place}: in the segment {folder}, object {missing} is missing and object {max(numbers)} exists; add"
-                " it, or leave the segment out by start= or end="
+                f"{place}: in the segment {str(last).rpartition('/')[0]}, object {segment.missing} is missing and"
+                f" object {last.number} exists; add it, or leave the segment out by start= or end="
             )
-        segments.append(Segment(after, up_to, own))
     return segments
 
 

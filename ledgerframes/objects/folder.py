@@ -7,7 +7,6 @@ import hmac
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -62,7 +61,7 @@ class FolderObjects:
             StoreError: the disk has no room for it.
         """
         if self.cache is not None:
-            self.cache.fetch(_file(stored), self._copier(stored))
+            self.cache.fetch(_file(stored), partial(self._copy_to, stored))
         elif stored.digest and stored.location not in self._checked:
             with _readable(stored, self.place):
                 digest = self._copy(stored, lambda _: None)
@@ -72,7 +71,7 @@ class FolderObjects:
     def opened(self, stored: StoredObject) -> AbstractContextManager[Any]:
         """The compressed bytes of an object."""
         if self.cache is not None:
-            return self.cache.opened(_file(stored), self._copier(stored))
+            return self.cache.opened(_file(stored), partial(self._copy_to, stored))
         self.fetch(stored)
         with _readable(stored, self.place):
             opened: AbstractContextManager[Any] = self.files.open_input_file(stored.location)
@@ -89,9 +88,6 @@ class FolderObjects:
         with file:
             lines = read_lines(file, str(stored.name), lines=1, most=1)
             return next((batch[0] for batch in lines), None)
-
-    def _copier(self, stored: StoredObject) -> Callable[[Path], None]:
-        return partial(self._copy_to, stored)
 
     def _copy_to(self, stored: StoredObject, target: Path) -> None:
         """Copy an object from object storage; the file appears once it is complete.
@@ -284,8 +280,3 @@ def _check_room(folder: Path, length: int, stored: StoredObject) -> None:
 
 def _file(stored: StoredObject) -> str:
     return f"{hashlib.sha256(os.fsencode(stored.location)).hexdigest()}.zstd"
-
-
-def temporary_folder() -> Path:
-    """A new folder for objects, which no other user can read."""
-    return Path(tempfile.mkdtemp(prefix="ledgerframes-objects-"))

@@ -39,21 +39,6 @@ _LEAVING: Final = 1.0
 Lines = tuple[StoredObject, int, list[bytes]]
 
 
-@dataclass(frozen=True)
-class ObjectPage:
-    """Some lines of an object as a page.
-
-    Attributes:
-        page: the items.
-        stored: the object.
-        line: the number of the first one in the object, from 1.
-    """
-
-    page: HistoryPage
-    stored: StoredObject
-    line: int
-
-
 @dataclass
 class ObjectReader:
     """Decides which items of objects belong to a read of one window, each once.
@@ -148,18 +133,20 @@ def read_objects(source: ObjectSource, reader: ObjectReader, *, lines: int = MAX
     reader.beyond = any(one.name.up_to >= up_to for one in stored)
     # A list begins with the object that contains a time, so there is none before an object that begins later.
     whole = bool(stored) and (after <= EARLIEST or stored[0].name.after > after)
-    for page in object_pages(source, stored, lines=lines):
+    for page, name in object_pages(source, stored, lines=lines):
         if whole and reader.first is None:
-            reader.first = page.page.page_index.cursors[0]
-        rows = reader.take(page.page.page_index, str(page.stored.name))
+            reader.first = page.page_index.cursors[0]
+        rows = reader.take(page.page_index, name)
         if rows:
-            yield PageRows(page.page, rows, source.place, PageQuery(None, lines), Outcome.MORE)
+            yield PageRows(page, rows, source.place, PageQuery(None, lines), Outcome.MORE)
         if reader.done:
             return
 
 
-def object_pages(source: ObjectSource, stored: Sequence[StoredObject], *, lines: int) -> Generator[ObjectPage]:
-    """The lines of objects as pages; the next object is fetched meanwhile.
+def object_pages(
+    source: ObjectSource, stored: Sequence[StoredObject], *, lines: int
+) -> Generator[tuple[HistoryPage, str]]:
+    """The lines of objects as pages, each with its object's name; the next object is fetched meanwhile.
 
     Raises:
         RequestError: an object could not be fetched.
@@ -167,7 +154,7 @@ def object_pages(source: ObjectSource, stored: Sequence[StoredObject], *, lines:
     """
     with closing(object_lines(source, stored, lines=lines)) as batches:
         for one, line, batch in batches:
-            yield ObjectPage(page_of_lines(batch, str(one.name), line), one, line)
+            yield page_of_lines(batch, str(one.name), line), str(one.name)
 
 
 def object_lines(source: ObjectSource, stored: Sequence[StoredObject], *, lines: int) -> Generator[Lines]:
@@ -190,7 +177,11 @@ def object_lines(source: ObjectSource, stored: Sequence[StoredObject], *, lines:
             fetching.fetch(one)
             if following:
                 pending = spawn(partial(fetching.fetch, following[0]), "ledgerframes-object")
-            yield from _lines_of(fetching, one, lines)
+            line = 1
+            with fetching.opened(one) as file:
+                for batch in read_lines(file, str(one.name), lines=lines, most=PAGE_BYTES):
+                    yield one, line, batch
+                    line += len(batch)
     finally:
         # Also if the caller stops early: the download under way must not outlive the read.
         stop.set()
@@ -214,16 +205,6 @@ def listed_times(window: Window) -> tuple[int, int]:
     up_to = min(up_to + 1, LATEST)
     after = min(max(after, EARLIEST), LATEST - 1)
     return after, max(up_to, after + 1)
-
-
-def _lines_of(
-    source: ObjectSource, stored: StoredObject, lines: int
-) -> Iterator[tuple[StoredObject, int, list[bytes]]]:
-    name, line = str(stored.name), 1
-    with source.opened(stored) as file:
-        for batch in read_lines(file, name, lines=lines, most=PAGE_BYTES):
-            yield stored, line, batch
-            line += len(batch)
 
 
 def page_of_lines(batch: list[bytes], name: str, line: int = 1) -> HistoryPage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -15,7 +16,7 @@ from ledgerframes.errors import InputError
 from ledgerframes.network import Network
 from ledgerframes.objects.answering import FolderAnswers
 from ledgerframes.objects.contiguous import contiguous
-from ledgerframes.objects.folder import folder_objects, temporary_folder
+from ledgerframes.objects.folder import folder_objects
 from ledgerframes.objects.folder_history import FolderHistory
 from ledgerframes.paging.cursor import When
 from ledgerframes.timestamps import EARLIEST, LATEST, to_micros
@@ -70,7 +71,8 @@ def open_objects(
     high = LATEST if end is None else to_micros(end, "end")
     if low >= high:
         raise InputError(f"end={end!r} is not after start={start!r}; a range includes start and excludes end")
-    temporary = temporary_folder() if "://" in place else None
+    # No other user can read it.
+    temporary = Path(tempfile.mkdtemp(prefix="ledgerframes-objects-")) if "://" in place else None
     source = folder_objects(place, dict(storage_options or {}), temporary)
     wanted = [one for one in source.objects if one.name.up_to >= low and one.name.after < high]
     if not wanted:

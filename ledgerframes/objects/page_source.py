@@ -100,7 +100,7 @@ class ObjectIndex:
             raise InputError(
                 f"source='objects': {source.place} has no objects; give source='auto', which reads pages then"
             )
-        segments = tuple(segments_of(objects or ()))
+        segments = tuple(one for one in segments_of(objects or ()) if one.missing is None)
         _log.info("%s lists %d segments as objects", source.place, len(segments))
         return cls(source, segments, settle, objects[0].server if objects else "", ahead)
 

@@ -47,16 +47,18 @@ class Segment:
     up_to: int
     objects: tuple[StoredObject, ...]
 
+    @property
+    def missing(self) -> int | None:
+        """The number of its first object that is not there; None if it is complete, judging by their numbers."""
+        numbers = {stored.name.number for stored in self.objects}
+        return next((number for number in range(len(self.objects)) if number not in numbers), None)
+
 
 def segments_of(objects: Iterable[StoredObject]) -> list[Segment]:
-    """The complete segments, judging by object numbers, in order."""
+    """The segments of some objects, each name once, in order; an object may be missing."""
     ordered = sorted(objects, key=lambda stored: stored.name)
-    segments = []
-    for (after, up_to), group in groupby(ordered, key=lambda stored: (stored.name.after, stored.name.up_to)):
-        own = tuple(group)
-        if after < up_to and [stored.name.number for stored in own] == list(range(len(own))):
-            segments.append(Segment(after, up_to, own))
-    return segments
+    grouped = groupby(ordered, key=lambda stored: (stored.name.after, stored.name.up_to))
+    return [Segment(after, up_to, tuple(own)) for (after, up_to), own in grouped if after < up_to]
 
 
 @dataclass

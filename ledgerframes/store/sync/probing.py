@@ -149,15 +149,12 @@ def first_after(
 def migrations_after(source: PageSource, after: Cursor | None) -> Iterator[Cursor]:
     """The first cursor of every migration after a cursor; sends one request per migration, and one more."""
     for _ in range(MIGRATIONS):
-        answer = source.send_page(PageQuery(after, 1))
-        cursors = answer.value.page_index.cursors
-        if not cursors:
+        first = first_after(source, after, Proofs(0))
+        if first is None:
             return
-        if after is not None and cursors[0] <= after:
-            raise ignores_cursor(source, answer.server, after, cursors[0])
-        yield cursors[0]
+        yield first
         # Higher migration ids count as later, so this skips the rest of the migration in one request.
-        after = Cursor(cursors[0].migration_id, LATEST)
+        after = Cursor(first.migration_id, LATEST)
     raise PagingError(
         f"{source.history.endpoint}: the server shows more than {MIGRATIONS} migrations, the last of them {after}; it"
         " invents them on request"

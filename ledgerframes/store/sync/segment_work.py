@@ -100,12 +100,12 @@ def _read(task: SegmentTask, files: RowFiles) -> SegmentRows:
         if segment is None:
             return SegmentRows(failed="it is not listed any more")
         with closing(object_pages(index.source, segment.objects, lines=MAXIMUM)) as pages:
-            for page in pages:
-                cursors = page.page.page_index.cursors
-                rows = reader.take(page.page.page_index, str(page.stored.name))
+            for page, name in pages:
+                cursors = page.page_index.cursors
+                rows = reader.take(page.page_index, name)
                 if rows:
                     first, last = cursors[rows[0]].micros if first is None else first, cursors[rows[-1]].micros
-                    files.add(UPDATE_HISTORY.decode_pages([(page.page.content, rows)]).batches)
+                    files.add(UPDATE_HISTORY.decode_pages([(page.content, rows)]).batches)
                 later += [cursor for cursor in cursors if cursor.migration_id > task.interval.migration_id][:1]
                 if reader.done:
                     break
