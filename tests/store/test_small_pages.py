@@ -11,8 +11,8 @@ from ledgerframes.interfaces.history import read_pages
 from ledgerframes.paging.cursor import Window
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.sync.fetched import Fetched
 from ledgerframes.store.sync.gathering import Gathering, PageDecoder
+from ledgerframes.store.sync.shards import Fetched
 from tests.store.conftest import BEGIN, assert_same
 
 

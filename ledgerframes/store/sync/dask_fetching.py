@@ -21,9 +21,9 @@ from ledgerframes.objects.segments import Segment
 from ledgerframes.store.coverage import BEGINNING, Interval, beyond
 from ledgerframes.store.engines import worker_count
 from ledgerframes.store.history_tables import HistoryTables
-from ledgerframes.store.sync.fetched import Fetched, Opening
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.segment_work import SegmentRows, SegmentTask, read_segment
+from ledgerframes.store.sync.shards import Fetched, Opening
 from ledgerframes.timestamps import DAY
 
 _log = logging.getLogger("ledgerframes.store")

@@ -19,12 +19,11 @@ from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Mode, Outcome, Reading
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import Interval, beyond, window_of
-from ledgerframes.store.sync.fetched import Fetched, Opening
 from ledgerframes.store.sync.gathering import Gathering
 from ledgerframes.store.sync.probing import Prober, first_after
 from ledgerframes.store.sync.scheduling import IDLE, Idle, Scheduler
 from ledgerframes.store.sync.servers import AgreedServers
-from ledgerframes.store.sync.shards import Shard
+from ledgerframes.store.sync.shards import Fetched, Shard
 
 _log = logging.getLogger("ledgerframes.store")
 # So that all workers end at about the same time; every cut costs up to one wasted page.
@@ -128,7 +127,7 @@ class Fetcher:
             sender = likely_sender(session)
             if shard.backlog and self.prober.needed(sender, shard.read_to):
                 for _ in self.prober.probes(sender, shard.cursor):
-                    yield _progress(shard), None
+                    yield shard.progress, None
             began, cpu = time.perf_counter(), time.thread_time()
             page: PageRows | None = None
             try:
@@ -136,7 +135,7 @@ class Fetcher:
             except PartialResultError as error:
                 _log.warning("%s", error)
                 self.left.append(str(error))
-                fetched, more = _progress(shard), False
+                fetched, more = shard.progress, False
             except (PagingError, DecodeError) as error:
                 # The only server left: reading on without it is impossible.
                 if not self.source.leave_out(session.last_server, error):
@@ -145,7 +144,7 @@ class Fetcher:
                 rest = shard.interval._replace(lo=shard.settled)
                 shard.reader = self._reader(rest)
                 session = HistorySession(self.source, shard.reader)
-                fetched = _progress(shard)
+                fetched = shard.progress
             if not more:
                 self._done()
                 fetched = replace(fetched, ended=True)
@@ -167,7 +166,7 @@ class Fetcher:
         if (more or not behind) and self._is_pruned(shard, page, mode):
             rest = self._pruned(shard, session.end() if behind else None)
             if rest is None:  # the page lies after the pruned part
-                return _progress(shard), replace(page, rows=[]), False
+                return shard.progress, replace(page, rows=[]), False
             page, more = rest, False
         cursors = page.page.page_index.cursors
         # A page without the group held back from the one before, from the same URL, shows less, too.
@@ -181,11 +180,11 @@ class Fetcher:
         if isinstance(mode, Reading) and page.outcome is not Outcome.BEHIND:
             # Also a page for the same place: it overlaps one that overlaps none itself.
             if not holds_back or shard.opened == (page.query.after,):
-                fetched = replace(fetched, openings=(_opening(shard, page, giver),))
+                fetched = replace(fetched, openings=(shard.opening(page, giver),))
                 shard.opened = (page.query.after,)
             elif mode.cursor is not None and shard.proven < mode.cursor.micros - 1:
                 # The held-back group joins the two, but late items before it may have been pruned meanwhile.
-                opening = _opening(shard, page, giver)
+                opening = shard.opening(page, giver)
                 fetched = replace(fetched, openings=(opening._replace(lo=max(opening.lo, shard.proven)),))
             shard.proven = final
         if more:
@@ -223,7 +222,7 @@ class Fetcher:
         shard.note(page)
         exhausted = page.outcome is Outcome.END or following is not None
         return replace(
-            _progress(shard), span=span, following=following, server=page.server, breaks=breaks, exhausted=exhausted
+            shard.progress, span=span, following=following, server=page.server, breaks=breaks, exhausted=exhausted
         )
 
     def _spent(self, seconds: float, cpu_seconds: float) -> None:
@@ -260,18 +259,3 @@ class Fetcher:
         rest = shard.shorten(cuts[0])
         for lo, hi in zip(cuts, ends, strict=True):
             self._put(self._shard(rest._replace(lo=lo, hi=hi), top=min(hi, top)))
-
-
-def _opening(shard: Shard, page: PageRows, giver: str) -> Opening:
-    migration_id = shard.interval.migration_id
-    own = [cursor.micros for cursor in page.page.page_index.cursors if cursor.migration_id == migration_id]
-    after = page.query.after
-    lo = after.micros if after is not None and after.migration_id == migration_id else shard.interval.lo
-    return Opening(giver, migration_id, lo, min(own, default=None))
-
-
-def _progress(shard: Shard) -> Fetched:
-    """The progress of a shard, without a page."""
-    read = shard.interval._replace(hi=shard.read_to)
-    nothing = shard.interval._replace(lo=shard.read_to, hi=shard.read_to)
-    return Fetched(shard.key, read, shard.settled, nothing)

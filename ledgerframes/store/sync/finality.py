@@ -10,7 +10,7 @@ from ledgerframes.store.coverage import BEGINNING, CLOSED
 from ledgerframes.store.coverage_document import Begin, ShardProgress
 from ledgerframes.store.history_tables import Decoded
 from ledgerframes.store.sync.agreement import Agreement
-from ledgerframes.store.sync.fetched import Fetched, Opening
+from ledgerframes.store.sync.shards import Fetched, Opening
 from ledgerframes.store.sync.stored_rows import StoredRows
 
 

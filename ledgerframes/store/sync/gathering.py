@@ -12,8 +12,8 @@ import pyarrow as pa
 from ledgerframes.decoding.paged_histories import TOGETHER, UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, LedgerframesError
 from ledgerframes.interfaces.history import PageRows
-from ledgerframes.store.sync.fetched import Fetched
 from ledgerframes.store.sync.rejects import RejectingDecoder
+from ledgerframes.store.sync.shards import Fetched
 
 # Bytes over all shards, so that hundreds of workers do not hold hundreds of megabytes.
 _ALTOGETHER: Final = 16_000_000

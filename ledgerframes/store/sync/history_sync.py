@@ -35,13 +35,13 @@ from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.beginnings import FIRST
 from ledgerframes.store.sync.committing import Committer
 from ledgerframes.store.sync.compare import Comparison, DisagreesError
-from ledgerframes.store.sync.fetched import Fetched
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.first_update import first_update
 from ledgerframes.store.sync.gathering import PageDecoder
 from ledgerframes.store.sync.probing import MIGRATIONS, Prober, migrations_after
 from ledgerframes.store.sync.request import SyncRequest
+from ledgerframes.store.sync.shards import Fetched
 from ledgerframes.timestamps import DAY, EARLIEST, LATEST, format_timestamp
 
 _log = logging.getLogger("ledgerframes.store")
