@@ -25,8 +25,8 @@ _LONGEST_SHOWN: Final = 100
 _UNITS: Final = {
     unit: micros
     for units, micros in (
-        ("us", 1),
-        ("ms", 1_000),
+        ("us micro micros microsecond microseconds", 1),
+        ("ms milli millis millisecond milliseconds", 1_000),
         ("s sec secs second seconds", 1_000_000),
         ("m min mins minute minutes", 60_000_000),
         ("h hr hrs hour hours", 3_600_000_000),
@@ -292,7 +292,7 @@ def _micros(value: Any) -> int | None:
         # pandas' NaT is a timedelta that differs from itself
         return value // timedelta(microseconds=1) if value == value else None
     if isinstance(value, str):
-        return _spelled(value)
+        return spelled_duration(value)
     if _kind(value) == "m":
         return int(value.astype("timedelta64[us]").astype("int64"))
     whole = _index(value)
@@ -303,7 +303,8 @@ def _micros(value: Any) -> int | None:
     return int(float(value) * 1e6)
 
 
-def _spelled(value: str) -> int | None:
+def spelled_duration(value: str) -> int | None:
+    """A duration in words, such as `1h 30min`, as microseconds; None if it is none."""
     if value.strip() == "0":
         return 0
     if _DURATION.fullmatch(value) is None:
@@ -315,7 +316,7 @@ def _spelled(value: str) -> int | None:
         if known is None:
             return None
         micros += float(number) * known
-    return int(micros)
+    return int(micros) if math.isfinite(micros) else None
 
 
 def suggesting(function: Callable[P, R]) -> Callable[P, R]:

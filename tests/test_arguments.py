@@ -102,7 +102,7 @@ def test_what_is_not_a_whole_number_in_bounds_is_refused(value):
         ("1h", 3_600 * SECOND), ("1 day", 86_400 * SECOND), ("90s", 90 * SECOND), ("1 week", 604_800 * SECOND),
         ("5min", 300 * SECOND), ("2 Hours", 7_200 * SECOND), ("1h 30min", 5_400 * SECOND), ("1.5s", 1_500_000),
         (timedelta(minutes=1), 60 * SECOND), (pd.Timedelta("1 day"), 86_400 * SECOND), (60, 60 * SECOND),
-        (0.5, 500_000), (np.int64(60), 60 * SECOND), (np.float64(0.5), 500_000),
+        ("500 milliseconds", 500_000), (0.5, 500_000), (np.int64(60), 60 * SECOND), (np.float64(0.5), 500_000),
         (np.timedelta64(5, "s"), 5 * SECOND), (np.timedelta64(5_000_000_000, "ns"), 5 * SECOND),
     ],
     ids=repr,
@@ -115,7 +115,7 @@ def test_a_duration_is_text_a_timedelta_or_seconds(value, micros):
     "value",
     [
         "", "h", "1", "1M", "1 fortnight", "-1h", "1h and more", "10000w", 0, -1, float("nan"), float("inf"), 1e300,
-        True, None, [], timedelta(0), timedelta(-1), pd.NaT, np.timedelta64("NaT"), 10**400,
+        True, None, [], timedelta(0), timedelta(-1), pd.NaT, np.timedelta64("NaT"), 10**400, "9" * 400 + "s",
     ],
     ids=lambda value: repr(value)[:20],
 )  # fmt: skip

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -22,6 +22,7 @@ from ledgerframes.timestamps import format_timestamp
 from ledgerframes.transport import Answer, Sender, Stop
 from ledgerframes.transport.request import Endpoint, Request
 
+T = TypeVar("T")
 ValueEncoding = Literal["compact_json", "protobuf_json"]
 
 UPDATES: Final = Endpoint("scan", "POST", "/v2/updates")
@@ -325,6 +326,22 @@ def named_maximum(error: RequestError) -> int | None:
         return None
     named = _MAXIMUM.search(error.detail)
     return int(named[1]) if named else None
+
+
+def as_many_as_allowed(size: int, ask: Callable[[int], T]) -> tuple[T, int]:
+    """Ask for so many items, or for the server's maximum once it names one; returns the answer and their number.
+
+    Raises:
+        RequestError: there is no answer.
+    """
+    while True:
+        try:
+            return ask(size), size
+        except RequestError as error:
+            named = named_maximum(error)
+            if named is None or not 0 < named < size:
+                raise
+            size = named
 
 
 def too_much(error: RequestError) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
-from ledgerframes.interfaces.answers import exact
+from ledgerframes.interfaces.answers import exact, members_of
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -180,24 +180,23 @@ _KINDS: Final = frozenset(
 )  # fmt: skip
 
 _NULL: Final = b"null"
-_raw_members: Final = msgspec.json.Decoder(dict[str, Raw])
 _any: Final = msgspec.json.Decoder(float_hook=exact)
 
 
 def read_transaction(body: bytes) -> LedgerAnswer[LedgerTransaction]:
     """Read the answer of transaction-by-id, or of update-by-id, which replaces it."""
-    members = _raw_members.decode(body)
+    members = members_of(body)
     if "update" in members:
         # The successor of transaction-by-id wraps the transaction once more.
-        update = _raw_members.decode(_member(members, "update"))
+        update = members_of(_member(members, "update"))
         return _answer(bare(_member(update, "Transaction")), LedgerTransaction)
     return _answer(_member(members, "transaction"), LedgerTransaction)
 
 
 def read_update(body: bytes) -> LedgerAnswer[LedgerTransaction | Reassignment]:
     """Read the answer of update-by-id, or of transaction-by-id, which replaces it."""
-    members = _raw_members.decode(body)
-    update = {} if "transaction" in members else _raw_members.decode(_member(members, "update"))
+    members = members_of(body)
+    update = {} if "transaction" in members else members_of(_member(members, "update"))
     if "Reassignment" in update:
         return _answer(bare(bytes(update["Reassignment"])), Reassignment)
     return read_transaction(body)
@@ -227,18 +226,18 @@ def _in_its_kind(created: dict[str, Any]) -> dict[str, Any]:
 
 def creation_members(created: bytes | Raw) -> dict[str, Raw]:
     """The members of a contract's creation, which some releases write under its kind."""
-    members = _raw_members.decode(created)
-    return _raw_members.decode(next(iter(members.values()))) if len(members) == 1 else members
+    members = members_of(created)
+    return members_of(next(iter(members.values()))) if len(members) == 1 else members
 
 
 def read_tree(body: bytes) -> LedgerAnswer[TransactionTree]:
     """Read the answer of submit-and-wait-for-transaction-tree."""
-    return _answer(_member(_raw_members.decode(body), "transactionTree"), TransactionTree)
+    return _answer(_member(members_of(body), "transactionTree"), TransactionTree)
 
 
 def read_reassignment(body: bytes) -> LedgerAnswer[Reassignment]:
     """Read the answer of submit-and-wait-for-reassignment."""
-    return _answer(_member(_raw_members.decode(body), "reassignment"), Reassignment)
+    return _answer(_member(members_of(body), "reassignment"), Reassignment)
 
 
 def _member(members: dict[str, Raw], name: str) -> bytes:
@@ -249,7 +248,7 @@ def _member(members: dict[str, Raw], name: str) -> bytes:
 
 def bare(raw: bytes) -> bytes:
     """An update's JSON without the `value` that it may lie under."""
-    wrapped = _raw_members.decode(raw)
+    wrapped = members_of(raw)
     return _member(wrapped, "value") if "value" in wrapped else raw
 
 

@@ -18,6 +18,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.history import HistoryBatch
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import BeginsLateWarning, DecodeError, PagingError, PartialResultError, RequestError, warn
+from ledgerframes.interfaces.answers import members_of
 from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.paging.cursor import Cursor, Window, before, window
 from ledgerframes.paging.modes import PageQuery
@@ -37,7 +38,6 @@ _TABLES: Final = ("events", "reassignments")
 # A network's history begins with the creation of its DSO, in one choice.
 _TEMPLATE: Final = "Splice.DsoBootstrap:DsoBootstrap"
 _CHOICE: Final = "DsoBootstrap_Bootstrap"
-_members: Final = msgspec.json.Decoder(dict[str, Raw])
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _decoded(page: HistoryPage, history: PagedHistory, rows: range) -> HistoryBa
 
 def _carried(item: bytes) -> Raw | None:
     """The update that an item of the other history carries, if it does."""
-    update = _members.decode(item).get("update")
+    update = members_of(item).get("update")
     return None if update is None or bytes(update) == b"null" else update
 
 

@@ -16,7 +16,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError, PagingError
 from ledgerframes.frames import shown_by_rows
-from ledgerframes.interfaces.answers import reading, reads
+from ledgerframes.interfaces.answers import items_of, members_of, reading, reads
 from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
 from ledgerframes.interfaces.ledger_answers import creation_members
 from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, only, read_updates_page
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from ledgerframes.interfaces.ledger import Ledger
 
 Frame = TypeVar("Frame")
-_members = msgspec.json.Decoder(dict[str, Raw])
-_items = msgspec.json.Decoder(list[Raw])
 
 
 @shown_by_rows
@@ -128,11 +126,11 @@ def read_ledger_items(items: Sequence[bytes], endpoint: str) -> tuple[pa.RecordB
 
 def _events_of(item: bytes, position: int, endpoint: str) -> list[_Event]:
     with reading(endpoint, table=LEDGER_EVENTS.name, item=f"item {position}"):
-        members = _members.decode(item)
+        members = members_of(item)
         if "eventsById" in members:
-            wrapped = list(_members.decode(members["eventsById"]).values())
+            wrapped = list(members_of(members["eventsById"]).values())
         else:
-            wrapped = _items.decode(members.get("events", Raw(b"[]")))
+            wrapped = items_of(members.get("events", Raw(b"[]")))
         return [_unwrap(event) for event in wrapped]
 
 
@@ -152,10 +150,10 @@ _views = msgspec.json.Decoder(list[_View] | None)
 
 def _unwrap(event: Raw) -> _Event:
     """An event's kind and its members, whether they lie flat or under `value`; an assignment's contract is raised."""
-    kind, inner = only(_members.decode(event), "an event")
-    members = _members.decode(inner)
+    kind, inner = only(members_of(event), "an event")
+    members = members_of(inner)
     if "value" in members:  # no event that lies flat has a member of this name
-        members |= _members.decode(members.pop("value"))
+        members |= members_of(members.pop("value"))
     if "createdEvent" in members:
         members = creation_members(members.pop("createdEvent")) | members
     payload = members.pop("createArgument", None)

@@ -14,7 +14,7 @@ from msgspec import Raw
 from ledgerframes.arguments import whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError, PagingError
-from ledgerframes.interfaces.answers import reading
+from ledgerframes.interfaces.answers import members_of, reading
 from ledgerframes.interfaces.event_formats import EventFormat, whole_format
 from ledgerframes.interfaces.ledger_answers import creation_members
 from ledgerframes.interfaces.ledger_pages import (
@@ -143,9 +143,6 @@ class _Reader:
         self.batches.append(batch)
 
 
-_members: Final = msgspec.json.Decoder(dict[str, Raw])
-
-
 def _read_contracts(contracts: Iterable[LedgerContract]) -> pa.RecordBatch:
     """Decode a page of active contracts.
 
@@ -169,11 +166,11 @@ def _read_contracts(contracts: Iterable[LedgerContract]) -> pa.RecordBatch:
 
 def _flat(contract: LedgerContract) -> dict[str, Raw]:
     """An entry's members side by side: the creation's, and those of the reassignment under way."""
-    outer = _members.decode(contract.raw)
+    outer = members_of(contract.raw)
     move: dict[str, Raw] = {}
     for name in ("assignedEvent", "unassignedEvent"):
         if name in outer:
-            move |= _members.decode(outer.pop(name))
+            move |= members_of(outer.pop(name))
     created = move.pop("createdEvent", None) or outer.pop("createdEvent", None)
     if created is None:
         raise msgspec.ValidationError(f"a contract entry has a createdEvent; this one has {sorted(outer)}")

@@ -7,10 +7,10 @@ from typing import Any, Final
 from msgspec import Raw
 
 from ledgerframes.arguments import text
-from ledgerframes.errors import PagingError, PartialResultError, RequestError
+from ledgerframes.errors import PagingError, PartialResultError
 from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.interfaces.answers import reading, reads
-from ledgerframes.interfaces.history_pages import named_maximum
+from ledgerframes.interfaces.history_pages import as_many_as_allowed
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad, items_of
 from ledgerframes.tables.network_now import NAMES
@@ -106,13 +106,7 @@ class _Reader:
         return entries, len(items) >= self._size
 
     def _items(self, prefix: str) -> list[Raw]:
-        while True:
-            try:
-                members = self._origin.body(self._calls.ans_entries, prefix=prefix, page_size=self._size)
-            except RequestError as error:
-                named = named_maximum(error)
-                if named is None or not 0 < named < self._size:
-                    raise
-                self._size = named
-                continue
-            return items_of(members, "entries", str(routes.NAMES))
+        members, self._size = as_many_as_allowed(
+            self._size, lambda size: self._origin.body(self._calls.ans_entries, prefix=prefix, page_size=size)
+        )
+        return items_of(members, "entries", str(routes.NAMES))

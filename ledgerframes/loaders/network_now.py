@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import text
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces import scan_now as routes
-from ledgerframes.interfaces.answers import reading, reads
+from ledgerframes.interfaces.answers import members_of, reading, reads
 from ledgerframes.interfaces.rules import PartyId, distinct
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad, items_of, needing
@@ -66,10 +66,7 @@ def load_rounds(load: TableLoad) -> Any:
 def _values_of(members: dict[str, Raw], name: str, endpoint: str) -> list[Raw]:
     """The values of an object by contract id."""
     with reading(endpoint, problem=f"{name!r} is missing or not an object", table=ROUNDS.name, column=name):
-        return list(_map.decode(members[name]).values())
-
-
-_map: Final = msgspec.json.Decoder(dict[str, Raw])
+        return list(members_of(members[name]).values())
 
 
 @loader(

@@ -17,7 +17,8 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError, PagingError, RequestError, StatusError
 from ledgerframes.frames import As, Decimals, Lists, check_shape, shape
-from ledgerframes.interfaces.answers import reading
+from ledgerframes.interfaces.answers import items_of as listed
+from ledgerframes.interfaces.answers import members_of, reading
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import Token, follow_tokens
 from ledgerframes.tables.table import Table
@@ -123,8 +124,6 @@ P = ParamSpec("P")
 _MOST: Final = 2**63 - 1
 
 _log = logging.getLogger("ledgerframes.loaders")
-_members = msgspec.json.Decoder(dict[str, Raw])
-_items = msgspec.json.Decoder(list[Raw])
 # Tokens are opaque: numbers in today's licenses, text elsewhere and in later releases.
 _token = msgspec.json.Decoder(int | str | None)
 _number = msgspec.json.Decoder(int | None)
@@ -155,7 +154,7 @@ class Origin:
             return {}
         self.servers[source_of(answer.server)] = None
         with reading(answer.request.endpoint, problem="the answer is not a JSON object"):
-            return _members.decode(answer.value)
+            return members_of(answer.value)
 
     @contextmanager
     def tolerating(self, *, allow_partial: bool) -> Iterator[None]:
@@ -352,7 +351,7 @@ def items_of(members: Mapping[str, Raw], name: str, endpoint: str) -> list[Raw]:
         DecodeError: it is missing or not a list.
     """
     with reading(endpoint, problem=f"{name!r} is missing or not a list", column=name):
-        return _items.decode(members[name])
+        return listed(members[name])
 
 
 def denies(error: RequestError) -> bool:

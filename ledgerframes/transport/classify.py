@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from ledgerframes.arguments import spelled_duration
 from ledgerframes.decoding.splitting import UNREADABLE
 from ledgerframes.errors import (
     ConflictError,
@@ -344,15 +345,6 @@ def _short(text: str) -> str:
     return text if len(text) <= SHORTENED else text[: SHORTENED - 1] + "…"
 
 
-# The ledger writes retryInfo as words, such as `1 second`; its format is documented nowhere.
-_INFO = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", re.ASCII)
-_UNITS: Final = {
-    "": 1.0, "s": 1.0, "sec": 1.0, "second": 1.0, "ms": 1e-3, "milli": 1e-3, "millisecond": 1e-3,
-    "us": 1e-6, "micro": 1e-6, "microsecond": 1e-6, "ns": 1e-9, "nano": 1e-9, "nanosecond": 1e-9,
-    "m": 60.0, "min": 60.0, "minute": 60.0, "h": 3600.0, "hour": 3600.0,
-}  # fmt: skip
-
-
 def retry_after(value: str | None, now: float) -> float | None:
     """Read a Retry-After header, seconds or HTTP-date, as seconds from now; None if it cannot be read."""
     text = (value or "").strip()
@@ -369,10 +361,12 @@ def retry_after(value: str | None, now: float) -> float | None:
 
 
 def retry_info(value: object) -> float | None:
-    """Read the ledger's retryInfo, such as `1 second`, as seconds; None if it cannot be read."""
-    match = _INFO.fullmatch(value) if isinstance(value, str) else None
-    unit = match and _UNITS.get(match[2].lower(), _UNITS.get(match[2].lower().removesuffix("s")))
-    return _positive(float(match[1]) * unit) if match and unit else None
+    """Read the ledger's retryInfo, words such as `1 second`, as seconds; None if it cannot be read.
+
+    Its format is documented nowhere.
+    """
+    micros = spelled_duration(value) if isinstance(value, str) else None
+    return None if micros is None else _positive(micros / 1e6)
 
 
 def _positive(seconds: float) -> float | None:

@@ -21,7 +21,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, InputError, NotFoundError, PagingError, RequestError
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.calls import check_text
-from ledgerframes.interfaces.history_pages import named_maximum
+from ledgerframes.interfaces.history_pages import as_many_as_allowed
 from ledgerframes.interfaces.scan_snapshots import Route, SnapshotPage
 from ledgerframes.loaders.acs.times import at_or_before, snapshot_at
 from ledgerframes.loaders.extent import first_cursors
@@ -152,22 +152,17 @@ class SnapshotReader:
                 return
 
     def _ask(self, part: dict[str, Any], token: Token | None) -> SnapshotPage:
-        while True:
-            scan = self.scan.on(self.server) if self.server else self.scan
-            options = {"record_time": format_timestamp(self.place.micros), "migration_id": self.place.migration_id}
-            try:
-                answer = scan.raw(self.call, **options, **part, after=token, page_size=self.page_size, route=self.route)
-            except RequestError as error:
-                named = named_maximum(error)
-                if named is None or not 0 < named < self.page_size:
-                    raise
-                self.page_size = named
-                continue
-            assert answer is not None
-            self.origin.servers[source_of(answer.server)] = None
-            self.server = answer.server
-            self.route = cast("Route", answer.request.path.split("/")[1])
-            return self._read(answer.value)
+        scan = self.scan.on(self.server) if self.server else self.scan
+        options = {"record_time": format_timestamp(self.place.micros), "migration_id": self.place.migration_id}
+        answer, self.page_size = as_many_as_allowed(
+            self.page_size,
+            lambda size: scan.raw(self.call, **options, **part, after=token, page_size=size, route=self.route),
+        )
+        assert answer is not None
+        self.origin.servers[source_of(answer.server)] = None
+        self.server = answer.server
+        self.route = cast("Route", answer.request.path.split("/")[1])
+        return self._read(answer.value)
 
     def _read(self, body: bytes) -> SnapshotPage:
         with reading(self.endpoint, table=self.table):
