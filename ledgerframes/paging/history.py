@@ -20,6 +20,8 @@ MAXIMUM: Final = 1000
 _STUCK: Final = 40
 #: The number of halved pages that arrive before a larger one is tried.
 _PATIENCE: Final = 4
+#: No known server fails below this size, so smaller pages, as after several faults in a row, grow back at once.
+_SMALL: Final = 64
 
 
 @dataclass
@@ -202,7 +204,9 @@ class HistoryReader:
             self.reopened = 0
             self.last = cursors[rows[-1]]
         self._arrived += 1
-        if self.page_size < self._preferred and self._arrived >= self._patience:
+        if self.page_size < _SMALL:
+            self.page_size = min(self.page_size * 2, _SMALL)
+        elif self.page_size < self._preferred and self._arrived >= self._patience:
             self.page_size, self._arrived, self._grown = self.page_size * 2, 0, True
         self.page_size = min(self.maximum, self._preferred, self.page_size)
 

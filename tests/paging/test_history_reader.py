@@ -183,15 +183,22 @@ def test_the_last_tie_is_asked_of_another_server_too():
 
 
 def test_each_larger_page_that_fails_delays_the_next_attempt():
-    reader, server, failed = (
-        HistoryReader(Window(), page_size=8),
-        Server([Cursor(0, micros) for micros in range(400)]),
-        [],
-    )
-    while (asked := reader.query()).after is None or asked.after.micros < 398:
-        if asked.page_size > 4:
+    reader, server, failed = HistoryReader(Window(), page_size=512), Server([Cursor(0, at) for at in range(33_000)]), []
+    while (asked := reader.query()).after is None or asked.after.micros < 32_998:
+        if asked.page_size > 256:
             failed.append(len(server.asked))
             reader.shrink()
         else:
             reader.take(server.page(asked.after, asked.page_size), "a", asked)
     assert failed == [0, 4, 12, 28, 60, 124]
+
+
+def test_pages_stay_usable_while_one_request_in_three_fails():
+    reader, server = HistoryReader(Window()), Server([Cursor(0, at) for at in range(9_000)])
+    for number in range(200):
+        if number % 3 == 0:
+            reader.shrink()
+        else:
+            asked = reader.query()
+            reader.take(server.page(asked.after, asked.page_size), "a", asked)
+    assert min(server.asked) >= 32
