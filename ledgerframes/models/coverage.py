@@ -9,7 +9,7 @@ from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import proof_of
 from ledgerframes.loaders.opening import Loader, cursor_of, end_of, line_for
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.timestamps import format_timestamp
+from ledgerframes.timestamps import LATEST, format_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.models.inputs import Inputs
@@ -115,8 +115,11 @@ def check_reached(inputs: Inputs, at: Cursor | int) -> None:
     end = end_of(inputs.attrs)
     if inputs.store is not None:
         covered = inputs.store.coverage()
-        places = zip(covered["migration_id"], covered["up_to"].astype("int64"), strict=True)
-        end = max((Cursor(*map(int, place)) for place in places), default=None)
+        # A migration that is covered to its end has no last time.
+        times = covered["up_to"].astype("int64").where(~covered["to_end"], LATEST - 1)
+        end = max(
+            (Cursor(*map(int, place)) for place in zip(covered["migration_id"], times, strict=True)), default=None
+        )
     if end is None:
         return
     reached = Cursor(end.migration_id, end.micros + 1)

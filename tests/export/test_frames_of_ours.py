@@ -12,6 +12,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.export.shape import has_alias, safe_columns
+from ledgerframes.frames import attrs_of
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +112,21 @@ def test_an_exported_history_says_where_it_begins_and_that_it_is_whole(tmp_path,
     lf.export(history, tmp_path / "out")
 
     assert lf.supply(tmp_path / "out", decimals="exact").equals(lf.supply(history, decimals="exact"))
+
+
+def test_an_exported_lake_says_where_it_begins_and_that_it_is_whole(tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=200, migrations=1) as net:
+        store.sync(net, progress=False)
+    store.export(tmp_path / "out")
+    store.export(tmp_path / "part", last="10min")
+
+    assert lf.supply(tmp_path / "out", decimals="exact").equals(lf.supply(store, decimals="exact"))
+    said = store.load("events", as_="arrow").schema.metadata[b"ledgerframes"]
+    assert attrs_of(pq.read_table(tmp_path / "out/events.parquet")).items() >= json.loads(said).items()
+    start = store.load("events", last="10min").attrs["start"]
+    with pytest.raises(lf.errors.PartialResultError, match=f"does not begin at ledger begin.*{start}"):
+        lf.supply(tmp_path / "part")
 
 
 def test_exported_events_are_said_to_lack_what_shows_where_they_begin(history, tmp_path):

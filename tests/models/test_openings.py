@@ -4,6 +4,7 @@ import ast
 import json
 import random
 import re
+from types import SimpleNamespace
 
 import pandas as pd
 import polars as pl
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.models.coverage import check_reached
 
 AMULET = "splice-amulet:Splice.Amulet:Amulet"
 US, MINUTE = pd.Timedelta("1us"), pd.Timedelta("1min")
@@ -214,3 +216,11 @@ def test_nothing_is_computed_for_a_time_beyond_what_is_known(history, tmp_path, 
     assert len(table(store, at=last)) > 0
     with pytest.raises(lf.errors.PartialResultError, match="reach"):
         table(store, at=last + MINUTE)
+
+
+def test_a_migration_that_is_covered_to_its_end_reaches_any_time():
+    rows = {"migration_id": [0, 1], "up_to": pd.to_datetime(["2025-03-03", None], utc=True), "to_end": [False, True]}
+    covered = pd.DataFrame(rows).astype({"up_to": "datetime64[us, UTC]"})
+    check_reached(SimpleNamespace(attrs={}, store=SimpleNamespace(coverage=lambda: covered)), 4 * 10**15)
+    with pytest.raises(lf.errors.PartialResultError, match="reach"):
+        check_reached(SimpleNamespace(attrs={}, store=SimpleNamespace(coverage=lambda: covered[:1])), 4 * 10**15)

@@ -204,7 +204,7 @@ def _supply(report_data: ReportData) -> Figure:
     value = at(end)
     rounds = Period(None, end).of(report_data.table("supply_per_round"), "opened_at")
     price = rounds["amulet_price_usd"].iloc[-1] if len(rounds) else None
-    usd = value * price if isinstance(value, Decimal) and isinstance(price, Decimal) else None
+    usd = round(value * price, 10) if isinstance(value, Decimal) and isinstance(price, Decimal) else None
     return Figure("Supply", "CC", value, None if start is None else at(start), usd)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
@@ -14,7 +15,8 @@ from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
-from ledgerframes.paging.cursor import Bound, Duration, Window, wanted_window
+from ledgerframes.paging.cursor import Bound, Duration, wanted_window
+from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.derive.tables import DERIVED_TABLES, OPEN_CONTRACTS
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.read.reading import Part, batches_of
@@ -104,11 +106,9 @@ def export(
         view, self._lake.url, chosen, (start, end, last), allow_partial=allow_partial,
         personal=flag(personal, "personal"),
     )  # fmt: skip
-    part = lake_window(view, "updates", start, end, last).in_words("")
     return export_tables(
         sources, path, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
-        provenance={"source": self._lake.url, "range": part, "as_of": as_of and str(as_of)}, personal=personal,
-        aliases=aliases,
+        provenance={"source": self._lake.url, "as_of": as_of and str(as_of)}, personal=personal, aliases=aliases,
     )  # fmt: skip
 
 
@@ -145,7 +145,16 @@ def _sources(
             raise InputError(f"tables: {name!r} is not exported; the store has {', '.join(every) or 'no table yet'}")
         require(view, name, url)
         ranged = name in DERIVED_TABLES or set_of(name) is not None
-        window = lake_window(view, name, *bounds).wanted if ranged else Window()
-        part = Part.of(view, name, window, allow_partial=allow_partial)
-        sources[name] = partial(batches_of, part.table, part.data, part.rows)
+        window = lake_window(view, name, *(bounds if ranged else (None, None, None)))
+        part = Part.of(view, name, window.wanted, allow_partial=allow_partial)
+        sources[name] = partial(_rows, part, part.attrs(url, window))
     return sources
+
+
+def _rows(part: Part, attrs: dict[str, Any]) -> pa.RecordBatchReader:
+    """The rows of a table, with their provenance, as those have that `load` returns."""
+    with damage_named([part.table]):
+        attrs = attrs | {"table": part.table.name, "rows": part.dataset.count_rows()}
+    rows = batches_of(part.table, part.data, part.rows)
+    texts = {**(rows.schema.metadata or {}), b"ledgerframes": json.dumps(attrs).encode()}
+    return pa.RecordBatchReader.from_batches(rows.schema.with_metadata(texts), rows)
