@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 import ledgerframes
+from ledgerframes.cli.help import GROUPS
 from ledgerframes.tables.derived import COMPUTED
 
 project = "ledgerframes"
@@ -55,12 +56,18 @@ def setup(app: Any) -> None:
 
 
 def _command_line(_app: Any) -> None:
-    target = Path(__file__).parent / "reference" / "command-line.md"
+    """Write a page per group of commands; the first one has the commands to start with, and what all have in common."""
+    target = Path(__file__).parent / "reference"
     command = [sys.executable, "-m", "typer", "ledgerframes.cli", "utils", "docs", "--name", "ledgerframes"]
     told = subprocess.run(  # noqa: S603 -- our own words
         [*command, "--title", "Command line"], check=True, capture_output=True, encoding="utf-8"
     )
-    target.write_text(told.stdout, encoding="utf-8")
+    common, *texts = re.split(r"^(?=## )", told.stdout, flags=re.MULTILINE)
+    of = {re.match(r"## `ledgerframes ([\w-]+)", text)[1]: text for text in texts}
+    for place, (group, names) in enumerate(GROUPS.items()):
+        name = "command-line" if not place else f"command-line-{group.partition(' ')[0].lower()}"
+        head = common if not place else f"# Command line: {group}\n\n"
+        (target / f"{name}.md").write_text(head + "".join(of[each] for each in names), encoding="utf-8")
 
 
 def _notebooks(_app: Any) -> None:

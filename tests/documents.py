@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 #: Made by the site, of notebooks, models and help that have tests of their own.
-_MADE = {ROOT / "docs" / made for made in ("notebooks", "numbers", "reference/command-line.md")}
+_MADE = {ROOT / "docs/notebooks", ROOT / "docs/numbers", *(ROOT / "docs/reference").glob("command-line*.md")}
 PAGES = sorted(
     [
         *(page for page in (ROOT / "docs").rglob("*.md") if not {page, page.parent} & _MADE),

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 #: The commands in the order of their groups.
-_GROUPS: Final = {
+GROUPS: Final = {
     "Start": ("sandbox", "demo", "doctor", "profile"),
     "Load": ("plan", "migrations", "load"),
     "Lake": ("sync", "derive", "coverage", "syncs", "sql", "export"),
@@ -101,8 +101,8 @@ class Group(_InOrder, TyperGroup):
 
 def arrange(app: typer.Typer) -> None:
     """Put the commands in their groups, and every one in the order of its group."""
-    order = [name for names in _GROUPS.values() for name in names]
-    groups = {name: group for group, names in _GROUPS.items() for name in names}
+    order = [name for names in GROUPS.values() for name in names]
+    groups = {name: group for group, names in GROUPS.items() for name in names}
     infos: list[Any] = [*app.registered_commands, *app.registered_groups]
     for info in infos:
         info.rich_help_panel = groups[_name(info)]
