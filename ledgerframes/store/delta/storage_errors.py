@@ -75,10 +75,10 @@ def _explained(url: str, verb: str, error: BaseException) -> StoreError:
             f"too many open files: raise ulimit -n, to 1024 for example. {url} cannot {verb}: {text[:_LONGEST]}. What"
             " was committed before stays"
         )
-    return StoreError(f"{url} cannot {verb}: {text[:_LONGEST]}. {_advice(text)}")
+    return StoreError(f"{url} cannot {verb}: {text[:_LONGEST]}. {_advice(text, verb)}")
 
 
-def _advice(text: str) -> str:
+def _advice(text: str, verb: str) -> str:
     lowered = text.lower()
     if "no space" in lowered or "quota" in lowered or "os error 28" in lowered:
         return "The disk is full: free some space and run sync again; what was committed stays"
@@ -90,5 +90,7 @@ def _advice(text: str) -> str:
         return "The object store cannot be reached: check the endpoint in storage_options and the network"
     if "permission" in lowered or "read-only" in lowered or "os error 13" in lowered or "os error 30" in lowered:
         return "The folder cannot be written: check its owner and permissions, or open a store elsewhere"
-    remedy = "fix the storage, restore the folder from a copy or run store.repair(), and then sync again"
-    return f"What was committed before stays; {remedy}"
+    if verb == "be read":
+        remedy = "fix the storage, restore the folder from a copy or run store.repair(), and then sync again"
+        return f"What was committed before stays; {remedy}"
+    return "What was committed before stays; fix the storage, or restore the folder from a copy, and run sync again"
