@@ -129,13 +129,16 @@ def whole_history(
 
 
 def _end(engine: Engine, moment: Cursor | int | None, attrs: Mapping[str, Any]) -> Cursor | None:
-    """The last place that the contracts reach to."""
+    """The last place that the contracts reach to: not beyond what was loaded, as more may have come after that."""
+    reached = end_of(attrs)
     if moment is None:
-        return end_of(attrs)
-    if isinstance(moment, Cursor):
-        return moment
-    last = engine.rows("last_place").to_pylist()
-    return Cursor(last[0]["migration_id"], moment) if last else None
+        return reached
+    if not isinstance(moment, Cursor):
+        last = engine.rows("last_place").to_pylist()
+        if not last:
+            return None
+        moment = Cursor(last[0]["migration_id"], moment)
+    return moment if reached is None else min(moment, reached)
 
 
 def _as_attribute(moment: Cursor | int | None) -> Any:

@@ -105,14 +105,15 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
 
 
 def check_reached(inputs: Inputs, at: Cursor | int) -> None:
-    """Refuse a time after all that is known of a history, if its provenance states where that ends.
+    """Refuse a time after the end of a range that was asked for, or after what a store covers.
 
-    The end of a range excludes its last microsecond; who asks for that very time is taken to mean the range.
+    A range up to the newest update ends wherever that was, and a snapshot may be taken later. The end of a range
+    excludes its last microsecond; who asks for that very time is taken to mean the range.
 
     Raises:
         PartialResultError: the time lies after it.
     """
-    end = end_of(inputs.attrs)
+    end = end_of(inputs.attrs) if "end" in inputs.attrs else None
     if inputs.store is not None:
         covered = inputs.store.coverage()
         # A migration that is covered to its end has no last time.

@@ -201,21 +201,28 @@ def test_what_a_refused_opening_says_to_do_works_wherever_the_events_begin(net):
 
 
 @pytest.mark.parametrize("table", [lf.supply, lf.coin_history, lf.active_contracts, lf.holdings_from_events])
-def test_nothing_is_computed_for_a_time_beyond_what_is_known(history, tmp_path, table):
-    """As an opening for what follows, it would leave out all that is between."""
-    last = history.events["record_time"].to_pylist()[-1]
-    assert len(table(history, at=last)) > 0
-    with pytest.raises(lf.errors.PartialResultError, match=r"reach.* up to .*at="):
-        table(history, at=pd.Timestamp(last) + MINUTE)
-    with pytest.raises(lf.errors.PartialResultError, match="reach"):
-        table(history, at=(99, last))
+def test_nothing_is_computed_for_a_time_after_a_range_or_a_lake(net, tmp_path, table):
+    end = lf.load_updates(net, limit=300, progress=False).record_time.max()
+    part = lf.load_history(net, start="begin", end=end, progress=False)
+    assert len(table(part, at=end)) > 0
+    for later in (end + MINUTE, (99, end)):
+        with pytest.raises(lf.errors.PartialResultError, match=r"reach up to .*at="):
+            table(part, at=later)
     store = lf.open_store(tmp_path / "lake")
-    with lf.sandbox(updates=60) as net:
-        store.sync(net, progress=False)
+    store.sync(net, end=end, progress=False)
     last = store.coverage().up_to.max()
     assert len(table(store, at=last)) > 0
-    with pytest.raises(lf.errors.PartialResultError, match="reach"):
+    with pytest.raises(lf.errors.PartialResultError, match="reach up to"):
         table(store, at=last + MINUTE)
+
+
+def test_contracts_of_a_time_after_the_newest_update_are_no_opening_for_what_came_later(net):
+    start = lf.load_updates(net, limit=300, progress=False).record_time.max()
+    rest = lf.load_history(net, start=start, progress=False)
+    early = lf.load_history(net, start="begin", limit=100, progress=False)
+    opening = lf.active_contracts(early, at=start - US)
+    with pytest.raises(lf.errors.InputError, match="opening= is of"):
+        lf.active_contracts(rest, opening=opening)
 
 
 def test_a_migration_that_is_covered_to_its_end_reaches_any_time():
