@@ -31,6 +31,9 @@ def _unexplained(_: Engine, rows: pa.Table) -> dict[str, dict[str, int]]:
 def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the purchases of traffic: who paid, for which member, how many bytes, how much in coin and in USD.
 
+    They are the `AmuletRules_BuyMemberTraffic` of the events. Traffic that is bought by a plain transfer with a memo,
+    which the network prepares, is a row of `transfers`, and not of this table.
+
     Returns:
         One row per purchase, in the order of record time, with the columns of `lf.describe("traffic_purchases")`: what
         was paid in coin, with the fees of outputs and without other fees, and the same in USD at the price of its
