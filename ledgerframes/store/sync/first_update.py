@@ -93,9 +93,8 @@ def _tell_apart(servers: AgreedServers, beginnings: Beginnings, first: str, seco
             pages = {server: ask(servers, proofs, place, MAXIMUM, server)[1].value.page_index for server in begins}
             if {*pages[first].update_ids} & {*pages[second].update_ids}:
                 return
-            lacking = {server: _lacking(pages[server], pages[another], proofs.now().of(server)) for server, another in (
-                (first, second), (second, first),
-            )}  # fmt: skip
+            pairs = ((first, second), (second, first))
+            lacking = {one: _lacking(pages[one], pages[other], proofs.now().of(one)) for one, other in pairs}
             if not any(lacking.values()):
                 break
             for server, cursors in lacking.items():
