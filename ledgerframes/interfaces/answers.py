@@ -73,9 +73,9 @@ def reading(
         raise DecodeError(text, endpoint=str(endpoint), table=table, column=column, item=item) from error
 
 
-#: Readers of an object's members and of a list's items, each left as JSON.
+#: Readers of an object's members and of a list's elements, each left as JSON.
 members_of: Final = reads(dict[str, Raw])
-items_of: Final = reads(list[Raw])
+elements_of: Final = reads(list[Raw])
 
 
 class Contract(Struct, frozen=True):

@@ -16,7 +16,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError, PagingError
 from ledgerframes.frames import shown_by_rows
-from ledgerframes.interfaces.answers import items_of, members_of, reading, reads
+from ledgerframes.interfaces.answers import elements_of, members_of, reading, reads
 from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
 from ledgerframes.interfaces.ledger_answers import creation_members
 from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, only, read_updates_page
@@ -130,7 +130,7 @@ def _events_of(item: bytes, position: int, endpoint: str) -> list[_Event]:
         if "eventsById" in members:
             wrapped = list(members_of(members["eventsById"]).values())
         else:
-            wrapped = items_of(members.get("events", Raw(b"[]")))
+            wrapped = elements_of(members.get("events", Raw(b"[]")))
         return [_unwrap(event) for event in wrapped]
 
 

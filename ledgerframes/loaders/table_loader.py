@@ -17,8 +17,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError, PagingError, RequestError, StatusError
 from ledgerframes.frames import As, Decimals, Lists, check_shape, shape
-from ledgerframes.interfaces.answers import items_of as listed
-from ledgerframes.interfaces.answers import members_of, reading
+from ledgerframes.interfaces.answers import elements_of, members_of, reading
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import Token, follow_tokens
 from ledgerframes.tables.table import Table
@@ -351,7 +350,7 @@ def items_of(members: Mapping[str, Raw], name: str, endpoint: str) -> list[Raw]:
         DecodeError: it is missing or not a list.
     """
     with reading(endpoint, problem=f"{name!r} is missing or not a list", column=name):
-        return listed(members[name])
+        return elements_of(members[name])
 
 
 def denies(error: RequestError) -> bool:

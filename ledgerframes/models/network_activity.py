@@ -30,11 +30,13 @@ from ledgerframes.timestamps import DAY
 
 
 def _range(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the events begin and end, for models that mark complete intervals; unknown if there is a gap."""
+    """Where the events begin and end, for models that mark complete intervals, and whether they may have a gap."""
     begin, end = begin_of(inputs.attrs), end_of(inputs.attrs)
     gap = not inputs.attrs.get("complete", True) and "known_to" not in inputs.attrs
+    begins = begin is not None or nothing_before(inputs, arguments)
     return {
-        "range_known": not gap and (begin is not None or nothing_before(inputs, arguments)),
+        "may_have_gap": gap or not (begins or "complete" in inputs.attrs),
+        "range_known": not gap and begins,
         "range_low": None if begin is None else begin[1],
         "range_high": None if end is None else end.micros + 1,
     }

@@ -203,6 +203,13 @@ def test_a_plan_is_about_right(net, truth):
     assert "store.sync about" in str(whole)
 
 
+def test_a_plan_of_days_does_not_take_the_rhythm_of_days_for_their_number():
+    """Four even samples of four days fall on the same hour of each."""
+    with lf.sandbox(seed=11, days=4, migrations=1) as net:
+        planned, updates = lf.plan(net).rows, len(lf.load_updates(net, start="begin", columns=["update_id"]))
+    assert 0.7 * updates < planned < 1.4 * updates
+
+
 def test_a_plan_takes_about_ten_requests(net):
     before = net.stats.snapshot().requests
     lf.plan(net)

@@ -115,4 +115,5 @@ def test_days_are_whole_and_parties_new_where_the_beginning_is_proven(complete, 
     late = None if from_beginning in {True, None} else Cursor(2, 7)
     settings = known_of(SimpleNamespace(complete=complete, from_beginning=from_beginning, begins_late=late))
     assert tuple(settings[name] for name in ("begun", "new_known", "range_known")) == known
+    assert settings["may_have_gap"] is not complete
     assert settings["range_low"] == (None if late is None else 7)

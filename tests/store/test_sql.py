@@ -127,5 +127,12 @@ def test_days_are_neither_whole_nor_empty_where_the_lake_has_a_gap(tmp_path):
     days = lf.network_daily(events)
 
     assert days.time.dt.day.tolist() == [4, 7]
+    unknown = events.copy()
+    unknown.attrs = {}
+    assert len(lf.network_daily(unknown)) == 2
+    unknown.attrs = {"complete": True, "from_beginning": None}  # as of a ledger without a DSO
+    assert lf.network_daily(unknown).updates.tolist() == [
+        len(set(events.update_id[events.record_time.dt.day == day])) for day in (4, 5, 6, 7)
+    ]
     assert days.whole.isna().all()
     lf.plot.app_shares(lf.app_daily(events))

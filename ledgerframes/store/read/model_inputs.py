@@ -43,6 +43,7 @@ def known_of(updates: Part) -> dict[str, Any]:
     return {
         "begun": updates.complete and updates.from_beginning is not False,
         "new_known": proven,
+        "may_have_gap": not updates.complete,
         "range_known": proven or (updates.complete and late is not None),
         "range_low": None if late is None else late.micros,
     }
