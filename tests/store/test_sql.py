@@ -67,6 +67,17 @@ def test_a_pivot_and_a_description_read_too(filled):
     assert "update_id" in set(filled.sql("describe updates").column_name)
 
 
+@pytest.mark.parametrize("query", ["show tables", "SHOW ALL TABLES;", "describe"])
+def test_a_question_which_tables_there_are_names_those_of_the_store(filled, query):
+    assert sorted(filled.sql(query).name) == sorted(filled.tables().table)
+
+
+def test_two_columns_of_one_name_are_no_frame_of_polars(filled):
+    assert filled.sql("select 1 as a, 2 as a", as_="arrow").num_columns == 2
+    with pytest.raises(lf.errors.InputError, match="two columns of the answer are called 'a'"):
+        filled.sql("select 1 as a, 2 as a", as_="polars")
+
+
 def test_amounts_stay_exact(filled):
     found = filled.sql("select sum(total_supply) as total from instruments", as_="arrow")
     rows = filled.load("instruments", decimals="exact").total_supply.dropna()

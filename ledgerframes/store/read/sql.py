@@ -29,6 +29,8 @@ _LOCKED: Final[Mapping[str, str]] = {
 }
 #: DuckDB turns a PIVOT into several statements.
 _READING: Final = ("SELECT", "MULTI")
+#: Without a table's name: what is there?
+_LISTING: Final = re.compile(r"\s*(?:show|describe)\s+(?:all\s+)?tables\b|\s*(?:show|describe)\s*;?\s*$", re.IGNORECASE)
 _NO_TABLE: Final = re.compile(r"Table with name (\S+) does not exist")
 
 
@@ -64,6 +66,10 @@ def ask(
     connection = duckdb.connect(config={**_LOCKED})
     call = partial(_answer, connection, query, dataset, tables, stored=stored, parameters=parameters)
     answer = interruptible(connection, call)
+    if as_ == "polars" and (twice := {name for name in answer.column_names if answer.column_names.count(name) > 1}):
+        raise InputError(
+            f"two columns of the answer are called {min(twice)!r}, which polars refuses; rename one of them"
+        )
     return shape(answer, as_=as_, decimals=decimals)
 
 
@@ -135,9 +141,14 @@ def _check_statement(connection: duckdb.DuckDBPyConnection, query: str) -> None:
 
 
 def _named(query: str, tables: Mapping[str, DeltaStoreTable | None], stored: Sequence[str]) -> list[str]:
-    """The tables that a query reads, as DuckDB resolves them: in any case, and not CTEs of the same name."""
+    """The tables that a query reads, as DuckDB resolves them: in any case, and not CTEs of the same name.
+
+    All that are stored, if it asks which there are.
+    """
     import duckdb
 
+    if _LISTING.match(query):
+        return list(stored)
     try:
         named = {name.lower() for name in duckdb.get_table_names(query)}
     except duckdb.Error:  # a PIVOT, for example, cannot be analysed
