@@ -22,8 +22,14 @@ if TYPE_CHECKING:
     from ledgerframes.loaders.history import History
     from ledgerframes.loaders.opening import Opening
     from ledgerframes.store.store import Store
+_PER_INTERVAL: Final = ("supply_by_purpose", "balances_over_time", "active_parties", "template_activity")
 _BY: Final = ("kind", "outcome", "provider", "beneficiary")
 Top = Annotated[int, typer.Option(min=1, help="Number of rows at most.")]
+At = Annotated[str | None, typer.Option(help="supply, coin_history: the state at this time, or MIGRATION@TIME.")]
+Every = Annotated[str | None, typer.Option(help=f'{", ".join(_PER_INTERVAL)}: length of an interval, "1h" or "1D".')]
+Party = Annotated[
+    list[str] | None, typer.Option(help="movements, balances_over_time: a whole party id; of the latter also several.")
+]
 
 
 @app.command()
@@ -174,6 +180,10 @@ def compute(
     table: Annotated[str, typer.Argument(help="The table's name.", autocompletion=completion.derived)],
     store: StorePlace,
     part: opt.Part,
+    *,
+    at: At = None,
+    every: Every = None,
+    party: Party = None,
 ) -> Written:
     """Compute a table of a lake, such as votes, config_changes, movements, network_daily; the name alone does so, too.
 
@@ -192,13 +202,23 @@ def compute(
     if table not in DERIVED:
         hint = did_you_mean(table, DERIVED) or f"; there are {', '.join(DERIVED)}"
         raise InputError(f"{table!r} is not a table that events give{hint}")
-    lake = existing(store)
     function = getattr(ledgerframes, table)
+    takes = signature(function).parameters
+    options = opt.chosen({"at": opt.bound(at), "every": every, "party": party})
+    if "parties" in takes and party:
+        options["parties"] = options.pop("party")
+    for name in options.keys() - takes:
+        raise InputError(f"--{name} does not apply to {table}; leave it out")
+    if "party" in options:
+        if len(options["party"]) > 1:
+            raise InputError(f"{table} is of one --party; leave the others out")
+        options |= {"party": options["party"][0]}
+    lake = existing(store)
     if set(part.values()) == {None}:
-        return function(lake, as_="arrow")
+        return function(lake, as_="arrow", **options)
     history = history_of(lake, part)
-    takes = "opening" in signature(function).parameters
-    options: dict[str, Any] = {"opening": _opening(lake, history)} if takes else {}
+    if "opening" in takes:
+        options["opening"] = _opening(lake, history)
     return function(history, as_="arrow", **options)
 
 

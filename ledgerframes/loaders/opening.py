@@ -211,6 +211,14 @@ def end_of(attrs: Mapping[str, Any]) -> Cursor | None:
     return Cursor(bound.migration_id, bound.micros - 1)
 
 
+def stop_of(attrs: Mapping[str, Any]) -> Cursor | int | None:
+    """The place at which a loaded range ends, exclusive; a time where its provenance names no migration."""
+    if (last := end_of(attrs)) is not None:
+        return Cursor(last.migration_id, last.micros + 1)
+    end = attrs.get("end")
+    return parse_timestamp(end)[0] if isinstance(end, str) and "known_to" not in attrs else None
+
+
 def line_for(events: Mapping[str, Any], by: Loader = "load_opening", *, else_from: str | None = None) -> str:
     """The line to type for the opening of some events, and from where to load these instead.
 

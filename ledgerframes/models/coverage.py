@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import proof_of
-from ledgerframes.loaders.opening import Loader, cursor_of, end_of, line_for
+from ledgerframes.loaders.opening import Loader, begin_of, cursor_of, line_for, stop_of
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import LATEST, format_timestamp
 
@@ -105,30 +105,51 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
 
 
 def check_reached(inputs: Inputs, at: Cursor | int) -> None:
-    """Refuse a time after the end of a range that was asked for, or after what a store covers.
+    """Refuse a time before the events and their opening, or after a range that was asked for or what a store covers.
 
     A range up to the newest update ends wherever that was, and a snapshot may be taken later. The end of a range
     excludes its last microsecond; who asks for that very time is taken to mean the range.
 
     Raises:
-        PartialResultError: the time lies after it.
+        PartialResultError: the time lies before or after it.
     """
-    end = end_of(inputs.attrs) if "end" in inputs.attrs else None
-    if inputs.store is not None:
-        covered = inputs.store.coverage()
-        # A migration that is covered to its end has no last time.
-        times = covered["up_to"].astype("int64").where(~covered["to_end"], LATEST - 1)
-        end = max(
-            (Cursor(*map(int, place)) for place in zip(covered["migration_id"], times, strict=True)), default=None
-        )
-    if end is None:
-        return
-    reached = Cursor(end.migration_id, end.micros + 1)
-    if at > reached if isinstance(at, Cursor) else at > reached.micros:
-        asked = at if isinstance(at, Cursor) else format_timestamp(at)
+    begin: Cursor | int | None = None if inputs.opening is None else inputs.opening.cursor
+    if begin is None and (stated := begin_of(inputs.attrs)) is not None:
+        begin = stated[1] if stated[0] is None else Cursor(stated[0], stated[1])
+    if begin is not None and _lies_before(at, begin):
         raise PartialResultError(
-            f"events reach up to {end}, and at={asked} is later; load or sync what is between, or give an earlier at="
+            f"the state before {_in_words(begin)} is not known, and at={_in_words(at)} is earlier; load or sync from"
+            " there, or give a later at="
         )
+    end = _stop(inputs)
+    if end is not None and _lies_before(end, at):
+        raise PartialResultError(
+            f"events reach up to {_in_words(end)}, and at={_in_words(at)} is later; load or sync what is between, or"
+            " give an earlier at="
+        )
+
+
+def _stop(inputs: Inputs) -> Cursor | int | None:
+    """Where a range that was asked for ends, exclusive, or what a store covers; None if neither says."""
+    if inputs.store is None:
+        return stop_of(inputs.attrs) if "end" in inputs.attrs else None
+    covered = inputs.store.coverage()
+    # A migration that is covered to its end has no last time.
+    times = covered["up_to"].astype("int64").where(~covered["to_end"], LATEST - 1)
+    places = zip(covered["migration_id"], times, strict=True)
+    return max((Cursor(int(migration_id), int(micros) + 1) for migration_id, micros in places), default=None)
+
+
+def _lies_before(one: Cursor | int, other: Cursor | int) -> bool:
+    """Whether a place is before another; a time stands for every migration."""
+    if isinstance(one, Cursor) and isinstance(other, Cursor):
+        return one < other
+    first, second = (place.micros if isinstance(place, Cursor) else place for place in (one, other))
+    return first < second
+
+
+def _in_words(place: Cursor | int) -> str:
+    return str(place) if isinstance(place, Cursor) else format_timestamp(place)
 
 
 def nothing_before(inputs: Inputs, arguments: Mapping[str, Any]) -> bool:

@@ -10,12 +10,12 @@ import pyarrow as pa
 from ledgerframes.arguments import names
 from ledgerframes.errors import PartialResultError
 from ledgerframes.frames import As, Decimals
-from ledgerframes.loaders.opening import begin_of, end_of
+from ledgerframes.loaders.opening import begin_of, stop_of
 from ledgerframes.models.coverage import nothing_before
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs, inputs_of_verdicts
 from ledgerframes.models.signatures import MOVERS, of_model
-from ledgerframes.paging.cursor import Duration
+from ledgerframes.paging.cursor import Cursor, Duration
 from ledgerframes.tables.network_activity import (
     ACTIVE_PARTIES,
     APP_DAILY,
@@ -31,14 +31,14 @@ from ledgerframes.timestamps import DAY
 
 def _range(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Where the events begin and end, for models that mark complete intervals, and whether they may have a gap."""
-    begin, end = begin_of(inputs.attrs), end_of(inputs.attrs)
+    begin = begin_of(inputs.attrs)
     gap = not inputs.attrs.get("complete", True) and "known_to" not in inputs.attrs
     begins = begin is not None or nothing_before(inputs, arguments)
     return {
         "may_have_gap": gap or not (begins or "complete" in inputs.attrs),
         "range_known": not gap and begins,
         "range_low": None if begin is None else begin[1],
-        "range_high": None if end is None else end.micros + 1,
+        "range_high": _stop(inputs.attrs),
     }
 
 
@@ -61,10 +61,15 @@ def _with_verdicts(inputs: Inputs, arguments: Mapping[str, Any]) -> Inputs:
 
 def _verdict_days(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of days, and where the verdicts begin and end; up to the newest they are as new as the events."""
-    begin, end = begin_of(inputs.verdict_attrs), end_of(inputs.verdict_attrs)
-    newest = inputs.verdict_attrs.get("end") is None
+    begin, newest = begin_of(inputs.verdict_attrs), inputs.verdict_attrs.get("end") is None
     low = {"verdicts_low": None if begin is None else begin[1]}
-    return _days(inputs, arguments) | low | {"verdicts_high": None if end is None or newest else end.micros + 1}
+    return _days(inputs, arguments) | low | {"verdicts_high": None if newest else _stop(inputs.verdict_attrs)}
+
+
+def _stop(attrs: Mapping[str, Any]) -> int | None:
+    """The microsecond at which a range ends."""
+    place = stop_of(attrs)
+    return place.micros if isinstance(place, Cursor) else place
 
 
 def _weeks(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:

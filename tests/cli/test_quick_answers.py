@@ -4,6 +4,7 @@ import json
 import subprocess
 from decimal import Decimal
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
@@ -42,6 +43,9 @@ def test_a_chart_takes_its_options(command, lake, tmp_path):
         (("rewards", "LAKE", "--by", "kin"), "did you mean 'kind'?"),
         (("load", "evnts", "-o", "out"), "did you mean 'events'?"),  # codespell:ignore evnts
         (("report",), "Missing argument 'STORE'"),
+        (("votes", "LAKE", "--at", "2025-03-03"), "--at does not apply to votes"),
+        (("movements", "LAKE", "--party", "alice"), "--party 'alice' is not a whole party id"),
+        (("movements", "LAKE", "--party", "a::1", "--party", "b::1"), "movements is of one --party"),
         (("compute", "vots", "LAKE"), "'vots' is not a table that events give; did you mean 'votes'?"),
         (("export", "LAKE", "out", "--for", "powerbi"), "--for='powerbi' is not valid: give 'bi'"),
         (("export", "LAKE", "x.txt"), "the ending is not valid"),
@@ -184,6 +188,25 @@ def test_an_error_names_the_option_of_the_shell(command, lake):
         assert again.code == 2
         assert "already exists; pass --overwrite, or name another" in again.err
         assert "=True" not in again.err
+
+
+def test_a_table_takes_the_options_that_its_function_has(command, lake):
+    store = lf.open_store(lake)
+    noon = store.load("updates").record_time.iloc[200]
+    holder = lf.coin_history(store).owner.mode()[0]
+
+    def rows(*words):
+        return pd.DataFrame(json.loads(command(*words, "--json").out))
+
+    assert (
+        Decimal(rows("supply", lake, "--at", noon.isoformat()).total[0])
+        == (lf.supply(store, at=noon, decimals="exact").total[0])
+    )
+    assert set(rows("movements", lake, "--party", holder).party) == {holder}
+    balances = rows("balances_over_time", lake, "--party", holder, "--every", "10min")
+    assert len(balances) == len(lf.balances_over_time(store, parties=[holder], every="10min"))
+    early = command("supply", lake, "--at", noon.isoformat(), "--start", (noon + pd.Timedelta("5min")).isoformat())
+    assert (early.code, "is earlier" in early.err) == (1, True)
 
 
 @pytest.mark.parametrize("table", ["sv_weights", "retention"])

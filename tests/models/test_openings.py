@@ -14,6 +14,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.models.coverage import check_reached
+from ledgerframes.models.inputs import Inputs
 
 AMULET = "splice-amulet:Splice.Amulet:Amulet"
 US, MINUTE = pd.Timedelta("1us"), pd.Timedelta("1min")
@@ -210,10 +211,27 @@ def test_nothing_is_computed_for_a_time_after_a_range_or_a_lake(net, tmp_path, t
             table(part, at=later)
     store = lf.open_store(tmp_path / "lake")
     store.sync(net, end=end, progress=False)
+    of_store = lf.types.History(*(store.load(name, end=end - MINUTE) for name in part._fields))
+    assert len(table(of_store, at=end - MINUTE)) > 0
+    with pytest.raises(lf.errors.PartialResultError, match=r"reach up to .*at="):
+        table(of_store, at=end)
     last = store.coverage().up_to.max()
     assert len(table(store, at=last)) > 0
     with pytest.raises(lf.errors.PartialResultError, match="reach up to"):
         table(store, at=last + MINUTE)
+
+
+@pytest.mark.parametrize("table", [lf.supply, lf.coin_history, lf.active_contracts, lf.holdings_from_events])
+@pytest.mark.parametrize("stated", [True, False], ids=["events that say where they begin", "an opening that says it"])
+def test_nothing_is_computed_for_a_time_before_a_range_and_its_opening(history, times, table, stated):
+    start = times[200]
+    rest, opening = since(history, start), before(history, start)
+    if not stated:
+        rest = lf.types.History(*(frame.replace_schema_metadata() for frame in rest))
+    assert len(table(rest, opening=opening, at=start - US)) > 0
+    for early in (start - 2 * US, times[100], (0, times[100])):
+        with pytest.raises(lf.errors.PartialResultError, match=r"the state before .* is not known, and at=.* is earl"):
+            table(rest, opening=opening, at=early)
 
 
 def test_contracts_of_a_time_after_the_newest_update_are_no_opening_for_what_came_later(net):
@@ -228,6 +246,6 @@ def test_contracts_of_a_time_after_the_newest_update_are_no_opening_for_what_cam
 def test_a_migration_that_is_covered_to_its_end_reaches_any_time():
     rows = {"migration_id": [0, 1], "up_to": pd.to_datetime(["2025-03-03", None], utc=True), "to_end": [False, True]}
     covered = pd.DataFrame(rows).astype({"up_to": "datetime64[us, UTC]"})
-    check_reached(SimpleNamespace(attrs={}, store=SimpleNamespace(coverage=lambda: covered)), 4 * 10**15)
+    check_reached(Inputs({}, store=SimpleNamespace(coverage=lambda: covered)), 4 * 10**15)
     with pytest.raises(lf.errors.PartialResultError, match="reach"):
-        check_reached(SimpleNamespace(attrs={}, store=SimpleNamespace(coverage=lambda: covered[:1])), 4 * 10**15)
+        check_reached(Inputs({}, store=SimpleNamespace(coverage=lambda: covered[:1])), 4 * 10**15)

@@ -50,6 +50,16 @@ def test_an_open_end_is_the_end_of_what_is_stored(table, store, ends):
     assert said.endswith("(the end of what is stored)")
 
 
+def test_the_last_interval_that_a_range_holds_is_whole(store):
+    end = store.load("updates").record_time.iloc[300].ceil("1min")
+    part = lf.types.History(*(store.load(name, end=end) for name in HISTORY))
+
+    minutes = lf.active_parties(part, every="1min")
+
+    assert minutes.time.iloc[-1] == end - pd.Timedelta("1min")
+    assert minutes.whole.iloc[-1]
+
+
 @pytest.mark.parametrize("table", [*HISTORY, "rewards", "mint_burn", "licenses"])
 @pytest.mark.parametrize("start", ["2200-11-01", (9, "2025-01-01")], ids=["time", "migration"])
 def test_a_start_behind_the_end_of_what_is_stored_is_refused(table, start, store):
