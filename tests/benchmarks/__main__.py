@@ -14,7 +14,6 @@ from tests.benchmarks import (
     html_report,
     importing,
     lake,
-    lake_memory,
     memory,
     objects,
     page_to_arrow,
@@ -22,7 +21,6 @@ from tests.benchmarks import (
     receiving,
     report,
     sandbox_start,
-    snapshot_memory,
     whole_history,
 )
 from tests.benchmarks.measuring import Row
@@ -58,8 +56,6 @@ def measure() -> list[Row]:
         "memory": memory.rows,
         "the lake": lake.rows,
         "objects": objects.rows,
-        "memory of the lake": lake_memory.rows,
-        "memory of a snapshot": snapshot_memory.rows,
         "analyses": analyses.rows,
         "economics": economics.rows,
         "report": html_report.rows,

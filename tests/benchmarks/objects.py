@@ -14,14 +14,14 @@ from typing import Final
 import pyarrow as pa
 
 import ledgerframes as lf
-from tests.benchmarks.bulk.history import items
 from tests.benchmarks.lake import sync
+from tests.benchmarks.long_history import items
 from tests.benchmarks.measuring import Row, side_by_side
 from tests.benchmarks.servers import bulk_scan
 
 UPDATES: Final = 50_000
 PER_OBJECT: Final = 12_500
-PER_FRAME: Final = 2_000  # of about 9 MB, as scans have it
+PER_FRAME: Final = 1_200  # of about 9 MB, as scans have it
 PAGES, ONE, TWO = "pages of 1,000 from a quick server, 1 worker", "1 worker", "2 workers"
 #: All of the history is one segment; the sandbox's large history ends before.
 SEGMENT: Final = "0001-01-01T00:00:00Z~2100-01-01T00:00:00Z"
@@ -29,12 +29,12 @@ SEGMENT: Final = "0001-01-01T00:00:00Z~2100-01-01T00:00:00Z"
 
 def rows() -> list[Row]:
     """One worker against each baseline, and two against one."""
-    size = sum(len(item) + 1 for item in items(0, UPDATES, seed=7))
+    size = sum(len(item) + 1 for item in items(0, UPDATES))
     lines, count_lines = (
         ("zstd -dc, lines counted", _by_zstd) if shutil.which("zstd") else ("pyarrow's zstd, lines", _by_arrow)
     )
     with (
-        as_objects(items(0, UPDATES, seed=7)) as folder,
+        as_objects(items(0, UPDATES)) as folder,
         bulk_scan(UPDATES, keep=True) as url,
         lf.connect(scan_url=url) as net,
     ):

@@ -11,7 +11,6 @@ import httpx
 import orjson
 
 import ledgerframes as lf
-from tests.benchmarks.servers import bulk_scan
 
 ITEMS = 1000
 CAPTURE = Path(__file__).parents[3] / "shared" / "captures" / "scan-updates-page.json"
@@ -27,8 +26,8 @@ class BenchmarkPage:
 
 
 def all_pages() -> list[BenchmarkPage]:
-    """The three pages."""
-    return [captured_page(), sandbox_page(), bulk_page()]
+    """Both pages."""
+    return [captured_page(), sandbox_page()]
 
 
 def captured_page() -> BenchmarkPage:
@@ -44,12 +43,6 @@ def sandbox_page() -> BenchmarkPage:
     """The sandbox's first page, as it sends it."""
     with lf.sandbox(seed=7, updates=ITEMS) as net:
         return BenchmarkPage("sandbox page", _first_page(net.sandbox.scan_url))
-
-
-def bulk_page() -> BenchmarkPage:
-    """The first page of the large history."""
-    with bulk_scan(ITEMS) as url:
-        return BenchmarkPage("bulk page", _first_page(url))
 
 
 def _first_page(scan_url: str) -> bytes:

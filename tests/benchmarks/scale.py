@@ -27,8 +27,8 @@ import pyarrow.parquet as pq
 
 import ledgerframes as lf
 from tests.benchmarks import report
-from tests.benchmarks.bulk.history import events_in, items
 from tests.benchmarks.economics import TABLES, copied, table_of
+from tests.benchmarks.long_history import events_in, items
 from tests.benchmarks.measuring import highest
 from tests.benchmarks.objects import as_objects
 from tests.benchmarks.servers import bulk_scan
@@ -40,7 +40,6 @@ PER_UPDATE: Final = 3.44
 REQUESTS: Final = 8  # per second
 PAGE: Final = 1000
 CORES: Final = (2, 8, 32)
-SEED: Final = 7
 UPDATES: Final = 20_000  # of the sandbox, whose events are repeated
 WORKERS: Final = 4
 ROOT: Final = Path(__file__).parents[2]
@@ -78,11 +77,11 @@ def measure(lengths: Sequence[int]) -> dict[str, list[Cost]]:
 
 
 def _synced(folder: Path, length: int) -> Iterator[tuple[str, Cost]]:
-    updates = length * UPDATES // events_in(UPDATES, seed=SEED)
-    events = events_in(updates, seed=SEED)
-    with bulk_scan(updates, seed=SEED) as url:
+    updates = length * UPDATES // events_in(UPDATES)
+    events = events_in(updates)
+    with bulk_scan(updates) as url:
         yield "pages", _cost(events, "pages", url, folder / "pages")
-    with as_objects(items(0, updates, seed=SEED)) as source:
+    with as_objects(items(0, updates)) as source:
         yield "objects", _cost(events, "objects", source, folder / "objects")
 
 
@@ -162,8 +161,8 @@ def as_page(costs: dict[str, list[Cost]], lengths: Sequence[int], seconds: float
 def _network(costs: dict[str, list[Cost]]) -> list[list[str]]:
     """What the whole network takes."""
     updates = MAINNET / PER_UPDATE
-    page = b"".join(items(0, PAGE, seed=SEED))
-    share = MAINNET / events_in(PAGE, seed=SEED)
+    page = b"".join(items(0, PAGE))
+    share = MAINNET / events_in(PAGE)
     plain, packed = (share * len(sent) / 1e12 for sent in (page, gzip.compress(page, 6)))
     found = [
         ["requests by pages of 1,000 updates", f"{updates / PAGE:,.0f}"],

@@ -1,4 +1,4 @@
-"""Scans of any length, each in a process of its own: one of the bulk history, and one of a snapshot of contracts.
+"""Scans of any length, each in a process of its own: one of the long history, and one of a snapshot of contracts.
 
 `python -m tests.benchmarks.servers history N` prints its port and ends with its standard input, so that it never
 outlives the program that started it. Pages are made when they are asked for, so its memory does not grow with N.
@@ -20,7 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from ledgerframes.sandbox.world import timestamps
-from tests.benchmarks.bulk.history import ZERO, first_after, items
+from tests.benchmarks.long_history import first_after, items
 
 SNAPSHOT = {"record_time": "2026-01-30T06:00:00Z", "migration_id": 4}
 FIRST = {
@@ -71,11 +71,10 @@ class Snapshot(Scan):
 
 
 class History(Scan):
-    """The first updates of the bulk history; with `keep` a page costs nothing but its first time."""
+    """The first updates of the long history; with `keep` a page costs nothing but its first time."""
 
-    def __init__(self, updates: int, seed: int, *, keep: bool) -> None:
+    def __init__(self, updates: int, *, keep: bool) -> None:
         self._updates = updates
-        self._seed = seed
         self._keep = keep
         self._kept: dict[tuple[int, int], bytes] = {}
 
@@ -84,9 +83,9 @@ class History(Scan):
             return None
         after, start = asked.get("after"), 0
         if after is not None:
-            start = first_after(after["after_migration_id"], timestamps.parse(after["after_record_time"]) - ZERO)
+            start = first_after(after["after_migration_id"], timestamps.parse(after["after_record_time"]))
         page = (start, min(start + asked["page_size"], self._updates))
-        body = self._kept.get(page) or b'{"transactions":[%s]}' % b",".join(items(*page, seed=self._seed))
+        body = self._kept.get(page) or b'{"transactions":[%s]}' % b",".join(items(*page))
         if self._keep:
             self._kept[page] = body
         return body
@@ -125,16 +124,15 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing is printed."""
 
 
-def bulk_scan(updates: int, *, seed: int = 7, latency: float = 0.0, keep: bool = False) -> Any:
-    """Serve the first updates of the bulk history; a context manager that gives the scan's URL.
+def bulk_scan(updates: int, *, latency: float = 0.0, keep: bool = False) -> Any:
+    """Serve the first updates of the long history; a context manager that gives the scan's URL.
 
     Args:
         updates: their number.
-        seed: another one gives other ids and payloads.
         latency: seconds that every request waits.
         keep: keep every page, so that serving it again costs the machine next to nothing.
     """
-    options = ["--seed", str(seed), "--latency", str(latency), *(["--keep"] if keep else [])]
+    options = ["--latency", str(latency), *(["--keep"] if keep else [])]
     return _serving("history", str(updates), *options)
 
 
@@ -160,15 +158,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.servers", description=__doc__)
     parser.add_argument("what", choices=["history", "snapshot"])
     parser.add_argument("count", type=int)
-    parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--latency", type=float, default=0.0)
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
-    scan = (
-        Snapshot(options.count)
-        if options.what == "snapshot"
-        else History(options.count, options.seed, keep=options.keep)
-    )
+    scan = Snapshot(options.count) if options.what == "snapshot" else History(options.count, keep=options.keep)
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, scan, options.latency))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(server.server_port, flush=True)

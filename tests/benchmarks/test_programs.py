@@ -9,7 +9,6 @@ from tests.benchmarks import (
     economics,
     html_report,
     lake,
-    lake_memory,
     memory,
     objects,
     page_to_arrow,
@@ -17,7 +16,6 @@ from tests.benchmarks import (
     peeking,
     receiving,
     sandbox_start,
-    snapshot_memory,
     whole_history,
 )
 from tests.benchmarks.measuring import side_by_side
@@ -25,9 +23,7 @@ from tests.benchmarks.measuring import side_by_side
 #: Of each, what is made smaller.
 SMALLER = {
     receiving: {"SIZES": {50: 1}},
-    memory: {"READ": 500},
-    snapshot_memory: {"CONTRACTS": 2_000},
-    lake_memory: {"SHORT": 500, "LONG": 1_000},
+    memory: {"READ": 500, "SHORT": 500, "LONG": 1_000, "CONTRACTS": 2_000},
     whole_history: {"SERVED": 600, "READ": (300, 600)},
     lake: {"SLOW": 200, "QUICK": 600},
     objects: {"UPDATES": 3_000, "PER_OBJECT": 1_250, "PER_FRAME": 500},

@@ -13,7 +13,7 @@ import pytest
 
 import ledgerframes as lf
 from tests.asking import asking
-from tests.benchmarks.snapshot_memory import peak
+from tests.benchmarks.memory import snapshot_peak
 from tests.loaders.snapshot_scan import SNAPSHOT, created, scan
 from tests.transport.hostile_server import HostileServer, answer, text
 
@@ -368,7 +368,7 @@ def test_a_scan_without_the_routes_is_one_input_error(store):
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the highest use is read from /proc")
 def test_memory_does_not_grow_with_the_snapshot():
-    short, long = (peak(contracts)["peak_mb"] for contracts in (3_000, 30_000))
+    short, long = (snapshot_peak(contracts)["peak"] for contracts in (3_000, 30_000))
     assert long < short + 250
     assert long < 800
 
