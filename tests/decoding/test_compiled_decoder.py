@@ -202,7 +202,7 @@ def test_large_trees_in_any_order_have_their_preorder():
 
 @pytest.mark.long
 def test_broken_pages_come_out_the_same_by_both():
-    corpus = gather(updates=30)
+    corpus = gather()
     met = set()
     for number in range(1_500):
         met.add(case(corpus, random.Random(f"7/{number}")))

@@ -7,79 +7,26 @@ import re
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
 
 import httpx
 import msgspec
 from msgspec import Raw
 
 import ledgerframes as lf
-from ledgerframes.config.settings import Settings
 from ledgerframes.interfaces.catalogue import CALLS
-from ledgerframes.transport.request import DeprecatedEndpointWarning
+from tests.official.conversations import Turn, admit, conversation, record
 from tests.replay import CAPTURES, PREFIXES, read_capture
 from tests.rigs.servers import started
 
 UPDATES = "POST /v2/updates"
-
-# Answers of commands, which change a ledger, so that none is asked for them here.
-COMMANDS = {
-    "POST /v2/commands/submit-and-wait-for-reassignment": {
-        "reassignment": {
-            "updateId": "1220aa", "commandId": "c", "workflowId": "", "offset": 7, "synchronizerId": "a::12",
-            "recordTime": "2026-01-30T08:39:28.485596Z", "traceContext": {"traceparent": "00-1-2-01"},
-            "events": [
-                {"JsUnassignedEvent": {"value": {
-                    "offset": 7, "nodeId": 0, "contractId": "00c", "templateId": "p:M:E", "source": "a::12",
-                    "target": "b::12", "reassignmentId": "0001", "submitter": "alice", "reassignmentCounter": 1,
-                    "witnessParties": ["alice"], "assignmentExclusivity": "2026-01-30T08:40:28Z", "packageName": "p",
-                }}},
-                {"JsAssignmentEvent": {
-                    "source": "a::12", "target": "b::12", "reassignmentId": "0001", "submitter": "alice",
-                    "reassignmentCounter": 1, "createdEvent": {
-                        "offset": 8, "nodeId": 1, "contractId": "00c", "templateId": "p:M:E", "contractKey": None,
-                        "createArgument": {"owner": "alice", "amount": "1.0"}, "createdEventBlob": "",
-                        "interfaceViews": [], "witnessParties": ["alice"], "signatories": ["alice"], "observers": [],
-                        "createdAt": "2026-01-30T08:39:28Z", "packageName": "p",
-                    },
-                }},
-            ],
-        }
-    },
-    "POST /v2/commands/submit-and-wait-for-transaction-tree": {
-        "transactionTree": {
-            "updateId": "1220bb", "commandId": "c", "workflowId": "w", "offset": 9, "synchronizerId": "a::12",
-            "effectiveAt": "2026-01-30T08:39:28.4Z", "recordTime": "2026-01-30T08:39:28.485596Z",
-            "eventsById": {
-                "0": {"ExercisedTreeEvent": {"value": {
-                    "offset": 9, "nodeId": 0, "contractId": "00c", "templateId": "p:M:E", "interfaceId": None,
-                    "choice": "Go", "choiceArgument": {"n": "1"}, "actingParties": ["alice"], "consuming": True,
-                    "witnessParties": ["alice"], "lastDescendantNodeId": 1, "exerciseResult": "x", "packageName": "p",
-                }}},
-                "1": {"CreatedTreeEvent": {"value": {
-                    "offset": 9, "nodeId": 1, "contractId": "00d", "templateId": "p:M:E", "createArgument": {},
-                    "witnessParties": ["alice"], "signatories": ["alice"], "observers": [], "packageName": "p",
-                    "createdAt": "2026-01-30T08:39:28.485596Z", "acsDelta": True,
-                }}},
-            },
-        }
-    },
-    "POST /registry/allocation-instruction/v1/allocation-factory": {
-        "factoryId": "00f", "choiceContext": {
-            "choiceContextData": {"values": {"x": {"tag": "AV_Text"}}},
-            "disclosedContracts": [
-                {"templateId": "p:M:E", "contractId": "00g", "createdEventBlob": "Cg==", "synchronizerId": "a::12"},
-            ],
-        },
-    },
-    "POST /v2/commands/async/submit-reassignment": {},
-    "POST /v2/packages": {},
-    "POST /v2/dars/validate": {},
-    "POST /v2/users": {
-        "user": {"id": "u", "primaryParty": "", "isDeactivated": False, "metadata": {"annotations": {}}},
-    },
-}  # fmt: skip
+#: How many updates the sandboxes have, and how many of them are a history to be read.
+UPDATED, SHORT = 200, 60
+#: Longer answers would take most of the time.
+LONGEST = 200_000
+ANY = lf.errors.LedgerframesError
 
 # The routes of other releases, answered as those that they stand in for.
 SUCCESSORS = {
@@ -111,22 +58,6 @@ class Corpus:
         return [body for bodies in self.answers.values() for body in bodies]
 
 
-class _Listening(httpx.HTTPTransport):
-    """Sends, and keeps the bodies of what succeeds."""
-
-    def __init__(self, heard: dict[str, list[bytes]]) -> None:
-        super().__init__(trust_env=False)
-        self._heard = heard
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        answer = super().handle_request(request)
-        answer.read()
-        if answer.is_success:
-            self._heard[endpoint_of(request)].append(answer.content)
-        headers = {"content-type": answer.headers.get("content-type", "")}
-        return httpx.Response(answer.status_code, headers=headers, content=answer.content)
-
-
 def endpoint_of(request: httpx.Request) -> str:
     """Which of the endpoints a request is for, under the name the contract has."""
     path = request.url.raw_path.decode().partition("?")[0].removeprefix("/")
@@ -144,51 +75,34 @@ def named(method: str, path: str) -> str:
     return f"{method} {path}"
 
 
-def gather(updates: int = 60) -> Corpus:
+def gather() -> Corpus:
     """Ask sandboxes for everything, and read the captures where there are any."""
     answers: dict[str, list[bytes]] = defaultdict(list)
     histories, parties = [], ["nobody::12"]
     for options in ({}, {"hostile": True}, {"release": "0.9"}, {"release": "0.5"}):
-        with started(updates=updates, **options) as sandbox:
-            names = ("scan_url", "validator_url", "registry_url", "ledger_url")
-            settings = Settings(
-                **{name: (getattr(sandbox, name),) for name in names},
-                ledger_token=sandbox.token("validator_operator"), validator_token=sandbox.token("validator_operator"),
-            )  # fmt: skip
-
-            with lf.types.Network(settings, transport=_Listening(answers)) as net:
-                parties += ask_everything(net)
-            world = [json.dumps(item) for item in sandbox.world.items()] if not options.get("hostile") else []
-        if world:
-            histories.append([item.encode() for item in world])
-    for name, body in COMMANDS.items():
-        answers[name].append(json.dumps(body).encode())
+        # Routes of older releases are asked on purpose; what one release does not have, another has.
+        with started(updates=UPDATED, **options) as sandbox, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for turn in hostile_conversation(sandbox) if "hostile" in options else conversation(sandbox, refused=ANY):
+                if 200 <= turn.status < 300 and len(turn.answer) < LONGEST:
+                    answers[named(turn.method, turn.path)].append(turn.answer)
+            parties += [one.primary_party for one in sandbox.world.accounts.values() if one.primary_party][:5]
+            if "hostile" not in options:
+                histories.append([json.dumps(item).encode() for item in islice(sandbox.world.items(), SHORT)])
     histories += read_captures(answers)
     histories.append([item for body in answers[UPDATES][-3:] for item in items_of(body)])
     return Corpus(dict(answers), [sorted_once(items) for items in histories if items], parties)
 
 
-def ask_everything(net: lf.types.Network) -> list[str]:
-    """Ask for all that can be read; the parties found on the way."""
-    updates = lf.load_updates(net, page_size=8).update_id.tolist()
-    parties = [user.primary_party for user in net.ledger.iter_users() if user.primary_party][:5]
-    for load in (
+def hostile_conversation(sandbox: Any) -> list[Turn]:
+    """What goes over the wire in the loads that a hostile ledger answers."""
+    admit(sandbox)
+    calls = (
         *(lf.load_licenses, lf.load_instruments, lf.load_name_entries, lf.load_name_rules, lf.load_transfer_offers),
-        lambda net: [net.scan.update_by_id(one) for one in updates[::7]],
-        lambda net: lf.load_holdings_summary(net, parties),
-        lambda net: lf.load_transfer_preapprovals(net, parties),
-        lambda net: [lf.load_ledger_transaction(net, one) for one in updates[::7]],
-        lambda net: net.scan.earliest_available_round(),
-        lambda net: [
-            net.scan.update_by_hash(one) for one in lf.load_updates(net).external_transaction_hash.dropna()[:3]
-        ],
-        lambda net: net.registry.allocation_factory({"extraArgs": {"context": {}, "meta": {}}}),
-    ):
-        # Routes of older releases are asked on purpose; what one release does not have, another has.
-        with warnings.catch_warnings(), suppress(lf.errors.LedgerframesError):
-            warnings.simplefilter("ignore", DeprecatedEndpointWarning)
-            load(net)
-    return parties
+        lambda net: lf.load_updates(net, page_size=8),
+        lf.load_users,
+    )
+    return record(sandbox, calls, refused=ANY)
 
 
 def read_captures(answers: dict[str, list[bytes]]) -> list[list[bytes]]:

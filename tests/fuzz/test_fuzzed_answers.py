@@ -16,7 +16,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def corpus():
-    return gather(updates=30)
+    return gather()
 
 
 @pytest.mark.long

@@ -126,11 +126,22 @@ class Recorder(httpx.HTTPTransport):
         return max(fitting, key=lambda one: len(one[1]))
 
 
-def conversation(sandbox: Any) -> list[Turn]:
-    """What goes over the wire when every loader and every call is used once in each way they have."""
+def admit(sandbox: Any) -> str:
+    """Add the user who makes the calls; returns the party that it acts as."""
     alice = party_of(sandbox, "alice")
     rights = frozenset({Right("ParticipantAdmin"), Right("CanReadAsAnyParty"), Right("CanActAs", alice)})
     sandbox.world.accounts[USER] = Account(USER, primary_party=alice, rights=rights)
+    return alice
+
+
+def conversation(sandbox: Any, *, refused: type[Exception] = lf.errors.RequestError) -> list[Turn]:
+    """What goes over the wire when every loader and every call is used once in each way they have.
+
+    Args:
+        sandbox: answers.
+        refused: how a call may end.
+    """
+    alice = admit(sandbox)
     calls = [
         lf.plan,
         *loaders(sandbox, alice),
@@ -140,9 +151,11 @@ def conversation(sandbox: Any) -> list[Turn]:
     ]
     newer = {"record_time": "9999-01-01", "migration_id": sandbox.world.updates[-1].migration_id}
     return [
-        *record(sandbox, calls),
-        *record(sandbox, [lambda net: lf.load_holdings_summary(net, [alice], **newer)], hidden=SUMMARY),
-        *record(sandbox, [lambda net: summary_of_scan(net, alice, newer)], hidden=SUMMARY_OF_SCAN),
+        *record(sandbox, calls, refused=refused),
+        *record(
+            sandbox, [lambda net: lf.load_holdings_summary(net, [alice], **newer)], hidden=SUMMARY, refused=refused
+        ),
+        *record(sandbox, [lambda net: summary_of_scan(net, alice, newer)], hidden=SUMMARY_OF_SCAN, refused=refused),
     ]
 
 
@@ -162,7 +175,9 @@ def short_conversation(sandbox: Any) -> list[Turn]:
     return record(sandbox, calls)
 
 
-def record(sandbox: Any, calls: Iterable[Call], *, hidden: str = "") -> list[Turn]:
+def record(
+    sandbox: Any, calls: Iterable[Call], *, hidden: str = "", refused: type[Exception] = lf.errors.RequestError
+) -> list[Turn]:
     """What goes over the wire in these calls; refusals are answers, too."""
     bases = {name: getattr(sandbox, f"{name}_url") for name in ("scan", "validator", "registry", "ledger")}
 
@@ -171,7 +186,7 @@ def record(sandbox: Any, calls: Iterable[Call], *, hidden: str = "") -> list[Tur
     recorder = Recorder(bases, hidden)
     with lf.types.Network(settings, transport=recorder) as net:
         for call in calls:
-            with suppress(lf.errors.RequestError):
+            with suppress(refused):
                 call(net)
     return recorder.turns
 
