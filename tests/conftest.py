@@ -64,6 +64,19 @@ def switched_history(switched):
 
 
 @pytest.fixture(scope="session")
+def twelve_days():
+    """Twelve days in which apps are rewarded by coupons of rounds, as networks had it at first; read only."""
+    with lf.sandbox(seed=7, days=12) as network:
+        yield network
+
+
+@pytest.fixture(scope="session")
+def twelve_days_history(twelve_days):
+    """The whole history of `twelve_days`, with exact amounts."""
+    return lf.load_history(twelve_days, start="begin", as_="arrow", progress=False, decimals="exact")
+
+
+@pytest.fixture(scope="session")
 def voted():
     """The transactions of three days with votes of every outcome, one for the second version of rewards; read only."""
     items = (json.loads(one.rendered) for one in generate(4, 7_000, reward_version="switch").updates)

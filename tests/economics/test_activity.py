@@ -164,8 +164,8 @@ def test_no_personal_data_is_in_the_table():
     assert "example.com" not in found.to_csv()
 
 
-def test_in_a_made_up_history_liveness_is_that_of_the_licenses(net):
-    rows = lf.validator_liveness(lf.load_history(net, start="begin", progress=False)).set_index("validator")
+def test_in_a_made_up_history_liveness_is_that_of_the_licenses(net, exact_history):
+    rows = lf.validator_liveness(exact_history).set_index("validator")
     loaded = lf.load_licenses(net).set_index("validator")
 
     assert set(rows.index) == set(loaded.index)
@@ -178,10 +178,10 @@ def test_in_a_made_up_history_liveness_is_that_of_the_licenses(net):
         pd.testing.assert_series_equal(rows[name].sort_index(), loaded[column].sort_index(), check_names=False)
 
 
-def test_in_a_range_those_that_were_there_before_it_are_listed_or_it_is_refused(net):
-    start = lf.load_updates(net, start="begin").record_time[1200]
+def test_in_a_range_those_that_were_there_before_it_are_listed_or_it_is_refused(net, exact_history):
+    start = exact_history.updates["record_time"][1200].as_py()
     part = lf.load_history(net, start=start, progress=False)
-    whole = lf.validator_liveness(lf.load_history(net, start="begin", progress=False))
+    whole = lf.validator_liveness(exact_history)
 
     assert lf.validator_liveness(part, opening=lf.load_opening(net, at=start)).equals(whole)
     with pytest.raises(lf.errors.PartialResultError, match="opening="):

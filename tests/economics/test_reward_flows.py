@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import random
 import warnings
@@ -26,23 +25,21 @@ CUTS = 200
 VERSIONS = ("markers", "switch", "validators")
 
 
-@functools.cache
-def world(version):
-    """A history of a reward version, and its flows."""
-    with lf.sandbox(seed=7, days=12, reward_version={"validators": "switch"}.get(version, version)) as net:
-        history = lf.load_history(net, start="begin", progress=False, as_="arrow", decimals="exact")
-    history = with_validators(history) if version == "validators" else history
-    return history, lf.reward_flows(history)
+@pytest.fixture(scope="module")
+def worlds(twelve_days_history, switched_history):
+    """A history of each reward version, and its flows."""
+    histories = (twelve_days_history, switched_history, with_validators(switched_history))
+    return [(history, lf.reward_flows(history)) for history in histories]
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
-def whole(request):
-    return world(request.param)[0]
+@pytest.fixture(scope="module", params=range(len(VERSIONS)), ids=VERSIONS)
+def whole(worlds, request):
+    return worlds[request.param][0]
 
 
 @pytest.fixture(scope="module")
-def flows(whole):
-    return next(flows for history, flows in map(world, VERSIONS) if history is whole)
+def flows(worlds, whole):
+    return next(flows for history, flows in worlds if history is whole)
 
 
 def with_validators(history):
@@ -81,8 +78,8 @@ def joined(found):
 
 @pytest.mark.long(quick=9)
 @pytest.mark.parametrize("number", range(CUTS))
-def test_a_cut_says_what_the_whole_says_of_that_time(number):
-    whole, flows = world(VERSIONS[number % len(VERSIONS)])
+def test_a_cut_says_what_the_whole_says_of_that_time(worlds, number):
+    whole, flows = worlds[number % len(worlds)]
     times = sorted(whole.updates["record_time"].to_pylist())
     start, end = sorted(random.Random(number).sample(times, 2))
     recorded = whole.events["record_time"]

@@ -242,14 +242,12 @@ def test_supply_by_purpose_is_that_of_the_raw_contracts(books, events):
     assert [name for name in names if not rows[name].any()] == ["locked_allocation"]
 
 
-def test_supply_by_purpose_of_a_range_goes_on_from_its_opening():
-    with lf.sandbox(days=12, seed=7) as net:
-        whole = lf.load_history(net, start="begin", progress=False, decimals="exact")
-        start = whole.updates.record_time.iloc[0] + pd.Timedelta("6D7h")
-        part = lf.load_history(net, start=start, progress=False, decimals="exact")
-        opening = lf.load_opening(net, at=start)
+def test_supply_by_purpose_of_a_range_goes_on_from_its_opening(twelve_days, twelve_days_history):
+    start = pd.Timestamp(twelve_days_history.updates["record_time"][0].as_py()) + pd.Timedelta("6D7h")
+    part = lf.load_history(twelve_days, start=start, progress=False, decimals="exact")
+    opening = lf.load_opening(twelve_days, at=start)
 
-    rows, wanted = lf.supply_by_purpose(part, opening=opening), lf.supply_by_purpose(whole)
+    rows, wanted = lf.supply_by_purpose(part, opening=opening), lf.supply_by_purpose(twelve_days_history)
 
     wanted = wanted[wanted.time >= start].reset_index(drop=True)
     spent = ["development_fund_spent", "development_fund_spent_usd"]

@@ -11,7 +11,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from ledgerframes.decoding.history import HistoryBatch
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
+from ledgerframes.decoding.pages import joined
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -40,18 +42,18 @@ class RejectingDecoder:
     ids: set[str] = field(default_factory=set)
     _stored: set[str] | None = field(default=None, repr=False)
 
-    def decode(self, page: HistoryPage, rows: Sequence[int] | None) -> dict[str, pa.RecordBatch]:
+    def decode(self, pages: Sequence[tuple[HistoryPage, Sequence[int] | None]]) -> dict[str, pa.RecordBatch]:
         """Decode the items that can be decoded.
 
         Args:
-            page: a page.
-            rows: the positions of the items that count; None for all.
+            pages: pages, each with the positions of the items that count, or None for all.
         """
-        self.reject(page.unplaced)
+        for page, _ in pages:
+            self.reject(page.unplaced)
         try:
-            return self.history.decode_pages([(page.content, rows)]).batches
+            return self.history.decode_pages([(page.content, rows) for page, rows in pages]).batches
         except DecodeError:
-            return self._by_item(page, rows)
+            return joined([HistoryBatch(self._by_item(page, rows)) for page, rows in pages]).batches
 
     def _by_item(self, page: HistoryPage, rows: Sequence[int] | None) -> dict[str, pa.RecordBatch]:
         """Decode a page item by item; items that cannot be decoded become rejects."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.compiled.choice import choice
+from ledgerframes.decoding.paged_histories import TOGETHER
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, LedgerframesError, StoppedError, warn
 from ledgerframes.interfaces.history_pages import PageSource
 from ledgerframes.loaders.progress import Progress, progress_of
@@ -25,9 +26,10 @@ from ledgerframes.store.lake import Lake
 from ledgerframes.store.sync.active_contracts import SnapshotSync
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.committing import CommitSize, Committer
-from ledgerframes.store.sync.fetching import Fetcher, PageDecoder
+from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.from_objects import objects_of
+from ledgerframes.store.sync.gathering import Gathering, PageDecoder
 from ledgerframes.store.sync.history_sync import HistorySync
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.rejects import RejectingDecoder, rejected_ids
@@ -196,7 +198,7 @@ class _Run:
 
     def _warn(self) -> None:
         """Warn of stored events that may move coin in a way that computed tables do not know."""
-        seen = frozenset(pair for sync in self._syncs for pair in sync.commit.seen)
+        seen = {pair for sync in self._syncs for pair in sync.commit.seen}
         if seen and (unknown := unknown_movers(seen)):
             warn(
                 f"{self._lake.url}: this version does not know {', '.join(unknown[:_FEW])}"
@@ -252,7 +254,7 @@ class _Run:
             stages=_stages(syncs),
             decoder=str(choice()),
             left=left,
-            rejected=sum(sync.fetch.decode.rejected for sync in syncs),
+            rejected=sum(sync.decode.rejecting.count for sync in syncs if sync.decode.rejecting is not None),
             sources=tuple(sources) or tuple(map(source_of, syncs[-1].servers.servers)),
             complete=not left,
         )
@@ -294,10 +296,12 @@ def _history_sync(
     agreement = Agreement(servers, history, proofs, request.page_size, rejected)
     finality = Finality(agreement, StoredRows(history))
     decode = PageDecoder(of.pages, RejectingDecoder(rejects, of.pages, ids=rejected) if request.reject else None)
+    # At most the size of a commit, which may be less than a page.
+    gathering = Gathering(decode, min(TOGETHER, request.commit_bytes or TOGETHER), request.clock.monotonic)
     # Only rows are read from objects; servers show the network and its newest items.
     pages = None if objects is None else ObjectPages(servers, objects, servers.left_out, servers.begins)
     read = servers if pages is None else replace(servers, source=pages)
-    fetch = Fetcher(read, prober, decode, request.workers, request.page_size, request.scheduler, ending=stop.set)
+    fetch = Fetcher(read, prober, gathering, request.workers, request.page_size, request.scheduler, ending=stop.set)
     if request.engine is not None and pages is not None:
         from ledgerframes.store.sync.dask_fetching import ClusterReader, plain_settings
 
@@ -306,13 +310,15 @@ def _history_sync(
     commit = Committer(
         history, request.scheduler, CommitSize(request.commit_bytes), request.clock.monotonic, finality.confirm
     )
-    return HistorySync(request, agreement, prober, finality, shown, stop, fetch=fetch, commit=commit, objects=pages)
+    return HistorySync(
+        request, agreement, prober, finality, shown, stop, fetch=fetch, decode=decode, commit=commit, objects=pages
+    )
 
 
 def _stages(syncs: Sequence[HistorySync]) -> dict[str, dict[str, float]]:
     stages: dict[str, list[Fetcher | PageDecoder | Committer]] = {
         "fetch": [sync.fetch for sync in syncs],
-        "decode": [sync.fetch.decode for sync in syncs],
+        "decode": [sync.decode for sync in syncs],
         "commit": [sync.commit for sync in syncs],
     }
     return {
