@@ -7,13 +7,12 @@ from typing import Any
 import duckdb
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 import ledgerframes as lf
+from tests.benchmarks.economics import copied, span_of
 from tests.benchmarks.measuring import Row, side_by_side
 
 EVENTS = 1_000_000
-COPIED = ("update_id", "event_id", "contract_id", "unassign_id")
 BASELINE = "DuckDB"
 AIM = 1.0
 ROUND = 1_000
@@ -146,16 +145,8 @@ def tiled() -> tuple[pa.Table, pa.Table]:
     """A sandbox's history, many times over under new ids."""
     with lf.sandbox(updates=6_000) as net:
         history = lf.load_history(net, limit=6_000, as_="arrow", progress=False)
-    times = -(-EVENTS // history.events.num_rows)
+    copies, span = -(-EVENTS // history.events.num_rows), span_of(history.events)
     return tuple(  # type: ignore[return-value]
-        pa.concat_tables([_copy(table, number) for number in range(times)])
+        pa.concat_tables([copied(table, number, span) for number in range(copies)])
         for table in (history.events, history.reassignments)
     )
-
-
-def _copy(table: pa.Table, number: int) -> pa.Table:
-    columns = [
-        pc.binary_join_element_wise(table[name], pa.scalar(str(number)), "#") if name in COPIED else table[name]
-        for name in table.column_names
-    ]
-    return pa.Table.from_arrays(columns, schema=table.schema.remove_metadata())

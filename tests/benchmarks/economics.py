@@ -113,22 +113,27 @@ def million() -> pa.Table:
     """A sandbox's history, many times over under new ids and at later times."""
     with lf.sandbox(updates=UPDATES) as net:
         events = lf.load_history(net, start="begin", as_="arrow", progress=False).events
-    times = events["record_time"].cast(pa.int64())
-    span = pc.max(times).as_py() - pc.min(times).as_py() + 1
-    copies = -(-EVENTS // events.num_rows)
+    copies, span = -(-EVENTS // events.num_rows), span_of(events)
     return pa.concat_tables([copied(events, number, span) for number in range(copies)]).combine_chunks()
 
 
-def copied(events: pa.Table, number: int, span: int) -> pa.Table:
-    """The same events once more, under ids of their own and so many times a span later."""
-    columns: dict[str, Any] = {name: events[name] for name in events.column_names}
-    for name in ("update_id", "event_id", "parent_event_id"):
-        columns[name] = pc.binary_join_element_wise(pa.scalar(str(number)), events[name], ".")
-    for name in ("contract_id", "payload", "exercise_result"):
-        columns[name] = pc.replace_substring(events[name], _OWN, f"{_OF_CONTRACTS}{20 + number}")
-    later = pc.add(events["record_time"].cast(pa.int64()), number * span)
-    columns["record_time"] = later.cast(events.schema.field("record_time").type)
-    return pa.table({name: columns[name].cast(events.schema.field(name).type) for name in events.column_names})
+def span_of(events: pa.Table) -> int:
+    """The microseconds from the first event to after the last."""
+    times = events["record_time"].cast(pa.int64())
+    span: int = pc.max(times).as_py() - pc.min(times).as_py() + 1
+    return span
+
+
+def copied(rows: pa.Table, number: int, span: int) -> pa.Table:
+    """The same events or reassignments once more, under ids of their own and so many times a span later."""
+    columns: dict[str, Any] = {name: rows[name] for name in rows.column_names}
+    for name in columns.keys() & {"update_id", "event_id", "parent_event_id", "unassign_id"}:
+        columns[name] = pc.binary_join_element_wise(pa.scalar(str(number)), rows[name], ".")
+    for name in columns.keys() & {"contract_id", "payload", "exercise_result"}:
+        columns[name] = pc.replace_substring(rows[name], _OWN, f"{_OF_CONTRACTS}{20 + number}")
+    later = pc.add(rows["record_time"].cast(pa.int64()), number * span)
+    columns["record_time"] = later.cast(rows.schema.field("record_time").type)
+    return pa.table({name: columns[name].cast(rows.schema.field(name).type) for name in rows.column_names})
 
 
 def _read(events: pa.Table) -> None:

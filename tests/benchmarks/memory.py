@@ -31,10 +31,12 @@ def rows() -> list[Row]:
         return [Row(what="memory of loads and syncs", baseline=f"{LIMIT:.0f} MB", skipped=why)]
     found = []
     with bulk_scan(READ) as url:
-        for form in ("pandas", "arrow"):
-            told = _told("load", url, form)
+        for form in ("pandas", "Arrow"):
+            told = _told("load", url, form.lower())
             what = f"memory of load_history, {READ:,} updates -> {form}"
-            found.append(Row(what=what, ours=told["grown"], baseline="its result", theirs=told["result"], unit="MB"))
+            found.append(
+                Row(what=what, ours=told["grown"], baseline="size of the result", theirs=told["result"], unit="MB")
+            )
     short, long = (sync_peak(count)["peak"] for count in (SHORT, LONG))
     what, limit = f"memory of a sync of {LONG:,} updates, {WORKERS} workers", f"{LIMIT:.0f} MB"
     found.append(Row(what=what, baseline=f"of {SHORT:,} updates", ours=long, theirs=short, unit="MB", aim=0.8))

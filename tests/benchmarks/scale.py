@@ -21,13 +21,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import ledgerframes as lf
 from tests.benchmarks import report
-from tests.benchmarks.economics import TABLES, copied, table_of
+from tests.benchmarks.economics import TABLES, copied, span_of, table_of
 from tests.benchmarks.long_history import events_in, items
 from tests.benchmarks.measuring import highest
 from tests.benchmarks.objects import as_objects
@@ -88,8 +86,7 @@ def _synced(folder: Path, length: int) -> Iterator[tuple[str, Cost]]:
 def _computed(folder: Path, length: int) -> Iterator[tuple[str, Cost]]:
     with lf.sandbox(updates=UPDATES) as net:
         events = lf.load_history(net, start="begin", as_="arrow", progress=False).events
-    times = events["record_time"].cast(pa.int64())
-    span = pc.max(times).as_py() - pc.min(times).as_py() + 1
+    span = span_of(events)
     file = folder / "events.parquet"
     count = 0
     events = copied(events, 0, span)
