@@ -19,15 +19,14 @@ from ledgerframes.decoding.page_index import peek
 from ledgerframes.decoding.pages import decode_page
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.interfaces.answers import Update
-from ledgerframes.interfaces.commands import CreateCommand, UnassignCommand
 from ledgerframes.interfaces.history_pages import HistoryPage
-from ledgerframes.interfaces.users import User
 from ledgerframes.loaders.history import History
 from tests.clocks import FakeClock
 from tests.fuzz.corpus import Corpus
 from tests.fuzz.far_side import FarSide, page_of
 from tests.fuzz.frames import check_frame, number
 from tests.fuzz.mutations import mutate
+from tests.official.typed_calls import CALLS
 
 URLS = ("http://127.0.0.1:1/api/scan", "http://127.0.0.1:2/api/scan")
 
@@ -185,37 +184,9 @@ def _given(name: str) -> dict[str, Any]:
     return {"record_time": "2026-01-30T06:00:00Z", "migration_id": 4} if name == "holdings_summary" else {}
 
 
-def _calls(net: lf.types.Network, corpus: Corpus, rng: random.Random, _far: FarSide) -> None:
+def _calls(net: lf.types.Network, _corpus: Corpus, rng: random.Random, _far: FarSide) -> None:
     """The typed calls, one of them."""
-    command = UnassignCommand(contract_id="00c", source="a::12", target="b::12")
-    whose: dict[str, Any] = {"command_id": "c", "submitter": "alice"}
-    calls: tuple[Callable[[], Any], ...] = (
-        lambda: net.ledger.submit_reassignment([command], **whose),
-        lambda: net.ledger.submit_and_wait_for_reassignment([command], **whose),
-        lambda: net.ledger.submit_and_wait_for_transaction_tree(
-            [CreateCommand(template_id="p:M:E", create_arguments={})], command_id="c", act_as=["alice"]
-        ),
-        lambda: net.ledger.transaction_by_id("1220aa"),
-        lambda: list(net.ledger.iter_users()),
-        lambda: net.ledger.create_user(User(id="u")),
-        lambda: net.ledger.upload_package(b"PK"),
-        lambda: net.ledger.validate_dar(b"PK"),
-        lambda: net.scan.update_by_id("1220aa").item,
-        lambda: net.scan.updates(page_size=5).items,
-        lambda: net.scan.update_by_hash("ab").item,
-        net.scan.ans_rules,
-        lambda: list(net.scan.iter_validator_licenses()),
-        net.scan.earliest_available_round,
-        lambda: net.validator.holdings_summary(
-            record_time="2026-01-30", migration_id=1, owner_party_ids=corpus.parties[:2]
-        ),
-        net.validator.transfer_offers,
-        net.validator.name_entries,
-        lambda: net.validator.transfer_preapproval(corpus.parties[0]),
-        lambda: list(net.registry.iter_instruments()),
-        lambda: net.registry.allocation_factory({"extraArgs": {"context": {}, "meta": {}}}),
-    )
-    rng.choice(calls)()
+    rng.choice([*CALLS.values()])(net)
 
 
 def _single(net: lf.types.Network, _corpus: Corpus, rng: random.Random, far: FarSide) -> None:
