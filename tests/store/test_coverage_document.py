@@ -1,5 +1,7 @@
 """Rows and coverage change in one commit, whatever is killed, lost, or written by two at once."""
 
+import shutil
+
 import pytest
 
 import ledgerframes as lf
@@ -14,13 +16,42 @@ def net():
         yield network
 
 
+@pytest.fixture(scope="module")
+def lakes(net, tmp_path_factory):
+    """Lakes of the first part, of all of it, and of all of it with a computed table and snapshots; to be copied."""
+    folder = tmp_path_factory.mktemp("lakes")
+    begun, whole, full = (lf.open_store(folder / name) for name in ("begun", "whole", "full"))
+    begun.sync(net, end="2025-03-03T09:00:00Z")
+    shutil.copytree(folder / "begun", folder / "whole", dirs_exist_ok=True)
+    whole.sync(net)
+    full.sync(net, derive=["rewards"])
+    full.sync(net, tables=["licenses", "active_contracts"], derive=[])
+    return folder
+
+
+@pytest.fixture
+def begun(lakes, tmp_path):
+    return lf.open_store(shutil.copytree(lakes / "begun", tmp_path / "begun"))
+
+
+@pytest.fixture
+def whole(lakes, tmp_path):
+    """Begun, then synced to its end."""
+    return lf.open_store(shutil.copytree(lakes / "whole", tmp_path / "whole"))
+
+
+@pytest.fixture
+def full(lakes, tmp_path):
+    return lf.open_store(shutil.copytree(lakes / "full", tmp_path / "full"))
+
+
 def documents(store):
     return sorted((store._lake.folder / "_coverage").glob("*.json"))
 
 
 @pytest.mark.parametrize("at", range(3))
-def test_what_a_writer_left_before_its_commit_is_not_there_and_taken_back(store, net, monkeypatch, at):
-    store.sync(net, end="2025-03-03T09:00:00Z")
+def test_what_a_writer_left_before_its_commit_is_not_there_and_taken_back(begun, net, monkeypatch, at):
+    store = begun
     before, tables = store.load("events", allow_partial=True), store.tables()
     commits = []
 
@@ -45,10 +76,8 @@ def test_what_a_writer_left_before_its_commit_is_not_there_and_taken_back(store,
 
 
 @pytest.mark.parametrize("harm", ["lost", "flipped", "cut"])
-def test_a_lost_document_is_said_and_the_one_before_is_gone_back_to(store, net, harm):
-    store.sync(net, end="2025-03-03T09:00:00Z")
-    then = store.coverage()
-    store.sync(net)
+def test_a_lost_document_is_said_and_the_one_before_is_gone_back_to(begun, whole, net, harm):
+    then, store = begun.coverage(), whole
     file = store._lake.folder / "_coverage" / f"{store._lake.root().document.number}.json"
     content = file.read_bytes()
     if harm == "lost":
@@ -66,14 +95,13 @@ def test_a_lost_document_is_said_and_the_one_before_is_gone_back_to(store, net, 
     assert store.check(full=True).findings == ()
 
 
-def test_of_two_writers_the_second_is_refused(store, net):
-    store.sync(net)
-    one, other = store._lake.history(), store._lake.history()
+def test_of_two_writers_the_second_is_refused(whole, net):
+    one, other = whole._lake.history(), whole._lake.history()
     one.record(one.coverage)
     with pytest.raises(lf.errors.StoreError, match="another writer"):
         other.record(other.coverage.without(other.coverage.common))
-    assert store._lake.root().document.number == one._root.document.number
-    assert_whole(store, net)
+    assert whole._lake.root().document.number == one._root.document.number
+    assert_whole(whole, net)
 
 
 def test_documents_of_forgotten_states_go(store):
@@ -88,18 +116,16 @@ def test_documents_of_forgotten_states_go(store):
         assert_whole(store, net)
 
 
-def test_a_sync_without_news_writes_no_document(store, net):
-    store.sync(net)
-    before = documents(store)
-    store.sync(net)
-    assert documents(store) == before
+def test_a_sync_without_news_writes_no_document(whole, net):
+    before = documents(whole)
+    whole.sync(net)
+    assert documents(whole) == before
 
 
 @pytest.mark.long(quick=2)
 @pytest.mark.parametrize("name", ["licenses", "active_contracts", "rewards", "syncs"])
-def test_what_a_killed_writer_left_of_any_table_is_not_there_and_taken_back(store, net, name):
-    store.sync(net, derive=["rewards"])
-    store.sync(net, tables=["licenses", "active_contracts"], derive=[])
+def test_what_a_killed_writer_left_of_any_table_is_not_there_and_taken_back(full, net, name):
+    store = full
     shown = store.syncs if name == "syncs" else lambda: store.load(name)
     before, table = shown(), store._lake.table(name).refresh()
     table.append(table.dataset().to_table().cast(table.table.schema.remove_metadata()).to_batches())
@@ -129,9 +155,8 @@ def test_the_number_of_a_document_names_its_state(store):
 
 @pytest.mark.long(quick=1)
 @pytest.mark.parametrize("left", ["all but the newest", "none"])
-def test_a_lost_document_takes_nothing_along_that_cannot_be_had_again(store, net, left):
-    store.sync(net, derive=["rewards"])
-    store.sync(net, tables=["licenses", "active_contracts"], derive=[])
+def test_a_lost_document_takes_nothing_along_that_cannot_be_had_again(full, net, left):
+    store = full
     licenses, contracts, syncs = store.load("licenses"), store.load("active_contracts"), store.syncs()
     lost = documents(store) if left == "none" else documents(store)[-1:]
     for file in lost:
