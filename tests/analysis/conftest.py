@@ -7,8 +7,8 @@ from tests.economics.books import Books
 from tests.rigs.servers import simulated
 
 BEGIN = (-(2**63), "0001-01-01")
+#: In addition to that of `net`.
 WORLDS = {
-    "normal": {"seed": 7, "updates": 2000},
     "hostile": {"seed": 3, "updates": 600, "hostile": True},
     "ten thousand contracts": {"seed": 21, "updates": 7000},
 }
@@ -24,13 +24,15 @@ class Served:
         self.books = Books(self.items)
 
 
-@pytest.fixture(scope="session", params=WORLDS.values(), ids=WORLDS)
-def served(request):
-    with simulated(**request.param) as net:
-        yield Served(net)
-
-
 @pytest.fixture(scope="session")
-def normal():
-    with lf.sandbox(**WORLDS["normal"]) as net:
-        yield Served(net)
+def normal(net):
+    return Served(net)
+
+
+@pytest.fixture(scope="session", params=["normal", *WORLDS])
+def served(request):
+    if request.param == "normal":
+        yield request.getfixturevalue("normal")
+    else:
+        with simulated(**WORLDS[request.param]) as net:
+            yield Served(net)

@@ -127,6 +127,7 @@ def test_an_empty_frame_and_a_single_half(normal, rows):
     assert len(lf.reassignment_anomalies(normal.history.reassignments.head(0))) == 0
 
 
+@pytest.mark.long(quick=2)
 def test_the_matrix_counts_every_flow_once(served):
     flows = lf.reassignment_flows(served.history.reassignments)
     matrix = lf.flow_matrix(flows)

@@ -26,12 +26,6 @@ FEES = {
 
 
 @pytest.fixture(scope="module")
-def sandbox():
-    with start(seed=7, updates=2_000) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def parties(sandbox):
     """Everybody who can have coin, with a user or without."""
     known = sandbox.world.simulation.parties

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerframes.sandbox.server import start
 from tests.rigs.servers import started
 from tests.sandbox.asking import party_of
 from tests.sandbox.economy_books import preorder
@@ -28,12 +27,6 @@ EXERCISED = ARCHIVED | {
     "acsDelta",
 }  # fmt: skip
 DELTA, EFFECTS = "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS"
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with start(seed=7, updates=1_500) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

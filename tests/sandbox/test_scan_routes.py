@@ -19,15 +19,9 @@ INTERNAL = "/v0/internal/reward-accounting-process/rounds/earliest-available"
 ODD = ["1_0", "٣", " 5", "5 ", "1e3", "0x10", "1.0"]
 
 
-@pytest.fixture(scope="module")
-def sandbox():
-    with start(seed=7, updates=2_000) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def items(sandbox):
-    return list(sandbox.world.items())
+@pytest.fixture
+def items(truth):
+    return truth
 
 
 def ask(sandbox, path, body=None):

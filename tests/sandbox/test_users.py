@@ -13,17 +13,6 @@ from tests.sandbox.ledger_calls import call
 USERS = "/v2/users"
 
 
-@pytest.fixture(scope="module")
-def sandbox():
-    with start(seed=7, updates=1_500) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def items(sandbox):
-    return list(sandbox.world.items())
-
-
 def users(sandbox, **query):
     return call(sandbox, f"{USERS}?{urllib.parse.urlencode(query)}", user="participant_admin")
 

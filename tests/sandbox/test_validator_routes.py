@@ -22,12 +22,6 @@ RECORD = {"template_id", "contract_id", "payload", "created_event_blob", "create
 
 
 @pytest.fixture(scope="module")
-def sandbox():
-    with start(seed=7, updates=2_000) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def items(sandbox):
     return list(sandbox.world.items(private=True))
 
