@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-COIN, LOCKED = "Splice.Amulet:Amulet", "Splice.Amulet:LockedAmulet"
+from tests.sandbox.economy_books import COIN, LOCKED, coin_payload, entity_of, preorder
 
 
 class Standing(NamedTuple):
@@ -62,10 +62,7 @@ def _move(event, standing, told_early):
 
 
 def _transact(item, standing, worth):
-    waiting = list(reversed(item["root_event_ids"]))
-    while waiting:
-        event = item["events_by_id"][waiting.pop()]
-        waiting.extend(reversed(event.get("child_event_ids", [])))
+    for event in preorder(item):
         contract_id = event["contract_id"]
         if event["event_type"] == "created_event":
             assert contract_id not in worth
@@ -77,7 +74,7 @@ def _transact(item, standing, worth):
 
 
 def _worth(event):
-    entity, payload = event["template_id"].partition(":")[2], event["create_arguments"]
-    if entity == LOCKED:
-        payload = payload["amulet"]
-    return Decimal(payload["amount"]["initialAmount"]) if entity in (COIN, LOCKED) else Decimal(0)
+    entity = entity_of(event)
+    if entity not in (COIN, LOCKED):
+        return Decimal(0)
+    return Decimal(coin_payload(entity, event["create_arguments"])["amount"]["initialAmount"])

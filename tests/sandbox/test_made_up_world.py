@@ -13,6 +13,7 @@ import pytest
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.world import timestamps
 from tests.sandbox.brute_force import replay
+from tests.sandbox.economy_books import preorder
 
 CAPTURES = Path(__file__).parents[3] / "shared" / "captures"
 COIN = "Splice.Amulet:Amulet"
@@ -72,12 +73,10 @@ def test_five_to_fifteen_percent_of_the_updates_share_their_record_time(another)
 def test_event_numbers_are_preorder_and_the_map_is_sorted_as_text(transactions):
     sizes = []
     for item in transactions:
-        events, walked = item["events_by_id"], []
-        waiting = list(reversed(item["root_event_ids"]))
-        while waiting:
-            walked.append(waiting.pop())
-            waiting.extend(reversed(events[walked[-1]].get("child_event_ids", [])))
-        assert walked == [f"{item['update_id']}:{n}" for n in range(len(events))]
+        events = item["events_by_id"]
+        assert [event["event_id"] for event in preorder(item)] == [
+            f"{item['update_id']}:{n}" for n in range(len(events))
+        ]
         assert list(events) == sorted(events)
         assert all(key == event["event_id"] for key, event in events.items())
         sizes.append(len(events))

@@ -11,6 +11,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
+from tests.economics.books import steps
 from tests.sandbox.economy_books import REWARD, Books, by_traffic, entity_of, preorder, round_number, rounded
 
 V1 = "Splice.Amulet:AppRewardCoupon"
@@ -21,35 +22,32 @@ class Coupons:
     """Every coupon of the second version in a history: what made it and how it ended."""
 
     def __init__(self, items):
-        self.made, self.ends, self.rounds, self.asked, self.opened = {}, {}, defaultdict(dict), [], {}
+        self.made, self.ends, self.asked, self.opened = {}, {}, [], {}
         self.shared, self.expiries, self.dry = [], [], []
         for item in items:
-            if "events_by_id" in item:
-                events = item["events_by_id"]
-                for root in item["root_event_ids"]:
-                    self._read(events, events[root], item)
+            for event, choices, below in steps(item) if "events_by_id" in item else ():
+                self._read(event, choices[-1] if choices else "", below, item["record_time"])
 
-    def _read(self, events, event, item, above=""):
-        children = [events[child] for child in event.get("child_event_ids", [])]
+    def _read(self, event, above, children, time):
+        entity = entity_of(event)
         if event["event_type"] == "created_event":
-            entity, payload = entity_of(event), event["create_arguments"]
+            payload = event["create_arguments"]
             if entity == REWARD:
-                self.made[event["contract_id"]] = (payload, above, item["record_time"])
+                self.made[event["contract_id"]] = (payload, above, time)
             elif entity == CALCULATE:
                 self.asked.append((payload, above))
             elif entity.endswith(":OpenMiningRound"):
                 self.opened[round_number(payload)] = payload
-        elif entity_of(event) == REWARD and event["consuming"]:
-            self.ends[event["contract_id"]] = (event["choice"], above, item["record_time"])
-        made = [one["create_arguments"] for one in children if one["event_type"] == "created_event"]
-        if event.get("choice") == "RewardCoupon_AssignBeneficiaries":
-            self.shared.append((event, made))
-        elif event.get("choice") == "AmuletRules_ClaimExpiredRewardsV2":
-            self.expiries.append((event, made))
-        elif event.get("choice") == "ProcessRewardsV2_ProcessBatch":
-            self.dry.append((event, made))
-        for child in children:
-            self._read(events, child, item, event.get("choice", ""))
+        elif entity == REWARD and event["consuming"]:
+            self.ends[event["contract_id"]] = (event["choice"], above, time)
+        kept = {
+            "RewardCoupon_AssignBeneficiaries": self.shared,
+            "AmuletRules_ClaimExpiredRewardsV2": self.expiries,
+            "ProcessRewardsV2_ProcessBatch": self.dry,
+        }.get(event.get("choice"))
+        if kept is not None:
+            created = [one["create_arguments"] for one in children if one["event_type"] == "created_event"]
+            kept.append((event, created))
 
 
 @pytest.fixture(scope="module")
