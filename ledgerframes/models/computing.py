@@ -207,13 +207,9 @@ def _computed(engine: Engine, inputs: Inputs, table: Table, compute: Callable[[]
     import duckdb
 
     try:
-        return engine.interruptible(compute)
+        return engine.interruptible(compute, table.name)
     except duckdb.OutOfMemoryException as error:
         raise MemoryError(str(error)) from error
-    except duckdb.OutOfRangeException as error:
-        raise InputError(
-            f"{table.name} needs more than 38 digits ({error}); leave out rows that are not real coin"
-        ) from error
     except duckdb.Error:
         inputs.read_again()
         raise

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import pyarrow as pa
 
-from ledgerframes.errors import ConfigurationError
+from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.inputs import Give
 from ledgerframes.models.interrupting import interruptible
@@ -161,9 +161,24 @@ class Engine:
             with suppress(duckdb.Error):
                 close()
 
-    def interruptible(self, call: Callable[[], T]) -> T:
-        """Make a call that requests rows; Ctrl-C ends it at once."""
-        return interruptible(self._connection, call)
+    def interruptible(self, call: Callable[[], T], of: str) -> T:
+        """Make a call that requests rows; Ctrl-C ends it at once.
+
+        Args:
+            call: the call.
+            of: the table that needs the rows.
+
+        Raises:
+            InputError: a sum has more than 38 digits.
+        """
+        import duckdb
+
+        try:
+            return interruptible(self._connection, call)
+        except duckdb.OutOfRangeException as error:
+            raise InputError(
+                f"{of} needs more than 38 digits ({error}); leave out rows that are not real coin"
+            ) from error
 
     def set(self, settings: Mapping[str, Any]) -> None:
         """Set variables of models, as `getvariable` reads them; steps computed with other values are dropped.

@@ -122,7 +122,7 @@ def _dated(licenses: Any, rounds: Any) -> tuple[Inputs, dict[str, Any]]:
         )
     known = SNAPSHOTS_READ["known_rounds"].schema.empty_table() if rounds is None else _known(rounds)
     with Engine({**inputs.gives, "known_rounds": lambda *_: known}) as engine:
-        dated = engine.interruptible(lambda: engine.rows("dated_licenses"))
+        dated = engine.interruptible(lambda: engine.rows("dated_licenses"), "licenses")
     received = dated.filter(pc.is_valid(dated["round"]))
     numbers = known["round"].to_pylist()
     _check_inside(received["round"].to_pylist(), numbers)

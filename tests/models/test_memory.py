@@ -129,7 +129,8 @@ def test_a_running_query_ends_soon_after_an_interrupt(history):
             engine.interruptible(
                 lambda: engine._connection.execute(
                     "select sum(i * j) from range(10000000) t(i), range(100000) u(j)"
-                ).fetchall()
+                ).fetchall(),
+                "numbers",
             )
         assert time.thread_time() - begun < 2
     signal.signal(signal.SIGINT, before)

@@ -69,6 +69,22 @@ def growing():
         yield net, lambda count: net.sandbox.world.updates.__setitem__(slice(None), every[:count])
 
 
+def test_a_sum_of_more_than_38_digits_is_an_error_that_names_the_table(store, tmp_path):
+    def largest(item):
+        coin = next(event for event in item["events_by_id"].values() if event["template_id"].endswith(":Amulet"))
+        coin["create_arguments"]["amount"]["initialAmount"] = f"{'9' * 28}.{'9' * 10}"
+
+    with lf.sandbox(updates=100) as net:
+        world = net.sandbox.world
+        spoil(world, next(place for place, one in enumerate(world.updates) if b':Amulet"' in one.rendered), largest)
+        store.sync(net, progress=False)
+
+    with pytest.raises(lf.errors.InputError, match="supply_per_round needs more than 38 digits"):
+        store.derive(["supply_per_round"])
+    with pytest.raises(lf.errors.InputError, match="needs more than 38 digits"):
+        store.export(tmp_path / "star", model="star")
+
+
 @pytest.mark.long
 def test_each_sync_computes_what_is_new(store, growing):
     net, show = growing

@@ -130,7 +130,7 @@ class Soundness:
         legs = self._data["reassignments"]
         with Engine({"reassignments": lambda *_: legs}) as engine:
             engine.set({"begun": False})  # a leg from before the lake contradicts none in it
-            found = engine.interruptible(lambda: engine.rows(REASSIGNMENT_ANOMALIES.name))
+            found = engine.interruptible(lambda: engine.rows(REASSIGNMENT_ANOMALIES.name), REASSIGNMENT_ANOMALIES.name)
         found = found.filter(pc.is_in(found["anomaly"], pa.array(_UNSOUND)))
         for row in answers({"found": found, "legs": legs}, _PLACES) if found.num_rows else ():
             yield Fault(

@@ -54,6 +54,6 @@ def _rows(model: str, sources: Mapping[str, Any], schema: pa.Schema, **variables
     """The rows of a model over other tables, in declared columns without metadata."""
     with Engine({name: lambda *_, rows=rows: rows for name, rows in sources.items()}) as engine:
         engine.set(variables)
-        rows = engine.interruptible(lambda: engine.rows(model))
+        rows = engine.interruptible(lambda: engine.rows(model), model)
     plain = pa.schema([pa.field(field.name, field.type) for field in schema])
     return rows.select(plain.names).cast(plain)

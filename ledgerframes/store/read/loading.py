@@ -262,7 +262,7 @@ def sql(
         updates = Part.of(view, "updates", Window(), allow_partial=True)
         with Engine(gives_of(view, allow_partial=partly)) as engine:
             engine.set(known_of(updates))
-            return engine.interruptible(lambda: engine.rows(name))
+            return engine.interruptible(lambda: engine.rows(name), name)
 
     tables = {**dict.fromkeys(models), **view.tables}
     return ask(query, dataset, tables, stored=[*view.versions], as_=as_, decimals=decimals, parameters=parameters)

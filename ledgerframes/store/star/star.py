@@ -128,7 +128,7 @@ class Star:
 
         derived = {name: keep(table.dataset()) for name, table in self._derived.items()}
         engine = Engine(self._gives | derived)
-        days = engine.interruptible(lambda: engine.rows("held_days"))["day"].to_pylist()
+        days = engine.interruptible(lambda: engine.rows("held_days"), "dim_date")["day"].to_pylist()
         whole = days and max(days) - min(days) <= _MOST_DAYS
         engine.set(
             {
@@ -146,8 +146,8 @@ class Star:
         schema, engine = STAR[name].schema, self._engine
         with damage_named([*self._derived.values(), *(part.table for part in self._parts.values())]):
             self._check_keys(name)
-            reader = engine.interruptible(lambda: engine.batches(name))
-            while (rows := engine.interruptible(partial(_next, reader))) is not None:
+            reader = engine.interruptible(lambda: engine.batches(name), name)
+            while (rows := engine.interruptible(partial(_next, reader), name)) is not None:
                 columns = [rows[field.name].cast(field.type) for field in schema]
                 yield pa.record_batch(columns, schema=schema)
 
@@ -158,7 +158,7 @@ class Star:
             StoreError: there are two.
         """
         key = STAR[name].key
-        twice = self._engine.interruptible(lambda: self._engine.repeated(name, key))
+        twice = self._engine.interruptible(lambda: self._engine.repeated(name, key), name)
         if twice is not None:
             raise StoreError(
                 f"{name}: the key {', '.join(map(str, twice))} occurs twice, so relations would mix two rows, and"
