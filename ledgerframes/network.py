@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ledgerframes.arguments import choice, flag, suggesting
-from ledgerframes.config.profiles import resolve
+from ledgerframes.config.profiles import LONGEST_NAME, resolve
 from ledgerframes.config.settings import DECIMALS, INTERFACES, InsecureHttpWarning, Settings, Token, check_url
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.results import html_pairs
@@ -269,6 +269,10 @@ def _named(network: Any, profile: str | None, scan_url: Urls | None) -> tuple[st
                 f"connect({network!r}) and scan_url= both are the scan's address; give one of them"
             )
         return profile, network
+    if any(len(part) > LONGEST_NAME for part in re.split(r"[/.@?#]", network)):
+        raise ConfigurationError(
+            "connect(…) is too long for a profile's name or a scan's URL, and is not shown; a token goes into token="
+        )
     if re.search(r"[/.@?#]", network):
         url = check_url("https://" + re.sub(r"^https?:?/+", "", network), "scan_url")  # refuses what may be secret
         raise ConfigurationError(f"connect({network!r}) is not a URL: write {url}")

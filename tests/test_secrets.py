@@ -57,6 +57,13 @@ def chain(error):
     return shown
 
 
+@pytest.mark.parametrize("connect", [lf.connect, lambda token: lf.connect(profile=token)], ids=["first", "profile"])
+def test_a_token_in_place_of_a_name_is_refused_without_being_shown(token, connect):
+    with pytest.raises(lf.errors.ConfigurationError, match="a token goes into token=") as caught:
+        connect(token)
+    hidden(token, chain(caught.value))
+
+
 def test_reprs_and_previews_hide_it(connected, token):
     seen = connected.ledger.preview("list_users")
     hidden(token, repr(connected), repr(connected.settings), str(connected.settings), repr(seen), seen.curl())

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from ledgerframes.config.profiles import FILE, profiles_of, read_text, settings_of, settled
+from ledgerframes.config.profiles import FILE, LONGEST_NAME, profiles_of, read_text, settings_of, settled
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.write_aside import written_aside
 
-NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
+NAME: Final = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_-]{{0,{LONGEST_NAME - 1}}}", re.ASCII)
 PATIENCE: Final = 10.0
 _HEADER: Final = re.compile(r"""\s*\[+\s*profiles\s*\.\s*(["']?)(?P<name>[\w-]+)\1\s*[.\]]""", re.ASCII)
 
@@ -38,7 +38,7 @@ def add_profile(
         ConfigurationError: a value breaks a rule, or the file cannot be read or written.
     """
     if not NAME.fullmatch(name):
-        raise InputError(f"profile {name!r}: give a name of letters, digits, '-' and '_', at most 64")
+        raise InputError(f"profile {name!r}: give a name of letters, digits, '-' and '_', at most {LONGEST_NAME}")
     if not own:
         raise InputError(f"profile {name!r} would be empty; give at least one address, such as --scan-url")
     settled(settings_of(own, f"profile {name!r}", folder, environ))

@@ -15,6 +15,8 @@ from ledgerframes.config.token_sources import TOKEN_KINDS, ClientCredentials, fu
 from ledgerframes.errors import ConfigurationError
 
 FILE: Final = "config.toml"
+#: Characters of a profile's name, or of a part of a host's: what is longer may be a token.
+LONGEST_NAME: Final = 64
 KNOWN: Final = (*(field.name for field in fields(Settings)), "token")
 #: The keys of a profile: every setting, and for a token where to fetch it.
 KEYS: Final = (
@@ -87,6 +89,10 @@ def read_profile(profile: str, folder: Path, environ: Mapping[str, str]) -> dict
     path = folder / FILE
     profiles = profiles_of(read_text(path), path)
     if profile not in profiles:
+        if len(profile) > LONGEST_NAME:
+            raise ConfigurationError(
+                "profile= is too long for a profile's name, and is not shown; a token goes into token="
+            )
         names = ", ".join(sorted(profiles)) or "none"
         remedy = did_you_mean(profile, profiles).removeprefix("; ") or f"`ledgerframes profile add {profile}` makes it"
         raise ConfigurationError(f"{path} has no table [profiles.{profile}]; it has: {names}. {remedy}")

@@ -45,6 +45,14 @@ def test_what_is_not_covered_or_not_there_is_an_error(filled, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_lake_of_an_empty_ledger_has_nothing_to_export_and_says_so(tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=0) as net:
+        store.sync(net, progress=False)
+    with pytest.raises(lf.errors.StoreError, match=r"there is no table to export; sync it first"):
+        store.export(tmp_path / "out")
+
+
 def test_a_table_without_rows_is_written_with_its_columns(filled, tmp_path):
     filled.export(tmp_path / "out", tables=["reassignments"], end=(0, "0001-01-02"))
     found = pq.read_table(tmp_path / "out" / "reassignments.parquet")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from ledgerframes.arguments import choice, flag, names, shown, suggesting
-from ledgerframes.errors import InputError
+from ledgerframes.errors import InputError, StoreError
 from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
@@ -80,7 +80,7 @@ def export(
     Raises:
         InputError: an argument breaks a rule, or the files cannot be written.
         PartialResultError: the range is not fully covered.
-        StoreError: model="star", and there is no history, or two natural keys have one key.
+        StoreError: there is no table, or model="star" and there is no history, or two natural keys have one key.
 
     Example:
         >>> import tempfile, ledgerframes as lf
@@ -139,6 +139,8 @@ def _sources(
     view.to_show(personal=personal)
     sources: dict[str, Callable[[], pa.RecordBatchReader]] = {}
     every = [name for name in view.versions if name != OPEN_CONTRACTS.name]
+    if not every and tables is None:
+        raise StoreError(f"{url}: there is no table to export; sync it first: store.sync(net)")
     for name in every if tables is None else tables:
         declared(name)
         if name not in view.tables:
