@@ -63,6 +63,40 @@ def check_whole(
         raise PartialResultError(f"{name} does not begin at ledger begin (it is {attrs.get('range')!r}); {advice}")
 
 
+def check_same_end(events: Any, other: Any, name: str = "reassignments", *, starts: bool = False) -> None:
+    """Refuse events and another table of a history whose provenance says that they end at different places.
+
+    Args:
+        events: a frame with or without attrs; missing attrs are not compared.
+        other: a frame of another table.
+        name: that table.
+        starts: whether they have to begin at the same place, too.
+
+    Raises:
+        InputError: they do, or they come from different states of a store.
+    """
+    one, two = proof_of(events), proof_of(other)
+    # Frames that both begin at ledger begin may word their start differently.
+    whole = all(attrs.get("from_beginning", False) is not False for attrs in (one, two))
+    low = [starts and not whole and (attrs.get("start") or attrs.get("begins_late")) for attrs in (one, two)]
+    high = [_end_in_words(attrs) for attrs in (one, two)]
+    for key, differ in (
+        ("range", low[0] != low[1] or high[0] != high[1]),
+        ("as_of", one.get("as_of") != two.get("as_of")),
+    ):
+        if key in one and key in two and differ:
+            raise InputError(
+                f"events and {name} differ in {key}: {one[key]!r} and {two[key]!r}; load both for the same"
+                " range, for example with one lf.load_history, or give the store itself"
+            )
+
+
+def _end_in_words(attrs: Mapping[str, Any]) -> Any:
+    """Where a range ends: as the caller said, else, of a lake, where what was stored ended."""
+    stored = attrs.get("cursor") is None
+    return attrs.get("end") or (str(attrs.get("range")).rpartition(" to ")[2] if stored else None)
+
+
 def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -> None:
     """Refuse events and reassignments whose provenance names different parts of the history.
 
@@ -74,22 +108,8 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
     Raises:
         InputError: their ranges differ, one reaches further, or they come from different states of a store.
     """
+    check_same_end(events, reassignments, starts=True)
     one, other = proof_of(events), proof_of(reassignments)
-    if not one or not other:
-        return
-    whole = all(attrs.get("from_beginning", False) is not False for attrs in (one, other))
-    # Frames that both begin at ledger begin may word their start differently.
-    low = [attrs.get("start") or attrs.get("begins_late") for attrs in (one, other)]
-    high = [attrs.get("end") for attrs in (one, other)]
-    for name, differ in (
-        ("range", "range" in one and "range" in other and (high[0] != high[1] or (not whole and low[0] != low[1]))),
-        ("as_of", "as_of" in one and "as_of" in other and one["as_of"] != other["as_of"]),
-    ):
-        if differ:
-            raise InputError(
-                f"events and reassignments differ in {name}: {one[name]!r} and {other[name]!r}; load both for the same"
-                " range, for example with one lf.load_history"
-            )
     ends = [None if attrs.get("cursor") is None else cursor_of(attrs["cursor"]) for attrs in (one, other)]
     if ends[0] == ends[1] or None in ends:
         return

@@ -16,6 +16,7 @@ from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import attrs_of, described, proof_of, to_arrow, to_pandas
 from ledgerframes.loaders.history import History
 from ledgerframes.loaders.opening import Loader, Opening, opening_of
+from ledgerframes.models.coverage import check_same_end
 from ledgerframes.models.ledger_frames import is_ledger_frame, scan_events
 from ledgerframes.models.reads import literal
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
@@ -89,7 +90,8 @@ def inputs_of(
         opened_by: what loads the opening that the table needs.
 
     Raises:
-        InputError: it is none of them, columns are missing, or the opening does not belong to the events.
+        InputError: it is none of them, columns are missing, its tables end at different places, or the opening does not
+            belong to the events.
     """
     if isinstance(events, Inputs):
         if opening is not None and opening is not events.opening_argument:
@@ -112,6 +114,9 @@ def inputs_of(
         raise PartialResultError(
             f"events holds only those of {filters}, and a computed table needs all of a range; load them without that"
         )
+    for name in ("updates", "reassignments") if isinstance(events, History) else ():
+        if (other := getattr(events, name)) is not None:
+            check_same_end(proof, other, name)
     opened = opening_of(opening, attrs, opened_by)
     for table in (VERDICTS, *SNAPSHOTS_READ.values()):
         gives[table.name] = _empty(table)

@@ -50,6 +50,19 @@ def test_an_open_end_is_the_end_of_what_is_stored(table, store, ends):
     assert said.endswith("(the end of what is stored)")
 
 
+def test_tables_loaded_before_and_after_a_sync_are_no_history(tmp_path):
+    lake = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=120, migrations=1) as net:
+        lake.sync(net, end=lf.load_updates(net, limit=120).record_time.iloc[60], progress=False)
+        updates, events = lake.load("updates"), lake.load("events")
+        lake.sync(net, progress=False)
+    history = lf.types.History(updates, events, lake.load("reassignments"))
+
+    for table in (lf.network_daily, lf.holdings_from_events, lf.active_contracts):
+        with pytest.raises(lf.errors.InputError, match=r"reassignments differ in range: .* the store itself"):
+            table(history)
+
+
 def test_the_last_interval_that_a_range_holds_is_whole(store):
     end = store.load("updates").record_time.iloc[300].ceil("1min")
     part = lf.types.History(*(store.load(name, end=end) for name in HISTORY))
