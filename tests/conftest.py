@@ -1,5 +1,6 @@
-"""Networks that many tests read, and how Hypothesis runs."""
+"""Networks that many tests read, and how Hypothesis and the collector of cycles run."""
 
+import gc
 import json
 import logging
 import sys
@@ -11,6 +12,10 @@ from hypothesis import settings
 import ledgerframes as lf
 from ledgerframes.sandbox.generator.generate import generate
 from tests.replay import captures as captures  # noqa: PLC0414 - a fixture
+
+# The worlds of a session live long, and the collector of cycles would look at them again and again: with Python's
+# threshold of 700 that is a seventh of the processor time.
+gc.set_threshold(10_000, 10, 10)
 
 # An example takes as long as a busy machine lets it; its default deadline is 0.2 s of wall time.
 settings.register_profile("no deadline", deadline=None)
