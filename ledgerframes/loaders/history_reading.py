@@ -6,7 +6,7 @@ import logging
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from ledgerframes.decoding.paged_histories import TOGETHER, UPDATE_HISTORY
 from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError
 from ledgerframes.frames import shape
 from ledgerframes.interfaces.history import PageRows, read_pages
-from ledgerframes.interfaces.history_pages import EVENTS
+from ledgerframes.interfaces.history_pages import EVENTS, PageSource
 from ledgerframes.loaders.extent import (
     Beginning,
     beginning_of,
@@ -36,7 +36,7 @@ from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.table_loader import needing, provenance
 from ledgerframes.objects.file_cache import FileCache
-from ledgerframes.objects.history import ObjectReader, read_objects
+from ledgerframes.objects.history import ObjectHistory
 from ledgerframes.objects.sources import ScanObjects
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
@@ -101,7 +101,7 @@ def read_history(net: Network, *tables: Any, unbounded: Most = UNBOUNDED, **keyw
                 load.find_beginning()
                 if load.first_page is None:
                     load.check_reach()
-                elif load.reader.lost_overlap:  # pages that overlap have shown that they belong to one history
+                elif load.reader.lost_overlap and load.objects is None:  # pages that overlap belong to one history
                     load.check_network(load.first_page)
         except (RequestError, DecodeError, PagingError, PartialResultError) as error:
             first: Exception = error
@@ -136,12 +136,9 @@ class _Load:
     def __init__(self, net: Network, request: HistoryRequest, most: Most | None) -> None:
         endpoint = request.history.endpoint
         pages = net.scan.pages(request.history)
-        self.source = having(pages, request.window) if request.source == "pages" else pages
-        self.reader: HistoryReader | ObjectReader = (
-            ObjectReader(request.window, limit=request.limit)
-            if request.source == "objects" and net.is_remote  # pages of an opened folder come from objects already
-            else HistoryReader(request.window, limit=request.limit, page_size=request.page_size, endpoint=endpoint)
-        )
+        self.source: PageSource = having(pages, request.window) if request.source == "pages" else pages
+        self.reader = HistoryReader(request.window, request.limit, request.page_size, endpoint=endpoint)
+        self.objects: ObjectHistory | None = None  # what is read in place of the scan's pages
         self.complete = True
         self.began = time.time_ns() // 1000
         self._net = net
@@ -162,12 +159,16 @@ class _Load:
     @contextmanager
     def pages(self) -> Iterator[Iterator[PageRows]]:
         """The pages to read: those of the server, or lines of its objects."""
-        if isinstance(self.reader, HistoryReader):
+        net, request = self._net, self._request
+        if request.source == "pages" or not net.is_remote:  # pages of an opened folder come from objects already
             yield read_pages(self.source, self.reader)
             return
         with tempfile.TemporaryDirectory(prefix="ledgerframes-", ignore_cleanup_errors=True) as folder:
-            objects = ScanObjects(self._net.scan, FileCache(Path(folder)))
-            yield read_objects(objects, self.reader, lines=self._request.page_size)
+            listed = ScanObjects(net.scan, FileCache(Path(folder)))
+            self.source = self.objects = objects = ObjectHistory.of_window(listed, request.window)
+            self.reader = objects.reader(request.window, limit=request.limit, page_size=request.page_size)
+            with closing(objects.readers):
+                yield read_pages(objects, self.reader)
 
     def add(self, page: PageRows) -> None:
         """Take a page; small ones are decoded several at once.
@@ -247,8 +248,10 @@ class _Load:
         request, window = self._request, self._request.window
         first, page = self.reader.first, self.first_page
         # Items shown first before the first page came may have been pruned before that.
-        if isinstance(self.reader, HistoryReader) and (page is None or page.query.after is not None):
+        if page is None or page.query.after is not None:
             if page is not None and page.page.page_index.cursors[0] == window.start:
+                return
+            if self.objects is not None and not self.objects.whole:
                 return
             # A window that begins at a cursor is read from there on, and does not show earlier items.
             answer = self.source.send_page(PageQuery(None, 1))
@@ -279,16 +282,17 @@ class _Load:
         Raises:
             PartialResultError: it does, or nothing is there.
         """
-        window, paged = self._request.window, isinstance(self.reader, HistoryReader)
+        window, objects = self._request.window, self.objects
         if self.reader.beyond or not window.names_start:
             return
-        if isinstance(self.reader, HistoryReader):
+        if objects is None:
             extent = extent_of(self._net.scan, having(self._net.scan.update_pages, window))
             self._newest = None if extent is None else extent.newest
         else:
-            self._newest = self.reader.newest
+            self._newest = objects.readers.newest
         if self._newest is None:
-            reason = nothing_shown(self._net.scan) if paged else f"{self.place}: its objects hold nothing so late"
+            absent = f"{self.place}: its objects hold nothing so late"
+            reason = nothing_shown(self._net.scan) if objects is None else absent
         else:
             following = Cursor(self._newest.migration_id, self._newest.micros + 1)
             if (window.since or following.micros) <= following.micros and (window.start or following) <= following:
@@ -302,16 +306,13 @@ class _Load:
 
     @property
     def _last_there(self) -> str:
-        paged = isinstance(self.reader, HistoryReader)
-        return "the newest update there" if paged else "the last update in its objects"
+        return "the newest update there" if self.objects is None else "the last update in its objects"
 
     def _proven(self, first: Cursor) -> bool | None:
         """Whether the ledger begins at the first available item."""
         page = None if self.first_page is None else self.first_page.page
         if page is not None and page.page_index.cursors[0] == first:
             return proven_by(page, self.source.history)
-        if not isinstance(self.reader, HistoryReader):
-            return None
         known = beginning_of(self.source)
         return None if known is None else known.proven
 
@@ -372,8 +373,6 @@ class _Load:
     def _behind(self) -> bool:
         """Whether objects end before the newest update, from which `last` counts back."""
         newest = self._request.counted_from
-        return (
-            newest is not None
-            and not isinstance(self.reader, HistoryReader)
-            and (self._last is None or self._last.micros < newest)
-        )
+        if newest is None or self.objects is None:
+            return False
+        return self._last is None or self._last.micros < newest

@@ -9,7 +9,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -22,8 +22,7 @@ from ledgerframes.errors import ConfigurationError, DecodeError, InputError, Sto
 from ledgerframes.interfaces.scan_objects import sha256_of
 from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.objects.lines import read_lines
-from ledgerframes.objects.names import UPDATES, ObjectName, read_name
-from ledgerframes.objects.sources import StoredObject
+from ledgerframes.objects.sources import UPDATES, ObjectName, StoredObject, read_name
 from ledgerframes.transport import Stop
 from ledgerframes.write_aside import written_aside
 
@@ -76,6 +75,10 @@ class FolderObjects:
         with _readable(stored, self.place):
             opened: AbstractContextManager[Any] = self.files.open_input_file(stored.location)
         return opened
+
+    def stoppable(self, stop: Stop) -> FolderObjects:
+        """The same for one operation."""
+        return replace(self, stop=Stop(self.stop, stop))
 
     def first_line(self, stored: StoredObject) -> bytes | None:
         """The object's first item, without reading the rest; None if it is empty.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlsplit
@@ -14,16 +14,18 @@ from ledgerframes.arguments import suggesting
 from ledgerframes.config.settings import Settings
 from ledgerframes.errors import InputError
 from ledgerframes.network import Network
-from ledgerframes.objects.answering import FolderAnswers
-from ledgerframes.objects.contiguous import contiguous
 from ledgerframes.objects.folder import folder_objects
-from ledgerframes.objects.folder_history import FolderHistory
+from ledgerframes.objects.folder_history import FolderAnswers, FolderHistory
+from ledgerframes.objects.segments import Segment, consecutive, joined, segments_of
+from ledgerframes.objects.sources import StoredObject
 from ledgerframes.paging.cursor import When
-from ledgerframes.timestamps import EARLIEST, LATEST, to_micros
+from ledgerframes.timestamps import EARLIEST, LATEST, format_trimmed, to_micros
 
 #: A host that exists nowhere, by RFC 6761: nothing is ever sent to it.
 _HOST: Final = "https://objects.invalid"
 _ENDLESS: Final = 1e9
+#: The most later segments that a message names.
+_NAMED: Final = 3
 
 
 @suggesting
@@ -90,3 +92,55 @@ def _url(place: str) -> str:
     parts = urlsplit(place)
     steps = [parts.netloc, *parts.path.split("/")] if "://" in place else [Path(place).absolute().name]
     return "/".join([_HOST, *(quote(step, safe="") for step in steps if step)])
+
+
+def contiguous(objects: Sequence[StoredObject], place: str) -> tuple[StoredObject, ...]:
+    """The objects to read, in order; among segments that cover the same record times, the longer ones.
+
+    Args:
+        objects: at least one, each name once.
+        place: where they are, for messages.
+
+    Raises:
+        InputError: an object is missing, or segments overlap in part.
+    """
+    segments = _whole_segments(objects, place)
+    whole = joined(consecutive(segments))
+    last = whole.up_to
+    later = [segment for segment in segments if segment.up_to > last]
+    if later:
+        _refuse(last, later, place)
+    return whole.objects
+
+
+def _whole_segments(objects: Sequence[StoredObject], place: str) -> list[Segment]:
+    """Group the objects into segments.
+
+    Raises:
+        InputError: a segment lacks an object.
+    """
+    segments = segments_of(objects)
+    for segment in segments:
+        if segment.missing is not None:
+            last = segment.objects[-1].name
+            raise InputError(
+                f"{place}: in the segment {str(last).rpartition('/')[0]}, object {segment.missing} is missing and"
+                f" object {last.number} exists; add it, or leave the segment out by start= or end="
+            )
+    return segments
+
+
+def _refuse(last: int, later: Sequence[Segment], place: str) -> None:
+    following = min(later, key=lambda segment: (segment.after, segment.up_to))
+    name = f"{format_trimmed(following.after)}~{format_trimmed(following.up_to)}"
+    reached = format_trimmed(last)
+    if following.after < last:
+        raise InputError(
+            f"{place}: the segment {name} begins before {reached}, where the one before it ends; keep one of the two,"
+            f" or read a part by start= or end="
+        )
+    gaps = [format_trimmed(segment.after) for segment in later[:_NAMED]]
+    raise InputError(
+        f"{place}: objects from {reached} to {gaps[0]} are missing. Add them, or read one part of the folder:"
+        f" end={reached!r}, or start={gaps[0]!r}"
+    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -19,8 +19,18 @@ from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, InputError, LedgerframesError, PagingError, RequestError, StoppedError
 from ledgerframes.interfaces.history import HistorySession
 from ledgerframes.interfaces.history_pages import UPDATES, HistoryPage, PageSource, Smaller, page_of, smaller_page
-from ledgerframes.objects.segments import AFTER_ALL, BEFORE_ALL, Ahead, Readers, Segment, SegmentReader, segments_of
-from ledgerframes.objects.sources import ObjectSource
+from ledgerframes.objects.lines import Ahead
+from ledgerframes.objects.segments import (
+    AFTER_ALL,
+    BEFORE_ALL,
+    Readers,
+    Segment,
+    SegmentReader,
+    complete_segments,
+    consecutive,
+    joined,
+)
+from ledgerframes.objects.sources import ScanObjects
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import OVERLAP
@@ -62,7 +72,7 @@ class ObjectIndex:
         broken: whether an object could not be read that the servers' pages do not replace.
     """
 
-    source: ObjectSource
+    source: ScanObjects
     segments: tuple[Segment, ...]
     settle: int
     server: str = ""
@@ -74,7 +84,7 @@ class ObjectIndex:
 
     @classmethod
     def listed(
-        cls, source: ObjectSource, settle: int, times: tuple[int, int], *, required: bool, ahead: Ahead = spawn
+        cls, source: ScanObjects, settle: int, times: tuple[int, int], *, required: bool, ahead: Ahead = spawn
     ) -> ObjectIndex:
         """List the objects of some record times, (after, up_to].
 
@@ -100,19 +110,13 @@ class ObjectIndex:
             raise InputError(
                 f"source='objects': {source.place} has no objects; give source='auto', which reads pages then"
             )
-        segments = tuple(one for one in segments_of(objects or ()) if one.missing is None)
+        segments = complete_segments(objects or ())
         _log.info("%s lists %d segments as objects", source.place, len(segments))
         return cls(source, segments, settle, objects[0].server if objects else "", ahead)
 
     def __post_init__(self) -> None:
         self.readers = Readers(self.source, self.ahead)
-        chain: list[Segment] = []
-        for segment in self.segments:
-            if not chain or segment.after == chain[-1].up_to:
-                chain.append(segment)
-        if chain:
-            objects = tuple(stored for segment in chain for stored in segment.objects)
-            self.whole = Segment(chain[0].after, chain[-1].up_to, objects)
+        self.whole = joined(consecutive(self.segments)) if self.segments else None
 
     def page(self, after: Cursor, size: int) -> HistoryPage | None:
         """The items after a cursor; None if objects lack them or cannot be read.
@@ -144,9 +148,8 @@ class ObjectIndex:
         """
         if self.whole is None or self.broken:
             return None
-        reader = self.readers.near(self.whole, after) or self.readers.new(self.whole)
         try:
-            return self.readers.page(reader, after, last, size)
+            return self.readers.read(self.whole, after, last, size)
         except StoppedError:
             raise
         except LedgerframesError as error:
@@ -219,8 +222,7 @@ class ObjectPages:
             if query.after is not None:  # otherwise a reader probes the server's page size
                 page = self._older(query.after, query.page_size) or self.index.page(query.after, query.page_size)
             if page is not None:
-                seconds = time.monotonic() - began
-                return Answer(page, 200, self.name, Request(UPDATES, UPDATES.path), len(page.raw), seconds, {})
+                return answer_of(page, self.name, began)
         return self.inner.send_page(query, server=server, revise=revise)
 
     def first(self, size: int) -> HistoryPage | None:
@@ -280,12 +282,7 @@ class ObjectPages:
         return page if several else None
 
     def _past_a_tie(self, after: Cursor, last: Cursor, size: int) -> HistoryPage | None:
-        """Items from objects; a page filled by one time may be cut inside a tie, so it has at least two times."""
-        page = self.index.older(after, last, size)
-        while page is not None and len(page) >= size and not _shows_two_times(page):
-            size *= 2
-            page = self.index.older(after, last, size)
-        return page
+        return past_a_tie(self.index.older, after, last, size)
 
     def _reaches(self, cursor: Cursor, migration_id: int) -> bool:
         """Whether objects have everything before a cursor, including all of the earlier migrations."""
@@ -323,6 +320,22 @@ class ObjectPages:
     def leniently(self) -> ObjectPages:
         """The same, skipping items without a cursor when pages are read."""
         return replace(self, inner=self.inner.leniently())
+
+
+def answer_of(page: HistoryPage, place: str, began: float) -> Answer[HistoryPage]:
+    """A page from objects as if a server had sent it."""
+    return Answer(page, 200, place, Request(UPDATES, UPDATES.path), len(page.raw), time.monotonic() - began, {})
+
+
+def past_a_tie(
+    read: Callable[[Cursor, Cursor, int], HistoryPage | None], after: Cursor, last: Cursor, size: int
+) -> HistoryPage | None:
+    """Items from objects; a page filled by one time may be cut inside a tie, so it has at least two times."""
+    page = read(after, last, size)
+    while page is not None and len(page) >= size and not _shows_two_times(page):
+        size *= 2
+        page = read(after, last, size)
+    return page
 
 
 def _shows_two_times(page: HistoryPage) -> bool:

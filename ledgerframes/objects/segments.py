@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import groupby, islice, pairwise
+from itertools import groupby, islice
 from threading import Lock
-from typing import Final
+from typing import Final, NamedTuple
 
-from ledgerframes.errors import DecodeError
+from ledgerframes.errors import DecodeError, LedgerframesError, RequestError
 from ledgerframes.interfaces.history_pages import HistoryPage
-from ledgerframes.objects.history import page_of_lines
-from ledgerframes.objects.lines import read_lines
-from ledgerframes.objects.sources import Objects, StoredObject
+from ledgerframes.objects.lines import Ahead, object_lines, page_of_lines
+from ledgerframes.objects.sources import ObjectName, Objects, StoredObject
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.threads import result, spawn
+from ledgerframes.threads import spawn
 from ledgerframes.timestamps import LATEST
-
-#: Starts a call whose result is needed later, in a thread of the given name.
-Ahead = Callable[[Callable[[], None], str], Future[None]]
 
 #: Lines that are examined together while a reader searches for its place.
 _LOOKED_AT: Final = 1_000
-_BYTES: Final = 16 * 2**20
 #: The longest page, unless one item is longer.
 _LARGEST: Final = 64 * 2**20
 #: Before and after every item of a history.
@@ -61,9 +55,52 @@ def segments_of(objects: Iterable[StoredObject]) -> list[Segment]:
     return [Segment(after, up_to, tuple(own)) for (after, up_to), own in grouped if after < up_to]
 
 
+def complete_segments(objects: Iterable[StoredObject]) -> tuple[Segment, ...]:
+    """The segments of some objects that lack none, in order."""
+    return tuple(segment for segment in segments_of(objects) if segment.missing is None)
+
+
+def consecutive(segments: Iterable[Segment]) -> list[Segment]:
+    """Segments that follow each other, from the first one on as far as possible, in as few steps as possible.
+
+    Lists may have several that cover the same record times, as where a server has changed their length.
+    """
+    best: dict[int, tuple[int, int, Segment]] = {}
+    for segment in sorted(segments, key=lambda one: (one.after, one.up_to), reverse=True):
+        end, steps, _ = best.get(segment.up_to, (segment.up_to, 0, segment))
+        known = best.get(segment.after)
+        if known is None or (end, -steps - 1) > (known[0], -known[1]):
+            best[segment.after] = end, steps + 1, segment
+    chain = [best[min(best)][2]] if best else []
+    while chain and chain[-1].up_to in best:
+        chain.append(best[chain[-1].up_to][2])
+    return chain
+
+
+def joined(chain: Sequence[Segment]) -> Segment:
+    """Consecutive segments as one."""
+    return Segment(chain[0].after, chain[-1].up_to, tuple(stored for segment in chain for stored in segment.objects))
+
+
+class _Line(NamedTuple):
+    """A line of an object.
+
+    Attributes:
+        raw: its item.
+        name: the object's name.
+        number: its own number in the object.
+    """
+
+    raw: bytes
+    name: ObjectName
+    number: int
+
+
 @dataclass
 class SegmentReader:
     """Returns pages of one segment; each starts inside or after the previous one, never before it.
+
+    What cannot be read ends it, once everything before that was returned.
 
     Attributes:
         source: the source of the objects.
@@ -71,6 +108,7 @@ class SegmentReader:
         ahead: fetches the next object while another is read.
         passed: everything up to this cursor was passed; None before the first page.
         at: the position of the object being read, or of the first one to read.
+        newest: the last item that was read, wanted or not.
     """
 
     source: Objects
@@ -78,11 +116,11 @@ class SegmentReader:
     ahead: Ahead = spawn
     passed: Cursor | None = None
     at: int = 0
-    _lines: Generator[bytes] | None = None
-    _line: int = 0  # the number, in its object, of the last line read
-    _buffered: list[bytes] = field(default_factory=list)
-    _origins: list[tuple[int, int]] = field(default_factory=list)  # their objects' positions and line numbers
+    newest: Cursor | None = None
+    _lines: Generator[_Line] | None = None
+    _buffered: list[_Line] = field(default_factory=list)
     _cursors: list[Cursor] = field(default_factory=list)  # of the kept lines
+    _fault: LedgerframesError | None = None
 
     def can_give(self, after: Cursor) -> bool:
         """Whether the items after a cursor were not passed yet."""
@@ -105,6 +143,8 @@ class SegmentReader:
         self.passed = after
         while not self._cursors or self._cursors[-1] <= after:
             page = self._advance(len(self._buffered), _LOOKED_AT)
+            if page is None and self._fault is not None:
+                raise self._fault
             if page is None:
                 return None
         start = bisect_right(self._cursors, after)
@@ -112,7 +152,7 @@ class SegmentReader:
             page = self._advance(start, max(size - len(self._buffered) + start, 0))
         count = min(bisect_right(self._cursors, last), size)
         if page is None or count < len(page):
-            page = self._parsed(self._buffered[:count]) if count else None
+            page, _ = _page_of(self._buffered[:count])
         return page
 
     def close(self) -> None:
@@ -124,51 +164,52 @@ class SegmentReader:
         """Drop the first lines and read up to `more` further ones; None if there are none."""
         if self._lines is None:
             self._lines = self._read()
-        remaining, origins = self._buffered[dropped:], self._origins[dropped:]
-        passed = [] if remaining else self._cursors[-1:]
-        for line in _within(islice(self._lines, more), _LARGEST):
-            remaining.append(line)
-            origins.append((self.at, self._line))
-        self._buffered, self._origins = remaining, origins
-        page = self._parsed(self._buffered) if self._buffered else None
+        lines = self._buffered[dropped:]
+        passed = None if lines else self.newest
+        try:
+            for line in _within(islice(self._lines, more if self._fault is None else 0), _LARGEST):
+                lines.append(line)
+        except (RequestError, DecodeError) as error:
+            self._fault = error
+        page, fault = _page_of(lines, passed)
+        self._fault = fault or self._fault
         self._cursors = [] if page is None else page.page_index.cursors
-        for place, (former, latter) in enumerate(pairwise([*passed, *self._cursors]), 1 - len(passed)):
-            if latter < former:
-                name, number = self._origin(place)
-                raise DecodeError(
-                    f"{name}, line {number}: an item at {latter} follows one at {former}; objects are in order"
-                )
+        self._buffered = lines[: len(self._cursors)]
+        self.newest = self._cursors[-1] if self._cursors else self.newest
         return page
 
-    def _parsed(self, lines: list[bytes]) -> HistoryPage:
+    def _read(self) -> Generator[_Line]:
+        """The lines of all objects, one at a time."""
+        objects = self.segment.objects
+        with closing(object_lines(self.source, objects, lines=_LOOKED_AT, first=self.at, ahead=self.ahead)) as batches:
+            for place, first, batch in batches:
+                self.at = place
+                for number, raw in enumerate(batch, first):
+                    yield _Line(raw, objects[place].name, number)
+
+
+def _page_of(lines: Sequence[_Line], passed: Cursor | None = None) -> tuple[HistoryPage | None, DecodeError | None]:
+    """The lines as a page, up to the first fault, and that fault; `passed` is the item before them."""
+    if not lines:
+        return None, None
+    try:
+        page = page_of_lines([line.raw for line in lines], str(lines[0].name), lines[0].number)
+        cursors = page.page_index.cursors
+        if cursors == sorted(cursors) and (passed is None or passed <= cursors[0]):
+            return page, None
+    except DecodeError:
+        page = None
+    # A page may have lines of several objects: name the right one.
+    for place, line in enumerate(lines):
         try:
-            return page_of_lines(lines, *self._origin(0))
-        except DecodeError:
-            # A page may have lines of several objects: name the right one.
-            for place, line in enumerate(lines):
-                page_of_lines([line], *self._origin(place))
-            raise
-
-    def _origin(self, place: int) -> tuple[str, int]:
-        """The object of a kept line, and the line's number there."""
-        at, line = self._origins[place]
-        return str(self.segment.objects[at].name), line
-
-    def _read(self) -> Generator[bytes]:
-        """The lines of all objects; the next object is fetched while one is read."""
-        pending: Future[None] | None = None
-        for place, stored in list(enumerate(self.segment.objects))[self.at :]:
-            if pending is not None:
-                result(pending)
-            self.source.fetch(stored)
-            following = self.segment.objects[place + 1 : place + 2]
-            pending = self.ahead(partial(self.source.fetch, *following), "ledgerframes-object") if following else None
-            self.at, self._line = place, 0
-            with self.source.opened(stored) as file:
-                for batch in read_lines(file, str(stored.name), lines=_LOOKED_AT, most=_BYTES):
-                    for line in batch:
-                        self._line += 1
-                        yield line
+            (cursor,) = page_of_lines([line.raw], str(line.name), line.number).page_index.cursors
+        except DecodeError as error:
+            return _page_of(lines[:place])[0], error
+        if passed is not None and cursor < passed:
+            words = f"an item at {cursor} follows one at {passed}; objects are in order"
+            return _page_of(lines[:place])[0], DecodeError(f"{line.name}, line {line.number}: {words}")
+        passed = cursor
+    return page, None
 
 
 @dataclass
@@ -200,6 +241,16 @@ class Readers:
         """Another reader, from an object of the segment on."""
         return SegmentReader(self.source, segment, self.ahead, at=first)
 
+    def read(self, segment: Segment, after: Cursor, last: Cursor, size: int, first: int = 0) -> HistoryPage | None:
+        """A page of a segment, by the reader closest before it or a new one, from the object `first` on."""
+        reader = self.near(segment, after, first) or self.new(segment, first)
+        return self.page(reader, after, last, size)
+
+    @property
+    def newest(self) -> Cursor | None:
+        """The last item that one of them has read."""
+        return max((one.newest for one in self._waiting if one.newest is not None), default=None)
+
     def page(self, reader: SegmentReader, after: Cursor, last: Cursor, size: int) -> HistoryPage | None:
         """A page of a reader, which then waits; see `SegmentReader.page`."""
         try:
@@ -222,10 +273,10 @@ class Readers:
                 self._waiting.remove(reader)
 
 
-def _within(lines: Iterable[bytes], most: int) -> Iterator[bytes]:
+def _within(lines: Iterable[_Line], most: int) -> Iterator[_Line]:
     """The first lines, up to `most` bytes together, but at least one."""
     for line in lines:
         yield line
-        most -= len(line)
+        most -= len(line.raw)
         if most <= 0:
             return

@@ -11,8 +11,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, InputError, NotFoundError, StatusError
 from ledgerframes.interfaces.scan_objects import SNAPSHOT_OBJECTS
 from ledgerframes.interfaces.scan_objects import SnapshotObjects as Listed
-from ledgerframes.objects.names import SNAPSHOT
-from ledgerframes.objects.sources import StoredObject, readable
+from ledgerframes.objects.sources import SNAPSHOT, StoredObject, readable
 from ledgerframes.timestamps import EPOCH, MICROSECOND, format_timestamp, format_trimmed, parse_timestamp
 
 if TYPE_CHECKING:

@@ -1,20 +1,21 @@
-"""The sources of objects: `ScanObjects` lists those of a scan and keeps each on disk while it is read."""
+"""Objects by name, `StoredObject`, and `ScanObjects`, which lists those of a scan and keeps each on disk while read."""
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
+from urllib.parse import unquote, urlsplit
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, StatusError
 from ledgerframes.interfaces.scan_objects import ObjectRef, name_of, sha256_of
 from ledgerframes.objects.file_cache import FileCache, Get
-from ledgerframes.objects.names import UPDATES, ObjectName, read_name
-from ledgerframes.timestamps import format_timestamp
+from ledgerframes.timestamps import format_timestamp, format_trimmed, parse_timestamp
 from ledgerframes.transport import Stop
 
 if TYPE_CHECKING:
@@ -22,6 +23,58 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("ledgerframes.objects")
 _NOT_SERVED: Final = frozenset({404, 501})
+#: The encoding whose items have the form of pages.
+COMPACT: Final = "compact_json"
+UPDATES: Final = "updates"
+SNAPSHOT: Final = "ACS"
+
+# The first writers had one encoding and did not name it.
+_FILE: Final = re.compile(r"(updates|ACS)(?:_([a-z][a-z_]*))?_(\d{1,9})\.zstd", re.ASCII)
+
+
+@dataclass(frozen=True, order=True)
+class ObjectName:
+    """The parts of `<after>~<up_to>/updates_compact_json_<number>.zstd`.
+
+    Attributes:
+        after: the segment's beginning in microseconds, exclusive; for a snapshot, its time.
+        up_to: the segment's end, inclusive.
+        number: of the object within its segment, in reading order.
+        kind: `updates` or `ACS`.
+        encoding: the encoding of values.
+    """
+
+    after: int
+    up_to: int
+    number: int
+    kind: str = UPDATES
+    encoding: str = COMPACT
+
+    @property
+    def readable(self) -> bool:
+        """Whether its items are encoded like those of pages."""
+        return self.encoding == COMPACT
+
+    def __str__(self) -> str:
+        segment = f"{format_trimmed(self.after)}~{format_trimmed(self.up_to)}"
+        return f"{segment}/{self.kind}_{self.encoding}_{self.number}.zstd"
+
+
+def read_name(location: str) -> ObjectName | None:
+    """The name at the end of a URL or a path; None if it is not the name of an object."""
+    steps = unquote(urlsplit(location).path if "://" in location else location).rsplit("/", 2)[-2:]
+    file = _FILE.fullmatch(steps[-1])
+    if file is None or len(steps) < 2:
+        return None
+    after, found, up_to = steps[0].partition("~")
+    try:
+        low, high = parse_timestamp(after)[0], parse_timestamp(up_to)[0]
+    except ValueError:
+        return None
+    kind, encoding, number = file.groups()
+    if not found or low > high:
+        return None
+    return ObjectName(low, high, int(number), kind, encoding or COMPACT)
 
 
 @dataclass(frozen=True)
@@ -50,22 +103,7 @@ class Objects(Protocol):
     def opened(self, stored: StoredObject) -> Any:
         """The compressed bytes of an object, as a context; its temporary files are removed afterwards."""
 
-
-class ObjectSource(Objects, Protocol):
-    """Lists objects of the update history as well."""
-
-    @property
-    def place(self) -> str:
-        """Their origin, without anything secret."""
-
-    def updates(self, after: int, up_to: int) -> list[StoredObject] | None:
-        """The objects with the updates of some record times in (after, up_to], in the order of the history.
-
-        Returns:
-            None if the server has no objects at all.
-        """
-
-    def stoppable(self, stop: Stop) -> ObjectSource:
+    def stoppable(self, stop: Stop) -> Objects:
         """The same for one operation, which ends once `stop` is set."""
 
 

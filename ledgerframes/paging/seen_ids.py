@@ -89,8 +89,3 @@ class SeenIds:
                 f"{self.endpoint}: update {update_ids[first]} is shown at {cursors[first]} and at another cursor; an"
                 " update has one. Compare the server with another one by lf.cross_check"
             )
-
-    def has(self, update_ids: Sequence[str], cursors: Sequence[Cursor]) -> list[bool]:
-        """For each update, whether it was added before at the same cursor."""
-        known: list[bool] = self._placed.known([*map(hash, zip(update_ids, cursors, strict=True))]).tolist()
-        return known

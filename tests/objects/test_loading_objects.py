@@ -68,6 +68,17 @@ def test_lists_that_overlap_give_every_row_once(ledger):
     assert objects.updates["update_id"].to_pylist() == pages.updates["update_id"].to_pylist()
 
 
+def test_what_follows_a_missing_object_is_not_read(served, caplog):
+    end = until(served)
+    whole = lf.load_history(served, start=BEGIN, end=end, source="objects").updates
+    served.sandbox.object_faults = ObjectFaults(lacking=4)
+    part = lf.load_history(served, start=BEGIN, end=end, source="objects").updates
+    assert 0 < len(part) < len(whole)
+    assert part.equals(whole.iloc[: len(part)])
+    assert not part.attrs["complete"]
+    assert "lists none right after" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("start", "end"),
     [

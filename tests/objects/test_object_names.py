@@ -7,8 +7,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.interfaces.scan_objects import ObjectRef
-from ledgerframes.objects.names import read_name
-from ledgerframes.objects.sources import readable
+from ledgerframes.objects.sources import read_name, readable
 
 BASE = "https://scan.example.com/api/scan/v0/history/bulk/download/"
 DAY = "2026-01-02T00%3A00%3A00Z%7E2026-01-03T00%3A00%3A00Z%2F"

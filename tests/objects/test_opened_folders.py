@@ -261,6 +261,21 @@ def test_a_cut_object_is_named_and_what_lies_before_it_is_kept(store, copied):
     assert store.coverage().up_to.dropna().max() <= kept.record_time.max()
 
 
+@pytest.mark.parametrize("left", [slice(-40), slice(0)], ids=["cut", "empty"])
+def test_a_damaged_later_object_leaves_what_lies_before_it(copied, left):
+    sound = lines_of(segment(copied, 0)) + lines_of(segment(copied, 1))
+    path = segment(copied, 2) / "updates_compact_json_0.zstd"
+    path.write_bytes(path.read_bytes()[left])
+    with lf.open_objects(copied) as net:
+        assert len(lf.load_history(net, limit=10).updates) == 10
+        assert lf.load_history(net, end=segment(copied, 1).name.partition("~")[0]).updates.attrs["complete"]
+        kept = lf.load_history(net, page_size=1000, allow_partial=True).updates
+        with pytest.raises(lf.errors.DecodeError, match=r"updates_compact_json_0\.zstd cannot be read"):
+            lf.load_history(net)
+    assert len(kept) == sound
+    assert not kept.attrs["complete"]
+
+
 def test_an_object_that_is_gone_is_named(copied):
     with lf.open_objects(copied) as net:
         remove(segment(copied, 6))

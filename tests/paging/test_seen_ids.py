@@ -24,7 +24,6 @@ def test_an_id_is_found_again_however_far_back(size):
     for number in [0, count - 1, *(rng.randrange(count) for _ in range(50))]:
         with pytest.raises(PagingError, match=f"update u{number} is shown at"):
             seen.check([f"new{number}", f"u{number}"], [Cursor(1, number), Cursor(1, number)])
-        assert seen.has(*numbered([number, count + number])) == [True, False]
 
 
 @pytest.mark.parametrize("size", [1, 50, 1_000, 20_000])
@@ -45,4 +44,4 @@ def test_a_refused_page_is_not_added():
     seen = SeenIds()
     with pytest.raises(PagingError):
         seen.check(*numbered([5, 5]))
-    assert seen.has(*numbered([5])) == [False]
+    seen.check(["u5"], [Cursor(1, 5)])

@@ -23,6 +23,7 @@ class ObjectFaults:
         cut: every object ends in the middle; its digest is that of what is left.
         gone: what is listed cannot be downloaded: 404.
         overlap: the lists also have longer segments of the same history.
+        lacking: the number of a segment that the lists leave out.
         encodings: how values are written, one object for each.
     """
 
@@ -31,6 +32,7 @@ class ObjectFaults:
     cut: bool = False
     gone: bool = False
     overlap: bool = False
+    lacking: int | None = None
     encodings: tuple[str, ...] = ("compact_json",)
 
 
@@ -67,7 +69,7 @@ class SpoiledObjects(Objects):
     def written(self) -> list[Segment]:
         if not self.faults.served:
             raise RefusalError(501, "Bulk storage is not configured on this scan")
-        written = super().written()
+        written = [one for number, one in enumerate(super().written()) if number != self.faults.lacking]
         if not self.faults.overlap:
             return written
         # As if a server had changed the length of its segments, and kept those that it had.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.objects.names import read_name
+from ledgerframes.objects.sources import read_name
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.dask_fetching import plain_settings

@@ -27,7 +27,7 @@ from ledgerframes.loaders.acs.times import at_or_before, snapshot_at
 from ledgerframes.loaders.extent import first_cursors
 from ledgerframes.loaders.table_loader import Origin, denies
 from ledgerframes.objects.file_cache import FileCache
-from ledgerframes.objects.history import object_lines
+from ledgerframes.objects.lines import object_lines
 from ledgerframes.objects.snapshots import SnapshotObjects, newest_snapshot
 from ledgerframes.objects.sources import ScanObjects
 from ledgerframes.paging.cursor import Bound, Cursor, bound
@@ -222,8 +222,8 @@ def contracts_of(
     with tempfile.TemporaryDirectory(prefix="ledgerframes-", ignore_cleanup_errors=True) as folder:
         objects = ScanObjects(scan, FileCache(Path(folder)))
         with closing(object_lines(objects, snapshot.objects, lines=lines)) as batches:
-            for stored, first, batch in batches:
-                name = str(stored.name)
+            for place, first, batch in batches:
+                name = str(snapshot.objects[place].name)
                 try:
                     check_text(b"".join(batch))
                 except UnicodeDecodeError as error:

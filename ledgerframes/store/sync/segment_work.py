@@ -6,7 +6,6 @@ A worker writes the rows as files of the store, so that they need not be transfe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,10 +14,10 @@ import pyarrow as pa
 from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
 from ledgerframes.errors import DecodeError, PagingError, RequestError
+from ledgerframes.interfaces.history import HistorySession
 from ledgerframes.network import Network
-from ledgerframes.objects.history import ObjectReader, object_pages
+from ledgerframes.objects.history import ObjectHistory
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.stopping import Stop
 from ledgerframes.store.coverage import Interval, window_of
 from ledgerframes.store.delta.new_files import Destination, NewFile
@@ -88,7 +87,6 @@ def read_segment(task: SegmentTask) -> SegmentRows:
 
 
 def _read(task: SegmentTask, files: RowFiles) -> SegmentRows:
-    reader = ObjectReader(window_of(task.interval))
     first: int | None = None
     last: int | None = None
     later: list[Cursor] = []
@@ -99,16 +97,15 @@ def _read(task: SegmentTask, files: RowFiles) -> SegmentRows:
         segment = next((one for one in index.segments if (one.after, one.up_to) == task.segment), None)
         if segment is None:
             return SegmentRows(failed="it is not listed any more")
-        with closing(object_pages(index.source, segment.objects, lines=MAXIMUM)) as pages:
-            for page, name in pages:
-                cursors = page.page_index.cursors
-                rows = reader.take(page.page_index, name)
-                if rows:
-                    first, last = cursors[rows[0]].micros if first is None else first, cursors[rows[-1]].micros
-                    files.add(UPDATE_HISTORY.decode_pages([(page.content, rows)]).batches)
-                later += [cursor for cursor in cursors if cursor.migration_id > task.interval.migration_id][:1]
-                if reader.done:
-                    break
+        objects = ObjectHistory(index.source.place, segment, index.readers)
+        session, more = HistorySession(objects, objects.reader(window_of(task.interval))), True
+        while more:
+            page, more = session.step()
+            cursors = page.page.page_index.cursors
+            if page.rows:
+                first, last = cursors[page.rows[0]].micros if first is None else first, cursors[page.rows[-1]].micros
+                files.add(UPDATE_HISTORY.decode_pages([(page.page.content, page.rows)]).batches)
+            later += [cursor for cursor in cursors if cursor.migration_id > task.interval.migration_id][:1]
     files.store()
     return SegmentRows(files.files, first, last, min(later, default=None))
 
