@@ -164,7 +164,7 @@ class _File:
         self._written = self._checked = 0
         self._file.seek(0)
         self._file.truncate()
-        self._check_room(length or 0)
+        check_room(self._to.parent, length or 0, self._name)
 
     def write(self, piece: bytes) -> None:
         """Write the next bytes."""
@@ -172,18 +172,29 @@ class _File:
         # If no length was announced, or other programs fill the disk meanwhile.
         if self._written - self._checked >= _CHECK_EVERY:
             self._checked = self._written
-            self._check_room(0)
+            check_room(self._to.parent, 0, self._name)
         self._file.write(piece)
         self.sha256.update(piece)
 
-    def _check_room(self, length: int) -> None:
-        free = shutil.disk_usage(self._to.parent).free
-        if free < length + _LEFT_FREE:
-            raise StoreError(
-                f"{str(self._to.parent)!r} has {free / 1e6:,.0f} MB free, and {self._name} needs"
-                f" {(length + _LEFT_FREE) / 1e6:,.0f} MB, {_LEFT_FREE / 1e6:,.0f} MB of it for other programs. What to"
-                " do: free space there, or set TMPDIR to a larger disk"
-            )
+
+def check_room(folder: Path, length: int, name: object) -> None:
+    """Refuse to fill a disk, which other programs use, too.
+
+    Args:
+        folder: on that disk.
+        length: the bytes to be written.
+        name: of the object, for the message.
+
+    Raises:
+        StoreError: the disk has no room for them.
+    """
+    free = shutil.disk_usage(folder).free
+    if free < length + _LEFT_FREE:
+        raise StoreError(
+            f"{str(folder)!r} has {free / 1e6:,.0f} MB free, and {name} needs {(length + _LEFT_FREE) / 1e6:,.0f} MB,"
+            f" {_LEFT_FREE / 1e6:,.0f} MB of it for other programs. What to do: free space there, or set TMPDIR to a"
+            " larger disk"
+        )
 
 
 class ObjectCalls(Calls):

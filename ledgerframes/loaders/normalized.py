@@ -6,8 +6,6 @@ contract does not know. Times are instants, payloads are compared as JSON values
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -41,13 +39,6 @@ class Canonical:
     place: Cursor
     update_id: str
     members: dict[str, Any]
-
-    @property
-    def digest(self) -> bytes:
-        """Equal for equal updates."""
-        text = json.dumps(self.members, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        # surrogatepass, because JSON may contain a lone surrogate, which UTF-8 cannot.
-        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def canonical_updates(tables: Mapping[str, pa.Table | pa.RecordBatch]) -> Iterator[Canonical]:

@@ -6,7 +6,6 @@ import hashlib
 import hmac
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,10 +18,9 @@ import pyarrow as pa
 import pyarrow.fs as pa_fs
 
 from ledgerframes.errors import ConfigurationError, DecodeError, InputError, StoreError
-from ledgerframes.interfaces.scan_objects import sha256_of
-from ledgerframes.objects.file_cache import FileCache
+from ledgerframes.interfaces.scan_objects import check_room, sha256_of
 from ledgerframes.objects.lines import read_lines
-from ledgerframes.objects.sources import UPDATES, ObjectName, StoredObject, read_name
+from ledgerframes.objects.sources import UPDATES, FileCache, ObjectName, StoredObject, read_name
 from ledgerframes.transport import Stop
 from ledgerframes.write_aside import written_aside
 
@@ -30,7 +28,6 @@ from ledgerframes.write_aside import written_aside
 DIGESTS: Final = "SHA256SUMS"
 _LINE: Final = re.compile(r"([0-9a-fA-F]{64}) [ *](.+)", re.ASCII)
 _CHUNK: Final = 8 * 2**20
-_LEFT_FREE: Final = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -100,7 +97,7 @@ class FolderObjects:
             StoreError: the disk has no room for it.
         """
         with _readable(stored, self.place), written_aside(target) as part:
-            _check_room(target.parent, self.files.get_file_info(stored.location).size or 0, stored)
+            check_room(target.parent, self.files.get_file_info(stored.location).size or 0, stored.name)
             self._check(stored, self._copy(stored, part.write))
 
     def _copy(self, stored: StoredObject, write: Callable[[bytes], object]) -> bytes:
@@ -270,15 +267,6 @@ def _readable(stored: StoredObject, place: str) -> Iterator[None]:
             " the folder again",
             item=stored.location,
         ) from error
-
-
-def _check_room(folder: Path, length: int, stored: StoredObject) -> None:
-    free = shutil.disk_usage(folder).free
-    if free < length + _LEFT_FREE:
-        raise StoreError(
-            f"{str(folder)!r} has {free / 1e6:,.0f} MB free, and {stored.name} needs {(length + _LEFT_FREE) / 1e6:,.0f}"
-            " MB, 67 MB of it for other programs. Free space there, or set TMPDIR to a larger disk"
-        )
 
 
 def _file(stored: StoredObject) -> str:

@@ -1,21 +1,27 @@
-"""Objects by name, `StoredObject`, and `ScanObjects`, which lists those of a scan and keeps each on disk while read."""
+"""Objects by name, and those of a scan: the lists of its history and snapshots, kept on disk while they are read."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import unquote, urlsplit
 
+import msgspec
+import pyarrow as pa
+
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import DecodeError, StatusError
-from ledgerframes.interfaces.scan_objects import ObjectRef, name_of, sha256_of
-from ledgerframes.objects.file_cache import FileCache, Get
-from ledgerframes.timestamps import format_timestamp, format_trimmed, parse_timestamp
+from ledgerframes.errors import DecodeError, InputError, NotFoundError, StatusError
+from ledgerframes.interfaces.scan_objects import SNAPSHOT_OBJECTS, ObjectRef, name_of, sha256_of
+from ledgerframes.interfaces.scan_objects import SnapshotObjects as Listed
+from ledgerframes.timestamps import EPOCH, MICROSECOND, format_timestamp, format_trimmed, parse_timestamp
 from ledgerframes.transport import Stop
 
 if TYPE_CHECKING:
@@ -30,6 +36,12 @@ SNAPSHOT: Final = "ACS"
 
 # The first writers had one encoding and did not name it.
 _FILE: Final = re.compile(r"(updates|ACS)(?:_([a-z][a-z_]*))?_(\d{1,9})\.zstd", re.ASCII)
+
+_listed: Final = msgspec.json.Decoder(Listed)
+#: Files that are kept for a single reader: the one being read, and the next.
+_AHEAD: Final = 2
+#: Writes an object to a file, which appears once it is complete.
+Get = Callable[[Path], object]
 
 
 @dataclass(frozen=True, order=True)
@@ -108,6 +120,60 @@ class Objects(Protocol):
 
 
 @dataclass(frozen=True)
+class FileCache:
+    """Files that are fetched when they are first requested; thread-safe.
+
+    Attributes:
+        folder: their folder; an existing file is not fetched again.
+        capacity: the number of completely read files to keep, for readers that begin in the middle of one.
+    """
+
+    folder: Path
+    capacity: int = 0
+    _read: deque[Path] = field(default_factory=deque)
+    _ahead: deque[Path] = field(default_factory=deque)
+    _locks: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
+
+    def fetch(self, name: str, get: Get) -> None:
+        """Make a file available; of those whose reader ends before opening them, the last ones are kept."""
+        target = self.folder / name
+        with self._locks[name]:
+            _get(target, get)
+        self._ahead.append(target)
+        self._remove(self._ahead, self.capacity + _AHEAD)
+
+    @contextmanager
+    def opened(self, name: str, get: Get) -> Iterator[Any]:
+        """The bytes of a file, which is removed once it, or several later ones, were read."""
+        target = self.folder / name
+        # Several readers may want the same file at once, and one of them removes it.
+        with self._locks[name]:
+            _get(target, get)
+            file = pa.OSFile(str(target), "rb")
+        with suppress(ValueError):
+            self._ahead.remove(target)
+        try:
+            with file:
+                yield file
+        finally:  # also if a reader stops in the middle
+            self._read.append(target)
+            self._remove(self._read, self.capacity)
+
+    def _remove(self, files: deque[Path], most: int) -> None:
+        """Remove all but the last files."""
+        while len(files) > most:
+            with suppress(IndexError):  # another reader was faster
+                target = files.popleft()
+                with self._locks[target.name]:
+                    target.unlink(missing_ok=True)
+
+
+def _get(target: Path, get: Get) -> None:
+    if not target.exists():
+        get(target)
+
+
+@dataclass(frozen=True)
 class ScanObjects:
     """The objects of a scan.
 
@@ -182,3 +248,86 @@ def readable(refs: Iterable[ObjectRef], kind: str = UPDATES, *, server: str = ""
         if sha256_of(known.digest) != sha256_of(ref.digest):
             raise DecodeError(f"the scan lists {name} with two digests; ask another one", item=str(name))
     return [objects[name] for name in sorted(objects)]
+
+
+@dataclass(frozen=True)
+class SnapshotObjects:
+    """The objects of one snapshot.
+
+    Attributes:
+        micros: its record time, in microseconds.
+        objects: its objects, in order.
+        place: the scan that lists them, without anything secret.
+    """
+
+    micros: int
+    objects: tuple[StoredObject, ...]
+    place: str
+
+
+def newest_snapshot(scan: Scan, micros: int) -> SnapshotObjects:
+    """The newest snapshot that has objects, at or before an instant.
+
+    Raises:
+        InputError: the scan has no objects, or none that are encoded like pages.
+        NotFoundError: there is no such snapshot.
+        DecodeError: the list breaks the contract, or lacks an object.
+    """
+    place = source_of(scan.servers[0])
+    try:
+        answer = scan.raw.snapshot_objects(at=EPOCH + micros * MICROSECOND)
+    except NotFoundError as error:
+        if error.unknown_route:
+            raise _none(place) from error
+        raise NotFoundError(
+            f"{SNAPSHOT_OBJECTS}: the scan has no snapshot as objects at or before {format_timestamp(micros)}. What to"
+            " do: give a later at=, or source='pages'",
+            status=404, server=error.server,
+        ) from error  # fmt: skip
+    except StatusError as error:
+        if error.status != 501:
+            raise
+        raise _none(place) from error
+    assert answer is not None
+    place = source_of(answer.server)
+    try:
+        listed = _listed.decode(answer.value)
+        at, _ = parse_timestamp(listed.record_time)
+    except (msgspec.DecodeError, ValueError) as error:
+        raise _broken(str(error)) from error
+    if at > micros:
+        raise _broken(f"asked for a snapshot at or before {format_timestamp(micros)}, it names {listed.record_time}")
+    objects = readable(listed.object_refs, SNAPSHOT)
+    if not objects:
+        raise InputError(
+            f"source='objects': {place} lists no objects of its snapshot of {listed.record_time} whose items are"
+            " encoded like those of pages; give source='pages'"
+        )
+    _check(objects, at)
+    return SnapshotObjects(at, tuple(objects), place)
+
+
+def _check(objects: list[StoredObject], micros: int) -> None:
+    """Refuse objects of another snapshot, or a list that lacks one.
+
+    Raises:
+        DecodeError: it is such a list.
+    """
+    for position, stored in enumerate(objects):
+        if stored.name.after != micros:
+            raise _broken(f"{stored.name} is listed for the snapshot of {format_trimmed(micros)}")
+        if stored.name.number != position:
+            raise _broken(f"object {position} of the snapshot of {format_trimmed(micros)} is not listed")
+
+
+def _none(place: str) -> InputError:
+    return InputError(
+        f"source='objects': {place} has no objects; give source='pages', or scan_url= of a scan that has some"
+    )
+
+
+def _broken(why: str) -> DecodeError:
+    return DecodeError(
+        f"{SNAPSHOT_OBJECTS}: {why}. What to do: ask another scan, or give source='pages'",
+        endpoint=str(SNAPSHOT_OBJECTS), table="active_contracts",
+    )  # fmt: skip

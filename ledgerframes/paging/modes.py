@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from ledgerframes.errors import PagingError
 from ledgerframes.paging.cursor import Cursor, PageIndex, before
@@ -61,21 +61,6 @@ class Page:
     def ids(self) -> frozenset[str]:
         """The ids of its updates."""
         return frozenset(self.page_index.update_ids)
-
-
-class Mode(Protocol):
-    """The state of a reader: where its next request starts, and what the answer means."""
-
-    @property
-    def after(self) -> Cursor | None:
-        """The cursor after which the next request starts."""
-
-    @property
-    def size(self) -> int | None:
-        """The number of items in the next request, if the mode needs a certain one."""
-
-    def take(self, reader: HistoryReader, page: Page) -> Taken:
-        """Decide what an answer means, and set the reader's next mode."""
 
 
 @dataclass(frozen=True)
@@ -229,6 +214,11 @@ class Confirming:
         reader.reopen()
         reader.count_reopened()
         return Taken([], Outcome.MORE)
+
+
+#: The state of a reader: the cursor after which its next request starts, the size if it needs one, and what an answer
+#: means, after which it sets the reader's next mode.
+Mode = Locating | Reading | Probing | Confirming
 
 
 def _capped(reader: HistoryReader, group: int) -> PagingError:
