@@ -133,11 +133,21 @@ def missing_windows(window: Window, covered: Sequence[Interval]) -> list[Window]
     if not covered:
         return [window]
     ids = sorted({interval.migration_id for interval in covered})
-    wanted = (interval for migration_id in ids if (interval := wanted_in(window, migration_id)) is not None)
-    windows = [window_of(lacking) for interval in wanted for lacking in missing(interval, covered)]
-    if window.end is None or window.end.migration_id > ids[-1]:
-        windows.append(Window(Cursor(ids[-1] + 1, EARLIEST), window.end, window.since, window.until))
-    return windows
+    windows: list[Window] = []
+    low = Cursor(min(ids[0], 0), EARLIEST)
+    for migration_id in ids:
+        windows += _between(window, low, Cursor(migration_id, EARLIEST))
+        if (wanted := wanted_in(window, migration_id)) is not None:
+            windows += map(window_of, missing(wanted, covered))
+        low = Cursor(migration_id + 1, EARLIEST)
+    return [*windows, *_between(window, low, None)]
+
+
+def _between(window: Window, low: Cursor, high: Cursor | None) -> list[Window]:
+    """The part of a window between two cursors, if there is one."""
+    start = low if window.start is None else max(window.start, low)
+    end = min((one for one in (window.end, high) if one is not None), default=None)
+    return [] if end is not None and start >= end else [Window(start, end, window.since, window.until)]
 
 
 def rows_of(intervals: Sequence[Interval]) -> pc.Expression:
