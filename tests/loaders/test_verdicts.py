@@ -236,6 +236,9 @@ BROKEN = {
     "a round of text": (alone(verdict(1), app_activity_records={"round_number": "x", "records": []}), "round_number"),
     "activity without a verdict": (reassigned(1) | {"app_activity_records": {"round_number": 1}}, "without a verdict"),
     "two different cursors": ({**reassigned(2), "verdict": verdict(3)}, "has no cursor"),
+    "two different times": (
+        {**reassigned(2), "verdict": verdict(2, time="2026-01-30T08:00:00.000001Z")}, "has no cursor",
+    ),
 }  # fmt: skip
 
 
@@ -248,6 +251,13 @@ def test_an_item_that_breaks_the_interface_file_is_an_error_that_names_it(item, 
     ):
         lf.load_verdicts(net)
     assert caught.value.endpoint == "POST /v0/events"
+
+
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")  # a contract that nothing created
+def test_the_two_parts_of_an_item_may_write_their_time_differently():
+    item = {**reassigned(2, time="2026-01-30T08:00:00Z"), "verdict": verdict(2)}
+    with serving([item]) as server, asking(server) as net:
+        assert len(lf.load_verdicts(net, progress=False).verdicts) == 1
 
 
 def test_a_server_without_the_route_says_what_else_to_use():
