@@ -15,7 +15,7 @@ from msgspec import Raw
 from ledgerframes.arguments import choice, whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.decoding.structs import Int64
-from ledgerframes.errors import DecodeError, InputError, StatusError
+from ledgerframes.errors import DecodeError, InputError, NotFoundError, StatusError
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.rules import thousands
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY as HOLDINGS_SUMMARY_OF_SCAN
@@ -24,7 +24,7 @@ from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.extent import first_cursors
 from ledgerframes.loaders.snapshots import party_list
 from ledgerframes.loaders.table_loader import TableLoad, items_of, needing
-from ledgerframes.paging.cursor import When
+from ledgerframes.paging.cursor import Cursor, When
 from ledgerframes.tables.kinds import AMOUNT
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
 from ledgerframes.timestamps import DAY, format_timestamp, parse_timestamp, to_micros
@@ -67,6 +67,16 @@ class Parts:
     @property
     def _record_time(self) -> int:
         return self._wanted if self._place is None else self._place[0]
+
+    @property
+    def migration_id(self) -> int:
+        """The requested migration."""
+        return int(self._query["migration_id"])
+
+    @property
+    def asked(self) -> str:
+        """The requested time in words."""
+        return f"{'at' if self._query['record_time_match'] == 'exact' else 'at or before'} {self._query['record_time']}"
 
     @property
     def age(self) -> int:
@@ -208,7 +218,8 @@ def load_holdings_summary(
         parties: party ids; a row for each, in this order, for every time and round. More than 1,000, or fewer that hold
             too much for one answer, take several requests, all of one snapshot.
         record_time: the snapshot's time, or a list of times; now by default.
-        migration_id: the snapshot's migration id; by default the newest that the scan shows.
+        migration_id: the snapshot's migration id; by default that of the newest snapshot up to each time, from the
+            migrations that the scan shows.
         match: `"at_or_before"` takes the newest snapshot up to `record_time`, `"exact"` needs one at that instant.
         as_of_round: round to compute fees for; for one time also a list of rounds, for several times one round for
             each, or `{time: round}` or `{time: [rounds]}`. By default the server takes the earliest round that is
@@ -246,15 +257,17 @@ def load_holdings_summary(
         )
     asks, fees_of_now = _asks(record_time, as_of_round)
     chosen = None if migration_id is None else whole_number(migration_id, "migration_id", least=0, most=2**63 - 1)
-    about = {"migration_id": _migration(load.net) if chosen is None else chosen, "record_time_match": match}
+    firsts = [] if chosen is not None else _migrations(load.net)
     answers: list[Parts] = []
     instead = "a validator answers too: validator_url= and a token"
     served = needing(HOLDINGS_SUMMARY_OF_SCAN, HOLDINGS_SUMMARY_V1_OF_SCAN, instead=instead)
     with load.asking(), nullcontext() if load.net.settings.validator_url else served:
         for micros, number in asks:
-            answers.append(Parts(load, {"record_time": format_timestamp(micros), **about}, number))
-            for part in thousands(wanted[: load.limit]):
-                answers[-1].ask(part)
+            query = {"record_time": format_timestamp(micros), "record_time_match": match}
+            begun = [first.migration_id for first in firsts if first.micros <= micros]
+            ids = [chosen] if chosen is not None else begun or [firsts[-1].migration_id]
+            tries = [Parts(load, {**query, "migration_id": one}, number) for one in ids]
+            _ask(answers, tries, wanted[: load.limit])
     for old in [answer for answer in answers if answer.age > _MONTH]:
         warnings.warn(f"{old.age_in_words}; check record_time= and migration_id=", SnapshotWarning, stacklevel=4)
     if fees_of_now:
@@ -325,13 +338,39 @@ def _each(value: Any) -> list[Any]:
     return list(value) if several else [value]
 
 
-def _migration(net: Network) -> int:
+def _ask(answers: list[Parts], tries: Sequence[Parts], parties: list[str]) -> None:
+    """Add the holdings in the first of some migrations that has such a snapshot: a new one has none for some hours.
+
+    Raises:
+        NotFoundError: none has.
+    """
+    for parts in tries:
+        answers.append(parts)  # what came stays, also if the rest does not
+        try:
+            for part in thousands(parties):
+                parts.ask(part)
+        except NotFoundError as error:
+            if error.unknown_route:
+                raise
+            if parts is tries[-1]:
+                among = " or ".join(str(one.migration_id) for one in tries)
+                raise NotFoundError(
+                    f"{_ENDPOINT}: the server has no snapshot of migration {among} {parts.asked}. What to do:"
+                    " lf.snapshot_times lists those that a scan has",
+                    status=error.status, detail=error.detail, server=error.server,
+                ) from error  # fmt: skip
+            answers.pop()
+        else:
+            return
+
+
+def _migrations(net: Network) -> list[Cursor]:
+    """Where each migration begins, the newest first."""
     if not net.settings.scan_url:
         raise InputError(
             "migration_id is needed: a validator alone does not state it; give migration_id=, or scan_url= too"
         )
-    # A snapshot belongs to one migration, and current holdings are in the newest one.
-    latest = max((first.migration_id for first in first_cursors(net.scan.update_pages)), default=None)
-    if latest is None:
+    firsts = sorted(first_cursors(net.scan.update_pages), reverse=True)
+    if not firsts:
         raise InputError("migration_id is needed: the scan shows no update yet; give migration_id=")
-    return latest
+    return firsts

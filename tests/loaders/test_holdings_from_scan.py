@@ -41,3 +41,19 @@ def test_without_scan_and_validator_it_says_what_is_missing():
         pytest.raises(lf.errors.ConfigurationError, match="validator"),
     ):
         lf.load_holdings_summary(net, ["a::1220"], record_time="2026-01-30", migration_id=4)
+
+
+@pytest.mark.filterwarnings("ignore::ledgerframes.loaders.holdings.SnapshotWarning")  # of fees
+def test_a_time_has_the_snapshot_of_the_newest_migration_that_has_one(net, owners):
+    updates = lf.load_updates(net, columns=["migration_id", "record_time"], progress=False)
+    times = updates.groupby("migration_id").record_time.nth(100)
+
+    found = lf.load_holdings_summary(net, owners[:2], record_time=times.tolist(), columns=["party_id", "migration_id"])
+
+    assert found.migration_id.tolist() == [0, 0, 1, 1, 2, 2]
+    begun = updates[updates.migration_id == 1].record_time.min()
+    (first,) = lf.load_holdings_summary(net, owners[:1], record_time=begun).migration_id
+    assert first == 0
+    early = updates.record_time.min() - pd.Timedelta("1D")
+    with pytest.raises(lf.errors.NotFoundError, match=r"no snapshot of migration 0 at or before .*lf\.snapshot_times"):
+        lf.load_holdings_summary(net, owners, record_time=early)
