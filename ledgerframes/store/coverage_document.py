@@ -8,8 +8,7 @@ complete snapshots and the progress of computed tables change in one commit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -21,6 +20,9 @@ from ledgerframes.store.coverage import BEGINNING, Interval, beyond, intersectio
 from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.stored_snapshots import StoredSnapshot
 from ledgerframes.store.table_sets import KNOWN_BY
+
+if TYPE_CHECKING:
+    from ledgerframes.store.fetched import Fetched
 
 
 class Begin(NamedTuple):
@@ -45,25 +47,6 @@ class Begin(NamedTuple):
     def late(self) -> Cursor | None:
         """The first item that servers had, if older ones are known to have existed."""
         return Cursor(self.migration_id, self.lo + 1) if self.proven is False else None
-
-
-@dataclass(frozen=True)
-class ShardProgress:
-    """How far one shard of a sync has been read.
-
-    Attributes:
-        key: identifies the shard within its sync.
-        interval: the part of the shard that was read; its `lo` stays, its `hi` grows from commit to commit.
-        settled: rows are final up to this record time, without a gap from `lo`.
-        ended: whether the server had nothing after it in this migration.
-        begins: where the servers' history begins, if the interval begins there.
-    """
-
-    key: int
-    interval: Interval
-    settled: int
-    ended: bool = False
-    begins: Begin | None = None
 
 
 class Coverage(msgspec.Struct, frozen=True):
@@ -105,15 +88,15 @@ class Coverage(msgspec.Struct, frozen=True):
         lo = next((one.lo for one in self.common if one.migration_id == migration_id), None)
         return self.start is not None and lo == self.start.micros - 1
 
-    def advanced(self, advances: Iterable[ShardProgress]) -> Coverage:
+    def advanced(self, pages: Iterable[Fetched]) -> Coverage:
         """The coverage after more was read; neither coverage nor settled parts ever shrink."""
-        advances = list(advances)
+        pages = list(pages)
         after = replace(
             self,
-            common=merged([*self.common, *(one.interval for one in advances)]),
-            settled=merged([*self.settled, *(one.interval._replace(hi=one.settled) for one in advances)]),
-            ended=self.ended.union(one.interval.migration_id for one in advances if one.ended),
-            begins=tuple(sorted({*self.begins, *(one.begins for one in advances if one.begins is not None)})),
+            common=merged([*self.common, *(one.read for one in pages)]),
+            settled=merged([*self.settled, *(one.read._replace(hi=one.settled) for one in pages)]),
+            ended=self.ended.union(one.read.migration_id for one in pages if one.exhausted),
+            begins=tuple(sorted({*self.begins, *(one.begins for one in pages if one.begins is not None)})),
         )
         begin = after.begin
         return replace(after, begins=(self.begins or after.begins) if begin is None else (begin,))

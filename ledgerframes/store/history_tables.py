@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 import pyarrow as pa
@@ -12,11 +11,12 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from ledgerframes.store.coverage import Interval, intersection, merged, rows_of
-from ledgerframes.store.coverage_document import Coverage, ShardProgress
+from ledgerframes.store.coverage_document import Coverage
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.new_files import Destination, NewFile
 from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.fetched import Fetched
 from ledgerframes.store.root import Root
 from ledgerframes.store.table_sets import HISTORY, KNOWN_BY, TableSet
 from ledgerframes.timestamps import EARLIEST, LATEST
@@ -30,27 +30,6 @@ _FILES_PER_PARTITION: Final = 100
 # If large files alone come close to that number, fewer small files than this are not worth joining.
 _WORTH_JOINING: Final = 10
 _HOUR: Final = 3_600_000_000
-
-
-@dataclass(frozen=True)
-class Decoded:
-    """The rows of one page by table, the interval that it covers, and the progress of its shard including it.
-
-    Attributes:
-        files: rows in files that are stored but not committed yet, by table; no table and no page has any of them.
-    """
-
-    batches: Mapping[str, pa.RecordBatch]
-    span: Interval
-    progress: ShardProgress
-    files: Mapping[str, Sequence[NewFile]] = field(default_factory=dict)
-
-    @property
-    def bytes(self) -> int:
-        """The memory that the rows take, plus the size of the files."""
-        stored = sum(file.size for files in self.files.values() for file in files)
-        decoded: int = sum(batch.nbytes for batch in self.batches.values())
-        return stored + decoded
 
 
 class HistoryTables:
@@ -97,7 +76,7 @@ class HistoryTables:
         if self.of.name not in self._root.document.histories:
             self.record(self.coverage)
 
-    def commit(self, pages: Sequence[Decoded]) -> Counter[str]:
+    def commit(self, pages: Sequence[Fetched]) -> Counter[str]:
         """Write the rows of pages and their coverage, with the root's commit last.
 
         Rows that a table may have already are skipped by update id: a late update can lie anywhere in a range read
@@ -112,7 +91,7 @@ class HistoryTables:
         pages = sorted(pages, key=lambda page: page.span)  # neighbours in time become neighbours in the file
         files = {name: [file for page in pages for file in page.files.get(name, ())] for name in self.tables}
         fresh = {name: self._fresh(table, pages) for name, table in self.tables.items()}
-        after = self.coverage.advanced(page.progress for page in pages)
+        after = self.coverage.advanced(pages)
         # Otherwise the rows just read are already stored.
         if after != self.coverage or any(fresh.values()) or any(files.values()):
             self._write(after, fresh, files)
@@ -192,7 +171,7 @@ class HistoryTables:
         """The table whose ids are compared with those of servers."""
         return self.tables[self.of.index]
 
-    def _fresh(self, table: DeltaStoreTable, pages: Sequence[Decoded]) -> list[pa.RecordBatch]:
+    def _fresh(self, table: DeltaStoreTable, pages: Sequence[Fetched]) -> list[pa.RecordBatch]:
         """The rows of pages that a table does not contain yet."""
         # Rows are identified by update id, not by time: using time lost rows in 1 of 270 simulated histories.
         read_again = merged(interval for page in pages for interval in intersection([page.span], self.coverage.common))
@@ -202,8 +181,8 @@ class HistoryTables:
             batch = page.batches.get(table.name)
             if batch is None or not batch.num_rows:
                 continue
-            if page.span.lo < page.progress.interval.lo:  # a server may have pruned the part before it
-                batch = batch.filter(pc.greater(batch["record_time"].cast(pa.int64()), page.progress.interval.lo))
+            if page.span.lo < page.read.lo:  # a server may have pruned the part before it
+                batch = batch.filter(pc.greater(batch["record_time"].cast(pa.int64()), page.read.lo))
             if intersection([page.span], read_again):
                 batch = _without(batch, stored)
             for other in _overlapping(pages[:position], page.span):
@@ -228,7 +207,7 @@ class HistoryTables:
                 self._count_files(table)
 
 
-def _overlapping(pages: Sequence[Decoded], span: Interval) -> list[Decoded]:
+def _overlapping(pages: Sequence[Fetched], span: Interval) -> list[Fetched]:
     """The pages whose rows overlap a span, which was therefore read twice in one sync."""
     same = (page for page in pages if page.batches and page.span.migration_id == span.migration_id)
     return [page for page in same if page.span.hi > span.lo and page.span.lo < span.hi]

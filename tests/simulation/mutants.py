@@ -163,7 +163,7 @@ def _falls(original: Any) -> Any:
         from ledgerframes.store.coverage import CLOSED, beyond
 
         advances = list(advances)
-        whole = [one.interval._replace(hi=CLOSED) for one in advances]
+        whole = [one.read._replace(hi=CLOSED) for one in advances]
         kept = replace(self, common=beyond(self.common, whole), settled=beyond(self.settled, whole))
         return original(kept, advances)
 
@@ -216,7 +216,7 @@ def _nothing_restored(original: Any) -> Any:
 
 def _coverage_first(original: Any) -> Any:
     def commit(self: Any, pages: Any) -> Any:
-        self.record(self.coverage.advanced(page.progress for page in pages))
+        self.record(self.coverage.advanced(pages))
         return original(self, pages)
 
     return commit

@@ -8,10 +8,11 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.coverage_document import Document, ShardProgress
+from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.commit_parts import parted
 from ledgerframes.store.delta.new_files import NewFile
-from ledgerframes.store.history_tables import Decoded, HistoryTables
+from ledgerframes.store.fetched import Fetched
+from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.committing import FIRST, LARGEST, STEP, CommitSize, Committer
 from ledgerframes.store.sync.scheduling import ThreadScheduler
 
@@ -29,7 +30,7 @@ class Noting:
 
 
 ROWS = pa.record_batch({name: pa.array([0] * 500_000, pa.int64()) for name in ("template_name", "choice")})  # 8 MB
-PAGE = Decoded({"events": ROWS}, Interval(0, 0, 1), ShardProgress(0, Interval(0, 0, 1), 0))
+PAGE = Fetched(0, Interval(0, 0, 1), 0, Interval(0, 0, 1), {"events": ROWS})
 
 
 def committed(pages, size, clock=lambda: 0.0):

@@ -14,8 +14,8 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
-from ledgerframes.store.coverage_document import ShardProgress
-from ledgerframes.store.history_tables import ORDER, PARTITIONS, Decoded, HistoryTables
+from ledgerframes.store.fetched import Fetched
+from ledgerframes.store.history_tables import ORDER, PARTITIONS, HistoryTables
 from ledgerframes.store.lake import Lake
 from tests.store.conftest import BEGIN, KEYS, assert_same
 
@@ -231,7 +231,7 @@ def test_a_day_out_of_a_year_reads_about_a_day(tmp_path, net):
         at = CLOSED - 365 + number
         for n in range(5):
             rows = {name: _shifted(getattr(day, name), number + n) for name in ORDER}
-            pages.append(Decoded(rows, Interval(0, at, at), ShardProgress(0, Interval(0, BEGINNING, at), at)))
+            pages.append(Fetched(0, Interval(0, BEGINNING, at), at, Interval(0, at, at), rows))
         tables.commit(pages[-5:])
     store = lf.open_store(tmp_path / "year")
     store.compact()

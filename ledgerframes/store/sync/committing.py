@@ -11,7 +11,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from ledgerframes.store.history_tables import Decoded, HistoryTables
+from ledgerframes.store.fetched import Fetched
+from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.scheduling import Scheduler
 from ledgerframes.tables.history import EVENTS
 
@@ -71,13 +72,13 @@ class Committer:
     scheduler: Scheduler
     size: CommitSize = field(default_factory=CommitSize)
     clock: Callable[[], float] = time.monotonic
-    confirm: Callable[[list[Decoded]], list[Decoded]] = list
+    confirm: Callable[[list[Fetched]], list[Fetched]] = list
     rows: Counter[str] = field(default_factory=Counter)
     commits: int = 0
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     seen: set[tuple[str | None, str | None]] = field(default_factory=set)
-    _pages: list[Decoded] = field(default_factory=list)
+    _pages: list[Fetched] = field(default_factory=list)
     _bytes: int = 0
     _since: float | None = None
     _committing: bool = False  # whether a commit may be under way
@@ -86,7 +87,7 @@ class Committer:
         # One committer: with 16 at once, 51 of 320 commits failed on conflicts.
         self._jobs = self.scheduler.background("ledgerframes-commit")
 
-    def add(self, page: Decoded) -> None:
+    def add(self, page: Fetched) -> None:
         """Add a page, and commit the collected ones if there are enough.
 
         Raises:
@@ -122,7 +123,7 @@ class Committer:
         # Confirmed before the job is queued: pages of another network must not reach the log.
         self._jobs.put(partial(self._commit, self.confirm(pages)))
 
-    def _commit(self, pages: list[Decoded]) -> None:
+    def _commit(self, pages: list[Fetched]) -> None:
         began, cpu = time.perf_counter(), time.thread_time()
         self.rows.update(self.history.commit(pages))
         for page in pages:

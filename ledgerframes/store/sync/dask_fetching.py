@@ -20,10 +20,10 @@ from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.objects.segments import Segment
 from ledgerframes.store.coverage import BEGINNING, Interval, beyond
 from ledgerframes.store.engines import worker_count
+from ledgerframes.store.fetched import Fetched, Opening
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.segment_work import SegmentRows, SegmentTask, read_segment
-from ledgerframes.store.sync.shards import Fetched, Opening
 from ledgerframes.timestamps import DAY
 
 _log = logging.getLogger("ledgerframes.store")
@@ -132,7 +132,7 @@ class ClusterReader:
         opening = Opening(self.objects.name, interval.migration_id, interval.lo, rows.first)
         return Fetched(
             key, interval, interval.hi, interval, following=rows.following, server=self.objects.lister,
-            breaks=breaks, ended=True, files=rows.files, openings=(opening,),
+            breaks=breaks, files=rows.files, opening=opening,
         )  # fmt: skip
 
     def _parts(self, interval: Interval) -> list[_Part]:

@@ -6,12 +6,15 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final
 
+import pyarrow as pa
+
+from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError
 from ledgerframes.interfaces.history import HistorySession, PageRows
 from ledgerframes.objects.page_source import likely_sender, sender_of
@@ -19,16 +22,54 @@ from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Mode, Outcome, Reading
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import Interval, beyond, window_of
-from ledgerframes.store.sync.gathering import Gathering
+from ledgerframes.store.fetched import Fetched
 from ledgerframes.store.sync.probing import Prober, first_after
+from ledgerframes.store.sync.rejects import RejectingDecoder
 from ledgerframes.store.sync.scheduling import IDLE, Idle, Scheduler
 from ledgerframes.store.sync.servers import AgreedServers
-from ledgerframes.store.sync.shards import Fetched, Shard
+from ledgerframes.store.sync.shards import Shard
 
 _log = logging.getLogger("ledgerframes.store")
 # So that all workers end at about the same time; every cut costs up to one wasted page.
 _SHARDS_PER_WORKER: Final = 4
 _LEAST_PAGES: Final = 4  # a shard reads up to a page beyond its end in vain
+
+
+@dataclass
+class PageDecoder:
+    """Decodes pages and measures the time it takes.
+
+    Attributes:
+        history: the history of the pages.
+        rejecting: decodes bad pages item by item, if the sync continues without broken items.
+        seconds: time spent decoding.
+        cpu_seconds: processor time of decoding.
+    """
+
+    history: PagedHistory = UPDATE_HISTORY
+    rejecting: RejectingDecoder | None = None
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+
+    @property
+    def rejected(self) -> int:
+        """The number of items that it has put into `rejects`."""
+        return 0 if self.rejecting is None else self.rejecting.count
+
+    def __call__(self, page: PageRows) -> Mapping[str, pa.RecordBatch]:
+        """Decode the rows of a page that count, by table.
+
+        Raises:
+            DecodeError: the page breaks the contract.
+        """
+        began, cpu = time.perf_counter(), time.thread_time()
+        if self.rejecting is not None:
+            batches = self.rejecting.decode(page.page, page.chosen)
+        else:
+            batches = self.history.decode_pages([(page.page.content, page.chosen)]).batches
+        self.seconds += time.perf_counter() - began
+        self.cpu_seconds += time.thread_time() - cpu
+        return batches
 
 
 @dataclass
@@ -41,7 +82,7 @@ class Fetcher:
     Attributes:
         source: the servers that send pages.
         prober: finds the newest items of servers.
-        gathering: decodes pages, several small ones together.
+        decode: decodes pages.
         workers: the number of concurrent workers.
         page_size: items per request.
         scheduler: runs the workers.
@@ -54,7 +95,7 @@ class Fetcher:
 
     source: AgreedServers
     prober: Prober
-    gathering: Gathering
+    decode: PageDecoder
     workers: int
     page_size: int
     scheduler: Scheduler
@@ -86,7 +127,8 @@ class Fetcher:
         workers = [self._work() for _ in range(self.workers)]
         with closing(self.scheduler.run(workers, ending=self.ending)) as results:
             # In one thread, as Python's lock lets only one decode: one behind 16 fetchers did 140 MB/s, 16 did 75.
-            yield from self.gathering.decoded(results)
+            for fetched, page in results:
+                yield fetched if page is None else replace(fetched, batches=self.decode(page))
 
     def _shard(self, interval: Interval, *, uncut: bool = False, top: int | None = None) -> Shard:
         # A shard reads by cursor inside one migration, since record times of migrations may overlap.
@@ -147,7 +189,6 @@ class Fetcher:
                 fetched = shard.progress
             if not more:
                 self._done()
-                fetched = replace(fetched, ended=True)
             self._spent(time.perf_counter() - began, time.thread_time() - cpu)
             yield fetched, page if page is not None and page.rows else None
 
@@ -180,12 +221,12 @@ class Fetcher:
         if isinstance(mode, Reading) and page.outcome is not Outcome.BEHIND:
             # Also a page for the same place: it overlaps one that overlaps none itself.
             if not holds_back or shard.opened == (page.query.after,):
-                fetched = replace(fetched, openings=(shard.opening(page, giver),))
+                fetched = replace(fetched, opening=shard.opening(page, giver))
                 shard.opened = (page.query.after,)
             elif mode.cursor is not None and shard.proven < mode.cursor.micros - 1:
                 # The held-back group joins the two, but late items before it may have been pruned meanwhile.
                 opening = shard.opening(page, giver)
-                fetched = replace(fetched, openings=(opening._replace(lo=max(opening.lo, shard.proven)),))
+                fetched = replace(fetched, opening=opening._replace(lo=max(opening.lo, shard.proven)))
             shard.proven = final
         if more:
             self._share(shard, page)

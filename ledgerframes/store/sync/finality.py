@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import BEGINNING, CLOSED
-from ledgerframes.store.coverage_document import Begin, ShardProgress
-from ledgerframes.store.history_tables import Decoded
+from ledgerframes.store.coverage_document import Begin
+from ledgerframes.store.fetched import Fetched, Opening
 from ledgerframes.store.sync.agreement import Agreement
-from ledgerframes.store.sync.shards import Fetched, Opening
 from ledgerframes.store.sync.stored_rows import StoredRows
 
 
@@ -33,8 +32,8 @@ class Finality:
     _lows: dict[int, tuple[int, Begin | None]] = field(default_factory=dict)  # after which a shard is complete
     _senders: dict[str, int] = field(default_factory=dict)  # senders of uncommitted pages, with their breaks then
 
-    def progress(self, fetched: Fetched) -> ShardProgress | None:
-        """The progress of a shard; None if it changes nothing in the store.
+    def judged(self, fetched: Fetched) -> Fetched | None:
+        """A fetched page with what is final of its shard; None if it changes nothing in the store.
 
         Raises:
             StoreError: a server lacks a stored update in the part that it has shown completely.
@@ -42,7 +41,8 @@ class Finality:
         if fetched.server:
             # The first count is kept: any break since then makes all later pages doubtful.
             self._senders.setdefault(fetched.server, fetched.breaks)
-        self._openings += [(fetched.key, opening) for opening in fetched.openings]
+        if fetched.opening is not None:
+            self._openings.append((fetched.key, fetched.opening))
         before = self._final.get(fetched.key, fetched.read.lo)
         changes = fetched.has_rows or fetched.span.lo < fetched.span.hi or fetched.settled > before or fetched.exhausted
         if not changes:
@@ -61,9 +61,9 @@ class Finality:
             settled, missing = before, {}
         self.agreement.refuse(fetched.server, migration_id, self.agreement.due(fetched.server, migration_id, missing))
         self._final[fetched.key] = settled
-        return ShardProgress(fetched.key, fetched.read, settled, fetched.exhausted)
+        return replace(fetched, settled=settled)
 
-    def confirm(self, pages: list[Decoded]) -> list[Decoded]:
+    def confirm(self, pages: list[Fetched]) -> list[Fetched]:
         """The pages to commit, after their senders have shown again which network they belong to.
 
         A URL may switch to another network between requests. Pages of a server that cannot be asked, or has since shown
@@ -77,14 +77,14 @@ class Finality:
         sure = [self.agreement.confirm(server) for server, _ in senders]
         sure += [self.agreement.proofs.breaks(server) <= breaks for server, breaks in senders]
         if not all(sure):
-            self._forget({page.progress.key for page in pages})
+            self._forget({page.key for page in pages})
         for key, opening in self._openings:
             self._open(key, opening)
         self._openings = []
-        pages = [replace(page, progress=self._from(page.progress)) for page in pages]
-        self._sure.update({page.progress.key: page.progress.settled for page in pages})
+        pages = [self._from_low(page) for page in pages]
+        self._sure.update({page.key: page.settled for page in pages})
         # Nothing is known of a part that no server has any more; it holds no rows.
-        return [page for page in pages if page.progress.interval.lo < page.progress.interval.hi]
+        return [page for page in pages if page.read.lo < page.read.hi]
 
     def _open(self, key: int, opening: Opening) -> None:
         """Decide from where on a page that overlaps none before it in its shard is complete.
@@ -119,12 +119,12 @@ class Finality:
         record = Begin(migration_id, low, proof) if lo <= BEGINNING and (low > lo or proof) else None
         self._lows[key] = low, record
 
-    def _from(self, progress: ShardProgress) -> ShardProgress:
-        """The part of a shard before which nothing was pruned while it was read."""
-        low, begins = self._lows.get(progress.key, (progress.interval.lo, None))
-        lo = max(low, progress.interval.lo)
-        settled = min(self._final.get(progress.key, progress.settled), progress.settled)
-        return replace(progress, interval=progress.interval._replace(lo=lo), settled=max(settled, lo), begins=begins)
+    def _from_low(self, page: Fetched) -> Fetched:
+        """A page with the part of its shard before which nothing was pruned while it was read."""
+        low, begins = self._lows.get(page.key, (page.read.lo, None))
+        lo = max(low, page.read.lo)
+        settled = min(self._final.get(page.key, page.settled), page.settled)
+        return replace(page, read=page.read._replace(lo=lo), settled=max(settled, lo), begins=begins)
 
     def _forget(self, keys: set[int], *, beyond: int = NOTHING) -> None:
         """Keep the unstored part of some shards beyond a record time from becoming final."""

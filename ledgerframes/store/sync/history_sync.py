@@ -30,7 +30,7 @@ from ledgerframes.store.coverage import (
     wanted_in,
 )
 from ledgerframes.store.coverage_document import Begin
-from ledgerframes.store.history_tables import Decoded
+from ledgerframes.store.fetched import Fetched
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.beginnings import FIRST
 from ledgerframes.store.sync.committing import Committer
@@ -38,10 +38,8 @@ from ledgerframes.store.sync.compare import Comparison, DisagreesError
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.first_update import first_update
-from ledgerframes.store.sync.gathering import PageDecoder
 from ledgerframes.store.sync.probing import MIGRATIONS, Prober, migrations_after
 from ledgerframes.store.sync.request import SyncRequest
-from ledgerframes.store.sync.shards import Fetched
 from ledgerframes.timestamps import DAY, EARLIEST, LATEST, format_timestamp
 
 _log = logging.getLogger("ledgerframes.store")
@@ -61,7 +59,6 @@ class HistorySync:
         shown: progress.
         stop: interrupts what workers wait for, once set.
         fetch: reads intervals of the history.
-        decode: decodes the pages that `fetch` reads in this process.
         commit: commits rows and coverage.
         objects: the source of items that servers have pruned, if there are objects.
         sources: the senders of rows, without anything secret, in order.
@@ -74,7 +71,6 @@ class HistorySync:
     shown: Progress
     stop: Stop
     fetch: Fetcher
-    decode: PageDecoder
     commit: Committer
     objects: ObjectPages | None = None
     sources: dict[str, None] = field(default_factory=dict)
@@ -333,9 +329,8 @@ class HistorySync:
                 for fetched in results:
                     rows = self._show(fetched)
                     reached[fetched.key] = fetched.read
-                    progress = self.finality.progress(fetched)
-                    if progress is not None:
-                        self.commit.add(Decoded(fetched.batches, fetched.span, progress, fetched.files))
+                    if (page := self.finality.judged(fetched)) is not None:
+                        self.commit.add(page)
                     if fetched.has_rows:
                         self.sources[source_of(fetched.server)] = None
                         read_to = format_timestamp(min(fetched.read.hi, LATEST))[:19]

@@ -11,9 +11,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.decoding.history import HistoryBatch
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
-from ledgerframes.decoding.pages import joined
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -42,18 +40,18 @@ class RejectingDecoder:
     ids: set[str] = field(default_factory=set)
     _stored: set[str] | None = field(default=None, repr=False)
 
-    def decode(self, pages: Sequence[tuple[HistoryPage, Sequence[int] | None]]) -> dict[str, pa.RecordBatch]:
+    def decode(self, page: HistoryPage, rows: Sequence[int] | None) -> dict[str, pa.RecordBatch]:
         """Decode the items that can be decoded.
 
         Args:
-            pages: pages, each with the positions of the items that count, or None for all.
+            page: a page.
+            rows: the positions of the items that count; None for all.
         """
-        for page, _ in pages:
-            self.reject(page.unplaced)
+        self.reject(page.unplaced)
         try:
-            return self.history.decode_pages([(page.content, rows) for page, rows in pages]).batches
+            return self.history.decode_pages([(page.content, rows)]).batches
         except DecodeError:
-            return joined([HistoryBatch(self._by_item(page, rows)) for page, rows in pages]).batches
+            return self._by_item(page, rows)
 
     def _by_item(self, page: HistoryPage, rows: Sequence[int] | None) -> dict[str, pa.RecordBatch]:
         """Decode a page item by item; items that cannot be decoded become rejects."""

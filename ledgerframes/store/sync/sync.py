@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.compiled.choice import choice
-from ledgerframes.decoding.paged_histories import TOGETHER
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, LedgerframesError, StoppedError, warn
 from ledgerframes.interfaces.history_pages import PageSource
 from ledgerframes.loaders.progress import Progress, progress_of
@@ -26,10 +25,9 @@ from ledgerframes.store.lake import Lake
 from ledgerframes.store.sync.active_contracts import SnapshotSync
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.committing import CommitSize, Committer
-from ledgerframes.store.sync.fetching import Fetcher
+from ledgerframes.store.sync.fetching import Fetcher, PageDecoder
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.from_objects import objects_of
-from ledgerframes.store.sync.gathering import Gathering, PageDecoder
 from ledgerframes.store.sync.history_sync import HistorySync
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.rejects import RejectingDecoder, rejected_ids
@@ -254,7 +252,7 @@ class _Run:
             stages=_stages(syncs),
             decoder=str(choice()),
             left=left,
-            rejected=sum(sync.decode.rejecting.count for sync in syncs if sync.decode.rejecting is not None),
+            rejected=sum(sync.fetch.decode.rejected for sync in syncs),
             sources=tuple(sources) or tuple(map(source_of, syncs[-1].servers.servers)),
             complete=not left,
         )
@@ -296,12 +294,10 @@ def _history_sync(
     agreement = Agreement(servers, history, proofs, request.page_size, rejected)
     finality = Finality(agreement, StoredRows(history))
     decode = PageDecoder(of.pages, RejectingDecoder(rejects, of.pages, ids=rejected) if request.reject else None)
-    # At most the size of a commit, which may be less than a page.
-    gathering = Gathering(decode, min(TOGETHER, request.commit_bytes or TOGETHER), request.clock.monotonic)
     # Only rows are read from objects; servers show the network and its newest items.
     pages = None if objects is None else ObjectPages(servers, objects, servers.left_out, servers.begins)
     read = servers if pages is None else replace(servers, source=pages)
-    fetch = Fetcher(read, prober, gathering, request.workers, request.page_size, request.scheduler, ending=stop.set)
+    fetch = Fetcher(read, prober, decode, request.workers, request.page_size, request.scheduler, ending=stop.set)
     if request.engine is not None and pages is not None:
         from ledgerframes.store.sync.dask_fetching import ClusterReader, plain_settings
 
@@ -310,15 +306,13 @@ def _history_sync(
     commit = Committer(
         history, request.scheduler, CommitSize(request.commit_bytes), request.clock.monotonic, finality.confirm
     )
-    return HistorySync(
-        request, agreement, prober, finality, shown, stop, fetch=fetch, decode=decode, commit=commit, objects=pages
-    )
+    return HistorySync(request, agreement, prober, finality, shown, stop, fetch=fetch, commit=commit, objects=pages)
 
 
 def _stages(syncs: Sequence[HistorySync]) -> dict[str, dict[str, float]]:
     stages: dict[str, list[Fetcher | PageDecoder | Committer]] = {
         "fetch": [sync.fetch for sync in syncs],
-        "decode": [sync.decode for sync in syncs],
+        "decode": [sync.fetch.decode for sync in syncs],
         "commit": [sync.commit for sync in syncs],
     }
     return {
