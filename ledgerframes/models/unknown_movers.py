@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from functools import lru_cache
 from typing import Final
 
 import pyarrow as pa
@@ -14,8 +14,11 @@ from ledgerframes.tables.history import EVENTS
 _MODELS: Final = ("unknown_reward_templates", "unknown_rules_choices", "unknown_coin_choices")
 
 
-def unknown_movers(seen: Collection[tuple[str | None, str | None]]) -> list[str]:
+@lru_cache
+def unknown_movers(seen: frozenset[tuple[str | None, str | None]]) -> tuple[str, ...]:
     """The templates, or templates with a choice, that no model knows.
+
+    One sync sees much the same as the next, and three models take longer than a short sync.
 
     Args:
         seen: templates as `Module:Entity`, each with a choice, or None for creates.
@@ -28,4 +31,4 @@ def unknown_movers(seen: Collection[tuple[str | None, str | None]]) -> list[str]
     columns["event_type"] = pa.array(kinds, pa.string())
     with Engine(inputs_of(pa.table(columns)).gives) as engine:
         rows = [row for model in _MODELS for row in engine.rows(model).to_pylist()]
-    return sorted({"/".join(filter(None, (row["template_name"], row["choice"]))) for row in rows})
+    return tuple(sorted({"/".join(filter(None, (row["template_name"], row["choice"]))) for row in rows}))

@@ -196,7 +196,7 @@ class _Run:
 
     def _warn(self) -> None:
         """Warn of stored events that may move coin in a way that computed tables do not know."""
-        seen = {pair for sync in self._syncs for pair in sync.commit.seen}
+        seen = frozenset(pair for sync in self._syncs for pair in sync.commit.seen)
         if seen and (unknown := unknown_movers(seen)):
             warn(
                 f"{self._lake.url}: this version does not know {', '.join(unknown[:_FEW])}"
