@@ -11,7 +11,7 @@ import pyarrow as pa
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.coverage_document import Begin
-from ledgerframes.store.delta.new_files import NewFile
+from ledgerframes.store.delta.data_files import NewFile
 
 
 class Opening(NamedTuple):

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ledgerframes.store.coverage import Interval, intersection, merged, rows_of
 from ledgerframes.store.coverage_document import Coverage
 from ledgerframes.store.delta.damage import damage_named
-from ledgerframes.store.delta.new_files import Destination, NewFile
+from ledgerframes.store.delta.data_files import NewFile
 from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.fetched import Fetched
@@ -59,11 +59,6 @@ class HistoryTables:
     def known_by(self) -> frozenset[str]:
         """The network's synchronizers and the party of its DSO, as named on its first page."""
         return frozenset(self._root.document.network.get(KNOWN_BY, "").split())
-
-    @property
-    def destinations(self) -> dict[str, Destination]:
-        """Where rows go, by table, for processes that store them in parallel with this one."""
-        return {name: Destination(name, table.url, PARTITIONS, table.strips()) for name, table in self.tables.items()}
 
     def prepare(self, network: str, known_by: Collection[str]) -> None:
         """Create the tables that are missing and check the others, before anything is written."""

@@ -74,13 +74,13 @@ class Lake:
             raise InputError("the store's URL holds a user or password; give them in storage_options")
         if self.folder is not None:
             check_folder(self.folder)
-        self.documents = Documents(self._base, self.options)
+        self.documents = Documents(self.base, self.options)
 
     def table(self, name: str, listing: Listing | None = None) -> DeltaStoreTable:
         """One table, not read yet; `Root.own` returns it in the state that the document names."""
         return DeltaStoreTable(
             declared(name),
-            f"{self._base}/{name}",
+            f"{self.base}/{name}",
             storage_options=self.options,
             partition_by=PARTITIONS if set_of(name) else (),
             verify=self.verify,
@@ -152,7 +152,8 @@ class Lake:
         return True
 
     @property
-    def _base(self) -> str:
+    def base(self) -> str:
+        """The absolute folder, or the URL: what other processes open."""
         return str(self.folder) if self.folder is not None else self.url
 
     def keeps_personal(self) -> bool:

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage_document import Document
+from ledgerframes.store.delta.data_files import NewFile
 from ledgerframes.store.delta.listing import Named
-from ledgerframes.store.delta.new_files import NewFile
 from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.losses import Loss, loss_of

@@ -22,8 +22,8 @@ from pyarrow import acero
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage_document import Document
+from ledgerframes.store.delta.data_files import NewFile
 from ledgerframes.store.delta.listing import Listing, Named
-from ledgerframes.store.delta.new_files import NewFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.documents import Documents, sealed, unsealed
 from ledgerframes.store.history_tables import PARTITIONS

@@ -10,7 +10,7 @@ import ledgerframes as lf
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.commit_parts import parted
-from ledgerframes.store.delta.new_files import NewFile
+from ledgerframes.store.delta.data_files import NewFile
 from ledgerframes.store.fetched import Fetched
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.committing import FIRST, LARGEST, STEP, CommitSize, Committer

@@ -171,9 +171,8 @@ def task_of(store, net, **changes):
     settings = plain_settings(net.settings, workers=1)
     ref = next(iter(net.scan.iter_update_objects(after="2025-03-06T12:00:00Z", up_to="2025-03-07")))
     name = read_name(ref.url)
-    destinations = tuple(store._lake.history().destinations.values())
     interval = Interval(0, name.after, name.up_to - 60_000_001)
-    task = {"interval": interval, "destinations": destinations, **changes}
+    task = {"interval": interval, "lake": store._lake.base, **changes}
     return SegmentTask(settings, (name.after, name.up_to), settle=60_000_000, **task)
 
 

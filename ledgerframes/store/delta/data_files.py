@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+import time
 import uuid
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,6 +26,9 @@ from ledgerframes.store.delta.row_order import group_size, slabs, sorted_by
 from ledgerframes.tables.kinds import JSON
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import format_timestamp
+
+if TYPE_CHECKING:
+    from deltalake.transaction import AddAction
 
 #: A name with the CRC-32 of the file's footer.
 _NAME: Final = re.compile(r"part-[0-9a-f]{32}-([0-9a-f]{8})\.zstd\.parquet$")
@@ -45,6 +50,40 @@ class Written:
     name: str
     data: bytes
     statistics: str
+
+
+@dataclass(frozen=True)
+class NewFile:
+    """A stored file of rows that is not in the log yet.
+
+    Attributes:
+        path: below the table.
+        size: bytes.
+        partition: the values of the columns that form folders, as texts.
+        statistics: the statistics of its rows for the log, as JSON.
+    """
+
+    path: str
+    size: int
+    partition: Mapping[str, str]
+    statistics: str
+
+    @cached_property
+    def rows(self) -> int:
+        """The number of its rows."""
+        return int(json.loads(self.statistics)["numRecords"])
+
+    def added(self, *, changes: bool) -> AddAction:
+        """The log action that adds it.
+
+        Args:
+            changes: whether its rows are new to the table.
+        """
+        from deltalake.transaction import AddAction
+
+        # Delta counts in milliseconds.
+        now = time.time_ns() // 1_000_000
+        return AddAction(self.path, self.size, dict(self.partition), now, changes, self.statistics)
 
 
 @dataclass
@@ -187,3 +226,14 @@ def put_file(url: str, options: Mapping[str, str], path: str, data: bytes) -> No
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("xb") as file:
         file.write(data)
+
+
+def store_file(
+    url: str, options: Mapping[str, str], written: Written, partition: Mapping[str, Any], folder: str = ""
+) -> NewFile:
+    """Store a finished file below a table, in the folder of its partition."""
+    values = {name: str(value) for name, value in partition.items()}
+    folders = [f"{name}={value}" for name, value in values.items()]
+    path = "/".join([*([folder] if folder else []), *folders, written.name])
+    put_file(url, options, path, written.data)
+    return NewFile(path, len(written.data), values, written.statistics)

@@ -6,6 +6,7 @@ import threading
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,10 +17,9 @@ import pyarrow.compute as pc
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.commit_parts import NUMBER, holds_the_same, parted, properties, removed
 from ledgerframes.store.delta.compaction import groups_to_join, is_small, joined_rows
-from ledgerframes.store.delta.data_files import FileWriter, Written, indexed_columns
+from ledgerframes.store.delta.data_files import FileWriter, NewFile, Written, filesystem, indexed_columns, store_file
 from ledgerframes.store.delta.forgetting import KEEP
 from ledgerframes.store.delta.listing import Listing, Named
-from ledgerframes.store.delta.new_files import NewFile, store_file
 from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile, Verify
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, without_personal_data
@@ -208,15 +208,28 @@ class DeltaStoreTable:
 
         Args:
             batches: rows.
-            files: files with further rows, as `Destination.store` made them.
+            files: files with further rows, as `store` made them.
             number: the number of the document that the log names from now on; makes another writer's commit a conflict.
 
         Raises:
             StoreError: another writer was first, or the storage refused.
         """
-        schema = self.table.schema.remove_metadata()
-        rows = pa.Table.from_batches([self.as_stored(batch).cast(schema) for batch in batches], schema)
-        return self.change(rows, (), files=files, number=number)
+        return self.change(self._rows_of(batches), (), files=files, number=number)
+
+    def store(self, batches: Sequence[pa.RecordBatch]) -> list[NewFile]:
+        """Store rows, one file per partition, for a later commit; on a cluster, workers do.
+
+        Raises:
+            StoreError: the storage refused.
+        """
+        with plain_errors(self.url, "be written"):
+            return self._stored(self._rows_of(batches))
+
+    def remove(self, files: Iterable[NewFile]) -> None:
+        """Remove files that will not be committed."""
+        for file in files:
+            with suppress(FileNotFoundError):
+                filesystem(self.url, self._options).delete_file(file.path)
 
     def change(
         self,
@@ -242,8 +255,7 @@ class DeltaStoreTable:
             raise StoreError(f"{self.url}: the table does not exist; it has to be created first")
         self.extend()
         with plain_errors(self.url, "be written"):
-            added = [self._put(self._written(part), values) for values, part in parted(rows, self._partition_by)]
-            added += [*(self._put(self._written(part), {}, CHANGING) for part in changing), *files]
+            added = [*self._stored(rows), *(self._put(self._written(part), {}, CHANGING) for part in changing), *files]
             actions = [file.added(changes=True) for file in added]
             self._commit([*actions, *(removed(file, changes=True) for file in without)], number)
         self._changed()
@@ -315,6 +327,14 @@ class DeltaStoreTable:
         fields = list(self.table.schema.remove_metadata())
         fields += [field for field in stored if field.name not in self.table.names]
         return pa.schema([field for field in fields if field.name not in self._partition_by])
+
+    def _rows_of(self, batches: Sequence[pa.RecordBatch]) -> pa.Table:
+        schema = self.table.schema.remove_metadata()
+        return pa.Table.from_batches([self.as_stored(batch).cast(schema) for batch in batches], schema)
+
+    def _stored(self, rows: pa.Table) -> list[NewFile]:
+        """Rows in new files, one per partition."""
+        return [self._put(self._written(part), values) for values, part in parted(rows, self._partition_by)]
 
     def _written(self, rows: pa.Table) -> Written:
         own = [field for field in self._file_schema() if field.name in rows.column_names]

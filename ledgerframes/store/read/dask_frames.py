@@ -56,7 +56,7 @@ def dask_frame(lake: Lake, part: Part, columns: Sequence[str], *, decimals: Deci
         if not paths:
             return frames.from_pandas(empty, npartitions=1)
         return frames.from_map(
-            read_file, sorted(paths), url=lake.url if lake.folder is None else str(lake.folder),
+            read_file, sorted(paths), url=lake.base,
             options=StorageOptions(lake.options), verify=lake.verify, name=table.name,
             version=part.table.version, columns=list(columns), rows=part.rows, decimals=decimals, meta=empty,
             enforce_metadata=False,

@@ -77,6 +77,7 @@ class ClusterReader:
         settings: the workers' connection settings.
         prober: finds out where a migration begins and ends.
         objects: the objects to read.
+        lake: where workers find the store.
         history: the tables; workers read only what none of them has, so that their files can be added unread.
     """
 
@@ -84,6 +85,7 @@ class ClusterReader:
     settings: dict[str, Any]
     prober: Prober
     objects: ObjectPages
+    lake: str
     history: HistoryTables
     _keys: Iterator[int] = field(default_factory=lambda: count(-1, -1))  # those of pages count upwards
 
@@ -111,13 +113,13 @@ class ClusterReader:
         waiting, running = deque(parts), dict[Any, _Part]()
         done: Any = as_completed()  # type: ignore[no-untyped-call]
         settings = self.settings | {"scan_url": (self.objects.lister,)}
-        settle, destinations = self.objects.index.settle, tuple(self.history.destinations.values())
+        settle = self.objects.index.settle
         try:
             while waiting or running:
                 for _ in range(min(len(waiting), _TASKS_PER_WORKER * workers - len(running))):
                     part = waiting.popleft()
                     segment = (part.segment.after, part.segment.up_to)
-                    task = SegmentTask(settings, segment, part.interval, settle, destinations)
+                    task = SegmentTask(settings, segment, part.interval, settle, self.lake)
                     # Without `pure=False`, Dask would return the result of an earlier task with the same arguments.
                     future = self.engine.submit(read_segment, task, pure=False)
                     running[future] = part

@@ -13,14 +13,16 @@ import pyarrow as pa
 
 from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
-from ledgerframes.errors import DecodeError, PagingError, RequestError
+from ledgerframes.errors import DecodeError, PagingError, RequestError, StoreError
 from ledgerframes.interfaces.history import HistorySession
 from ledgerframes.network import Network
 from ledgerframes.objects.history import ObjectHistory
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.stopping import Stop
 from ledgerframes.store.coverage import Interval, window_of
-from ledgerframes.store.delta.new_files import Destination, NewFile
+from ledgerframes.store.delta.data_files import NewFile
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.lake import Lake
 from ledgerframes.store.sync.from_objects import objects_of
 
 #: Bytes of rows in memory that trigger writing.
@@ -37,14 +39,14 @@ class SegmentTask:
             short-lived and may contain a signature.
         interval: the part of it to read.
         settle: how long before its end a segment may lack updates, in microseconds.
-        destinations: where to store the rows.
+        lake: the folder or URL of the store that takes the rows.
     """
 
     settings: dict[str, Any]
     segment: tuple[int, int]
     interval: Interval
     settle: int
-    destinations: tuple[Destination, ...]
+    lake: str
 
 
 @dataclass(frozen=True)
@@ -73,9 +75,13 @@ def read_segment(task: SegmentTask) -> SegmentRows:
     Raises:
         StoreError: the worker does not see the store, or the storage refused.
     """
-    for place in task.destinations:
-        place.check()
-    files = RowFiles(task.destinations)
+    lake = Lake(task.lake)
+    files = RowFiles([lake.table(name).refresh() for name in UPDATE_HISTORY.tables])
+    if not all(table.exists for table in files.tables):
+        raise StoreError(
+            f"{task.lake!r} does not exist on a worker: workers write into the store, so they need its folder under the"
+            " same path. Share it, or leave engine= or source= out"
+        )
     try:
         return _read(task, files)
     except (RequestError, DecodeError, PagingError) as error:
@@ -115,11 +121,11 @@ class RowFiles:
     """The rows of one task, as they are written to files; used by one thread.
 
     Attributes:
-        destinations: where the tables are.
+        tables: they exist.
         files: the stored files, by table.
     """
 
-    destinations: Sequence[Destination]
+    tables: Sequence[DeltaStoreTable]
     files: dict[str, list[NewFile]] = field(default_factory=dict)
     _waiting: dict[str, list[pa.RecordBatch]] = field(default_factory=dict)
     _bytes: int = 0
@@ -144,11 +150,11 @@ class RowFiles:
             StoreError: the storage refused.
         """
         waiting, self._waiting, self._bytes = self._waiting, {}, 0
-        for place in self.destinations:
-            if place.name in waiting:
-                self.files.setdefault(place.name, []).extend(place.store(waiting[place.name]))
+        for table in self.tables:
+            if table.name in waiting:
+                self.files.setdefault(table.name, []).extend(table.store(waiting[table.name]))
 
     def remove(self) -> None:
         """Remove the stored files: the task failed."""
-        for place in self.destinations:
-            place.remove(self.files.pop(place.name, []))
+        for table in self.tables:
+            table.remove(self.files.pop(table.name, []))

@@ -302,7 +302,7 @@ def _history_sync(
         from ledgerframes.store.sync.dask_fetching import ClusterReader, plain_settings
 
         settings = plain_settings(net.settings, workers=worker_count(request.engine))
-        fetch.segments = ClusterReader(request.engine, settings, prober, pages, history).read
+        fetch.segments = ClusterReader(request.engine, settings, prober, pages, lake.base, history).read
     commit = Committer(
         history, request.scheduler, CommitSize(request.commit_bytes), request.clock.monotonic, finality.confirm
     )
