@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from itertools import chain
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -27,7 +26,6 @@ from ledgerframes.store.stored_tables import STORED, declared
 from ledgerframes.store.sync.servers import Lately
 from ledgerframes.store.sync.sync_log import SYNCS, find_document
 from ledgerframes.store.table_sets import HISTORY, TableSet, set_of
-from ledgerframes.store.view import View
 
 _log = logging.getLogger("ledgerframes.store")
 #: Documents are numbered by microseconds, and none is older than 2001.
@@ -181,11 +179,7 @@ class Lake:
         Raises:
             StoreError: the document that it names is lost or damaged, or part of `updates` is lost.
         """
-        return self.newest() if self._root is None else self._root
-
-    def newest(self) -> Root:
-        """The root as readers see it; raises as `root` does."""
-        return Root(self).open()
+        return self.at() if self._root is None else self._root
 
     def history(self, of: TableSet = HISTORY) -> HistoryTables:
         """The tables of a history, in their newest state.
@@ -203,34 +197,28 @@ class Lake:
         """Whether any of some updates is stored."""
         return self.history().holds(update_ids)
 
-    def view(self, as_of: AsOf | None = None, *, names: Iterable[str] = (), strict: bool = True) -> View:
-        """The tables, in their newest state or in an older one.
+    def at(self, as_of: AsOf | None = None, *, strict: bool = True) -> Root:
+        """The root as readers see it, in its newest state or in an older one.
 
         Args:
             as_of: the number of a document, a sync id, or a time: the last sync that had ended by then.
-            names: the tables wanted in addition to the update history, each with its set; all by default.
             strict: refuse tables of which a part is lost.
 
         Raises:
-            StoreError: there was no such state, or part of a table is lost.
+            StoreError: there was no such state, its document is lost or damaged, or part of the history is lost.
         """
-        wanted = [*HISTORY.shown, *names] if names else STORED
-        whole = chain.from_iterable(of.shown if (of := set_of(name)) else (name,) for name in wanted)
-        root = self._root_at(as_of, strict=strict)
-        tables = {name: root.own(name) for name in dict.fromkeys(whole)}
-        if HISTORY.name not in root.document.histories:  # its log names documents all the same
-            tables[HISTORY.index] = self.table(HISTORY.index)
-        return View(tables, root.document)
+        root = self._at(as_of, strict=strict)
+        root.shown(HISTORY.index)
+        return root
 
-    def _root_at(self, as_of: AsOf | None, *, strict: bool) -> Root:
-        """The root in a fixed state."""
+    def _at(self, as_of: AsOf | None, *, strict: bool) -> Root:
         root = Root(self, strict=strict)
         if as_of is None:
             return root.open()
         if isinstance(as_of, int) and as_of >= _FIRST:
             number = as_of
         else:
-            number = find_document(self.newest().own(SYNCS.name), as_of, self.url)
+            number = find_document(Root(self).open().own(SYNCS.name), as_of, self.url)
         if not number:  # a sync of an empty ledger left it
             return root
         document = self.documents.read(number)
@@ -241,16 +229,16 @@ class Lake:
             )
         return root
 
-    def existing(self, as_of: AsOf | None = None, *, names: Iterable[str] = (), strict: bool = True) -> View:
+    def existing(self, as_of: AsOf | None = None, *, strict: bool = True) -> Root:
         """The same for a store that must exist.
 
         Raises:
             StoreError: nothing was ever synced into this location.
         """
-        view = self.view(as_of, names=names, strict=strict)
-        if not view.versions and not self.documents.lake_file():
+        root = self.at(as_of, strict=strict)
+        if not root.table.exists and not self.documents.lake_file():
             raise StoreError(f"{self.url}: there is no store here. Make one with store.sync(net), or check the path")
-        return view
+        return root
 
     @contextmanager
     def writing(self, *, repairing: bool = False) -> Iterator[bool]:

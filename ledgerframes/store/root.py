@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from msgspec.structs import replace
 
-from ledgerframes.errors import StoreError
-from ledgerframes.store.coverage_document import Document
+from ledgerframes.errors import InputError, StoreError
+from ledgerframes.store.coverage_document import Coverage, Document
 from ledgerframes.store.delta.data_files import NewFile
 from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.losses import Loss, loss_of
-from ledgerframes.store.table_sets import HISTORY
+from ledgerframes.store.stored_tables import STORED
+from ledgerframes.store.table_sets import HISTORY, TableSet, set_of
 
 if TYPE_CHECKING:
     from ledgerframes.store.lake import Lake
@@ -98,6 +99,46 @@ class Root:
                     raise StoreError(f"{self._lake.url}: {loss}")
             self._tables[name] = table
         return self._tables[name]
+
+    def shown(self, name: str) -> DeltaStoreTable:
+        """A table as readers see it: one of a history with the others of its set, and `updates` once there is one.
+
+        Raises:
+            StoreError: part of it, or of another one of its set, is lost, or it cannot be opened.
+        """
+        of = set_of(name)
+        for other in () if of is None else of.order:
+            self.own(other)
+        # The log of `updates` names documents even where there is no history.
+        absent = name == self.table.name and HISTORY.name not in self.document.histories
+        return self._lake.table(name) if absent else self.own(name)
+
+    @property
+    def stored(self) -> dict[str, DeltaStoreTable]:
+        """The tables that readers can see, in the order in which people name them."""
+        return {name: table for name in STORED if (table := self.shown(name)).exists}
+
+    @property
+    def coverage(self) -> Coverage:
+        """The coverage of the update history."""
+        return self.coverage_of(HISTORY)
+
+    def coverage_of(self, tables: TableSet) -> Coverage:
+        """The coverage of one set of tables."""
+        return self.document.coverage(tables.name)
+
+    def has(self, tables: TableSet) -> bool:
+        """Whether all tables of a set exist."""
+        return all(self.shown(name).exists for name in tables.order)
+
+    def to_show(self, *, personal: bool) -> None:
+        """Refuse to show personal data that is not stored.
+
+        Raises:
+            InputError: personal data is requested, and the store was created without it.
+        """
+        if personal and any(table.impersonal for table in self.stored.values()):
+            raise InputError("personal=True: this store was created without personal data; leave personal out")
 
     def losses(self) -> list[Loss]:
         """The tables that lost rows since a sync, derive or repair left them, according to their logs alone."""

@@ -22,7 +22,6 @@ from ledgerframes.store.coverage import missing_windows
 from ledgerframes.store.derive.derived_rows import derived_rows
 from ledgerframes.store.derive.deriving import DeriveReport, derive_tables, derived_tables
 from ledgerframes.store.derive.tables import derivable
-from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.exports import export
@@ -174,7 +173,7 @@ class Store:
             True
         """
         wanted = None if tables is None else derivable(tables, "tables")
-        self._lake.existing(names=ORDER)
+        self._lake.existing()
         with self._lake.writing():
             names = derived_tables(self._lake) if wanted is None else wanted
             return derive_tables(self._lake, names)
@@ -312,8 +311,7 @@ class Store:
             ...     store.tables().set_index("table").rows["updates"].item()
             50
         """
-        view = self._lake.view()
-        rows = [table.size() for name, table in view.tables.items() if name in view.versions]
+        rows = [table.size() for table in self._lake.at().stored.values()]
         return pd.DataFrame(rows, columns=["table", "rows", "files", "bytes", "version"])
 
     @suggesting
@@ -346,7 +344,7 @@ class Store:
         if of is None:
             covered = ", ".join(name for table_set in SETS for name in table_set.shown)
             raise InputError(f"table={table!r} has no coverage: give one of {covered}")
-        return coverage_frame(self._lake.view(as_of, names=of.order).coverage_of(of))
+        return coverage_frame(self._lake.at(as_of).coverage_of(of))
 
     @suggesting
     def plan(self, net: Network, *, start: Bound | None = None, end: Bound | None = None) -> Plan:
@@ -371,7 +369,7 @@ class Store:
             50
         """
         wanted = window(start, end)
-        missing = missing_windows(wanted, self._lake.view(names=ORDER).covered)
+        missing = missing_windows(wanted, self._lake.at().coverage.common)
         return plan_windows(net, missing, f"what is missing of {wanted}")
 
     def syncs(self) -> pd.DataFrame:
@@ -391,4 +389,4 @@ class Store:
             ...     store.syncs().complete.to_list()
             [True]
         """
-        return runs_frame(all_runs(self._lake.newest().own(SYNCS.name)))
+        return runs_frame(all_runs(self._lake.at().own(SYNCS.name)))

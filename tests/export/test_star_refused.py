@@ -117,9 +117,9 @@ def test_an_older_state_is_exported_with_as_of(tmp_path):
 
 @pytest.mark.parametrize("bits", [4, 14])
 def test_two_natural_keys_with_one_key_fail_the_export(store, tmp_path, bits):
-    view = store._lake.existing()
+    root = store._lake.existing()
     with pytest.raises(lf.errors.StoreError, match=r"same key|occurs twice") as raised:
-        export_star(store._lake, view, tmp_path / "out", key_bits=bits, **OPTIONS)
+        export_star(store._lake, root, tmp_path / "out", key_bits=bits, **OPTIONS)
     assert "nothing was exported" in str(raised.value)
     assert list((tmp_path / "out").iterdir()) == []
 

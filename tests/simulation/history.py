@@ -348,8 +348,7 @@ class _History:
             self.frames[sync_id] = self._frame(sync_id)
 
     def _frame(self, sync_id: str) -> pa.Table:
-        view = self.lake.view(sync_id, names=(self.stored_as.index,))
-        part = Part.of(view, self.stored_as.index, Window(), allow_partial=True)
+        part = Part.of(self.lake.at(sync_id), self.stored_as.index, Window(), allow_partial=True)
         return load_table(
             part.dataset, ["update_id", "migration_id", "record_time"], None, declared(self.stored_as.index)
         )

@@ -132,15 +132,15 @@ class Watch:
         return self._sight
 
     def _read(self) -> Mapping[str, set[str]]:
-        view = self.lake.view(names=(self.stored_as.index,))
-        told = [Span(*interval) for interval in view.coverage_of(self.stored_as.of).common]
+        root = self.lake.at()
+        told = [Span(*interval) for interval in root.coverage_of(self.stored_as.of).common]
         if told != self.covered:
             self.say(
                 Holds.WHOLE, f"a reader is told that {'; '.join(map(str, told))} is covered, the document does not"
             )
         seen: dict[str, Counter[str]] = {}
         for name in self.stored_as.order:
-            part = Part.of(view, name, Window(), allow_partial=True)
+            part = Part.of(root, name, Window(), allow_partial=True)
             seen[name] = Counter(part.dataset.to_table(columns=["update_id"])["update_id"].to_pylist())
         self._torn(seen)
         return {name: set(ids) for name, ids in seen.items()}

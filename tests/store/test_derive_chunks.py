@@ -12,9 +12,9 @@ from ledgerframes.store.derive.progress import Basis
 def test_chunks_follow_each_other_and_end_where_a_table_does(store, net, monkeypatch):
     monkeypatch.setattr(chunks, "EVENTS_AT_ONCE", 300)
     store.sync(net, progress=False)
-    view = store._lake.view()
-    reader = chunks.HistoryReader(view)
-    (interval, *_) = Basis.of(view).intervals
+    root = store._lake.at()
+    reader = chunks.HistoryReader(root)
+    (interval, *_) = Basis.of(root).intervals
     parts = list(reader.parts(interval, [()]))
     place = parts[1].lo + (parts[1].hi - parts[1].lo) // 2
 

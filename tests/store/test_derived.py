@@ -26,7 +26,7 @@ NAMES = tables.DERIVABLE
 
 def in_one_go(store, name):
     """A table computed from all that is final, at once."""
-    final = rows_of(Basis.of(store._lake.view()).intervals)
+    final = rows_of(Basis.of(store._lake.at()).intervals)
     parts = []
     for table in ("events", "reassignments"):
         whole = store.load(table, as_="arrow", allow_partial=True)

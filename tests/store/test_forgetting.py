@@ -49,10 +49,11 @@ def test_a_reader_of_a_state_that_is_forgotten_meanwhile_gets_its_rows_or_a_stor
         store.sync(net)
         net.sandbox.advance(updates=20)
         store.sync(net)
-        view = store._lake.existing(names=["events"])
+        root = store._lake.existing()
+        assert root.shown("events").exists
         store.compact(forget_before=pd.Timestamp.now("UTC"))
     with pytest.raises(lf.errors.StoreError, match="read again"):
-        Part.of(view, "events", Window(), allow_partial=False).load(["update_id"])
+        Part.of(root, "events", Window(), allow_partial=False).load(["update_id"])
 
 
 def test_a_sync_without_news_writes_nothing(store, net):

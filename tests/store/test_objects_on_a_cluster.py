@@ -55,7 +55,7 @@ def downloads(net):
 def stray_files(store):
     """The files below the tables that no commit has added."""
     found = set()
-    for name, table in store._lake.view().stored.items():
+    for name, table in store._lake.at().stored.items():
         listed = {Path(table.url, path) for path in table.files.listed}
         found |= {path for path in (store._lake.folder / name).rglob("*.parquet") if "_delta_log" not in path.parts}
         found -= listed

@@ -21,7 +21,6 @@ from ledgerframes.store.stored_snapshots import State, StoredSnapshot
 from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
 from ledgerframes.store.table_sets import SETS
-from ledgerframes.store.view import View
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
 _NEWER: Final = "load another snapshot and go by its loaded_at"
@@ -86,28 +85,28 @@ def check(lake: Lake, *, full: bool = False) -> Check:
     Raises:
         StoreError: there is no store, or a log cannot be read.
     """
-    view = lake.existing(strict=False)
+    root = lake.existing(strict=False)
     findings = _lost(lake)
-    findings += _damaged(view, full=full)
+    findings += _damaged(root, full=full)
     # With files or entries missing, every count below would be wrong for that reason alone.
     if findings:
         return Check(lake.url, {}, tuple(findings))
     try:
-        rows, findings = _checked(view)
+        rows, findings = _checked(root)
     except BaseException as error:
         # To read every file is slow, so it is done only once a read has failed.
-        findings = _damaged(view, full=True) if may_be_damage(error) else []
+        findings = _damaged(root, full=True) if may_be_damage(error) else []
         if not findings:
             raise
         return Check(lake.url, {}, tuple(findings))
     return Check(lake.url, rows, tuple(sorted(findings, key=lambda finding: finding.severity != "error")))
 
 
-def _checked(view: View) -> tuple[dict[str, int], list[CheckFinding]]:
+def _checked(root: Root) -> tuple[dict[str, int], list[CheckFinding]]:
     findings: list[CheckFinding] = []
     rows: dict[str, int] = {}
-    for of in filter(view.has, SETS):
-        history = Soundness(view, of)
+    for of in filter(root.has, SETS):
+        history = Soundness(root, of)
         findings += _grouped(history.faults())
         rows |= history.rows
         findings += [
@@ -117,25 +116,25 @@ def _checked(view: View) -> tuple[dict[str, int], list[CheckFinding]]:
             )
             for name, count, update_id in history.left_over()
         ]  # fmt: skip
-    for name in view.stored:
+    for name in root.stored:
         if name == ACTIVE_CONTRACTS.name:
-            rows[name], own = _of_active_contracts(view)
+            rows[name], own = _of_active_contracts(root)
             findings += own
         elif name in SNAPSHOTS or name in DERIVED_TABLES:
-            data = Part.of(view, name, Window(), allow_partial=True).dataset
+            data = Part.of(root, name, Window(), allow_partial=True).dataset
             rows[name] = data.count_rows()
             again = "run store.repair(); the next derive computes it again" if name in DERIVED_TABLES else _NEWER
             findings += _repeated(data, declared(name).key, name, again)
     return rows, findings
 
 
-def _of_active_contracts(view: View) -> tuple[int, list[CheckFinding]]:
+def _of_active_contracts(root: Root) -> tuple[int, list[CheckFinding]]:
     """Compare every snapshot with its entry in the document: it is complete, and has each contract once."""
     name, findings = ACTIVE_CONTRACTS.name, list[CheckFinding]()
     query = "select loaded_at, count(*) as rows, count(distinct contract_id) as ids from contracts group by loaded_at"
-    counted = {one["loaded_at"]: one for one in answers({"contracts": view.tables[name].dataset()}, query)}
+    counted = {one["loaded_at"]: one for one in answers({"contracts": root.shown(name).dataset()}, query)}
     total = sum(one["rows"] for one in counted.values())
-    for snapshot in view.document.snapshots:
+    for snapshot in root.document.snapshots:
         own = counted.pop(snapshot.loaded_at, {"rows": 0, "ids": 0})
         findings += _of_snapshot(name, snapshot, own["rows"], own["ids"])
     if beside := sum(one["rows"] for one in counted.values()):
@@ -181,10 +180,10 @@ def _lost(lake: Lake) -> list[CheckFinding]:
     ]
 
 
-def _damaged(view: View, *, full: bool) -> list[CheckFinding]:
+def _damaged(root: Root, *, full: bool) -> list[CheckFinding]:
     """One finding per table and kind of damage."""
     by_kind: dict[str, list[Damage]] = {}
-    for name, table in view.stored.items():
+    for name, table in root.stored.items():
         for damage in () if table.files is None else table.files.damages(full=full):
             what = "files that the log names are gone" if damage.is_gone else "files are damaged"
             by_kind.setdefault(f"{name}: {what}", []).append(damage)

@@ -19,8 +19,8 @@ from ledgerframes.models.engine import Engine, macros
 from ledgerframes.models.interrupting import interruptible
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import rows_of
+from ledgerframes.store.root import Root
 from ledgerframes.store.table_sets import HISTORY, TableSet
-from ledgerframes.store.view import View
 from ledgerframes.tables.reassignments import REASSIGNMENT_ANOMALIES
 
 if TYPE_CHECKING:
@@ -93,14 +93,14 @@ class Soundness:
     """One examination of a history of a store.
 
     Args:
-        view: its tables.
+        root: its tables.
         of: the history.
     """
 
-    def __init__(self, view: View, of: TableSet = HISTORY) -> None:
+    def __init__(self, root: Root, of: TableSet = HISTORY) -> None:
         self._of = of
-        self._stored: dict[str, ds.Dataset] = {name: view.tables[name].dataset() for name in of.order}
-        self._shown = rows_of(view.coverage_of(of).common)
+        self._stored: dict[str, ds.Dataset] = {name: root.shown(name).dataset() for name in of.order}
+        self._shown = rows_of(root.coverage_of(of).common)
         self._data = {name: data.filter(self._shown) for name, data in self._stored.items()}
 
     @property

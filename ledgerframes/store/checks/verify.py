@@ -22,9 +22,9 @@ from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.read.ranges import ranges_of
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.read.windows import lake_window
+from ledgerframes.store.root import Root
 from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.sync.probing import first_after, migrations_after
-from ledgerframes.store.view import View
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.history_pages import ScanPages
@@ -80,25 +80,25 @@ def verify(
     samples = None if sample is None else whole_number(sample, "sample", least=1)
     drawn_by, most = whole_number(seed, "seed"), whole_number(differences, "differences", least=0)
     wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
-    view = lake.existing(names=ORDER)
-    part = lake_window(view, "updates", start, end, last).wanted
+    root = lake.existing()
+    part = lake_window(root, "updates", start, end, last).wanted
     pages = having(net.scan.update_pages, part)  # among several scans, those that reach back furthest
     begin = beginning_of(pages)
-    lacking = ", ".join(map(str, _lacking(pages, view, part)))
+    lacking = ", ".join(map(str, _lacking(pages, root, part)))
     lacks = [f"{lake.url} lacks {lacking}"] if lacking else []
     if begin is None:
         lacks.append("the network shows no update: it is empty, or has pruned all of them; nothing is compared")
-    elif view.covered and begin.at > (view.covered[0].migration_id, view.covered[0].lo + 1):
+    elif root.coverage.common and begin.at > (root.coverage.common[0].migration_id, root.coverage.common[0].lo + 1):
         lacks.append(f"the network begins at {begin.first}, and lacks what the store has before: it is not compared")
         part = replace(part, start=max(part.start or begin.first, begin.first))
-    chosen = map(window_of, _covered(view, part)) if samples is None else _drawn(view, part, samples, drawn_by)
+    chosen = map(window_of, _covered(root, part)) if samples is None else _drawn(root, part, samples, drawn_by)
     windows = [] if begin is None else list(chosen)
     checks: list[CrossCheck] = []
     stripped = not lake.keeps_personal()
     names = [lake.url, ", ".join(net.scan.servers)]
     for window in windows:
         remaining = most - sum(len(check.differences) for check in checks)
-        ours, theirs = _stored(view, window), served_updates(pages, window)
+        ours, theirs = _stored(root, window), served_updates(pages, window)
         if stripped:
             # Both sides are stripped, because the store alone lacks the contact points.
             ours, theirs = map(_impersonal, ours), map(_impersonal, theirs)
@@ -117,9 +117,9 @@ def verify(
     )  # fmt: skip
 
 
-def _lacking(pages: ScanPages, view: View, part: Window) -> Iterator[Interval]:
+def _lacking(pages: ScanPages, root: Root, part: Window) -> Iterator[Interval]:
     """The intervals before the end of the store that the network shows and the store does not cover."""
-    covered = view.covered
+    covered = root.coverage.common
     for first in migrations_after(pages, None) if covered else ():
         migration_id = first.migration_id
         wanted = wanted_in(part, migration_id)
@@ -137,16 +137,16 @@ def _impersonal(update: Canonical) -> Canonical:
     return replace(update, members=without_members(update.members))
 
 
-def _covered(view: View, part: Window) -> tuple[Interval, ...]:
+def _covered(root: Root, part: Window) -> tuple[Interval, ...]:
     """The covered intervals of a window."""
-    ids = view.coverage.migrations
+    ids = root.coverage.migrations
     requested = [interval for migration_id in ids if (interval := wanted_in(part, migration_id)) is not None]
-    return intersection(view.covered, requested)
+    return intersection(root.coverage.common, requested)
 
 
-def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]:
+def _drawn(root: Root, part: Window, sample: int, seed: int) -> Iterator[Window]:
     """Windows drawn at random, each from one stored update to the 50th after it; overlapping ones are joined."""
-    read = Part.of(view, "updates", part, allow_partial=True)
+    read = Part.of(root, "updates", part, allow_partial=True)
     cursors = read.load(["migration_id", "record_time"])
     if not cursors.num_rows:
         return
@@ -163,10 +163,10 @@ def _drawn(view: View, part: Window, sample: int, seed: int) -> Iterator[Window]
     yield from map(window_of, merged(drawn))
 
 
-def _stored(view: View, window: Window) -> Iterator[Canonical]:
+def _stored(root: Root, window: Window) -> Iterator[Canonical]:
     """The stored updates of a window, a few at a time."""
-    for covered in _covered(view, window):
-        parts = {name: Part.of(view, name, window_of(covered), allow_partial=True) for name in ORDER}
+    for covered in _covered(root, window):
+        parts = {name: Part.of(root, name, window_of(covered), allow_partial=True) for name in ORDER}
         for lo, hi in ranges_of(parts["updates"], _TOGETHER):
             rows = rows_of([covered._replace(lo=lo, hi=hi)])
             tables = {name: part.load(declared(name).names, rows) for name, part in parts.items()}

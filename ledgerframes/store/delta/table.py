@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import StoreError
-from ledgerframes.store.delta.commit_parts import NUMBER, holds_the_same, parted, properties, removed
+from ledgerframes.store.delta.commit_parts import NUMBER, misfit, parted, properties, removed
 from ledgerframes.store.delta.compaction import groups_to_join, is_small, joined_rows
 from ledgerframes.store.delta.data_files import FileWriter, NewFile, Written, filesystem, indexed_columns, store_file
 from ledgerframes.store.delta.forgetting import KEEP
@@ -163,6 +164,11 @@ class DeltaStoreTable:
         """Whether it was created without personal data."""
         return self._handle is not None and self._handle.metadata().configuration.get(PROPERTY) == LEFT_OUT_OF_IT
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The personal data that was left out when it was created, for provenance."""
+        return (LEFT_OUT,) if self.impersonal else ()
+
     def strips(self) -> bool:
         """Whether personal data is removed from rows before they are stored."""
         if self._handle is not None:
@@ -267,20 +273,12 @@ class DeltaStoreTable:
         Raises:
             StoreError: a column has another type, or a new column cannot be null for old rows.
         """
-        if self._handle is None:
-            return
-        stored = pa.schema(self._handle.schema().to_arrow())
-        for field in self.table.schema:
-            if field.name not in stored.names:
-                if not field.nullable:
-                    raise self._incompatible(f"it has no column {field.name!r}, which every row needs")
-            elif not holds_the_same(stored.field(field.name).type, field.type):
-                raise self._incompatible(
-                    f"its column {field.name!r} is {stored.field(field.name).type}, this version writes {field.type}"
-                )
-        for field in stored:
-            if field.name not in self.table.names and not field.nullable:
-                raise self._incompatible(f"it needs a column {field.name!r} that this version does not know")
+        why = "" if self._handle is None else misfit(pa.schema(self._handle.schema().to_arrow()), self.table.schema)
+        if why:
+            raise StoreError(
+                f"{self.url}: the stored table does not fit this version of ledgerframes: {why}. Read it with the"
+                " version that wrote it, or sync into a new store"
+            )
 
     def compact(self, partition: Sequence[tuple[str, str, Any]] | None = None) -> None:
         """Join small files, of one partition or everywhere, and write a checkpoint.
@@ -384,12 +382,6 @@ class DeltaStoreTable:
             with plain_errors(self.url, "be written"):
                 handle.alter.add_columns(Schema.from_arrow(pa.schema(new)).fields, commit_properties=properties())
             handle.load_as_version(version)
-
-    def _incompatible(self, why: str) -> StoreError:
-        return StoreError(
-            f"{self.url}: the stored table does not fit this version of ledgerframes: {why}. Read it with the version"
-            " that wrote it, or sync into a new store"
-        )
 
     def _open(self, version: int | None) -> DeltaTable | None:
         from deltalake import DeltaTable

@@ -12,8 +12,8 @@ from ledgerframes.loaders.history import History
 from ledgerframes.store.coverage import Interval, rows_of
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.read.reading import load_table
+from ledgerframes.store.root import Root
 from ledgerframes.store.table_sets import HISTORY
-from ledgerframes.store.view import View
 
 #: A chunk ends once it has this many events and legs, which bounds memory, however long the history is.
 # With payloads of 2 kB a chunk takes 200 MB; a day of a busy network has millions of events.
@@ -31,24 +31,24 @@ class HistoryReader:
     """Reads the history of a store in chunks; each of its tables is opened once.
 
     Args:
-        view: the store's state.
+        root: the store's state.
     """
 
-    def __init__(self, view: View) -> None:
-        self._view = view
+    def __init__(self, root: Root) -> None:
+        self._root = root
         # Listing the files of a table costs more than reading a few rows.
-        self._data = {name: view.tables[name].dataset() for name in HISTORY.order}
+        self._data = {name: root.shown(name).dataset() for name in HISTORY.order}
 
     def rows(self, interval: Interval) -> History[Any]:
         """The events and legs of an interval of one migration, in the order of the history."""
-        legs = self._view.tables["reassignments"].table.names
+        legs = self._root.shown("reassignments").table.names
         return History(None, self._rows("events", interval, _EVENTS), self._rows("reassignments", interval, legs))
 
     def has_rows(self, intervals: Sequence[Interval]) -> bool:
         """Whether any update lies in some intervals."""
         if not intervals:
             return False
-        with damage_named([self._view.tables[HISTORY.index]]):
+        with damage_named([self._root.shown(HISTORY.index)]):
             first = self._data[HISTORY.index].head(1, columns=["record_time"], filter=rows_of(intervals))
         return bool(first.num_rows)
 
@@ -68,7 +68,7 @@ class HistoryReader:
 
     def _cuts(self, wanted: Interval) -> list[int]:
         """Where the parts of an interval end: only its record times are held in memory, without the events."""
-        with damage_named([self._view.tables[HISTORY.index]]):
+        with damage_named([self._root.shown(HISTORY.index)]):
             scanner = self._data[HISTORY.index].scanner(
                 {
                     "time": pc.field("record_time").cast(pa.int64()),
@@ -87,7 +87,7 @@ class HistoryReader:
         return [*cuts, wanted.hi] if count else cuts
 
     def _rows(self, name: str, interval: Interval, columns: Sequence[str]) -> pa.Table:
-        table = self._view.tables[name]
+        table = self._root.shown(name)
         with damage_named([table]):
             rows = rows_of([interval])
             rows_read = load_table(self._data[name].filter(rows), columns, None, table.table)

@@ -20,8 +20,8 @@ from ledgerframes.store.derive.progress import Basis, read, why_again
 from ledgerframes.store.derive.rules import Change, changed
 from ledgerframes.store.derive.tables import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED
 from ledgerframes.store.lake import Lake
+from ledgerframes.store.root import Root
 from ledgerframes.store.table_sets import HISTORY
-from ledgerframes.store.view import View
 
 _CARRIED: Final = OPEN_CONTRACTS.name
 #: The columns that rows are ordered by, as their models order them; then by their key.
@@ -44,34 +44,34 @@ def derived_rows(lake: Lake, name: str) -> tuple[pa.Table, int] | None:
     """
     if name not in DERIVABLE:
         return None
-    view = lake.view(names=[name, *NEEDS.get(name, ()), _CARRIED])
-    return _summed(view) if name == SUMMED else _rows(view, name)
+    root = lake.at()
+    return _summed(root) if name == SUMMED else _rows(root, name)
 
 
-def _rows(view: View, name: str) -> tuple[pa.Table, int] | None:
+def _rows(root: Root, name: str) -> tuple[pa.Table, int] | None:
     needed = [name, *NEEDS.get(name, ())]
-    if not {*needed, _CARRIED} <= {*view.stored} or not view.has(HISTORY):
+    if not all(root.shown(table).exists for table in (*needed, _CARRIED)) or not root.has(HISTORY):
         return None
-    final, covered = Basis.of(view), Basis.of(view, final=False)
-    progress = {table: read(view.document, table) for table in (*needed, _CARRIED)}
+    final, covered = Basis.of(root), Basis.of(root, final=False)
+    progress = {table: read(root.document, table) for table in (*needed, _CARRIED)}
     own = progress[name]
     if not own.begun or any(why_again(one, table, final) for table, one in progress.items()):
         return None
-    if covered.intervals != merged(view.coverage.common) or any(one.done != own.done for one in progress.values()):
+    if covered.intervals != merged(root.coverage.common) or any(one.done != own.done for one in progress.values()):
         return None
-    history = HistoryReader(view)
+    history = HistoryReader(root)
     rest = [part for part in covered.beyond(own.done) if history.has_rows([part])]
     # The part that is not final is a minute of the history; if a derive is due, computing the whole is better.
     parts = [part for interval in rest[:1] for part in history.parts(interval, [()])]
     if len(rest) > 1 or len(parts) > 1:
         return None
-    table = view.tables[name].table
+    table = root.shown(name).table
     schema = pa.schema([pa.field(field.name, field.type) for field in table.schema])
-    with damage_named([view.tables[name]]):
-        rows = view.tables[name].dataset().to_table(columns=schema.names).cast(schema)
+    with damage_named([root.shown(name)]):
+        rows = root.shown(name).dataset().to_table(columns=schema.names).cast(schema)
     unknown = own.unknown
     if parts:
-        change = _continued(view, history, name, parts[0])
+        change = _continued(root, history, name, parts[0])
         unknown += change.unknown
         others = rows.filter(pc.invert(pc.is_in(rows[table.key[0]], change.keys))) if len(change.keys) else rows
         new = (part.select(schema.names).cast(schema) for part in (change.rows, change.open))
@@ -88,9 +88,9 @@ def _ordered(rows: pa.Table, name: str, key: Sequence[str]) -> pa.Table:
     return rows.sort_by([(column, "ascending") for column in order]).select(names)
 
 
-def _summed(view: View) -> tuple[pa.Table, int] | None:
+def _summed(root: Root) -> tuple[pa.Table, int] | None:
     """The rows of `supply_per_round`, from the kept rows of its inputs; these begin at ledger begin."""
-    below = {name: _rows(view, name) for name in NEEDS[SUMMED]}
+    below = {name: _rows(root, name) for name in NEEDS[SUMMED]}
     there = {name: found for name, found in below.items() if found is not None}
     if len(there) < len(below):
         return None
@@ -98,21 +98,21 @@ def _summed(view: View) -> tuple[pa.Table, int] | None:
     return rows.sort_by("round"), there["mint_burn"][1]
 
 
-def _continued(view: View, history: HistoryReader, name: str, part: Interval) -> Change:
+def _continued(root: Root, history: HistoryReader, name: str, part: Interval) -> Change:
     """The changes of a part of the history to a table, after those to the tables that it needs."""
     rows = history.rows(part)
     done: dict[str, Change] = {}
 
     def opened(table: str, wanted: pc.Expression) -> pa.Table:
-        found = open_rows(view.tables[table], wanted)
+        found = open_rows(root.shown(table), wanted)
         change = done.get(table)
         if change is None:
             return found
-        key = view.tables[table].table.key[0]
+        key = root.shown(table).table.key[0]
         new = change.open.filter(wanted).select(found.column_names).cast(found.schema)
         return pa.concat_tables([found.filter(pc.invert(pc.is_in(found[key], change.keys))), new])
 
-    with together(rows, opening=Opening(opening_of(rows, view.tables[_CARRIED])), rows_only=True) as inputs:
+    with together(rows, opening=Opening(opening_of(rows, root.shown(_CARRIED))), rows_only=True) as inputs:
         for needed in (*NEEDS.get(name, ()), name):
             done[needed] = changed(needed, inputs, opened)
     return done[name]

@@ -32,8 +32,8 @@ from ledgerframes.store.derive.progress import NEW, Basis, read, why_again, with
 from ledgerframes.store.derive.rules import Change, changed
 from ledgerframes.store.derive.tables import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED, VERSIONS, function_of
 from ledgerframes.store.lake import Lake
+from ledgerframes.store.root import Root
 from ledgerframes.store.table_sets import HISTORY
-from ledgerframes.store.view import View
 
 _log = logging.getLogger("ledgerframes.store")
 _CARRIED = OPEN_CONTRACTS.name
@@ -89,12 +89,12 @@ def derive_tables(lake: Lake, wanted: Sequence[str]) -> DeriveReport:
         StoreError: there is no history, a newer version computed a table, or the store cannot be written.
         PartialResultError: coins are wanted, and the history does not begin at ledger begin.
     """
-    view = lake.view(names=HISTORY.order)
-    if not view.has(HISTORY):
+    root = lake.root()
+    if not root.has(HISTORY):
         raise StoreError(f"{lake.url}: there is no history to compute tables from; sync it first: store.sync(net)")
     if not wanted:
         return DeriveReport(lake.url)
-    run = _Run(lake, view, wanted)
+    run = _Run(lake, root, wanted)
     run.carry_out()
     return run.report()
 
@@ -102,13 +102,13 @@ def derive_tables(lake: Lake, wanted: Sequence[str]) -> DeriveReport:
 class _Run:
     """One pass over the new part of the history."""
 
-    def __init__(self, lake: Lake, view: View, wanted: Sequence[str]) -> None:
+    def __init__(self, lake: Lake, root: Root, wanted: Sequence[str]) -> None:
         self._lake = lake
-        self._root = lake.root()
-        self._history = HistoryReader(view)
-        self._basis = Basis.of(view)
+        self._root = root
+        self._history = HistoryReader(root)
+        self._basis = Basis.of(root)
         if "coin_history" in wanted and self._basis.intervals and not self._basis.begun:
-            late = None if view.coverage.begin is None else view.coverage.begin.late
+            late = None if root.coverage.begin is None else root.coverage.begin.late
             how = 'sync it with start="begin"'
             if late is not None:
                 how = f"older updates than {late} had been pruned; sync it from a scan that has them, or with source="

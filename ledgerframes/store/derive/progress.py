@@ -10,7 +10,7 @@ from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage import BEGINNING, Interval, beyond, missing
 from ledgerframes.store.coverage_document import Document, Progress
 from ledgerframes.store.derive.tables import VERSIONS
-from ledgerframes.store.view import View
+from ledgerframes.store.root import Root
 
 #: The reason for computing a table that did not exist yet.
 NEW: Final = "new"
@@ -31,14 +31,14 @@ class Basis:
     begun: bool
 
     @classmethod
-    def of(cls, view: View, *, final: bool = True) -> Basis:
+    def of(cls, root: Root, *, final: bool = True) -> Basis:
         """Read the basis from a state of a store.
 
         Args:
-            view: the state.
+            root: the state.
             final: leave out the part that is covered but not final yet.
         """
-        coverage = view.coverage
+        coverage = root.coverage
         intervals = _without_gap(coverage.common, coverage.settled if final else coverage.common, coverage.ended)
         begin = coverage.begin
         # A start that nothing shows to be late counts as the beginning, as in loads.

@@ -22,12 +22,12 @@ from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.read.reading import Part, batches_of
 from ledgerframes.store.read.windows import lake_window, require
 from ledgerframes.store.star.exporting import export_star, star_format
-from ledgerframes.store.stored_tables import declared
+from ledgerframes.store.stored_tables import STORED, declared
 from ledgerframes.store.table_sets import set_of
 
 if TYPE_CHECKING:
+    from ledgerframes.store.root import Root
     from ledgerframes.store.store import Store
-    from ledgerframes.store.view import View
 
 
 @suggesting
@@ -101,9 +101,9 @@ def export(
         )  # fmt: skip
     wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
     chosen = None if tables is None else names(tables, "tables")
-    view = self._lake.existing(as_of)
+    root = self._lake.existing(as_of)
     sources = _sources(
-        view, self._lake.url, chosen, (start, end, last), allow_partial=allow_partial,
+        root, self._lake.url, chosen, (start, end, last), allow_partial=allow_partial,
         personal=flag(personal, "personal"),
     )  # fmt: skip
     return export_tables(
@@ -127,7 +127,7 @@ def _refuse_with_model(**arguments: object) -> None:
 
 
 def _sources(
-    view: View,
+    root: Root,
     url: str,
     tables: Sequence[str] | None,
     bounds: tuple[Bound | None, Bound | None, Duration | None],
@@ -136,19 +136,19 @@ def _sources(
     personal: bool = False,
 ) -> dict[str, Callable[[], pa.RecordBatchReader]]:
     """The input of an export: each table's rows in batches, opened when its turn comes; snapshots whole."""
-    view.to_show(personal=personal)
+    root.to_show(personal=personal)
     sources: dict[str, Callable[[], pa.RecordBatchReader]] = {}
-    every = [name for name in view.versions if name != OPEN_CONTRACTS.name]
+    every = [name for name in root.stored if name != OPEN_CONTRACTS.name]
     if not every and tables is None:
         raise StoreError(f"{url}: there is no table to export; sync it first: store.sync(net)")
     for name in every if tables is None else tables:
         declared(name)
-        if name not in view.tables:
+        if name not in STORED:
             raise InputError(f"tables: {name!r} is not exported; the store has {', '.join(every) or 'no table yet'}")
-        require(view, name, url)
+        require(root, name, url)
         ranged = name in DERIVED_TABLES or set_of(name) is not None
-        window = lake_window(view, name, *(bounds if ranged else (None, None, None)))
-        part = Part.of(view, name, window.wanted, allow_partial=allow_partial)
+        window = lake_window(root, name, *(bounds if ranged else (None, None, None)))
+        part = Part.of(root, name, window.wanted, allow_partial=allow_partial)
         sources[name] = partial(_rows, part, part.attrs(url, window))
     return sources
 

@@ -18,7 +18,7 @@ from ledgerframes.store.read.dask_frames import dask_frame
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.read.where import Where, conditions
 from ledgerframes.store.read.windows import lake_window, require
-from ledgerframes.store.stored_tables import declared
+from ledgerframes.store.stored_tables import STORED, declared
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -88,10 +88,10 @@ def load(
     picked = named.pick(columns)
     condition = conditions(where, named)
     wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
-    view = self._lake.existing(as_of, names=[table])
-    require(view, table, self._lake.url)
-    part = lake_window(view, table, start, end, last)
-    read = Part.of(view, table, part.wanted, allow_partial=allow_partial)
+    root = self._lake.existing(as_of)
+    require(root, table, self._lake.url)
+    part = lake_window(root, table, start, end, last)
+    read = Part.of(root, table, part.wanted, allow_partial=allow_partial)
     rows = read.load(picked, condition)
     attrs = read.attrs(self._lake.url, part) | {"as_of": as_of and str(as_of), "table": table, "rows": len(rows)}
     attrs |= {} if condition is None else {"only": {"where": str(condition)}}
@@ -147,9 +147,9 @@ def part_of(
 ) -> Part:
     """The part of a stored table in a window, all of it by default; raises as `scan` does."""
     declared(table)
-    view = lake.existing(as_of, names=[table])
-    require(view, table, lake.url)
-    return Part.of(view, table, wanted or Window(), allow_partial=allow_partial)
+    root = lake.existing(as_of)
+    require(root, table, lake.url)
+    return Part.of(root, table, wanted or Window(), allow_partial=allow_partial)
 
 
 @suggesting
@@ -248,21 +248,21 @@ def sql(
 
     models = known() - {*INPUTS}
     partly = flag(allow_partial, "allow_partial")
-    view = self._lake.existing(as_of)
+    root = self._lake.existing(as_of)
 
     def dataset(name: str) -> Any:
-        if name in view.tables and (name in view.versions or name not in models):
-            require(view, name, self._lake.url)
-            return Part.of(view, name, Window(), allow_partial=partly).dataset
+        if name in STORED and (root.shown(name).exists or name not in models):
+            require(root, name, self._lake.url)
+            return Part.of(root, name, Window(), allow_partial=partly).dataset
         function = getattr(public, name, None)
         if function is not None and as_of is None and not partly:
             return function(self, as_="arrow")
-        if (begin := view.coverage.begin) is not None and begin.late is not None:
+        if (begin := root.coverage.begin) is not None and begin.late is not None:
             warn_of(Beginning(begin.late, proven=False), f"{name}: the store")
-        updates = Part.of(view, "updates", Window(), allow_partial=True)
-        with Engine(gives_of(view, allow_partial=partly)) as engine:
+        updates = Part.of(root, "updates", Window(), allow_partial=True)
+        with Engine(gives_of(root, allow_partial=partly)) as engine:
             engine.set(known_of(updates))
             return engine.interruptible(lambda: engine.rows(name), name)
 
-    tables = {**dict.fromkeys(models), **view.tables}
-    return ask(query, dataset, tables, stored=[*view.versions], as_=as_, decimals=decimals, parameters=parameters)
+    names = [*dict.fromkeys((*models, *STORED))]
+    return ask(query, dataset, names, stored=root.stored, as_=as_, decimals=decimals, parameters=parameters)

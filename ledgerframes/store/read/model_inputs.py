@@ -8,7 +8,8 @@ from typing import Any, Final
 from ledgerframes.models.inputs import Give
 from ledgerframes.paging.cursor import Window
 from ledgerframes.store.read.reading import Part
-from ledgerframes.store.view import View
+from ledgerframes.store.root import Root
+from ledgerframes.store.stored_tables import STORED
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 from ledgerframes.tables.replayed import ACTIVE
@@ -22,14 +23,14 @@ _INPUTS: Final = {
 }
 
 
-def gives_of(view: View, *, allow_partial: bool) -> dict[str, Give]:
+def gives_of(root: Root, *, allow_partial: bool) -> dict[str, Give]:
     """The source of each input of models; a table that the store does not have is empty.
 
     Args:
-        view: the store's state.
+        root: the store's state.
         allow_partial: accept a history with gaps.
     """
-    return {name: _give(view, name, table, allow_partial=allow_partial) for name, table in _INPUTS.items()}
+    return {name: _give(root, name, table, allow_partial=allow_partial) for name, table in _INPUTS.items()}
 
 
 def known_of(updates: Part) -> dict[str, Any]:
@@ -49,12 +50,13 @@ def known_of(updates: Part) -> dict[str, Any]:
     }
 
 
-def _give(view: View, name: str, table: Table, *, allow_partial: bool) -> Give:
+def _give(root: Root, name: str, table: Table, *, allow_partial: bool) -> Give:
     @cache
     def part() -> Part:
-        return Part.of(view, name, Window(), allow_partial=allow_partial)
+        return Part.of(root, name, Window(), allow_partial=allow_partial)
 
     def give(needed: set[str], listed: set[str], room: int) -> Any:
-        return part().give(needed, listed, room) if name in view.stored else table.schema.empty_table()
+        stored = name in STORED and root.shown(name).exists
+        return part().give(needed, listed, room) if stored else table.schema.empty_table()
 
     return give

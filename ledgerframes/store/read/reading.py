@@ -29,9 +29,9 @@ from ledgerframes.store.read.windows import (
     reach_of,
     rows_by_time,
 )
+from ledgerframes.store.root import Root
 from ledgerframes.store.stored_snapshots import State, StoredSnapshot, rows_of_whole
 from ledgerframes.store.table_sets import VERDICTS, set_of
-from ledgerframes.store.view import View
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import EARLIEST, format_timestamp
@@ -217,7 +217,7 @@ class Part:
     snapshots: Sequence[StoredSnapshot] = ()
 
     @classmethod
-    def of(cls, view: View, name: str, wanted: Window, *, allow_partial: bool) -> Part:
+    def of(cls, root: Root, name: str, wanted: Window, *, allow_partial: bool) -> Part:
         """The part of a table that a window names.
 
         Raises:
@@ -226,11 +226,11 @@ class Part:
             StoreError: a file is damaged; in an object store that is noticed when it is read.
         """
         partly = flag(allow_partial, "allow_partial")
-        table = view.tables[name]
+        table = root.shown(name)
         data = table.dataset()
         of = set_of(name)
-        reach = None if wanted.whole else reach_of(view, name)
-        first = begin_of(view, name) if name in DERIVED_TABLES else None
+        reach = None if wanted.whole else reach_of(root, name)
+        first = begin_of(root, name) if name in DERIVED_TABLES else None
         late = False
         try:
             check_reach(name, wanted, reach, first, computed=name in DERIVED_TABLES)
@@ -241,26 +241,26 @@ class Part:
         if of is None:
             by_time = rows_by_time(table, wanted)
             if name in DERIVED_TABLES:
-                begin = view.coverage.begin
+                begin = root.coverage.begin
                 pruned = begin is not None and begin.late is not None and begin.late == first
                 shows = first is not None and pruned and (not wanted.names_start or wanted.wants_before(first))
-                progress = read_progress(view.document, name)
+                progress = read_progress(root.document, name)
                 begins = first if shows else None
                 return cls._computed(table, data, by_time, progress, begins, complete=not late)
-            snapshots = view.document.snapshots if name == ACTIVE_CONTRACTS.name else ()
+            snapshots = root.document.snapshots if name == ACTIVE_CONTRACTS.name else ()
             rows, complete = _whole_snapshots(snapshots, allow_partial=partly)
             both = rows if by_time is None else by_time if rows is None else rows & by_time
             return cls(
-                table, data, both, complete=complete and not late, left_out=view.left_out(name), snapshots=snapshots
+                table, data, both, complete=complete and not late, left_out=table.left_out, snapshots=snapshots
             ).checked()
-        coverage = view.coverage_of(of)
+        coverage = root.coverage_of(of)
         shown, complete = visible(coverage, wanted, allow_partial=partly, name=name)
         begin = coverage.begin
         begin = begin if begin is not None and shown and shown[0][:2] == begin[:2] else None
         rows = rows_of(shown)
         return cls(
             table, data, rows, complete and not late, False if begin is None else begin.proven,
-            None if begin is None else begin.late, _settled(shown, coverage.settled), left_out=view.left_out(name),
+            None if begin is None else begin.late, _settled(shown, coverage.settled), left_out=table.left_out,
         ).checked()  # fmt: skip
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -37,9 +37,9 @@ _NO_TABLE: Final = re.compile(r"Table with name (\S+) does not exist")
 def ask(
     query: str,
     dataset: Callable[[str], Any],
-    tables: Mapping[str, DeltaStoreTable | None],
+    names: Sequence[str],
     *,
-    stored: Sequence[str],
+    stored: Mapping[str, DeltaStoreTable],
     as_: As,
     decimals: Decimals | None,
     parameters: Sequence[Any] | None,
@@ -49,7 +49,7 @@ def ask(
     Args:
         query: one SELECT in DuckDB's SQL.
         dataset: returns the rows of a table by its name.
-        tables: every name that a query can use: tables that a store can have, and models, mapped to None.
+        names: those that a query can use: of models, and of tables that a store can have.
         stored: the tables that the store has.
         as_: the form of the result.
         decimals: how pandas holds amounts.
@@ -64,7 +64,7 @@ def ask(
     import duckdb
 
     connection = duckdb.connect(config={**_LOCKED})
-    call = partial(_answer, connection, query, dataset, tables, stored=stored, parameters=parameters)
+    call = partial(_answer, connection, query, dataset, names, stored=stored, parameters=parameters)
     answer = interruptible(connection, call)
     if as_ == "polars" and (twice := {name for name in answer.column_names if answer.column_names.count(name) > 1}):
         raise InputError(
@@ -77,9 +77,9 @@ def _answer(
     connection: duckdb.DuckDBPyConnection,
     query: str,
     dataset: Callable[[str], Any],
-    tables: Mapping[str, DeltaStoreTable | None],
+    names: Sequence[str],
     *,
-    stored: Sequence[str],
+    stored: Mapping[str, DeltaStoreTable],
     parameters: Sequence[Any] | None,
 ) -> pa.Table:
     import duckdb
@@ -92,7 +92,7 @@ def _answer(
             # It would go to standard output.
             connection.execute("SET enable_progress_bar = false")
             _check_statement(connection, query)
-            read += _named(query, tables, stored)
+            read += _named(query, names, stored)
             for name in read:
                 connection.register(name, dataset(name))
             # Last, since nothing can be set afterwards, not even by the query.
@@ -100,7 +100,7 @@ def _answer(
             return _with_durations(connection.sql(query, params=parameters).to_arrow_table())
         except duckdb.Error as error:
             if not isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
-                raise_damage([table for name in read if (table := tables[name]) is not None], error)
+                raise_damage([stored[name] for name in read if name in stored], error)
             raise InputError(f"the query cannot be run: {_with_suggestion(error, stored)}") from error
 
 
@@ -116,7 +116,7 @@ def _with_durations(answer: pa.Table) -> pa.Table:
     return answer
 
 
-def _with_suggestion(error: Exception, stored: Sequence[str]) -> str:
+def _with_suggestion(error: Exception, stored: Collection[str]) -> str:
     """An error of DuckDB, suggesting the store's own tables instead of those in DuckDB's catalogue."""
     known = ", ".join(stored) or "none yet; run store.sync(net) first"
     text = " ".join(str(error).split())
@@ -140,7 +140,7 @@ def _check_statement(connection: duckdb.DuckDBPyConnection, query: str) -> None:
         raise InputError(f"the query {query[:80]!r} is not valid: {kind} does more than read; give a SELECT")
 
 
-def _named(query: str, tables: Mapping[str, DeltaStoreTable | None], stored: Sequence[str]) -> list[str]:
+def _named(query: str, names: Sequence[str], stored: Collection[str]) -> list[str]:
     """The tables that a query reads, as DuckDB resolves them: in any case, and not CTEs of the same name.
 
     All that are stored, if it asks which there are.
@@ -153,5 +153,5 @@ def _named(query: str, tables: Mapping[str, DeltaStoreTable | None], stored: Seq
         named = {name.lower() for name in duckdb.get_table_names(query)}
     except duckdb.Error:  # a PIVOT, for example, cannot be analysed
         words = {word.lower() for word in re.findall(r"\w+", query)}
-        return [name for name in tables if name in stored or name in words]
-    return [name for name in tables if name in named]
+        return [name for name in names if name in stored or name in words]
+    return [name for name in names if name in named]

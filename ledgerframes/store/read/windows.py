@@ -14,13 +14,14 @@ from ledgerframes.store.coverage import BEGINNING, CLOSED
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.progress import read
 from ledgerframes.store.derive.tables import DERIVABLE, DERIVED_TABLES, OPEN_CONTRACTS
+from ledgerframes.store.stored_tables import STORED
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
 from ledgerframes.store.table_sets import HISTORY, set_of
 from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 if TYPE_CHECKING:
-    from ledgerframes.store.view import View
+    from ledgerframes.store.root import Root
 
 #: The column of time of tables outside of the history, by which `start`, `end` and `last` cut them.
 TIMES: Final = {
@@ -55,18 +56,18 @@ class LakeWindow:
         return self.wanted.in_words(low, high)
 
 
-def require(view: View, name: str, url: str) -> None:
+def require(root: Root, name: str, url: str) -> None:
     """Refuse a table that was never filled, and explain how to fill it.
 
     Raises:
         StoreError: the store does not have it.
     """
-    if name in DERIVABLE and name in view.versions and not read(view.document, name).rules:
+    if name in DERIVABLE and root.shown(name).exists and not read(root.document, name).rules:
         raise StoreError(
             f"{url}: {name} is not computed yet, or a repair removed a part of it; run store.derive(['{name}']), or a"
             " sync, which computes it again"
         )
-    if name in view.versions or name in {REJECTS.name, OPEN_CONTRACTS.name} or name not in view.tables:
+    if root.shown(name).exists or name in {REJECTS.name, OPEN_CONTRACTS.name} or name not in STORED:
         return
     if name in DERIVED_TABLES:
         how = f'compute it with store.derive(["{name}"])'
@@ -79,7 +80,7 @@ def require(view: View, name: str, url: str) -> None:
 
 
 def lake_window(
-    view: View, name: str, start: Bound | None, end: Bound | None, last: Duration | None = None
+    root: Root, name: str, start: Bound | None, end: Bound | None, last: Duration | None = None
 ) -> LakeWindow:
     """Read a caller's bounds for one table; `last` counts back from where that table ends.
 
@@ -87,7 +88,7 @@ def lake_window(
         InputError: a bound is not valid, or the table has no column of time.
         PartialResultError: `last` is given, and nothing is stored to count from.
     """
-    reach, begins = reach_of(view, name), _begins(view, name)
+    reach, begins = reach_of(root, name), _begins(root, name)
     if last is None:
         return LakeWindow(wanted_window(start, end, None, now=0), reach, begins)
     if reach is None:
@@ -96,35 +97,35 @@ def lake_window(
     return LakeWindow(wanted_window(start, end, last, now=reach.micros), reach, begins, reach.micros)
 
 
-def _begins(view: View, name: str) -> str:
+def _begins(root: Root, name: str) -> str:
     """Where a table of the history begins, in words; empty if the servers' history, not a sync, begins there."""
     of = HISTORY if name in DERIVED_TABLES else set_of(name)
-    start = None if of is None else view.coverage_of(of).start
+    start = None if of is None else root.coverage_of(of).start
     if of is None or start is None:
         return ""
-    later = {one.migration_id for one in view.coverage_of(of).common} - {start.migration_id}
-    by_time = any(view.coverage_of(of).starts_at_a_time(migration_id) for migration_id in later)
+    later = {one.migration_id for one in root.coverage_of(of).common} - {start.migration_id}
+    by_time = any(root.coverage_of(of).starts_at_a_time(migration_id) for migration_id in later)
     migration = "" if by_time else f" of migration {start.migration_id}"
     return f"{format_timestamp(start.micros)}{migration} (the beginning of what is stored)"
 
 
-def begin_of(view: View, name: str) -> Cursor | None:
+def begin_of(root: Root, name: str) -> Cursor | None:
     """The first place that a computed table is computed from, if it lies after ledger begin."""
-    progress = read(view.document, name)
+    progress = read(root.document, name)
     begin = None if progress.begun or not progress.done else progress.done[0]
     return None if begin is None or begin.lo <= BEGINNING else Cursor(begin.migration_id, begin.lo + 1)
 
 
-def reach_of(view: View, name: str) -> Cursor | None:
+def reach_of(root: Root, name: str) -> Cursor | None:
     """The last place that a table covers."""
-    table, of = view.tables[name], set_of(name)
+    table, of = root.shown(name), set_of(name)
     if of is not None:
-        ends = [Cursor(one.migration_id, one.hi) for one in view.coverage_of(of).common if one.hi < CLOSED]
+        ends = [Cursor(one.migration_id, one.hi) for one in root.coverage_of(of).common if one.hi < CLOSED]
         return max(ends, default=None)
     if name in DERIVED_TABLES:
-        done = read(view.document, name).done
+        done = read(root.document, name).done
         return max((Cursor(one.migration_id, one.hi) for one in done if one.hi < CLOSED), default=None)
-    if name not in TIMES or name not in view.versions:
+    if name not in TIMES or not table.exists:
         return None
     newest = pc.max(table.dataset().to_table(columns=[TIMES[name]])[TIMES[name]].cast(pa.int64())).as_py()
     return None if newest is None else Cursor(0, newest)

@@ -15,10 +15,10 @@ from ledgerframes.export.exporting import Companion, Format, Profile, WrittenTab
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
 from ledgerframes.store.lake import Lake
+from ledgerframes.store.root import Root
 from ledgerframes.store.star.model import model_of
 from ledgerframes.store.star.semantic_model import write_semantic_model
 from ledgerframes.store.star.star import Star
-from ledgerframes.store.view import View
 
 _log = logging.getLogger("ledgerframes.store")
 MODEL: Final = "model.json"
@@ -40,7 +40,7 @@ def star_format(target: str | os.PathLike[str], format: Format | None) -> Format
 
 def export_star(
     lake: Lake,
-    view: View,
+    root: Root,
     target: str | os.PathLike[str],
     *,
     format: Format,  # noqa: A002 - the word that pandas, polars and Delta use
@@ -57,7 +57,7 @@ def export_star(
 
     Args:
         lake: the store.
-        view: its state.
+        root: its state.
         target: see `lf.export`, like the others.
         format: see `lf.export`.
         profile: see `lf.export`; by default `"bi"`.
@@ -76,7 +76,7 @@ def export_star(
     """
     import duckdb
 
-    star = Star(view, lake.url, allow_partial=allow_partial, key_bits=key_bits)
+    star = Star(root, lake.url, allow_partial=allow_partial, key_bits=key_bits)
 
     def write(written: Sequence[WrittenTable], paths: Mapping[str, Path]) -> None:
         model = model_of(

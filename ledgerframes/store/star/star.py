@@ -18,8 +18,8 @@ from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.derive.progress import Basis, read, why_again
 from ledgerframes.store.read.model_inputs import gives_of, known_of
 from ledgerframes.store.read.reading import Part
+from ledgerframes.store.root import Root
 from ledgerframes.store.table_sets import HISTORY, VERDICTS
-from ledgerframes.store.view import View
 from ledgerframes.tables.star import STAR
 
 _OF_VERDICTS: Final = ("fact_verdicts", "bridge_verdict_party")
@@ -48,7 +48,7 @@ class Star:
     """One export of a star.
 
     Args:
-        view: the store's state.
+        root: the store's state.
         url: the store, for messages.
         allow_partial: accept a history with gaps.
         key_bits: the number of bits per key; fewer than 63 make collisions likely, for tests.
@@ -58,21 +58,21 @@ class Star:
         PartialResultError: its history has gaps, and they are not allowed.
     """
 
-    def __init__(self, view: View, url: str, *, allow_partial: bool, key_bits: int = 63) -> None:
-        if not view.has(HISTORY):
+    def __init__(self, root: Root, url: str, *, allow_partial: bool, key_bits: int = 63) -> None:
+        if not root.has(HISTORY):
             raise StoreError(f"{url}: there is no history to make a star of; sync it first: store.sync(net)")
-        self._view = view
-        tables = [*HISTORY.shown, *(VERDICTS.shown if view.has(VERDICTS) else ())]
-        self._parts = {name: Part.of(view, name, Window(), allow_partial=allow_partial) for name in tables}
-        self._gives = gives_of(view, allow_partial=allow_partial)
-        if "active_contracts" in view.stored:
-            contracts = Part.of(view, "active_contracts", Window(), allow_partial=True).dataset
+        self._root = root
+        tables = [*HISTORY.shown, *(VERDICTS.shown if root.has(VERDICTS) else ())]
+        self._parts = {name: Part.of(root, name, Window(), allow_partial=allow_partial) for name in tables}
+        self._gives = gives_of(root, allow_partial=allow_partial)
+        if root.shown("active_contracts").exists:
+            contracts = Part.of(root, "active_contracts", Window(), allow_partial=True).dataset
             self._gives["opening"] = lambda *_: contracts.filter(pc.field("template_name").isin(_OF_PARTIES))
-        basis = Basis.of(view)
+        basis = Basis.of(root)
         self._derived = {
-            name: view.tables[name]
+            name: root.shown(name)
             for name in _DERIVED.values()
-            if view.tables[name].exists and not why_again(read(view.document, name), name, basis)
+            if root.shown(name).exists and not why_again(read(root.document, name), name, basis)
         }
         self._key_bits = key_bits
 
@@ -101,8 +101,8 @@ class Star:
     def reach(self, name: str) -> tuple[Interval, ...]:
         """The part of the history that a table was made from."""
         if _DERIVED.get(name) in self._derived:
-            return read(self._view.document, _DERIVED[name]).done
-        return merged(self._view.coverage_of(VERDICTS if name in _OF_VERDICTS else HISTORY).common)
+            return read(self._root.document, _DERIVED[name]).done
+        return merged(self._root.coverage_of(VERDICTS if name in _OF_VERDICTS else HISTORY).common)
 
     def close(self) -> None:
         """Close the database, if it was opened."""

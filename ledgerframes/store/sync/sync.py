@@ -22,6 +22,7 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.deriving import derive_tables, derived_tables
 from ledgerframes.store.engines import worker_count
 from ledgerframes.store.lake import Lake
+from ledgerframes.store.root import Root
 from ledgerframes.store.sync.active_contracts import SnapshotSync
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.committing import CommitSize, Committer
@@ -38,7 +39,6 @@ from ledgerframes.store.sync.snapshots import load_snapshot, network_for
 from ledgerframes.store.sync.stored_rows import StoredRows
 from ledgerframes.store.sync.sync_log import is_known, keep
 from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
-from ledgerframes.store.view import View
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.timestamps import EPOCH, MICROSECOND, format_timestamp
 
@@ -212,7 +212,7 @@ class _Run:
             root = self._lake.root()
             root.take_back()
             root.finish()
-            if not self._lake.view().versions:
+            if not self._lake.at().stored:
                 return
             report = replace(self._filled(), complete=False, error=text)
             if isinstance(error, (KeyboardInterrupt, StoppedError)):
@@ -226,14 +226,14 @@ class _Run:
                 _log.warning("the report of a sync that ended early could not be kept: %s", failed)
 
     def _filled(self) -> SyncReport:
-        view = self._lake.view()
+        root = self._lake.at()
         stats = self._net.stats.snapshot()
         report = replace(
             self._report,
             seconds=round(self._request.clock.monotonic() - self._began, 3),
-            covered=_covered(view),
-            begins_late=_begins_late(view),
-            versions=view.versions,
+            covered=_covered(root),
+            begins_late=_begins_late(root),
+            versions={name: table.version for name, table in root.stored.items() if table.version is not None},
             requests=stats.requests - self._before.requests,
             bytes=stats.bytes - self._before.bytes,
             retries=stats.retries - self._before.retries,
@@ -258,17 +258,17 @@ class _Run:
         )
 
 
-def _covered(view: View) -> tuple[str, ...]:
+def _covered(root: Root) -> tuple[str, ...]:
     """The coverage of each history of a store, in words."""
     return tuple(
         str(interval) if of is HISTORY else f"{of.name}: {interval}"
         for of in SETS
-        for interval in view.coverage_of(of).common
+        for interval in root.coverage_of(of).common
     )
 
 
-def _begins_late(view: View) -> str | None:
-    begin = view.coverage.begin if view.has(HISTORY) else None
+def _begins_late(root: Root) -> str | None:
+    begin = root.coverage.begin if root.has(HISTORY) else None
     return None if begin is None or begin.late is None else format_timestamp(begin.late.micros)
 
 
