@@ -14,6 +14,7 @@ import msgspec
 from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.data_files import filesystem, put_file
+from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.storage_errors import plain_errors
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _T = TypeVar("_T", bound=msgspec.Struct)
 #: The file that every lake has in its root.
 NAME: Final = "lake.json"
+#: The format of lakes that this version writes and reads.
+FORMAT: Final = 5
 _FOLDER: Final = "_coverage"
 
 
@@ -46,6 +49,48 @@ def unsealed(file: bytes, kind: type[_T]) -> _T | None:
     except ValueError:
         return None
     return content if zlib.crc32(stored.content) == stored.crc32 else None
+
+
+class LakeFile(msgspec.Struct, frozen=True):
+    """The contents of `lake.json`.
+
+    The coverage document names every table except `updates`, whose log names the document. That log cannot show that it
+    lost entries, or that all of it is gone: either looks like a valid older state. So every writer ends by recording
+    here the state in which it left `updates`.
+
+    Attributes:
+        format: see `FORMAT`.
+        personal: whether personal data is kept.
+        updates: the state in which the last writer left `updates`.
+    """
+
+    format: int = FORMAT
+    personal: bool = True
+    updates: Named = Named()
+
+
+def decoded(content: bytes, url: str) -> LakeFile:
+    """Decode the bytes of a file.
+
+    Args:
+        content: the bytes.
+        url: the lake, for messages.
+
+    Raises:
+        StoreError: they are damaged, or were written by another version.
+    """
+    file = unsealed(content, LakeFile)
+    if file is None:
+        raise StoreError(
+            f"{url}: {NAME}, which records how the lake was left, is damaged. store.repair() makes it again from the"
+            " tables that are there; or restore it from a copy"
+        )
+    if file.format != FORMAT:
+        raise StoreError(
+            f"{url}: this lake has format {file.format}, and this version of ledgerframes reads {FORMAT}; install the"
+            " version that wrote it, or sync into a new lake"
+        )
+    return file
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,9 @@ from ledgerframes.errors import InputError, StoreError
 from ledgerframes.store.delta.listing import Listing
 from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.documents import Documents, sealed
+from ledgerframes.store.documents import Documents, LakeFile, decoded, sealed
 from ledgerframes.store.history_tables import PARTITIONS, HistoryTables
 from ledgerframes.store.keywords import AsOf
-from ledgerframes.store.lake_file import LakeFile, decoded
 from ledgerframes.store.lake_folder import check_folder, locked
 from ledgerframes.store.root import Root
 from ledgerframes.store.stored_tables import STORED, declared

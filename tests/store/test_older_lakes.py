@@ -7,8 +7,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
-from ledgerframes.store.documents import sealed
-from ledgerframes.store.lake_file import LakeFile
+from ledgerframes.store.documents import LakeFile, sealed
 
 
 def test_a_table_with_fewer_columns_and_other_meanings_goes_on(tmp_path, net):

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING, Final
 
 from ledgerframes.errors import InputError
 from ledgerframes.store.coverage_document import Document
-from ledgerframes.store.delta.forgetting import forget, forget_log
+from ledgerframes.store.delta.commit_parts import KEEP, properties
+from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.documents import Documents
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.stored_snapshots import unfinished
 from ledgerframes.store.sync.sync_log import SYNCS, forget_runs
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+_HOUR: Final = 3_600_000_000
 
 
 def compact(lake: Lake, forget_before: int | None) -> None:
@@ -45,11 +52,11 @@ def compact(lake: Lake, forget_before: int | None) -> None:
             root.finish()
             handles = [(table, table.handle) for table in tables.values() if table.handle is not None]
             for table, handle in handles:
-                forget(handle, now - forget_before)
+                _forget(handle, now - forget_before)
                 root.changed(table)
             root.commit(root.document)
             for table, handle in handles:
-                forget_log(handle)
+                _forget_log(handle)
                 root.changed(table)
             root.commit(root.document)
             _forget_documents(lake.documents, root.document, forget_before)
@@ -64,3 +71,42 @@ def _forget_documents(documents: Documents, newest: Document, before: int) -> No
     for number in documents.numbers():
         if number < before and number not in reachable:
             documents.remove(number)
+
+
+def _forget(handle: DeltaTable, micros: int) -> None:
+    """Remove the files that only states older than this need, and allow the log of those states to be removed.
+
+    The log's own setting keeps everything, so that no other program shortens it; that setting is suspended until
+    `_forget_log`.
+
+    Args:
+        handle: the table.
+        micros: the age in microseconds.
+
+    Raises:
+        StoreError: the storage refused.
+    """
+    hours, seconds = micros // _HOUR, micros // 1_000_000
+    with plain_errors(handle.table_uri, "be cleaned"):
+        # Delta refuses retentions below a week by default; here the caller chose the time.
+        handle.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False)
+        handle.update_incremental()
+        # The clean-up obeys the table's own setting and takes no argument.
+        _retain(handle, f"interval {seconds} seconds")
+        handle.create_checkpoint()
+
+
+def _forget_log(handle: DeltaTable) -> None:
+    """Remove the log of the states that `_forget` dropped; until then the state that it left can be opened.
+
+    Raises:
+        StoreError: the storage refused.
+    """
+    with plain_errors(handle.table_uri, "be cleaned"):
+        handle.cleanup_metadata()
+        _retain(handle, KEEP)
+        handle.create_checkpoint()
+
+
+def _retain(handle: DeltaTable, duration: str) -> None:
+    handle.alter.set_table_properties({"delta.logRetentionDuration": duration}, commit_properties=properties())

@@ -17,10 +17,10 @@ from ledgerframes.loaders.extent import WHOLE, beginning_of, having
 from ledgerframes.loaders.normalized import Canonical, canonical_updates
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, before, wanted_window
 from ledgerframes.paging.proofs import Proofs
-from ledgerframes.store.coverage import Interval, intersection, merged, missing, rows_of, wanted_in, window_of
+from ledgerframes.store.coverage import Interval, intersection, merged, missing, wanted_in, window_of
+from ledgerframes.store.delta.row_order import windows
 from ledgerframes.store.history_tables import ORDER
-from ledgerframes.store.read.ranges import ranges_of
-from ledgerframes.store.read.reading import Part
+from ledgerframes.store.read.reading import Part, folders_of
 from ledgerframes.store.read.windows import lake_window
 from ledgerframes.store.root import Root
 from ledgerframes.store.stored_tables import declared
@@ -167,7 +167,9 @@ def _stored(root: Root, window: Window) -> Iterator[Canonical]:
     """The stored updates of a window, a few at a time."""
     for covered in _covered(root, window):
         parts = {name: Part.of(root, name, window_of(covered), allow_partial=True) for name in ORDER}
-        for lo, hi in ranges_of(parts["updates"], _TOGETHER):
-            rows = rows_of([covered._replace(lo=lo, hi=hi)])
-            tables = {name: part.load(declared(name).names, rows) for name, part in parts.items()}
-            yield from canonical_updates(tables)
+        updates = parts["updates"]
+        for folder in folders_of(updates.data, updates.rows):
+            for rows in windows(folder, updates.rows, _TOGETHER):
+                yield from canonical_updates(
+                    {name: part.load(declared(name).names, rows) for name, part in parts.items()}
+                )

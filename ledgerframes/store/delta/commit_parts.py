@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: The name under which a log stores the number of its document.
 NUMBER: Final = "ledgerframes"
+#: How long logs and files are kept: only `compact(forget_before=)` removes any.
+KEEP: Final = "interval 36500 days"
 
 
 def misfit(stored: pa.Schema, declared: pa.Schema) -> str:

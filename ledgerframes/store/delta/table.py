@@ -16,10 +16,9 @@ import pyarrow.compute as pc
 
 from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import StoreError
-from ledgerframes.store.delta.commit_parts import NUMBER, misfit, parted, properties, removed
+from ledgerframes.store.delta.commit_parts import KEEP, NUMBER, misfit, parted, properties, removed
 from ledgerframes.store.delta.compaction import groups_to_join, is_small, joined_rows
 from ledgerframes.store.delta.data_files import FileWriter, NewFile, Written, filesystem, indexed_columns, store_file
-from ledgerframes.store.delta.forgetting import KEEP
 from ledgerframes.store.delta.listing import Listing, Named
 from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile, Verify

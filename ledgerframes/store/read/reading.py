@@ -16,7 +16,7 @@ from ledgerframes.loaders.opening import proof
 from ledgerframes.loaders.table_loader import provenance
 from ledgerframes.paging.cursor import Cursor, Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
-from ledgerframes.store.coverage_document import Coverage, Progress
+from ledgerframes.store.coverage_document import Coverage
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.row_order import SLAB, windows
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -135,12 +135,8 @@ def batches_of(
     schema = pa.schema([whole.field(name) for name in names], metadata=whole.metadata)
 
     def batches() -> Iterator[pa.RecordBatch]:
-        import pyarrow.dataset as ds
-
         with damage_named([table]):
-            fragments = sorted(data.get_fragments(filter=rows), key=_folder)
-            for _, files in groupby(fragments, _folder):
-                folder = ds.FileSystemDataset([*files], whole, data.format, data.filesystem)
+            for folder in folders_of(data, rows):
                 if set_of(table.name) is None:
                     yield from folder.scanner(columns=names, filter=rows, batch_readahead=2).to_batches()
                     continue
@@ -150,6 +146,14 @@ def batches_of(
                     yield from _sorted(found, order).select(names).to_batches()
 
     return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def folders_of(data: ds.Dataset, rows: pc.Expression | None) -> Iterator[ds.Dataset]:
+    """The parts of a dataset that have some rows, by migration and month, in order."""
+    import pyarrow.dataset as ds
+
+    for _, files in groupby(sorted(data.get_fragments(filter=rows), key=_folder), _folder):
+        yield ds.FileSystemDataset([*files], data.schema, data.format, data.filesystem)
 
 
 def _folder(fragment: ds.Fragment) -> tuple[int, str]:
@@ -238,15 +242,17 @@ class Part:
             if not partly:
                 raise
             late = True
+        if name in DERIVED_TABLES:
+            by_time, progress = rows_by_time(table, wanted), read_progress(root.document, name)
+            begin = root.coverage.begin
+            pruned = begin is not None and begin.late is not None and begin.late == first
+            shows = first is not None and pruned and (not wanted.names_start or wanted.wants_before(first))
+            last = progress.done[-1] if progress.done else None
+            settled = None if last is None else Cursor(last.migration_id, last.hi)
+            begun = progress.begun and by_time is None
+            return cls(table, data, by_time, not late, begun, first if shows else None, settled).checked()
         if of is None:
             by_time = rows_by_time(table, wanted)
-            if name in DERIVED_TABLES:
-                begin = root.coverage.begin
-                pruned = begin is not None and begin.late is not None and begin.late == first
-                shows = first is not None and pruned and (not wanted.names_start or wanted.wants_before(first))
-                progress = read_progress(root.document, name)
-                begins = first if shows else None
-                return cls._computed(table, data, by_time, progress, begins, complete=not late)
             snapshots = root.document.snapshots if name == ACTIVE_CONTRACTS.name else ()
             rows, complete = _whole_snapshots(snapshots, allow_partial=partly)
             both = rows if by_time is None else by_time if rows is None else rows & by_time
@@ -262,22 +268,6 @@ class Part:
             table, data, rows, complete and not late, False if begin is None else begin.proven,
             None if begin is None else begin.late, _settled(shown, coverage.settled), left_out=table.left_out,
         ).checked()  # fmt: skip
-
-    @classmethod
-    def _computed(
-        cls,
-        table: DeltaStoreTable,
-        data: ds.Dataset,
-        rows: pc.Expression | None,
-        progress: Progress,
-        late: Cursor | None,
-        *,
-        complete: bool,
-    ) -> Part:
-        """A computed table, or its rows in a window."""
-        last = progress.done[-1] if progress.done else None
-        settled = None if last is None else Cursor(last.migration_id, last.hi)
-        return cls(table, data, rows, complete, progress.begun and rows is None, late, settled).checked()
 
     def attrs(self, url: str, window: LakeWindow) -> dict[str, Any]:
         """The origin of its rows."""

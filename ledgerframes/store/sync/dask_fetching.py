@@ -19,7 +19,6 @@ from ledgerframes.errors import ConfigurationError
 from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.objects.segments import Segment
 from ledgerframes.store.coverage import BEGINNING, Interval, beyond
-from ledgerframes.store.engines import worker_count
 from ledgerframes.store.fetched import Fetched, Opening
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.probing import Prober
@@ -169,3 +168,8 @@ class ClusterReader:
         cursor = page.page_index.cursors[0] if page is not None else None
         inside = cursor is not None and cursor.migration_id == interval.migration_id and cursor.micros > interval.lo
         return cursor.micros if cursor is not None and inside else None
+
+
+def worker_count(engine: Any) -> int:
+    """The number of workers of a cluster, at least 1."""
+    return max(len(engine.scheduler_info(n_workers=-1)["workers"]), 1)

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from itertools import chain, pairwise, takewhile
+from itertools import pairwise, takewhile
 from typing import Final
 
 import pyarrow as pa
@@ -159,8 +159,10 @@ class HistorySync:
         later_ones = self._compare_newest(max(stored))
         if not self._recognised:
             return set()
-        unstored = takewhile(lambda cursor: cursor.migration_id not in stored, self._where_it_begins())
-        found = stored | later_ones | self._before(min(stored)) | {cursor.migration_id for cursor in unstored}
+        found = stored | later_ones | self._before(min(stored))
+        if (start := self.request.window.start) is not None and self._begins_apart():
+            following = min((one for one in stored if one > start.migration_id), default=CLOSED)
+            found |= self._shown(start.migration_id - 1, following)
         found |= self._between(sorted(found))
         # No page of a migration whose end was pruned shows the next one, if a killed sync stored none of it.
         begin = self.agreement.beginnings.first
@@ -221,8 +223,13 @@ class HistorySync:
         begins = [known.first for known in self.agreement.beginnings.known.values()]
         if whole or not begins or min(begins).migration_id >= first:
             return set()
-        later = chain([min(begins)], migrations_after(self.servers, Cursor(min(begins).migration_id - 1, LATEST)))
-        return {cursor.migration_id for cursor in takewhile(lambda cursor: cursor.migration_id < first, later)}
+        earliest = min(begins).migration_id
+        return {earliest} | self._shown(earliest - 1, first)
+
+    def _shown(self, after: int, until: int) -> set[int]:
+        """The migrations that servers show between two."""
+        later = migrations_after(self.servers, Cursor(after, LATEST))
+        return {cursor.migration_id for cursor in takewhile(lambda cursor: cursor.migration_id < until, later)}
 
     def _between(self, known: list[int]) -> set[int]:
         """The migrations between known ones that a killed sync has not read, so that nothing of them is stored."""
@@ -232,22 +239,13 @@ class HistorySync:
         for one, later in pairwise(known):
             if later - one == 1 or one not in closed or wanted_in(self.request.window, one + 1) is None:
                 continue
-            for cursor in migrations_after(self.servers, Cursor(one, LATEST)):
-                if cursor.migration_id >= later:
-                    break
-                found.add(cursor.migration_id)
+            found |= self._shown(one, later)
         return found
 
     def _begins_apart(self) -> bool:
         """Whether the window begins in a migration without stored rows, after the first stored one."""
         start, stored = self.request.window.start, self.history.coverage.migrations
         return start is not None and start.migration_id not in stored and start.migration_id > stored[0]
-
-    def _where_it_begins(self) -> Iterator[Cursor]:
-        """The first cursors of the migrations from the start of the window on."""
-        start = self.request.window.start
-        if start is not None and self._begins_apart():
-            yield from migrations_after(self.servers, Cursor(start.migration_id - 1, LATEST))
 
     def _ask_beginnings(self) -> None:
         """Ask every server where its history begins now."""

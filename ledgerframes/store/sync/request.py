@@ -18,7 +18,6 @@ from ledgerframes.paging.cursor import Bound, Duration, When, Window, wanted_win
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.store.derive.tables import derivable
-from ledgerframes.store.engines import check_engine
 from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.sync.scheduling import Scheduler, ThreadScheduler
 from ledgerframes.store.sync.snapshots import SNAPSHOTS, check_snapshots
@@ -137,7 +136,10 @@ class SyncRequest:
         return self.on_error == "reject"
 
     def _check_engine(self) -> None:
-        check_engine(self.engine)
+        if not all(hasattr(self.engine, name) for name in ("submit", "scheduler_info", "cancel")):
+            raise InputError(
+                f"engine={type(self.engine).__name__} is not a dask.distributed Client; make one with Client(address)"
+            )
         if self.reject:
             raise InputError("on_error='reject' and engine= do not go together; leave one of them out")
 

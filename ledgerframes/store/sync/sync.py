@@ -20,7 +20,6 @@ from ledgerframes.paging.proofs import Proofs
 from ledgerframes.stopping import Stop, held_back
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.deriving import derive_tables, derived_tables
-from ledgerframes.store.engines import worker_count
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.root import Root
 from ledgerframes.store.sync.active_contracts import SnapshotSync
@@ -299,7 +298,7 @@ def _history_sync(
     read = servers if pages is None else replace(servers, source=pages)
     fetch = Fetcher(read, prober, decode, request.workers, request.page_size, request.scheduler, ending=stop.set)
     if request.engine is not None and pages is not None:
-        from ledgerframes.store.sync.dask_fetching import ClusterReader, plain_settings
+        from ledgerframes.store.sync.dask_fetching import ClusterReader, plain_settings, worker_count
 
         settings = plain_settings(net.settings, workers=worker_count(request.engine))
         fetch.segments = ClusterReader(request.engine, settings, prober, pages, lake.base, history).read
