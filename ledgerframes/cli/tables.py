@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ledgerframes.store.store import Store
 _PER_INTERVAL: Final = ("supply_by_purpose", "balances_over_time", "active_parties", "template_activity")
 _BY: Final = ("kind", "outcome", "provider", "beneficiary")
+_NAMED: Final = 5  # members that a line names
 Top = Annotated[int, typer.Option(min=1, help="Number of rows at most.")]
 At = Annotated[str | None, typer.Option(help="supply, coin_history: the state at this time, or MIGRATION@TIME.")]
 Every = Annotated[str | None, typer.Option(help=f'{", ".join(_PER_INTERVAL)}: length of an interval, "1h" or "1D".')]
@@ -215,11 +216,23 @@ def compute(
         options |= {"party": options["party"][0]}
     lake = existing(store)
     if set(part.values()) == {None}:
-        return function(lake, as_="arrow", **options)
-    history = history_of(lake, part)
-    if "opening" in takes:
-        options["opening"] = _opening(lake, history)
-    return function(history, as_="arrow", **options)
+        rows = function(lake, as_="arrow", **options)
+    else:
+        history = history_of(lake, part)
+        if "opening" in takes:
+            options["opening"] = _opening(lake, history)
+        rows = function(history, as_="arrow", **options)
+    _say_not_understood(rows)
+    return rows
+
+
+def _say_not_understood(rows: Any) -> None:
+    """Say on standard error what no model could read, and what is therefore not in the rows."""
+    from ledgerframes.frames import attrs_of
+
+    if counts := attrs_of(rows).get("not_understood"):
+        named = ", ".join(list(counts)[:_NAMED]) + (" and others" if len(counts) > _NAMED else "")
+        opt.say(f"{sum(counts.values()):,} not understood, and not in these figures: {named}", err=True)
 
 
 def _opening(lake: Store, history: History[Any]) -> Opening | None:

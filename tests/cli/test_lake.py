@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 import ledgerframes as lf
+from tests.store.test_rejects import spoil
 from tests.transport.hostile_server import HostileServer, answer
 
 
@@ -121,6 +122,21 @@ def own(command, scan, tmp_path):
     place = tmp_path / "lake"
     assert command("sync", place, "--scan-url", scan).code == 0
     return place
+
+
+def test_a_computed_table_says_what_is_not_in_it(command, tmp_path):
+    def unreadable(item):
+        coin = next(event for event in item["events_by_id"].values() if event["template_id"].endswith(":Amulet"))
+        coin["create_arguments"]["amount"]["initialAmount"] = "1" + "0" * 29
+
+    with lf.sandbox(updates=60) as net:
+        world = net.sandbox.world
+        spoil(world, next(place for place, one in enumerate(world.updates) if b':Amulet"' in one.rendered), unreadable)
+        lf.open_store(tmp_path / "lake").sync(net, progress=False)
+
+    said = "1 not understood, and not in these figures: Splice.Amulet:Amulet: amount.initialAmount\n"
+    assert command("supply", "lake").err == said
+    assert command("mint_burn", "lake", "--start", "begin").err == said
 
 
 def test_derive_computes_the_named_tables_and_says_how_many_rows(command, own):
