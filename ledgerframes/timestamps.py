@@ -88,7 +88,7 @@ def to_micros(value: str | date | datetime, name: str) -> int:
         try:
             return parse_timestamp(f"{text}T00:00:00Z" if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else text)[0]
         except ValueError as error:
-            raise InputError(f"{name}={value[:80]!r} is not a time: {_remedy(text)}") from error
+            raise InputError(f"{name}={value[:80]!r} is not a time: {_remedy(text, name)}") from error
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day, tzinfo=UTC)
     if isinstance(value, datetime) and value == value:  # pandas' NaT differs from itself
@@ -97,10 +97,11 @@ def to_micros(value: str | date | datetime, name: str) -> int:
     raise InputError(f"{name}={repr(value)[:200]} is not a time; give text, a datetime or a Timestamp in UTC")
 
 
-def _remedy(text: str) -> str:
+def _remedy(text: str, name: str) -> str:
     """A suggestion in place of a text that is not a time: the days that it may mean, or the form."""
+    latest = ', or last="1d" for the latest day' if name == "start" else ""
     if text.lower() in _DAYS_AGO:
-        return f'write {datetime.now(UTC).date() - _DAYS_AGO[text.lower()]}, or last="1d" for the latest day'
+        return f"write {datetime.now(UTC).date() - _DAYS_AGO[text.lower()]}{latest}"
     year_first = re.fullmatch(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})", text, re.ASCII)
     year_last = re.fullmatch(r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})", text, re.ASCII)
     days: list[tuple[str, ...]] = [year_first.groups()] if year_first else []
@@ -110,7 +111,8 @@ def _remedy(text: str) -> str:
     meant = {day: None for parts in days if (day := _day(*map(int, parts)))}
     if meant:
         return f"write {' or '.join(meant)}"
-    return 'write a day such as 2026-01-30, a time such as 2026-01-30T06:00, or last="1d" for the latest day'
+    of_lake = ", a sync's id or the number of a document" if name == "as_of" else ""
+    return f"write a day such as 2026-01-30, a time such as 2026-01-30T06:00{of_lake}{latest}"
 
 
 def _day(year: int, month: int, day: int) -> str | None:

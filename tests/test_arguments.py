@@ -18,6 +18,7 @@ from ledgerframes.arguments import choice, duration, flag, names, whole_number
 from ledgerframes.config.settings import Settings
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.store.sync.follow import repeat
+from ledgerframes.tables.history import UPDATES
 from ledgerframes.timestamps import to_micros
 
 SECOND = 1_000_000
@@ -308,3 +309,8 @@ def test_memory_that_does_not_suffice_is_an_error_that_names_the_limit_and_what_
 
     said = r"load ran out of memory: this process may take \d\.\d GB \(ulimit -v\); raise that limit, or ask for less"
     assert re.match(said, ended.stdout), ended.stderr
+
+
+def test_no_columns_are_no_choice_of_columns():
+    with pytest.raises(lf.errors.InputError, match="columns is empty; name at least one column, or leave it out"):
+        UPDATES.pick([])

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import warnings
+from collections import ChainMap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,11 +61,11 @@ def _in_its_words(message: object) -> str:
     """A message to the shell of the command that was typed."""
     group: Any = get_command(app)
     named = {
-        name: {option.name for option in command.params if option_of(option.name) in option.opts}
+        name: {option.name: option.opts[0] for option in command.params if option.opts[0].startswith("--")}
         for name, command in group.commands.items()
     }
     typed = next((word for word in sys.argv[1:] if word in named), "compute")
-    return of_the_shell(str(message), set().union(*named.values()), partial="allow_partial" in named[typed])
+    return of_the_shell(str(message), dict(ChainMap(*named.values())), partial="allow_partial" in named[typed])
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import typer
@@ -146,12 +146,12 @@ def _is_rare(option: TyperOption, typed: list[str]) -> bool:
     return option.rich_help_panel is None and known and not set(tables.split(", ")) & set(typed)
 
 
-def of_the_shell(message: str, options: Set[str], *, partial: bool) -> str:
+def of_the_shell(message: str, options: Mapping[str, str], *, partial: bool) -> str:
     """A message without Python's advice.
 
     Args:
         message: an error's message.
-        options: the arguments that are options in a shell, as Python names them.
+        options: the options of a shell, by the arguments that they give in Python.
         partial: whether the command can take a part of a range.
     """
     message = _TIMEDELTA.sub("", _OPENING.sub("", _CONNECT.sub(r"\1=", message)))
@@ -162,9 +162,9 @@ def of_the_shell(message: str, options: Set[str], *, partial: bool) -> str:
     message = _LOAD.sub(r"ledgerframes load \1", _COMPUTE.sub(r"ledgerframes \1 LAKE", message))
     message = _LAKE.sub(r"ledgerframes \1 LAKE", message).replace("lf.models()", "ledgerframes model")
     argument = rf"(?<![\w.-])({'|'.join(sorted(options, key=len, reverse=True))})="
-    message = re.sub(rf"{argument}True\b", lambda found: option_of(found[1]), message)
-    message = re.sub(rf"{argument}(?=[\w\"'(\[+-])", lambda found: f"{option_of(found[1])} ", message)
-    return re.sub(argument, lambda found: option_of(found[1]), message)
+    message = re.sub(rf"{argument}(?:True\b|\[\.\.\.\])", lambda found: options[found[1]], message)
+    message = re.sub(rf"{argument}(?=[\w\"'(\[+-])", lambda found: f"{options[found[1]]} ", message)
+    return re.sub(argument, lambda found: options[found[1]], message)
 
 
 def option_of(name: str) -> str:

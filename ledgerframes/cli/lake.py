@@ -47,7 +47,9 @@ def sync(
     tables: Annotated[
         str | None, opt.word("Snapshots or history, with commas; by default history.", completion.tables)
     ] = None,
-    party: Annotated[list[str] | None, typer.Option(help="For holdings_summary and transfer_preapprovals.")] = None,
+    parties: Annotated[
+        list[str] | None, typer.Option("--party", help="For holdings_summary and transfer_preapprovals.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(min=1, max=256, help="Requests at once, 4 by default.")] = None,
     settle: Annotated[str, typer.Option(help="How long after newer updates older ones may appear.")] = "60s",
     reject: Annotated[bool, typer.Option("--reject", help="Put broken items aside and continue.")] = False,
@@ -55,7 +57,7 @@ def sync(
         str | None, opt.word("Computed tables to keep, with commas; by default what the lake has.", completion.computed)
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Keep syncing until Ctrl-C or SIGTERM.")] = False,
-    every: Annotated[str, typer.Option(help="With --follow: how often.")] = "30s",
+    every: Annotated[str | None, typer.Option(help="With --follow: how often, 30s by default.")] = None,
     personal: Annotated[
         bool | None,
         typer.Option("--personal/--no-personal", help="Whether a new lake keeps personal data (default: yes)."),
@@ -71,10 +73,12 @@ def sync(
     """
     from ledgerframes.store.opening import open_store
 
+    if every is not None and not follow:
+        raise InputError("--every says how often --follow syncs; add --follow, or leave it out")
     lake = open_store(store, personal=personal)
     options: dict[str, Any] = {
         **part, "workers": workers, "settle": settle,
-        "tables": tables.split(",") if tables else None, "parties": party or None,
+        "tables": tables.split(",") if tables else None, "parties": parties or None,
         "on_error": "reject" if reject else "raise",
         "derive": None if derive is None else [name for name in derive.split(",") if name],
     }  # fmt: skip
@@ -83,7 +87,7 @@ def sync(
             _show(lake.sync(net, **options), as_json=as_json)
             return
         with until_signalled():  # a sync under way commits what is whole
-            for report in lake.follow(net, every=every, **options):
+            for report in lake.follow(net, every=every or "30s", **options):
                 _show(report, as_json=as_json)
 
 

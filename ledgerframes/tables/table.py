@@ -90,11 +90,13 @@ class Table:
         """Check the column names in a caller's argument, and return the names to keep, in the caller's order.
 
         Raises:
-            InputError: a name is not a column of this table, or is given twice.
+            InputError: a name is not a column of this table, or is given twice; or there is none.
         """
         if columns is None:
             return self.names
         picked = names(columns, argument)
+        if not picked:
+            raise InputError(f"{argument} is empty; name at least one column, or leave it out for all")
         for name in picked:
             if name not in self.names:
                 hint = did_you_mean(name, self.names) or f"; it has {', '.join(self.names)}"

@@ -44,6 +44,9 @@ def test_a_chart_takes_its_options(command, lake, tmp_path):
         (("load", "evnts", "-o", "out"), "did you mean 'events'?"),  # codespell:ignore evnts
         (("report",), "Missing argument 'STORE'"),
         (("votes", "LAKE", "--at", "2025-03-03"), "--at does not apply to votes"),
+        (("coverage", "LAKE", "--as-of", "never"), "a sync's id or the number of a document\n"),
+        (("sync", "LAKE", "--tables", "holdings_summary", "--scan-url", "http://127.0.0.1:9"), "; give --party\n"),
+        (("sync", "LAKE", "--every", "5s"), "--every says how often --follow syncs"),
         (("movements", "LAKE", "--party", "alice"), "--party 'alice' is not a whole party id"),
         (("movements", "LAKE", "--party", "a::1", "--party", "b::1"), "movements is of one --party"),
         (("compute", "vots", "LAKE"), "'vots' is not a table that events give; did you mean 'votes'?"),
