@@ -128,7 +128,7 @@ class ObjectIndex:
         if reader is None:
             return None
         try:
-            page = self.readers.page(reader, after, Cursor(after.migration_id, self._end(reader.segment)), size)
+            page = self._uncut(reader, after, Cursor(after.migration_id, self._end(reader.segment)), size)
         except StoppedError:
             raise
         except LedgerframesError as error:
@@ -148,14 +148,22 @@ class ObjectIndex:
         """
         if self.whole is None or self.broken:
             return None
+        reader = self.readers.near(self.whole, after) or self.readers.new(self.whole)
         try:
-            return self.readers.read(self.whole, after, last, size)
+            return self._uncut(reader, after, last, size)
         except StoppedError:
             raise
         except LedgerframesError as error:
             _log.warning("%s Later items are not read from objects.", error)
             self.broken = True
             return None
+
+    def _uncut(self, reader: SegmentReader, after: Cursor, last: Cursor, size: int) -> HistoryPage | None:
+        """A page of a reader; one that a fault cuts short would pass for the last one, which servers' items follow."""
+        page = self.readers.page(reader, after, last, size)
+        if reader.fault is not None and len(page or ()) < size:
+            raise reader.fault
+        return page
 
     def _reader(self, after: Cursor) -> SegmentReader | None:
         """A reader for the items after a cursor: one that is close to it, or a new one."""

@@ -100,7 +100,7 @@ class _Line(NamedTuple):
 class SegmentReader:
     """Returns pages of one segment; each starts inside or after the previous one, never before it.
 
-    What cannot be read ends it, once everything before that was returned.
+    What cannot be read ends it, once everything was returned whose record time is over before that.
 
     Attributes:
         source: the source of the objects.
@@ -109,6 +109,7 @@ class SegmentReader:
         passed: everything up to this cursor was passed; None before the first page.
         at: the position of the object being read, or of the first one to read.
         newest: the last item that was read, wanted or not.
+        fault: why nothing is read any more, once something could not be.
     """
 
     source: Objects
@@ -117,10 +118,10 @@ class SegmentReader:
     passed: Cursor | None = None
     at: int = 0
     newest: Cursor | None = None
+    fault: LedgerframesError | None = None
     _lines: Generator[_Line] | None = None
     _buffered: list[_Line] = field(default_factory=list)
     _cursors: list[Cursor] = field(default_factory=list)  # of the kept lines
-    _fault: LedgerframesError | None = None
 
     def can_give(self, after: Cursor) -> bool:
         """Whether the items after a cursor were not passed yet."""
@@ -143,13 +144,15 @@ class SegmentReader:
         self.passed = after
         while not self._cursors or self._cursors[-1] <= after:
             page = self._advance(len(self._buffered), _LOOKED_AT)
-            if page is None and self._fault is not None:
-                raise self._fault
+            if page is None and self.fault is not None:
+                raise self.fault
             if page is None:
                 return None
         start = bisect_right(self._cursors, after)
         if start or len(self._buffered) < size:
             page = self._advance(start, max(size - len(self._buffered) + start, 0))
+            if page is None and self.fault is not None:
+                raise self.fault
         count = min(bisect_right(self._cursors, last), size)
         if page is None or count < len(page):
             page, _ = _page_of(self._buffered[:count])
@@ -165,14 +168,18 @@ class SegmentReader:
         if self._lines is None:
             self._lines = self._read()
         lines = self._buffered[dropped:]
-        passed = None if lines else self.newest
+        passed, known = None if lines else self.newest, self.fault
         try:
-            for line in _within(islice(self._lines, more if self._fault is None else 0), _LARGEST):
+            for line in _within(islice(self._lines, more if self.fault is None else 0), _LARGEST):
                 lines.append(line)
         except (RequestError, DecodeError) as error:
-            self._fault = error
+            self.fault = error
         page, fault = _page_of(lines, passed)
-        self._fault = fault or self._fault
+        self.fault = fault or self.fault
+        if self.fault is not known and page is not None:
+            # The last record time may go on in what cannot be read.
+            cursors = page.page_index.cursors
+            page, _ = _page_of(lines[: cursors.index(cursors[-1])])
         self._cursors = [] if page is None else page.page_index.cursors
         self._buffered = lines[: len(self._cursors)]
         self.newest = self._cursors[-1] if self._cursors else self.newest

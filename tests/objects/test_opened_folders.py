@@ -272,7 +272,8 @@ def test_a_damaged_later_object_leaves_what_lies_before_it(copied, left):
         kept = lf.load_history(net, page_size=1000, allow_partial=True).updates
         with pytest.raises(lf.errors.DecodeError, match=r"updates_compact_json_0\.zstd cannot be read"):
             lf.load_history(net)
-    assert len(kept) == sound
+    # The last record time may go on in the damaged object.
+    assert sound - 3 <= len(kept) < sound
     assert not kept.attrs["complete"]
 
 

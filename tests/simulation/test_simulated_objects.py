@@ -38,6 +38,12 @@ def test_a_history_with_objects_is_the_same_from_its_seed_and_from_its_script():
     assert again.script == first.script == scripted.script
 
 
+def test_what_a_damaged_object_cuts_short_is_not_continued_by_the_items_that_a_pruned_server_has_left():
+    outcome = run(draw(8300467, objects=True))
+    assert {"pruned", "damaged-objects"} <= set(outcome.script.faults)
+    assert not outcome.problems, literal(outcome.script)
+
+
 def test_objects_give_pages(monkeypatch):
     given = []
     page = ObjectIndex.page
