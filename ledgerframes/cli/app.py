@@ -44,6 +44,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
+    _open_closed_streams()
     with _signals_as_exits(), warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
@@ -55,6 +56,19 @@ def main() -> None:
         except Signalled:
             say("ended by a signal before it was done", err=True)
             raise
+        except OSError as error:
+            if error.filename is not None:  # files have errors of their own; only standard output has no name
+                raise
+            say(f"error: standard output cannot be written: {error.strerror}", err=True)
+            sys.exit(1)
+
+
+def _open_closed_streams() -> None:
+    """Let output that was closed before the start (`>&-`) lead nowhere, instead of into the next file to be opened."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            setattr(sys, name, open(nowhere, "w", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def _in_its_words(message: object) -> str:
@@ -142,8 +156,8 @@ def plan(network: opt.Connect, part: opt.Part) -> Any:
 
 
 @app.command()
-@printed
 @opt.networked("scan")
+@printed
 def migrations(network: opt.Connect) -> Rows:
     """List the network's migrations with their first and last record time."""
     from ledgerframes.loaders.planning import migrations as find

@@ -105,6 +105,7 @@ def report(
     """
     from ledgerframes.apps.html_report.report import report as write
 
+    opt.check_folder(output.parent)
     with opt.labelled(labels):
         written = write(
             existing(store), output, title=title, **part, as_of=as_of, allow_partial=allow_partial, overwrite=overwrite,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 import socket
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -93,6 +96,32 @@ def test_a_program_s_wrong_input_shows_no_traceback(shell):
 
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("error: --limit 0")
+
+
+@pytest.mark.parametrize("options", [["--json"], ["--csv"], []])
+def test_a_full_disk_behind_standard_output_is_told_in_one_line(program, surroundings, tmp_path, options):
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [*program, "tables", *options], check=False, stdout=full, stderr=subprocess.PIPE, text=True,
+            timeout=300, cwd=tmp_path, env=surroundings,
+        )  # fmt: skip
+
+    assert (ended.returncode, ended.stderr) == (
+        1, "error: standard output cannot be written: No space left on device\n"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("closed", ["0<&-", ">&-", "2>&-", ">&- 2>&-"])
+def test_a_closed_stream_is_one_that_nobody_reads(program, surroundings, tmp_path, closed):
+    line = f"{shlex.join(program)} tables {closed} | cat"
+
+    ended = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", line], check=False, capture_output=True, text=True,
+        timeout=300, cwd=tmp_path, env=surroundings,
+    )  # fmt: skip
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith("table ") == (">&-" not in closed.replace("2>&-", ""))
 
 
 def test_a_refused_connection_is_a_failed_request(shell, closed_port):

@@ -66,6 +66,19 @@ def test_sql_answers_on_standard_output_and_into_files(command, lake, tmp_path):
     assert (tmp_path / "found.csv").read_text().splitlines()[1].startswith("300,")
 
 
+def test_json_loses_no_column_of_two_with_one_name(command, lake):
+    ended = command("sql", lake, "select 1 as a, 2 as a", "--json")
+    assert (ended.code, ended.out) == (2, "")
+    assert "two columns are called 'a'" in ended.err
+
+
+def test_a_report_without_a_place_is_refused_before_it_is_computed(command, lake, tmp_path):
+    (tmp_path / "taken").write_text("a file where a folder should be")
+    ended = command("report", lake, "-o", "taken/report.html")
+    assert (ended.code, ended.out) == (2, "")
+    assert "'taken' is not a writable folder" in ended.err.replace(f"{tmp_path}/", "")
+
+
 def test_compact_shows_the_tables(command, lake):
     assert "updates" in command("compact", lake).out
 

@@ -229,6 +229,11 @@ def test_migrations_as_json_say_what_the_function_says(command, scan):
         assert [row[column] for row in found] == wanted[column].dt.strftime("%Y-%m-%dT%H:%M:%S.%fZ").tolist()
 
 
+def test_migrations_as_csv_have_the_columns_of_the_function(command, scan):
+    first, *rows = command("migrations", "--csv", "--scan-url", scan).out.splitlines()
+    assert (first, len(rows)) == ("migration_id,first_record_time,last_record_time", 3)
+
+
 def test_migrations_as_text_have_a_line_each(command, scan):
     assert len(command("migrations", "--scan-url", scan).out.splitlines()) == 1 + 3
 
