@@ -8,7 +8,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
-from ledgerframes.loaders.normalized import canonical_updates, first_difference
+from ledgerframes.loaders.normalized import first_difference
 from tests.rigs.servers import replica, simulated
 from tests.store.conftest import BEGIN, adopt
 
@@ -150,12 +150,6 @@ def test_pointers_name_the_first_difference():
     assert first_difference({"a": 1}, {"a": 1}) is None
     assert first_difference({"a": 1}, {}) == ("/a", 1, None)
     assert first_difference([1], [1, 2])[0] == "/"
-
-
-def test_a_digest_holds_for_every_way_to_read(net):
-    frames = lf.load_history(net, limit=300, as_="arrow")
-    ones = [one.digest for one in canonical_updates(frames._asdict())]
-    assert len(set(ones)) == 300
 
 
 def test_a_sound_store_is_sound(filled, net):
