@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ledgerframes.store.store import Store
 _PER_INTERVAL: Final = ("supply_by_purpose", "balances_over_time", "active_parties", "template_activity")
 _BY: Final = ("kind", "outcome", "provider", "beneficiary")
-_NAMED: Final = 5  # members that a line names
 Top = Annotated[int, typer.Option(min=1, help="Number of rows at most.")]
 At = Annotated[str | None, typer.Option(help="supply, coin_history: the state at this time, or MIGRATION@TIME.")]
 Every = Annotated[str | None, typer.Option(help=f'{", ".join(_PER_INTERVAL)}: length of an interval, "1h" or "1D".')]
@@ -198,6 +197,7 @@ def compute(
     import ledgerframes
     from ledgerframes.arguments import did_you_mean
     from ledgerframes.errors import InputError
+    from ledgerframes.models.computing import not_understood
     from ledgerframes.tables.derived import DERIVED
 
     if table not in DERIVED:
@@ -222,17 +222,9 @@ def compute(
         if "opening" in takes:
             options["opening"] = _opening(lake, history)
         rows = function(history, as_="arrow", **options)
-    _say_not_understood(rows)
+    if words := not_understood(rows):
+        opt.say(words, err=True)
     return rows
-
-
-def _say_not_understood(rows: Any) -> None:
-    """Say on standard error what no model could read, and what is therefore not in the rows."""
-    from ledgerframes.frames import attrs_of
-
-    if counts := attrs_of(rows).get("not_understood"):
-        named = ", ".join(list(counts)[:_NAMED]) + (" and others" if len(counts) > _NAMED else "")
-        opt.say(f"{sum(counts.values()):,} not understood, and not in these figures: {named}", err=True)
 
 
 def _opening(lake: Store, history: History[Any]) -> Opening | None:

@@ -74,6 +74,11 @@ class Parts:
         return int(self._query["migration_id"])
 
     @property
+    def pinned(self) -> bool:
+        """Whether a snapshot has answered for some of the parties."""
+        return self._place is not None
+
+    @property
     def asked(self) -> str:
         """The requested time in words."""
         return f"{'at' if self._query['record_time_match'] == 'exact' else 'at or before'} {self._query['record_time']}"
@@ -350,7 +355,8 @@ def _ask(answers: list[Parts], tries: Sequence[Parts], parties: list[str]) -> No
             for part in thousands(parties):
                 parts.ask(part)
         except NotFoundError as error:
-            if error.unknown_route:
+            # A snapshot that is gone by now is not the same as one that an earlier migration has.
+            if error.unknown_route or parts.pinned:
                 raise
             if parts is tries[-1]:
                 among = " or ".join(str(one.migration_id) for one in tries)

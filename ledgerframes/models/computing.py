@@ -11,12 +11,13 @@ from typing import Any, Final, TypeVar
 import pyarrow as pa
 
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, warn
-from ledgerframes.frames import As, Decimals, shape
+from ledgerframes.frames import As, Decimals, attrs_of, shape
 from ledgerframes.loaders.opening import begin_of, check_contents, check_rows, line_for
 from ledgerframes.models.coverage import check_reached
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import Engine, below, steps
 from ledgerframes.models.inputs import Inputs, inputs_of
+from ledgerframes.number_format import plural
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.tables.history import EVENTS
 from ledgerframes.tables.table import Table
@@ -124,6 +125,16 @@ def _shaped(
     attrs, schema = inputs.attrs | {"table": table.name, **own_attrs}, table.schema
     declared = pa.table([rows[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
     return shape(declared, table, as_=as_, decimals=decimals, attrs=attrs)
+
+
+def not_understood(rows: Any) -> str:
+    """Name the contents that no model could read, which are therefore not in the rows; empty if there are none."""
+    counts = attrs_of(rows).get("not_understood") or {}
+    if not counts:
+        return ""
+    named = f"{', '.join(list(counts)[:_FEW])}{' and others' if len(counts) > _FEW else ''}"
+    unknown = plural(sum(counts.values()), "template, choice or member is", "templates, choices or members are")
+    return f"{unknown} unknown to this version and left out of these figures: {named}."
 
 
 @contextmanager

@@ -79,7 +79,9 @@ def check_same_end(events: Any, other: Any, name: str = "reassignments", *, star
     # Frames that both begin at ledger begin may word their start differently.
     whole = all(attrs.get("from_beginning", False) is not False for attrs in (one, two))
     low = [starts and not whole and (attrs.get("start") or attrs.get("begins_late")) for attrs in (one, two)]
-    high = [_end_in_words(attrs) for attrs in (one, two)]
+    high = [attrs.get("end") for attrs in (one, two)]
+    if high == [None, None] and one.get("cursor") is two.get("cursor") is None:  # of lakes: where what was stored ended
+        high = [str(attrs.get("range")).rpartition(" to ")[2] for attrs in (one, two)]
     for key, differ in (
         ("range", low[0] != low[1] or high[0] != high[1]),
         ("as_of", one.get("as_of") != two.get("as_of")),
@@ -89,12 +91,6 @@ def check_same_end(events: Any, other: Any, name: str = "reassignments", *, star
                 f"events and {name} differ in {key}: {one[key]!r} and {two[key]!r}; load both for the same"
                 " range, for example with one lf.load_history, or give the store itself"
             )
-
-
-def _end_in_words(attrs: Mapping[str, Any]) -> Any:
-    """Where a range ends: as the caller said, else, of a lake, where what was stored ended."""
-    stored = attrs.get("cursor") is None
-    return attrs.get("end") or (str(attrs.get("range")).rpartition(" to ")[2] if stored else None)
 
 
 def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -> None:
@@ -138,8 +134,8 @@ def check_reached(inputs: Inputs, at: Cursor | int) -> None:
         begin = stated[1] if stated[0] is None else Cursor(stated[0], stated[1])
     if begin is not None and _lies_before(at, begin):
         raise PartialResultError(
-            f"the state before {_in_words(begin)} is not known, and at={_in_words(at)} is earlier; load or sync from"
-            " there, or give a later at="
+            f"the state before {_in_words(begin)} is not known, and at={_in_words(at)} is earlier; begin the load or"
+            " the sync before that, or give a later at="
         )
     end = _stop(inputs)
     if end is not None and _lies_before(end, at):

@@ -1,5 +1,6 @@
 """Holdings summaries without a validator: scan's own route gives the same rows."""
 
+import httpx
 import pandas as pd
 import pytest
 
@@ -57,3 +58,27 @@ def test_a_time_has_the_snapshot_of_the_newest_migration_that_has_one(net, owner
     early = updates.record_time.min() - pd.Timedelta("1D")
     with pytest.raises(lf.errors.NotFoundError, match=r"no snapshot of migration 0 at or before .*lf\.snapshot_times"):
         lf.load_holdings_summary(net, owners, record_time=early)
+
+
+class Vanishing(httpx.HTTPTransport):
+    """A server whose snapshots are gone after its first summary."""
+
+    summaries = 0
+
+    def handle_request(self, request):
+        if request.url.path.endswith("/holdings/summary"):
+            self.summaries += 1
+            if self.summaries > 1:
+                return httpx.Response(404, json={"error": "no snapshot"})
+        return super().handle_request(request)
+
+
+def test_a_snapshot_that_goes_while_it_is_read_is_not_replaced_by_one_of_an_earlier_migration(net):
+    parties = [f"party-{number}::12" for number in range(1_001)]
+    transport = Vanishing()
+    with (
+        lf.connect(scan_url=net.sandbox.scan_url, transport=transport) as alone,
+        pytest.raises(lf.errors.NotFoundError),
+    ):
+        lf.load_holdings_summary(alone, parties)
+    assert transport.summaries == 2

@@ -14,6 +14,7 @@ from ledgerframes.apps.html_report.headlines import edges, known_total, total
 from ledgerframes.apps.html_report.page import Section, table, text
 from ledgerframes.apps.html_report.report_data import ReportData
 from ledgerframes.errors import InputError, PartialResultError
+from ledgerframes.models.computing import not_understood
 from ledgerframes.number_format import amount_text, plural
 from ledgerframes.plot.coin import words_of_kind
 from ledgerframes.plot.supply import largest_balances
@@ -21,8 +22,6 @@ from ledgerframes.plot.supply import largest_balances
 _FROM_BEGIN: Final = 'they need the history from ledger begin: sync or load with start="begin"'
 _HOLDERS: Final = 12
 _FEW: Final = 3  # holders, for which no concentration is stated
-#: Names that a sentence lists.
-_NAMED: Final = 5
 Make = Callable[[ReportData], Section]
 
 
@@ -178,7 +177,5 @@ def unexplained(changes: pd.Series) -> str:
 
 def _not_understood(rows: Any) -> list[str]:
     """Contents that no model knows, by their most frequent names."""
-    counts = rows.attrs["not_understood"]
-    words = f"{sum(counts.values()):,} templates, choices or members are unknown to this version and are not in these"
-    words += f" figures: {', '.join(list(counts)[:_NAMED])}{' and others' if len(counts) > _NAMED else ''}."
-    return [text(words, quiet=True)] if counts else []
+    words = not_understood(rows)
+    return [text(words, quiet=True)] if words else []
