@@ -279,16 +279,18 @@ def check_columns(table: str, names: Iterable[str]) -> None:
 
 
 def safe_columns(names: Sequence[str]) -> dict[str, str]:
-    """The names in an export of columns that are paths of members, such as `amount.initialAmount`: without dots.
+    """The names in an export of paths of members and of SQL's expressions: letters, digits and underscores.
 
-    A path that is too long loses its first steps; equal names are numbered. Other names stay as they are.
+    `amount.initialAmount` is `amount_initialAmount`, and `max(record_time)` is `max_record_time`. A path that is too
+    long loses its first steps; equal names are numbered. Other names stay as they are.
     """
-    safe: dict[str, str] = {name: name for name in names if "." not in name}
+    safe: dict[str, str] = {name: name for name in names if "." not in name and "(" not in name}
     taken = {name.lower() for name in safe.values()}
     for name in names:
         if name in safe:
             continue
-        steps = [_UNSAFE.sub("_", step) for step in _DOT.split(name)]
+        path = [re.sub(r"\W+", "_", name).strip("_")] if "(" in name else _DOT.split(name)
+        steps = [_UNSAFE.sub("_", step) for step in path]
         while len(steps) > 1 and len("_".join(steps)) > _LONGEST - _ENDING:
             del steps[0]
         plain = "_".join(steps)[: _LONGEST - _ENDING]

@@ -66,6 +66,14 @@ def test_sql_answers_on_standard_output_and_into_files(command, lake, tmp_path):
     assert (tmp_path / "found.csv").read_text().splitlines()[1].startswith("300,")
 
 
+def test_sql_without_names_of_its_own_is_written_too(command, lake, tmp_path):
+    query = "select count(*), max(record_time) is null, sum(1.5 * 2) from updates"
+    assert command("sql", lake, query, "--csv").out.splitlines() == [
+        "count_star,max_record_time_IS_NULL,sum_1_5_2", "300,false,900.0"
+    ]  # fmt: skip
+    assert command("sql", lake, query, "-o", tmp_path / "found.parquet").code == 0
+
+
 def test_json_loses_no_column_of_two_with_one_name(command, lake):
     ended = command("sql", lake, "select 1 as a, 2 as a", "--json")
     assert (ended.code, ended.out) == (2, "")
