@@ -94,8 +94,8 @@ def read_profile(profile: str, folder: Path, environ: Mapping[str, str]) -> dict
                 "profile= is too long for a profile's name, and is not shown; a token goes into token="
             )
         names = ", ".join(sorted(profiles)) or "none"
-        remedy = did_you_mean(profile, profiles).removeprefix("; ") or f"`ledgerframes profile add {profile}` makes it"
-        raise ConfigurationError(f"{path} has no table [profiles.{profile}]; it has: {names}. {remedy}")
+        remedy = did_you_mean(profile, profiles) or f"; `ledgerframes profile add {profile}` makes it"
+        raise ConfigurationError(f"{path} has no table [profiles.{profile}]; it has: {names}{remedy}")
     return settings_of(profiles[profile], f"profile {profile!r} in {path}", folder, environ)
 
 
