@@ -2,13 +2,12 @@
 
 import random
 
-import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive import chunks, tables
-from tests.store.conftest import adopt, data_files
+from tests.store.conftest import data_files, mend_rejects
 from tests.store.test_derived import NAMES, assert_equal_to_one_go
 from tests.store.test_rejects import BREAKS, spoil
 
@@ -17,14 +16,9 @@ pytestmark = pytest.mark.long
 
 def retry_as(store, *goods):
     """Some rejects can be decoded by now, and their updates move to the history, below what is settled."""
-    rejects = store._lake.table("rejects").refresh()
-    raws = {good.update_id: good.rendered.decode() for good in goods}
-    rows = store.load("rejects", as_="arrow").to_pylist()
-    named = [next((one for one in raws if one in row["raw"]), None) for row in rows]
-    mended = [row if one is None else row | {"raw": raws[one]} for row, one in zip(rows, named, strict=True)]
-    rejects.replace(pa.Table.from_pylist(mended, rejects.table.schema))
-    adopt(store)
-    assert len(store.retry_rejects()) == len(rows) - len(goods)
+    rejected = len(store.load("rejects"))
+    mend_rejects(store, *goods)
+    assert len(store.retry_rejects()) == rejected - len(goods)
 
 
 def flip(file):

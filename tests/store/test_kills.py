@@ -1,82 +1,166 @@
-"""Syncs killed at random instants: at the end every row is there exactly once, and no reader ever saw a part."""
+"""Syncs killed at random instants: at the end every row is there exactly once, and no reader ever saw a part.
+
+The simulation kills syncs between any two writes of a lake in memory, over servers that lag, prune and show updates
+late. Here processes die over files, while a reader looks on.
+"""
+
+import multiprocessing
+import re
+import signal
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
 
 import pytest
 
 import ledgerframes as lf
-from tests.store.appearing import Appearing
-from tests.store.conftest import assert_whole
-from tests.store.kill_outputs import kill_outputs
-from tests.store.killed_tables import FROM_OBJECTS, UPDATES, VERDICTS
-from tests.store.kills import kill_syncs
-from tests.store.witness import Witness, lies_in, parts_of
+from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.world import timestamps
+from tests.rigs.servers import replica, simulated
+from tests.store import killed
+from tests.store.conftest import BEGIN, assert_whole, by_value
+from tests.store.test_derived import NAMES, assert_equal_to_one_go
+
+FAULTS = "429:0.01,503:0.02,reset-in-body:0.02,truncated:0.02"
+#: Of one state of a lake: the updates, or requests, that are there in part or twice.
+TORN = {
+    "updates": """
+        with held as (select update_id, count(*) as rows, count(distinct event_id) as apart from events group by all),
+        moved as (select update_id, count(*) as rows from reassignments group by all)
+        select coalesce(updates.update_id, held.update_id, moved.update_id) as update_id
+        from updates full join held using (update_id)
+            full join moved on moved.update_id = coalesce(updates.update_id, held.update_id)
+        where updates.update_id is null or held.rows <> held.apart
+            or coalesce(held.rows, 0) <> if(updates.kind = 'transaction', updates.event_count, 0)
+            or coalesce(moved.rows, 0) <> (updates.kind <> 'transaction')::int
+        union all select update_id from updates group by all having count(*) > 1""",
+    "verdicts": """
+        select update_id from verdicts group by all having count(*) > 1
+        union all select update_id from views anti join verdicts using (update_id)
+        union all select update_id from app_activity anti join verdicts using (update_id)
+        union all select update_id from verdicts anti join views using (update_id)""",
+}
+TORN["objects"] = TORN["computed"] = TORN["updates"]
+OPTIONS = {
+    "updates": {},
+    "objects": {"source": "auto"},
+    "verdicts": {"tables": ["verdicts"]},
+    "computed": {"derive": NAMES},
+}
+
+
+@dataclass
+class Killing:
+    """Syncs a lake in processes of their own, and kills some."""
+
+    folder: Path
+    rng: Random
+    kills: int = 0
+    longest: float = 1.0
+    seen: set = field(default_factory=set)
+
+    def __post_init__(self):
+        self.processes = multiprocessing.get_context("forkserver")
+        self.processes.set_forkserver_preload(["tests.store.killed"])
+
+    def run(self, urls, options, instant=None, seconds=60.0, look=lambda: None, **more):
+        """Start a sync that dies beside a commit, or is killed after so many seconds; whether it was killed."""
+        failed = self.folder / "failed"
+        given = (self.folder / "lake", urls, options, failed, instant)
+        process = self.processes.Process(target=killed.sync, args=given, kwargs=more)
+        began = time.monotonic()
+        process.start()
+        while process.is_alive() and time.monotonic() - began < seconds:
+            process.join(0.5)
+            look()
+        process.kill()
+        process.join()
+        assert not failed.exists(), failed.read_text(encoding="utf-8")
+        ended = process.exitcode != -signal.SIGKILL
+        self.kills += not ended
+        self.longest = (self.longest + time.monotonic() - began) / 2 if ended else self.longest
+        return not ended
+
+    def look(self, kind):
+        """Read one state: nothing is there in part or twice, and nothing that was seen is gone."""
+        store, index = lf.open_store(self.folder / "lake"), "verdicts" if kind == "verdicts" else "updates"
+        if index not in {*store.tables().dropna(subset="version").table}:
+            return  # one that is made and not named yet is not there for readers
+        torn = store.sql(TORN[kind], allow_partial=True)
+        assert torn.empty, torn
+        found = {*store.load(index, columns=["update_id"], allow_partial=True).update_id}
+        assert self.seen <= found, self.seen - found
+        self.seen = found
 
 
 @pytest.mark.parametrize(
-    ("kills", "updates"),
-    [(4, 300), pytest.param(12, 500, marks=pytest.mark.long), pytest.param(200, 6_000, marks=pytest.mark.soak)],
-    ids=["short", "longer", "long"],
-)
-def test_killed_syncs_leave_every_row_once(tmp_path, kills, updates):
-    assert kill_syncs(tmp_path, kills=kills, updates=updates, seed=5).kills == kills
-
-
-@pytest.mark.long
-@pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
-def test_killed_syncs_over_a_moving_window_keep_what_they_stored_and_name_what_they_missed(tmp_path):
-    killed = kill_syncs(tmp_path, kills=10, updates=300, seed=3, pruning=True)
-
-    assert killed.kills == 10
-    assert killed.missed > 0
-
-
-def test_what_lies_in_a_part_that_reaches_to_the_end_of_its_migration_counts_as_covered(store):
-    with Appearing(seed=5, updates=90, servers=1) as ledger:
-        ledger.show_everything()
-        store.sync(lf.connect(scan_url=ledger.urls()))
-        coverage = store.coverage()
-
-    assert coverage.to_end.any()
-    assert all(lies_in(parts_of(coverage, "up_to"), *place) for place in UPDATES.places(ledger.truth).values())
+    ("kind", "kills"),
+    [("updates", 3), *(pytest.param(kind, 8, marks=pytest.mark.long) for kind in OPTIONS),
+     *(pytest.param(kind, 60, marks=pytest.mark.soak) for kind in OPTIONS)],
+)  # fmt: skip
+def test_killed_syncs_leave_every_row_once(tmp_path, kind, kills):
+    rng = Random(kills)
+    killing, store = Killing(tmp_path, rng), lf.open_store(tmp_path / "lake")
+    with simulated(seed=5, updates=60, migrations=3) as net, replica(net.sandbox, lag=25) as behind:
+        urls = [net.sandbox.scan_url, behind.scan_url]
+        for attempt in range(3 * kills):
+            if killing.kills == kills:
+                break
+            net.sandbox.advance(updates=rng.randrange(10, 40))
+            net.sandbox.faults = Faults.parse(FAULTS, seed=attempt) if rng.random() < 0.5 else None
+            options = OPTIONS[kind] | {
+                "workers": rng.choice([1, 2, 4]), "page_size": rng.choice([5, 15, 1_000]),
+                "commit_bytes": rng.choice([3_000, 10_000, 200_000]),
+            }  # fmt: skip
+            if attempt % 3 == 2:
+                killing.run(rng.sample(urls, 2), options, seconds=rng.uniform(0, killing.longest))
+            else:
+                instant = rng.randrange(40 if kind == "computed" else 9)
+                killing.run(rng.sample(urls, 2), options, instant, look=lambda: killing.look(kind))
+            killing.look(kind)
+        net.sandbox.faults = None
+        store.sync(net, **OPTIONS[kind], progress=False)
+        again = store.sync(net, **OPTIONS[kind], progress=False)
+        if kind == "verdicts":
+            for name, frame in lf.load_verdicts(net, start=BEGIN, progress=False)._asdict().items():
+                keys = [key for key in ("update_id", "view_id", "party") if key in frame]
+                assert store.load(name).sort_values(keys).reset_index(drop=True).equals(
+                    frame.sort_values(keys).reset_index(drop=True)
+                )  # fmt: skip
+        else:
+            assert_whole(store, net, form=by_value if kind == "objects" else lambda frame: frame)
+    if kind == "computed":
+        assert_equal_to_one_go(store)
+    assert killing.kills == kills
+    assert (again.commits, sum(again.rows.values())) == (0, 0)
+    assert store.check(full=True)
 
 
 def test_a_table_that_was_made_and_has_no_commit_yet_is_not_there_for_a_reader(tmp_path):
-    store = lf.open_store(tmp_path)
+    store = lf.open_store(tmp_path / "lake")
     with store._lake.writing():
         store._lake.root().table.create()
 
-    witness = Witness(tmp_path, [])
-    witness.look()
+    Killing(tmp_path, Random(1)).look("updates")
 
-    assert list((tmp_path / "updates" / "_delta_log").glob("*.json"))
-    assert witness.looks == 0
+    assert list((tmp_path / "lake" / "updates" / "_delta_log").glob("*.json"))
     with pytest.raises(lf.errors.StoreError, match="the store has no updates; sync it"):
         store.sql("select 1 from updates")
 
 
-@pytest.mark.long
-def test_killed_syncs_of_verdicts_leave_every_row_once(tmp_path):
-    assert kill_syncs(tmp_path, kills=3, updates=150, seed=7, of=VERDICTS).kills == 3
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("kills", "updates"), [(8, 400), pytest.param(20, 1_000, marks=pytest.mark.soak)], ids=["short", "long"]
-)
-def test_killed_syncs_from_objects_leave_every_row_once(tmp_path, kills, updates):
-    assert kill_syncs(tmp_path, kills=kills, updates=updates, seed=9, of=FROM_OBJECTS).kills == kills
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("kills", [6, pytest.param(40, marks=pytest.mark.soak)], ids=["short", "long"])
-def test_killed_derives_stars_and_reports_leave_all_or_nothing_and_end_as_in_one_go(tmp_path, kills):
-    assert kill_outputs(tmp_path, kills=kills, updates=300, seed=11).kills == kills
+def days_later(update, days):
+    """The same update, recorded so many days later."""
+    micros = update.record_time + days * 86_400_000_000
+    stated = b'"record_time":"%s"' % timestamps.exact(micros).encode()
+    return update._replace(record_time=micros, rendered=re.sub(rb'"record_time":"[^"]+"', stated, update.rendered))
 
 
 def test_a_sync_that_ended_with_a_closed_migration_goes_on_with_the_next(store):
     """Killed after the commit that closes a migration, before the first one of the next."""
-    with Appearing(seed=5, updates=90, servers=1) as ledger:
-        ledger.show_everything()
-        net = lf.connect(scan_url=ledger.urls())
+    with lf.sandbox(seed=5, updates=90) as net:
+        updates = net.sandbox.world.updates
+        updates[:] = [days_later(update, 3 * update.migration_id) for update in updates]
         store.sync(net, end=(1, "0001-01-01"))
         assert store.coverage().to_end.tolist() == [True]
         store.sync(net)

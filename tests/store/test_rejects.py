@@ -2,11 +2,10 @@
 
 import json
 
-import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
-from tests.store.conftest import BEGIN, adopt, assert_same
+from tests.store.conftest import BEGIN, assert_same, mend_rejects
 
 BREAKS = {
     "no template": lambda item: _first_event(item).pop("template_id"),
@@ -82,10 +81,7 @@ def test_rejects_that_can_be_read_now_move_to_the_history(store):
         place = transactions(world)[40]
         good = spoil(world, place, BREAKS["no template"])
         store.sync(net, on_error="reject")
-    rejects = store._lake.table("rejects").refresh()
-    mended = store.load("rejects", as_="arrow").to_pylist()[0] | {"raw": good.rendered.decode()}
-    rejects.replace(pa.Table.from_pylist([mended], rejects.table.schema))
-    adopt(store)
+    mend_rejects(store, good)
     for _ in range(2):
         assert store.retry_rejects().empty
     assert_same(store.load("updates"), wanted.updates, "updates")

@@ -1,0 +1,57 @@
+"""A sync in a process of its own that dies by SIGKILL beside one of its commits: `test_kills` and others start it."""
+
+import logging
+import os
+import signal
+import warnings
+from pathlib import Path
+
+import deltalake.fs  # noqa: F401 - what a sync imports, once for all processes
+import pyarrow.dataset  # noqa: F401
+
+import ledgerframes as lf
+import ledgerframes.store.store
+import ledgerframes.transport.wire
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.root import Root
+
+#: What the process dies beside: any commit to a table's log, or one that readers go by.
+COMMITS = {"table": (DeltaStoreTable, "_commit"), "root": (Root, "commit")}
+
+
+def sync(folder, urls, options, failed, instant=None, of="table"):
+    """Bring a lake up to date; an error but for servers that are away is written into the file `failed`.
+
+    `instant` counts commits: the process dies before one for an even number, after it for an odd one.
+    """
+    warnings.simplefilter("error")
+    warnings.simplefilter("ignore", lf.errors.IncompleteFiguresWarning)
+    logging.disable()
+    if instant is not None:
+        _die_at(instant, *COMMITS[of])
+    try:
+        lf.open_store(folder).sync(lf.connect(scan_url=urls), progress=False, **options)
+    except lf.errors.RequestError:
+        pass
+    except Exception as error:
+        Path(failed).write_text(f"{type(error).__name__}: {error}\n{options}\n", encoding="utf-8")
+        raise
+
+
+def _die_at(instant, owner, step):
+    plain, passed = getattr(owner, step), 0
+
+    def counted(self, *arguments, **named):
+        nonlocal passed
+        _die_if(passed == instant)
+        result = plain(self, *arguments, **named)
+        _die_if(passed + 1 == instant)
+        passed += 2
+        return result
+
+    setattr(owner, step, counted)
+
+
+def _die_if(now):
+    if now:
+        os.kill(os.getpid(), signal.SIGKILL)
