@@ -3,6 +3,7 @@
 import pytest
 
 from ledgerframes.sandbox.generator.generate import generate
+from ledgerframes.sandbox.world.calendar import updates_of_days
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +16,27 @@ def sandbox(net):
 def economy():
     """Some days of a ledger with everything that its economy knows."""
     return generate(11, 9_000)
+
+
+@pytest.fixture(scope="session")
+def economy_items(economy):
+    """Its items, those that a scan does not show too."""
+    return list(economy.items(private=True))
+
+
+@pytest.fixture(scope="session")
+def economy_shown(economy):
+    """Its items that a scan shows."""
+    return list(economy.items())
+
+
+@pytest.fixture(scope="session")
+def day():
+    """A day with a round every ten minutes, in whose middle apps change to the second version of rewards."""
+    return generate(5, updates_of_days(1), days=1, reward_version="switch")
+
+
+@pytest.fixture(scope="session")
+def day_items(day):
+    """The items of that day, those that a scan does not show too."""
+    return list(day.items(private=True))

@@ -30,42 +30,22 @@ CHOICES = {
 
 
 @pytest.fixture(scope="module")
-def items(economy):
-    return list(economy.items(private=True))
+def books(economy_items):
+    return Books().read(economy_items)
 
 
-@pytest.fixture(scope="module")
-def books(items):
-    return Books().read(items)
-
-
-@pytest.mark.long(quick=6)
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"seed": 0, "updates": 2_000},
         {"seed": 6, "updates": 1_500, "synchronizers": 12, "migrations": 7},
         {"seed": 4, "updates": 0},
         {"seed": 4, "updates": 1},
-        {"seed": 3, "updates": updates_of_days(1), "days": 1},
-        {"seed": 3, "updates": 2_400, "reward_version": "traffic"},
-        {"seed": 3, "updates": 2_400, "reward_version": "switch"},
+        {"seed": 3, "updates": 1_600, "reward_version": "traffic"},
         {"seed": 3, "updates": updates_of_days(9), "days": 9},
         {"seed": 5, "updates": 1_500, "synchronizers": 1, "migrations": 1},
-        {"seed": 2, "updates": 2_000},
     ],
-    ids=[
-        "seed 0",
-        "many of each",
-        "empty",
-        "one update",
-        "a day",
-        "traffic",
-        "switch",
-        "9 days",
-        "one of each",
-        "seed 2",
-    ],
+    ids=["many of each", "empty", "one update", "traffic", "9 days", "one of each"],
 )
 def test_every_update_balances_and_those_after_them(arguments):
     world = generate(**arguments)
@@ -81,7 +61,8 @@ def test_every_update_balances_and_those_after_them(arguments):
     assert ("reward_version" in arguments) == (REWARD in {entity for entity, _ in books.created.values()})
 
 
-def test_the_history_has_everything_that_the_economy_knows(books):
+def test_the_history_has_everything_that_the_economy_knows(books, economy):
+    assert books.supply * UNITS == economy.coins.units
     assert set(books.seen) >= CHOICES
     assert {kind for kind, amount in books.minted.items() if amount} == {
         "app", "validator", "validator_faucet", "sv", "tap", "other", "development_fund",
@@ -174,9 +155,9 @@ def test_markers_become_coupons_or_wait(books):
     assert markers == set(books.converted) | (markers & set(books.active))
 
 
-def test_holdings_of_two_instruments_move_by_the_token_standard(items):
+def test_holdings_of_two_instruments_move_by_the_token_standard(economy_items):
     instruments, held = set(), {}
-    for item in items:
+    for item in economy_items:
         for event in preorder(item) if "events_by_id" in item else ():
             if event.get("choice") == "TransferFactory_Transfer":
                 transfer = event["choice_argument"]["transfer"]

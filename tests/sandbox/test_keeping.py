@@ -9,11 +9,11 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.world.parties import Right, User
 from ledgerframes.sandbox.world.templates import LOCKED_COIN
 from ledgerframes.sandbox.world_file import WorldFileError, load, save
 from tests.hostile.generate import generate_hostile
-from tests.sandbox.asking import ask, party_of
+from tests.sandbox.asking import ask
+from tests.sandbox.commanding import IOU, USERS, Desk, assign, create, created, iou, refusal, unassign
 from tests.sandbox.dars import dar
 
 
@@ -21,7 +21,8 @@ def state(world):
     """All that a world shows, and what it goes on with."""
     users = [world.accounts[user_id] for user_id in sorted(world.accounts)]
     chance = None if world.simulation is None else world.simulation.rng.getstate()
-    return world.ledger_updates, sorted(world.contracts.active), users, world.packages, chance
+    locked = sorted(one.contract_id for one in world.contracts.of(LOCKED_COIN))
+    return world.updates, world.ledger_updates, sorted(world.contracts.active), locked, users, world.packages, chance
 
 
 @pytest.mark.parametrize(
@@ -39,105 +40,37 @@ def test_a_kept_world_and_another_of_its_seed_are_the_same_and_go_on_alike(tmp_p
     for one in (world, again, kept):
         one.advance(150)
 
-    assert kept.updates == again.updates == world.updates
     assert state(kept) == state(again) == state(world)
 
 
-def test_what_was_locked_is_still_locked(tmp_path):
-    world = generate(7, 600)
-    save(world, tmp_path / "world.json")
-
-    kept = load(tmp_path / "world.json")
-
-    locked = kept.contracts.of(LOCKED_COIN)
-    assert [one.contract_id for one in locked] == [one.contract_id for one in world.contracts.of(LOCKED_COIN)]
-    assert all(one.template is LOCKED_COIN for one in locked)
-
-
-def test_a_loaded_sandbox_answers_byte_for_byte(tmp_path):
-    file = tmp_path / "world.json"
-    with start(updates=300) as first:
-        first.advance(updates=20)
-        first.world.accounts["nora"] = User("nora", rights=frozenset({Right("ParticipantAdmin")}))
-        ask(
-            f"{first.ledger_url}/v2/packages",
-            dar(),
-            token=first.token("nora"),
-            headers={"Content-Type": "application/octet-stream"},
-        )
-        first.save(file)
-        expected = answers(first)
-        with start(load=file) as second:
-            assert answers(second) == expected
-            assert second.packages == first.packages
-            assert second.packages
-
-
-def answers(sandbox):
-    """What every reading route says, to a user whom a test may have made."""
-    token, party = sandbox.token("nora"), party_of(sandbox, "alice")
-    at = {"migration_id": 2, "record_time": "2030-01-01T00:00:00Z", "record_time_match": "at_or_before"}
-    update = next(sandbox.world.items())["update_id"]
-    anyone = {"filtersForAnyParty": {}}
-    either = {"updateFormat": {"includeTransactions": {"eventFormat": anyone}, "includeReassignments": anyone}}
-    alice, operator = sandbox.token("alice"), sandbox.token("validator_operator")
-    asked = [
-        ask(f"{sandbox.scan_url}/v2/updates", {"page_size": 1_000}),
-        ask(f"{sandbox.scan_url}/v0/admin/validator/licenses"),
-        ask(f"{sandbox.scan_url}/v0/ans-rules", {}),
-        ask(f"{sandbox.registry_url}/registry/metadata/v1/instruments"),
-        ask(f"{sandbox.ledger_url}/v2/users?pageSize=1000", token=token),
-        ask(f"{sandbox.ledger_url}/v2/updates/update-by-id", {"updateId": update, **either}, token=operator),
-        ask(f"{sandbox.validator_url}/v0/scan-proxy/holdings/summary", {**at, "owner_party_ids": [party]}, token=token),
-        ask(f"{sandbox.validator_url}/v0/wallet/transfer-offers", token=alice),
-        ask(f"{sandbox.validator_url}/v0/entry/all", token=alice),
-    ]
-    assert {one.status for one in asked} == {200}
-    return [one.body for one in asked]
-
-
-def submit(sandbox, path, body):
-    return ask(f"{sandbox.ledger_url}/v2/{path}", body, token=sandbox.token("alice"))
-
-
-def issue(sandbox, command_id):
-    """Let alice issue an IOU."""
-    alice = party_of(sandbox, "alice")
-    terms = {"issuer": alice, "owner": alice, "currency": "USD", "amount": "7.5", "observers": [], "reference": None}
-    create = {"CreateCommand": {"templateId": "#iou-app:Iou:Iou", "createArguments": terms}}
-    body = {"commands": [create], "commandId": command_id, "actAs": [alice], "submissionId": command_id}
-    return submit(sandbox, "commands/submit-and-wait-for-transaction-tree", body)
-
-
-def move(sandbox, command_id, variant, value):
-    commands = [{"command": {variant: {"value": value}}}]
-    who = {"submitter": party_of(sandbox, "alice"), "commandId": command_id, "submissionId": command_id}
-    body = {"reassignmentCommands": {"commands": commands, **who}}
-    return submit(sandbox, "commands/submit-and-wait-for-reassignment", body)
-
-
-def test_what_commands_did_is_kept_and_commands_go_on_alike(tmp_path):
+def test_what_was_asked_of_a_ledger_is_kept_and_it_goes_on_alike(tmp_path):
     file = tmp_path / "world.json"
     with start(updates=100) as first:
-        tree = issue(first, "one").json["transactionTree"]
-        (created,) = (one["CreatedTreeEvent"]["value"] for one in tree["eventsById"].values())
-        source = tree["synchronizerId"]
-        target = next(one for one in first.world.synchronizers if one != source)
-        way = {"source": source, "target": target}
-        assert move(first, "two", "UnassignCommand", {"contractId": created["contractId"], **way}).status == 200
+        desk = Desk(first)
+        (moved,) = created(desk.submit(create(IOU, iou(desk)), commandId="one", submissionId="one"))
+        way = first.world.synchronizers[:2]
+        assert desk.reassign(unassign(moved, *way), commandId="two", submissionId="two").status == 200
         unassigned = json.loads(first.world.ledger_updates[-1].rendered)["event"]["unassign_id"]
-        user = {"user": {"id": "nora"}, "rights": [{"kind": {"ParticipantAdmin": {"value": {}}}}]}
-        admin = first.token("participant_admin")
-        assert ask(f"{first.ledger_url}/v2/users", user, token=admin).status == 200
+        nora = {"user": {"id": "nora"}, "rights": [{"kind": {"ParticipantAdmin": {"value": {}}}}]}
+        assert desk.post(USERS, nora, user="participant_admin").status == 200
+        binary = {"Content-Type": "application/octet-stream"}
+        uploaded = ask(f"{first.ledger_url}/v2/packages", dar(), token=first.token("nora"), headers=binary)
+        assert uploaded.status == 200
+        first.advance(updates=20)
         first.save(file)
         with start(load=file) as second:
-            assert issue(second, "one").json["code"] == "DUPLICATE_COMMAND"
-            assert ask(f"{second.ledger_url}/v2/users", token=second.token("nora")).status == 200
-            for one in (first, second):
-                assert move(one, "three", "AssignCommand", {"reassignmentId": unassigned, **way}).status == 200
-                assert issue(one, "four").status == 200
-                one.advance(updates=50)
+            other = Desk(second)
+            assert second.packages
+            assert refusal(other.submit(create(IOU, iou(other)), commandId="one")) == (409, "DUPLICATE_COMMAND")
+            assert other.post(USERS, None, user="nora").status == 200
+            for one in (desk, other):
+                arrived = one.reassign(assign(unassigned, *way), commandId="three", submissionId="three")
+                made = one.submit(create(IOU, iou(one)), commandId="four", submissionId="four")
+                assert (arrived.status, made.status) == (200, 200)
+                one.sandbox.advance(updates=50)
             assert state(second.world) == state(first.world)
+            pages = [ask(f"{one.scan_url}/v2/updates", {"page_size": 1_000}).body for one in (first, second)]
+            assert pages[0] == pages[1]
 
 
 def test_a_network_is_kept_and_loaded_by_path(tmp_path):

@@ -20,24 +20,8 @@ COIN = "Splice.Amulet:Amulet"
 
 
 @pytest.fixture(scope="module")
-def world(economy):
-    return economy
-
-
-@pytest.fixture(scope="module")
-def items(world):
-    return list(world.items())
-
-
-@pytest.fixture(scope="module")
-def transactions(items):
-    return [item for item in items if "events_by_id" in item]
-
-
-@pytest.fixture(scope="module", params=range(4))
-def another(request):
-    """A smaller one, of several seeds."""
-    return generate(request.param, 2_000)
+def transactions(economy_shown):
+    return [item for item in economy_shown if "events_by_id" in item]
 
 
 def events_of(transactions):
@@ -51,19 +35,19 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others():
     assert first.updates != other.updates
 
 
-def test_updates_stand_in_the_order_of_migration_record_time_and_id(world, items):
-    keys = [update[:3] for update in world.updates]
+def test_updates_stand_in_the_order_of_migration_record_time_and_id(economy, economy_shown):
+    keys = [update[:3] for update in economy.updates]
 
     assert keys == sorted(set(keys))
-    for update, item in zip(world.updates, items, strict=True):
+    for update, item in zip(economy.updates, economy_shown, strict=True):
         inner = item.get("event", item)
         assert inner["migration_id"] == update.migration_id
         assert timestamps.parse(item["record_time"]) == update.record_time
         assert len(item["record_time"]) == len("2025-03-03T09:00:00.000000Z")
 
 
-def test_five_to_fifteen_percent_of_the_updates_share_their_record_time(another):
-    groups = Counter((update.migration_id, update.record_time) for update in another.updates)
+def test_five_to_fifteen_percent_of_the_updates_share_their_record_time(net):
+    groups = Counter((update.migration_id, update.record_time) for update in net.sandbox.world.updates)
     tied = sum(size for size in groups.values() if size > 1)
 
     assert 0.05 <= tied / 2_000 <= 0.15
@@ -83,11 +67,11 @@ def test_event_numbers_are_preorder_and_the_map_is_sorted_as_text(transactions):
     assert sum(size > 10 for size in sizes) > 100
 
 
-def test_reassignments_of_every_sort_occur(another):
+def test_reassignments_of_every_sort_occur(economy_shown):
     seen: dict[str, list[str]] = defaultdict(list)
     repaired, crossing, travels = 0, set(), Counter()
     migration_of: dict[str, int] = {}
-    for item in another.items():
+    for item in economy_shown:
         move = item.get("event")
         if move is None:
             continue
@@ -113,8 +97,8 @@ def test_a_package_upgrade_changes_the_hash_of_the_coin_midway(transactions):
     assert hashes[0] != hashes[-1]
 
 
-def test_times_results_hashes_and_interfaces_vary_as_on_real_servers(world):
-    transactions = [item for item in world.items(private=True) if "events_by_id" in item]
+def test_times_results_hashes_and_interfaces_vary_as_on_real_servers(economy_items):
+    transactions = [item for item in economy_items if "events_by_id" in item]
     early = {timestamps.parse(item["effective_at"]) < timestamps.parse(item["record_time"]) for item in transactions}
     exercised = [event for event in events_of(transactions) if event["event_type"] == "exercised_event"]
     created_at = [one["created_at"] for one in events_of(transactions) if "created_at" in one]
@@ -131,12 +115,12 @@ def test_times_results_hashes_and_interfaces_vary_as_on_real_servers(world):
 
 
 @pytest.mark.skipif(not CAPTURES.is_dir(), reason="the captured responses are not on this machine")
-def test_items_have_the_members_of_captured_ones_in_the_same_order(items):
+def test_items_have_the_members_of_captured_ones_in_the_same_order(economy_shown):
     page, assignment = (
         json.loads((CAPTURES / f"scan-updates-{name}.json").read_text())["response"]["body"]["transactions"]
         for name in ("page", "assignment")
     )
-    shapes = [{shape for item in one for shape in shapes_of(item)} for one in (items, page + assignment)]
+    shapes = [{shape for item in one for shape in shapes_of(item)} for one in (economy_shown, page + assignment)]
 
     assert shapes[0] >= shapes[1]
 
@@ -148,27 +132,27 @@ def shapes_of(item):
     return [tuple(one) for one in (item, *inner)]
 
 
-def test_contracts_are_used_where_they_are_until_they_end_and_their_coin_is_the_ledgers(world):
-    book = replay(world.items(private=True))
+def test_contracts_are_used_where_they_are_until_they_end_and_their_coin_is_the_ledgers(economy, economy_items):
+    book = replay(economy_items)
 
     assert book.contracts == {
-        one.contract_id: (one.synchronizer_id, one.counter) for one in world.contracts.active.values()
+        one.contract_id: (one.synchronizer_id, one.counter) for one in economy.contracts.active.values()
     }
-    assert book.coin == Decimal(world.coins.units) / 10**10
+    assert book.coin == Decimal(economy.coins.units) / 10**10
 
 
-def test_an_update_is_compact_json_of_its_item(world, items):
-    for update, item in zip(world.updates[:50], items, strict=False):
+def test_an_update_is_compact_json_of_its_item(economy, economy_shown):
+    for update, item in zip(economy.updates[:50], economy_shown, strict=False):
         assert json.loads(update.rendered) == item
         assert json.dumps(item, separators=(",", ":"), ensure_ascii=False).encode() == update.rendered
 
 
-def test_a_cursor_is_before_what_comes_strictly_after_it(world):
-    tie = next(a for a, b in itertools.pairwise(world.updates) if a[:2] == b[:2])
-    after_tie = world.position(tie[:2])
+def test_a_cursor_is_before_what_comes_strictly_after_it(economy):
+    tie = next(a for a, b in itertools.pairwise(economy.updates) if a[:2] == b[:2])
+    after_tie = economy.position(tie[:2])
 
-    assert world.updates[after_tie - 1][:2] == tie[:2] < world.updates[after_tie][:2]
-    assert world.position((99, 0)) == len(world.updates)
+    assert economy.updates[after_tie - 1][:2] == tie[:2] < economy.updates[after_tie][:2]
+    assert economy.position((99, 0)) == len(economy.updates)
 
 
 def test_an_update_recorded_late_takes_its_place_in_the_order():

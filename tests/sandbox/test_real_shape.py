@@ -74,8 +74,8 @@ def real():
 
 
 @pytest.fixture(scope="module")
-def made(economy):
-    return [item for item in economy.items() if "events_by_id" in item]
+def made(economy_shown):
+    return [item for item in economy_shown if "events_by_id" in item]
 
 
 def test_transactions_are_as_large_as_on_the_network(made, real):

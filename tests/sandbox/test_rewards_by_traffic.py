@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from decimal import Decimal
 
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
 from tests.economics.books import steps
 from tests.sandbox.economy_books import REWARD, Books, by_traffic, entity_of, preorder, round_number, rounded
@@ -51,27 +49,19 @@ class Coupons:
 
 
 @pytest.fixture(scope="module")
-def world():
-    with start(seed=5, days=1, reward_version="switch") as handle:
-        return handle.world
+def coupons(day_items):
+    return Coupons(day_items)
 
 
-@pytest.fixture(scope="module")
-def items(world):
-    return [json.loads(update.rendered) for update in world.ledger_updates]
-
-
-@pytest.fixture(scope="module")
-def coupons(items):
-    return Coupons(items)
-
-
-def test_one_range_has_both_kinds_and_the_books_balance(world, items, coupons):
-    assert Books().read(items).supply * 10**10 == world.coins.units
+def test_one_range_has_both_kinds_and_the_books_balance(day, day_items, coupons):
+    books = Books().read(day_items)
+    assert books.supply * 10**10 == day.coins.units
+    assert {charged for charged, _ in books.transfers} == {True, False}
+    assert set(books.outcomes.values()) == {"claimed", "expired"}
 
     kinds = Counter(
         (entity_of(event), by_traffic(coupons.opened[round_number(event["create_arguments"])]))
-        for item in items
+        for item in day_items
         if "events_by_id" in item
         for event in preorder(item)
         if event["event_type"] == "created_event" and entity_of(event) in (V1, REWARD)
