@@ -146,20 +146,16 @@ def test_a_refused_change_may_be_tried_again_under_its_id(desk, places):
         (lambda d, p: unassign(d.iou(), p[1], p[2]), (400, "INVALID_PRESCRIBED_SYNCHRONIZER_ID")),
         (lambda d, p: unassign(d.iou(), p[0], p[0]), (400, "INVALID_ARGUMENT")),
         (lambda d, p: unassign(d.iou(), p[0], "nowhere::1220"), (400, "NOT_CONNECTED_TO_SYNCHRONIZER")),
-        (lambda d, p: unassign(d.iou(), "nowhere::1220", p[0]), (400, "NOT_CONNECTED_TO_SYNCHRONIZER")),
         (lambda d, p: unassign(sent_off(d, p)[0], p[0], p[1]), (409, "CONTRACT_BEING_REASSIGNED")),
         (lambda _d, p: assign("00ab", p[0], p[1]), (404, "REASSIGNMENT_NOT_FOUND")),
-        (lambda d, p: assign(sent_off(d, p)[1], p[1], p[0]), (400, "REASSIGNMENT_MISMATCH")),
         (lambda d, p: assign(sent_off(d, p)[1], p[0], p[2]), (400, "REASSIGNMENT_MISMATCH")),
-        (lambda d, p: assign(sent_off(d, p)[1], p[1], p[1]), (400, "INVALID_ARGUMENT")),
         (lambda d, p: assign(completed(d, p), p[0], p[1]), (409, "REASSIGNMENT_ALREADY_COMPLETED")),
         (lambda d, p: unassign(archived(d), p[0], p[1]), (404, "CONTRACT_NOT_ACTIVE")),
         (lambda _d, _p: {"command": {"Empty": {}}}, (400, "INVALID_ARGUMENT")),
     ],
     ids=[
         "unknown contract", "another party's contract", "wrong source", "same source and target", "unknown target",
-        "unknown source", "under way", "unknown id", "ways exchanged", "other target", "assign to its own source",
-        "completed", "archived", "empty command",
+        "under way", "unknown id", "other target", "completed", "archived", "empty command",
     ],
 )  # fmt: skip
 def test_what_is_out_of_turn_is_refused_and_changes_nothing(desk, places, refuse, expected):
@@ -209,16 +205,11 @@ def test_commands_of_two_kinds_are_not_one_reassignment(desk, places):
     "change",
     [
         {"commands": []},
-        {"commands": None},
         {"commands": [{"command": {"MoveCommand": {"value": {}}}}]},
         {"commands": [{"command": {"UnassignCommand": {"value": {"contractId": "00"}}}}]},
-        {"commands": [{"command": {"UnassignCommand": {}}}]},
-        {"commandId": None},
-        {"commandId": ""},
         {"commandId": "é"},
         {"commandId": "x" * 256},
         {"submitter": "a#b"},
-        {"workflowId": 7},
         {"userId": "a b"},
     ],
     ids=str,
@@ -229,40 +220,36 @@ def test_a_body_that_cannot_be_read_is_refused_in_plain_text(desk, places, chang
     assert (answer.status, answer.content_type) == (400, "text/plain; charset=utf-8")
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"{}", b'{"reassignmentCommands": null}'])
+@pytest.mark.parametrize("body", [b"{", b"{}"])
 def test_a_body_that_is_no_submission_is_refused_in_plain_text(desk, body):
     assert desk.post(REASSIGN, body).status == 400
 
 
-@pytest.mark.parametrize(
-    ("user", "members", "status"),
-    [
-        ("alice", {"userId": "alice"}, 200),
-        ("alice", {"userId": ""}, 200),
-        ("alice", {"userId": "bob"}, 403),
-        ("mallory", {}, 403),
-        ("participant_admin", {}, 403),
-        ("validator_operator", {}, 403),
-    ],
-    ids=["own user", "no user", "another user", "deactivated", "admin without rights", "reader of everything"],
-)
-def test_only_who_may_act_as_the_submitter_submits(desk, places, user, members, status):
+def test_only_who_may_act_as_the_submitter_submits(desk, places):
     contract_id = desk.iou()
-    body = {"commandId": f"rights-{contract_id[-20:]}", "submitter": desk.party("alice"), **members}
-    body["commands"] = [unassign(contract_id, places[0], places[1])]
+    asked = [
+        ("alice", "bob", 403), ("mallory", None, 403), ("participant_admin", None, 403),
+        ("validator_operator", None, 403), ("alice", "alice", 200),
+    ]  # fmt: skip
+    for user, named, status in asked:
+        body = {"commandId": f"rights-{contract_id[-20:]}", "submitter": desk.party("alice"), "userId": named}
+        body["commands"] = [unassign(contract_id, places[0], places[1])]
 
-    assert desk.post(REASSIGN, {"reassignmentCommands": body}, user=user).status == status
+        assert desk.post(REASSIGN, {"reassignmentCommands": body}, user=user).status == status, (user, named)
 
 
-def test_a_command_may_complete_what_the_ledger_began_and_it_lives_on():
-    with start(seed=11, updates=600) as sandbox:
+def test_commands_may_complete_what_the_ledger_began_and_it_lives_on_without_touching_what_they_made():
+    with start(seed=11, updates=400) as sandbox:
         desk, world = Desk(sandbox), sandbox.world
         for half in list(world.contracts.open.values()):
             user = half.submitter.partition("::")[0]
             if half.source != half.target and not world.accounts.get(user).deactivated:
                 answer = desk.reassign(assign(half.unassign_id, half.source, half.target), user=user)
                 assert answer.status == 200, answer.body
-        sandbox.advance(updates=1_000)
+        made = [desk.iou(amount="3"), desk.coin()]
+        sandbox.advance(updates=600)
+        assert all(one in world.contracts.active for one in made)
+        assert world.updates == sorted(world.updates)
         arrivals = [one["event"]["unassign_id"] for one in world.items() if "created_event" in one.get("event", {})]
 
     assert len(arrivals) == len(set(arrivals))

@@ -123,15 +123,11 @@ def test_references_by_package_name_and_by_package_id_name_the_same_template(des
     ("command", "expected"),
     [
         (lambda d: create("#iou-app:Iou:Nothing", iou(d)), (404, "TEMPLATES_OR_INTERFACES_NOT_FOUND")),
-        (lambda d: create("#nothing:Iou:Iou", iou(d)), (404, "TEMPLATES_OR_INTERFACES_NOT_FOUND")),
         (lambda d: create(f"{'0f' * 32}:Iou:Iou", iou(d)), (404, "TEMPLATES_OR_INTERFACES_NOT_FOUND")),
         (lambda d: create("Iou", iou(d)), (400, "INVALID_ARGUMENT")),
         (lambda _: create(IOU, {}), (400, "COMMAND_PREPROCESSING_FAILED")),
-        (lambda _: create(IOU, []), (400, "COMMAND_PREPROCESSING_FAILED")),
         (lambda d: create(IOU, iou(d, amount="x")), (400, "COMMAND_PREPROCESSING_FAILED")),
         (lambda d: create(IOU, iou(d, amount="1.00000000001")), (400, "COMMAND_PREPROCESSING_FAILED")),
-        (lambda d: create(IOU, iou(d, amount=None)), (400, "COMMAND_PREPROCESSING_FAILED")),
-        (lambda d: create(IOU, iou(d, amount=True)), (400, "COMMAND_PREPROCESSING_FAILED")),
         (lambda d: create(IOU, iou(d, more=1)), (400, "COMMAND_PREPROCESSING_FAILED")),
         (lambda d: create(IOU, iou(d, amount="0.0")), (400, "UNHANDLED_EXCEPTION")),
         (lambda d: create(IOU, iou(d, issuer=d.party("bob"))), (400, "DAML_AUTHORIZATION_ERROR")),
@@ -139,7 +135,6 @@ def test_references_by_package_name_and_by_package_id_name_the_same_template(des
         (lambda _: exercise(IOU, "00ab", "Archive"), (404, "CONTRACT_NOT_FOUND")),
         (lambda d: exercise(IOU, d.iou(issuer="bob", owner="bob"), "Archive"), (404, "CONTRACT_NOT_FOUND")),
         (lambda d: exercise(IOU, d.iou(issuer="bob"), "Archive"), (400, "DAML_AUTHORIZATION_ERROR")),
-        (lambda d: exercise(IOU, d.iou(owner="bob"), "Iou_Settle"), (400, "DAML_AUTHORIZATION_ERROR")),
         (lambda d: exercise(COIN, d.iou(), "Archive"), (400, "WRONGLY_TYPED_CONTRACT")),
         (lambda d: exercise(IOU, d.iou(), "Iou_Dance"), (400, "COMMAND_PREPROCESSING_FAILED")),
         (lambda d: exercise(IOU, d.iou(), "Iou_Transfer"), (400, "COMMAND_PREPROCESSING_FAILED")),
@@ -147,10 +142,10 @@ def test_references_by_package_name_and_by_package_id_name_the_same_template(des
         (lambda d: exercise(IOU, on_its_way(d), "Archive"), (409, "CONTRACT_BEING_REASSIGNED")),
     ],
     ids=[
-        "unknown template", "unknown package", "unknown package id", "no reference", "arguments missing", "a list",
-        "no decimal", "too many digits", "null amount", "boolean amount", "unknown argument", "rule broken",
-        "signatory missing", "coin out of nothing", "unknown contract", "unseen contract", "observer archives",
-        "issuer settles", "other template", "unknown choice", "choice argument missing", "choice refuses", "in flight",
+        "unknown template", "unknown package", "no reference", "arguments missing", "no decimal", "too many digits",
+        "unknown argument", "rule broken", "signatory missing", "coin out of nothing", "unknown contract",
+        "unseen contract", "observer archives", "other template", "unknown choice", "choice argument missing",
+        "choice refuses", "in flight",
     ],
 )  # fmt: skip
 def test_what_the_rules_forbid_is_refused_and_changes_nothing(desk, command, expected):
@@ -174,12 +169,9 @@ def on_its_way(desk):
     "change",
     [
         {"commands": []},
-        {"commands": [{}]},
         {"commands": [{"DanceCommand": {}}]},
         {"commands": [{"CreateCommand": {"templateId": IOU}}]},
-        {"commands": [{"CreateCommand": 7}]},
         {"commandId": None},
-        {"actAs": []},
         {"actAs": ["a#b"]},
         {"commands": [{"ExerciseByKeyCommand": {"templateId": IOU}}]},
     ],
@@ -192,36 +184,18 @@ def test_a_batch_that_cannot_be_read_is_refused_in_plain_text(desk, change):
     assert (answer.status, answer.content_type) == (400, "text/plain; charset=utf-8")
 
 
-@pytest.mark.parametrize(
-    ("user", "members"),
-    [
-        ("alice", {"actAs": ["bob"]}),
-        ("alice", {"actAs": ["alice", "bob"]}),
-        ("alice", {"readAs": ["bob"]}),
-        ("alice", {"userId": "bob"}),
-        ("mallory", {"actAs": ["mallory"]}),
-        ("validator_operator", {}),
-    ],
-    ids=["as another", "as another too", "reads another's", "as another user", "deactivated", "reads everything"],
-)
-def test_only_who_may_act_and_read_submits(desk, user, members):
-    named = {name: [desk.party(one) for one in value] for name, value in members.items() if name != "userId"}
-    body = {"commands": [create(IOU, iou(desk))], "commandId": "c", "actAs": [desk.party("alice")]}
+def test_only_who_may_act_and_read_submits(desk):
+    asked = [
+        ("alice", {"actAs": ["alice", "bob"]}), ("alice", {"readAs": ["bob"]}), ("alice", {"userId": "bob"}),
+        ("mallory", {"actAs": ["mallory"]}), ("validator_operator", {}),
+    ]  # fmt: skip
+    for user, members in asked:
+        named = {name: [desk.party(one) for one in value] for name, value in members.items() if name != "userId"}
+        body = {"commands": [create(IOU, iou(desk))], "commandId": "c", "actAs": [desk.party("alice")]}
 
-    answer = desk.post(TREE, {**body, **members, **named}, user=user)
+        answer = desk.post(TREE, {**body, **members, **named}, user=user)
 
-    assert (answer.status, answer.json["grpcCodeValue"]) == (403, 7)
-
-
-def test_the_same_change_is_carried_out_once(desk):
-    command_id = f"once-{next(desk.numbers)}"
-    first = desk.submit(create(IOU, iou(desk)), commandId=command_id)
-    desk.iou()
-    again = desk.submit(create(IOU, iou(desk)), commandId=command_id)
-    other = desk.submit(create(IOU, iou(desk)), commandId=f"{command_id}x")
-
-    assert (first.status, other.status) == (200, 200)
-    assert refusal(again) == (409, "DUPLICATE_COMMAND")
+        assert (answer.status, answer.json["grpcCodeValue"]) == (403, 7), (user, members)
 
 
 def test_a_batch_runs_where_its_contracts_are(desk):
@@ -240,16 +214,6 @@ def test_a_batch_runs_where_its_contracts_are(desk):
     assert refusal(wrong) == refusal(both) == (400, "INVALID_PRESCRIBED_SYNCHRONIZER_ID")
     assert refusal(unknown) == (400, "NOT_CONNECTED_TO_SYNCHRONIZER")
     assert here != there
-
-
-def test_the_ledger_lives_on_after_commands_without_touching_what_they_made():
-    with start(seed=5, updates=400) as sandbox:
-        desk = Desk(sandbox)
-        made = [desk.iou(amount="3"), desk.coin()]
-        sandbox.advance(updates=2_000)
-
-        assert all(one in sandbox.world.contracts.active for one in made)
-        assert sandbox.world.updates == sorted(sandbox.world.updates)
 
 
 @pytest.mark.parametrize(
