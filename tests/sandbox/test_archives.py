@@ -38,9 +38,7 @@ def test_lines_may_end_in_any_of_the_three_ways_and_sections_behind_the_first_me
 
 
 SPOILT = {
-    "nothing": (lambda: b"", "not a zip"),
     "no zip": (lambda: b"nonsense" * 100, "not a zip"),
-    "cut off": (lambda: dar()[:-30], "not a zip"),
     "changed inside": (lambda: dar(method=zipfile.ZIP_STORED).replace(b"main package", b"Main package"), "CRC"),
     "no manifest": (lambda: dar(said=b""), "no item named 'META-INF"),
     "no main package": (lambda: dar(said=manifest(main=None)), "Main-Dalf"),

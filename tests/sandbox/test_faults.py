@@ -60,8 +60,6 @@ def ask(served: Served, path: str = "/updates", body: bytes = b"{}") -> tuple[in
     [
         ("403", 403, "text/plain", "RBAC: access denied"),
         ("429", 429, "text/plain", "too many requests"),
-        ("429-seconds", 429, "text/plain", "too many requests"),
-        ("429-date", 429, "text/plain", "too many requests"),
         ("500", 500, "application/json", "error"),
         ("502", 502, "text/html", "Bad Gateway"),
         ("503", 503, "text/plain", "upstream"),
@@ -124,13 +122,7 @@ def test_a_wrong_content_type_carries_the_right_body(served):
 
 
 def test_a_sequence_hits_the_requests_in_turn_and_then_stops(served):
-    served.faults = Faults(
-        sequence=(
-            "ok",
-            "429",
-            "503",
-        )
-    )
+    served.faults = Faults(sequence=("ok", "429", "503"))
     assert [ask(served)[0] for _ in range(5)] == [200, 429, 503, 200, 200]
 
 
@@ -163,12 +155,10 @@ def test_the_short_form_is_read():
     ("make", "says"),
     [
         pytest.param(lambda: Faults({"418": 0.1}), "unknown fault '418'", id="unknown kind"),
-        pytest.param(lambda: Faults(sequence=("okay",)), "unknown fault 'okay'", id="unknown in a script"),
         pytest.param(lambda: Faults({"429": 0.7, "500": 0.7}), "at most 1", id="more than certain"),
         pytest.param(lambda: Faults({"429": -0.1}), "at most 1", id="negative"),
         pytest.param(lambda: Faults.parse("latency:0.5"), "latency:80ms", id="no unit"),
         pytest.param(lambda: Faults.parse("429"), "KIND:PROBABILITY", id="no value"),
-        pytest.param(lambda: Faults.parse("latency:xms"), "latency:xms", id="no number"),
     ],
 )
 def test_what_cannot_be_is_refused(make, says):

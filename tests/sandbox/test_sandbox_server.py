@@ -46,7 +46,7 @@ def test_a_replica_serves_the_same_world_elsewhere(sandbox):
         assert page(other) == page(sandbox)[:50]
 
 
-def test_faults_come_and_go_while_it_runs():
+def test_faults_come_and_go_while_it_runs_and_once_stopped_it_answers_no_more():
     with start(updates=5, faults=Faults({"503": 1.0})) as sandbox:
         with pytest.raises(urllib.error.HTTPError, match="503") as raised:
             page(sandbox)
@@ -55,13 +55,7 @@ def test_faults_come_and_go_while_it_runs():
         sandbox.faults = None
         assert len(page(sandbox)) == 5
         assert sandbox.faults is None
-
-
-def test_a_stopped_sandbox_answers_no_more_and_can_be_stopped_again():
-    sandbox = start(updates=5)
-    sandbox.stop()
-    sandbox.stop()
-
+        sandbox.stop()
     with pytest.raises(urllib.error.URLError):
         page(sandbox)
 

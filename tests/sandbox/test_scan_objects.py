@@ -19,7 +19,7 @@ ALL = {"start_record_time": "1970-01-01T00:00:00Z", "end_record_time": "2100-01-
 
 @pytest.fixture(scope="module")
 def sandbox():
-    with start(updates=2_000, migrations=1) as running:
+    with start(updates=800, migrations=1) as running:
         yield running
 
 

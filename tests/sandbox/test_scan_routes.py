@@ -15,8 +15,6 @@ from tests.rigs.servers import replica, started
 from tests.sandbox import asking
 
 INTERNAL = "/v0/internal/reward-accounting-process/rounds/earliest-available"
-#: Python reads all of them as numbers, servers none.
-ODD = ["1_0", "٣", " 5", "5 ", "1e3", "0x10", "1.0"]
 
 
 @pytest.fixture
@@ -71,13 +69,11 @@ def test_a_higher_migration_counts_as_later_whatever_its_time(sandbox, items):
     ("spell", "inclusive"),
     [
         (lambda text: text.replace("Z", "000Z"), False),
-        (lambda text: text.replace("Z", "+00:00"), False),
         (lambda text: text.replace("Z", "999999Z"), False),
         (lambda text: timestamps.exact(timestamps.parse(text) - 1).replace("Z", "999Z"), True),
-        (lambda text: text[:19] + "Z", True),
         (lambda text: text[:16] + "Z", True),
     ],
-    ids=["nanoseconds", "offset", "finer than the item", "finer, before it", "whole second", "whole minute"],
+    ids=["nanoseconds", "finer than the item", "finer, before it", "whole minute"],
 )
 def test_the_cursor_time_may_be_spelled_with_any_number_of_digits(sandbox, items, spell, inclusive):
     place = next(n for n, item in enumerate(items) if n > 500 and item["record_time"][-4:-1] != "000")
@@ -91,41 +87,21 @@ def test_the_cursor_time_may_be_spelled_with_any_number_of_digits(sandbox, items
 @pytest.mark.parametrize(
     "body",
     [
-        b"",
         b"{",
-        b"[]",
-        b"\xff",
         {},
         {"page_size": 0},
-        {"page_size": -1},
-        {"page_size": "10"},
-        {"page_size": 1.5},
-        {"page_size": True},
-        {"page_size": None},
         {"page_size": 2**31},
-        {"page_size": 5, "after": []},
         {"page_size": 5, "after": {"after_migration_id": 0}},
-        {"page_size": 5, "after": {"after_record_time": "2025-03-03T09:00:00Z"}},
-        {"page_size": 5, "after": {"after_migration_id": "0", "after_record_time": "2025-03-03T09:00:00Z"}},
         {"page_size": 5, "after": {"after_migration_id": 2**63, "after_record_time": "2025-03-03T09:00:00Z"}},
-        {"page_size": 5, "after": {"after_migration_id": 0, "after_record_time": 5}},
-        {"page_size": 5, "after": {"after_migration_id": 0, "after_record_time": "yesterday"}},
         {"page_size": 5, "after": {"after_migration_id": 0, "after_record_time": "2025-02-30T09:00:00Z"}},
         {"page_size": 5, "after": {"after_migration_id": 0, "after_record_time": "2025-03-03T09:00:00"}},
         {"page_size": 5, "after": {"after_migration_id": 0, "after_record_time": "0001-01-01T00:00:00+01:00"}},
         {"page_size": 5, "daml_value_encoding": "xml"},
-        {"page_size": 5, "daml_value_encoding": []},
     ],
     ids=lambda body: ascii(body)[:90],
 )
 def test_a_malformed_request_for_a_page_is_refused(sandbox, body):
     assert refusal(sandbox, "/v2/updates", body)[0] == 400
-
-
-def test_a_page_token_of_the_objects_that_is_not_text_is_refused(sandbox):
-    times = {"start_record_time": "2000-01-01T00:00:00Z", "end_record_time": "2100-01-01T00:00:00Z"}
-    body = {**times, "page_size": 10, "next_page_token": 5}
-    assert refusal(sandbox, "/v0/history/bulk/updates", body)[0] == 400
 
 
 def test_a_page_above_the_maximum_is_refused_with_the_maximum_in_the_message(sandbox):
@@ -134,15 +110,6 @@ def test_a_page_above_the_maximum_is_refused_with_the_maximum_in_the_message(san
         assert refusal(smaller, "/v2/updates", {"page_size": 51}) == (400, "Exceeded limit maximum (51 > 50).")
         assert len(updates(smaller, page_size=50)) == 50
         assert len(updates(sandbox, page_size=1_000)) == 1_000
-
-
-def test_only_the_real_name_of_the_value_encoding_has_an_effect(sandbox, items):
-    compact = updates(sandbox, page_size=20)
-    ignored = updates(sandbox, page_size=20, contract_value_encoding="protobuf_json")
-    carrying = updates(sandbox, page_size=20, daml_value_encoding="protobuf_json")
-
-    assert compact == ignored == items[:20]
-    assert carrying != compact
 
 
 def untyped(value):
@@ -171,7 +138,8 @@ def test_type_carrying_values_say_their_type_and_lose_nothing(sandbox, items):
     carrying = updates(sandbox, page_size=400, daml_value_encoding="protobuf_json")
     text = json.dumps(carrying)
 
-    assert compacted(carrying) == items[:400]
+    assert compacted(carrying) == items[:400] != carrying
+    assert updates(sandbox, page_size=20, contract_value_encoding="protobuf_json") == items[:20]
     assert all(f'"{kind}":' in text for kind in ("record", "list", "party", "contractId", "numeric", "optional"))
 
 
@@ -198,21 +166,15 @@ def test_the_v1_look_up_gives_a_transaction_its_offset_and_its_events_in_no_orde
         assert list(found[kind]) != list(item[kind])
 
 
-def test_the_v1_look_up_takes_the_value_encoding_from_the_query(sandbox, items):
+def test_the_v1_look_up_takes_the_value_encoding_from_the_query_and_does_not_find_another_id(sandbox, items):
     path = f"/v1/updates/{items[3]['update_id']}"
 
     carrying = ask(sandbox, f"{path}?daml_value_encoding=protobuf_json")
 
-    assert compacted(carrying) == ask(sandbox, path) == ask(sandbox, f"{path}?contract_value_encoding=protobuf_json")
-    assert carrying != ask(sandbox, path)
+    assert compacted(carrying) == ask(sandbox, f"{path}?contract_value_encoding=protobuf_json") != carrying
     assert refusal(sandbox, f"{path}?daml_value_encoding=xml")[0] == 400
-
-
-def test_an_unknown_update_id_is_not_found(sandbox):
     status, message = refusal(sandbox, "/v1/updates/1220ab")
-
-    assert status == 404
-    assert "1220ab" in message
+    assert (status, "1220ab" in message) == (404, True)
 
 
 def test_a_signed_update_is_found_by_its_hash_with_the_hash_in_it(sandbox, items):
@@ -253,7 +215,7 @@ def license_pages(sandbox, limit):
             return pages
 
 
-@pytest.mark.parametrize("limit", [1, 5, 24, 1_000])
+@pytest.mark.parametrize("limit", [5, 24])
 def test_licenses_are_read_by_following_tokens_each_once(sandbox, limit):
     pages = license_pages(sandbox, limit)
     found = [one for page in pages for one in page["validator_licenses"]]
@@ -263,50 +225,35 @@ def test_licenses_are_read_by_following_tokens_each_once(sandbox, limit):
     assert [one["contract_id"] for one in found] == [one.contract_id for one in newest_first]
     assert len({one["payload"]["validator"] for one in found}) == len(found) == 24
     assert all(one["created_event_blob"] for one in found)
+    created = [timestamps.parse(one["created_at"]) for one in found]
+    assert created != sorted(created, reverse=True)
     if limit < 24:
         assert any(len(page["validator_licenses"]) < limit and page["next_page_token"] for page in pages)
-
-
-def test_newest_first_is_not_by_creation_time_and_the_last_page_can_be_empty(sandbox):
-    found = [one for page in license_pages(sandbox, 1_000) for one in page["validator_licenses"]]
-    created = [timestamps.parse(one["created_at"]) for one in found]
-
-    assert created != sorted(created, reverse=True)
-    assert license_pages(sandbox, 1)[-1]["validator_licenses"] == []
 
 
 @pytest.mark.parametrize(
     "query",
     [
         "limit=0",
-        "limit=-1",
-        "limit=x",
         "limit=1001",
+        "limit=1_0",
         "after=x",
         f"after={2**63}",
-        *(f"limit={quote(one)}" for one in ODD),
     ],
 )
 def test_a_malformed_request_for_licenses_is_refused(sandbox, query):
     assert refusal(sandbox, f"/v0/admin/validator/licenses?{query}")[0] == 400
 
 
-@pytest.mark.parametrize("path", ["/v0/nothing", "", "/", "/v2/updated/", "/v3/updates"])
-def test_an_unknown_route_is_answered_in_plain_text(sandbox, path):
-    answer = asking.ask(sandbox.scan_url + path, {"page_size": 1})
-
-    assert (answer.status, answer.content_type) == (404, "text/plain; charset=utf-8")
-    assert answer.body == b"The requested resource could not be found."
-
-
-@pytest.mark.parametrize(
-    ("path", "method"), [("/v2/updates", "GET"), ("/v0/ans-rules", "GET"), ("/v1/updates/1220", "POST")]
-)
-def test_a_wrong_method_is_answered_in_plain_text(sandbox, path, method):
-    answer = asking.ask(sandbox.scan_url + path, method=method)
-
-    assert (answer.status, answer.content_type) == (405, "text/plain; charset=utf-8")
-    assert b"supported methods" in answer.body
+def test_an_unknown_route_and_a_wrong_method_are_answered_in_plain_text(sandbox):
+    for path in ("/v0/nothing", "/", "/v2/updated/"):
+        answer = asking.ask(sandbox.scan_url + path, {"page_size": 1})
+        assert (answer.status, answer.content_type) == (404, "text/plain; charset=utf-8")
+        assert answer.body == b"The requested resource could not be found."
+    for path, method in (("/v2/updates", "GET"), ("/v1/updates/1220", "POST")):
+        answer = asking.ask(sandbox.scan_url + path, method=method)
+        assert (answer.status, answer.content_type) == (405, "text/plain; charset=utf-8")
+        assert b"supported methods" in answer.body
 
 
 def test_the_newest_pages_of_a_snapshot_have_tokens_of_their_own(sandbox):

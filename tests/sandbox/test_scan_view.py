@@ -12,7 +12,7 @@ from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.templates import TOKEN
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import Desk
-from tests.sandbox.economy_books import Books, entity_of, preorder
+from tests.sandbox.economy_books import entity_of, preorder
 
 IOU = "Iou:Iou"
 PRIVATE = {IOU, "Settlement:Batch", "Splice.Wallet.TransferOffer:TransferOffer", "Harbor.Token:Holding"}
@@ -20,7 +20,7 @@ PRIVATE = {IOU, "Settlement:Batch", "Splice.Wallet.TransferOffer:TransferOffer",
 
 @pytest.fixture(scope="module")
 def net():
-    with lf.sandbox(seed=7, updates=900) as running:
+    with lf.sandbox(seed=7, updates=600) as running:
         yield running
 
 
@@ -56,7 +56,7 @@ def hidden(world):
 def test_the_scan_shows_as_many_updates_as_asked_for_all_with_the_dso(world, shown):
     dso = world.scan_party
 
-    assert len(shown) == 900 < len(world.ledger_updates)
+    assert len(shown) == 600 < len(world.ledger_updates)
     assert all(dso in {*event["signatories"], *event["observers"]} for event in created(shown))
     legs = [item["event"]["created_event"] for item in shown if item.get("event", {}).get("created_event")]
     assert legs
@@ -78,8 +78,7 @@ def test_what_the_scan_shows_of_an_update_is_a_tree_of_its_own(world, shown):
         assert all({**event, "event_id": 0, "child_event_ids": 0} in of_all for event in events)
 
 
-def test_nothing_of_the_coin_is_hidden_and_the_books_of_the_ledger_balance(world, shown):
-    assert Books().read(world.items(private=True)).supply * 10**10 == world.coins.units
+def test_nothing_of_the_coin_is_hidden(world, shown):
     seen = {event["contract_id"] for event in created(shown)}
     every = created(world.items(private=True))
     assert all(one["contract_id"] in seen for one in every if world.scan_party in one["signatories"])
@@ -87,7 +86,7 @@ def test_nothing_of_the_coin_is_hidden_and_the_books_of_the_ledger_balance(world
 
 def test_a_hidden_transaction_is_a_verdict_alone_and_not_found_by_id(net, world):
     update = next(one for one in hidden(world) if b'"events_by_id":' in one.rendered)
-    events = ask(f"{net.sandbox.scan_url}/v0/events", {"page_size": 1_000}).json["events"]
+    events = ask(f"{net.sandbox.scan_url}/v0/events", {"page_size": 500}).json["events"]
     by_id = {item["verdict"]["update_id"]: item for item in events if item["verdict"]}
 
     assert by_id[update.update_id]["update"] is None
