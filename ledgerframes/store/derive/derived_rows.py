@@ -45,10 +45,11 @@ def derived_rows(lake: Lake, name: str) -> tuple[pa.Table, int] | None:
     if name not in DERIVABLE:
         return None
     root = lake.at()
-    return _summed(root) if name == SUMMED else _rows(root, name)
+    lake.continued = {key: change for key, change in lake.continued.items() if key[0] == root.document.number}
+    return _summed(lake, root) if name == SUMMED else _rows(lake, root, name)
 
 
-def _rows(root: Root, name: str) -> tuple[pa.Table, int] | None:
+def _rows(lake: Lake, root: Root, name: str) -> tuple[pa.Table, int] | None:
     needed = [name, *NEEDS.get(name, ())]
     if not all(root.shown(table).exists for table in (*needed, _CARRIED)) or not root.has(HISTORY):
         return None
@@ -59,23 +60,20 @@ def _rows(root: Root, name: str) -> tuple[pa.Table, int] | None:
         return None
     if covered.intervals != merged(root.coverage.common) or any(one.done != own.done for one in progress.values()):
         return None
-    history = HistoryReader(root)
-    rest = [part for part in covered.beyond(own.done) if history.has_rows([part])]
-    # The part that is not final is a minute of the history; if a derive is due, computing the whole is better.
-    parts = [part for interval in rest[:1] for part in history.parts(interval, [()])]
-    if len(rest) > 1 or len(parts) > 1:
+    # The models of the last minute take longer than all the rest, and a state never changes.
+    state = (root.document.number, name)
+    if state not in lake.continued:
+        lake.continued[state] = _continued(root, name, covered.beyond(own.done))
+    change = lake.continued[state]
+    if change is None:
         return None
     table = root.shown(name).table
     schema = pa.schema([pa.field(field.name, field.type) for field in table.schema])
     with damage_named([root.shown(name)]):
         rows = root.shown(name).dataset().to_table(columns=schema.names).cast(schema)
-    unknown = own.unknown
-    if parts:
-        change = _continued(root, history, name, parts[0])
-        unknown += change.unknown
-        others = rows.filter(pc.invert(pc.is_in(rows[table.key[0]], change.keys))) if len(change.keys) else rows
-        new = (part.select(schema.names).cast(schema) for part in (change.rows, change.open))
-        rows = pa.concat_tables([others, *new])
+    others = rows.filter(pc.invert(pc.is_in(rows[table.key[0]], change.keys))) if len(change.keys) else rows
+    new = (part.select(schema.names).cast(schema) for part in (change.rows, change.open))
+    rows, unknown = pa.concat_tables([others, *new]), own.unknown + change.unknown
     return _ordered(rows, name, table.key), unknown
 
 
@@ -88,9 +86,9 @@ def _ordered(rows: pa.Table, name: str, key: Sequence[str]) -> pa.Table:
     return rows.sort_by([(column, "ascending") for column in order]).select(names)
 
 
-def _summed(root: Root) -> tuple[pa.Table, int] | None:
+def _summed(lake: Lake, root: Root) -> tuple[pa.Table, int] | None:
     """The rows of `supply_per_round`, from the kept rows of its inputs; these begin at ledger begin."""
-    below = {name: _rows(root, name) for name in NEEDS[SUMMED]}
+    below = {name: _rows(lake, root, name) for name in NEEDS[SUMMED]}
     there = {name: found for name, found in below.items() if found is not None}
     if len(there) < len(below):
         return None
@@ -98,10 +96,21 @@ def _summed(root: Root) -> tuple[pa.Table, int] | None:
     return rows.sort_by("round"), there["mint_burn"][1]
 
 
-def _continued(root: Root, history: HistoryReader, name: str, part: Interval) -> Change:
-    """The changes of a part of the history to a table, after those to the tables that it needs."""
-    rows = history.rows(part)
+def _continued(root: Root, name: str, beyond: Sequence[Interval]) -> Change | None:
+    """The changes of the part that is not final to a table, after those to the tables that it needs.
+
+    Returns:
+        None if a derive is due, as computing the whole is better then.
+    """
+    history = HistoryReader(root)
+    parts = [part for interval in beyond if history.has_rows([interval]) for part in history.parts(interval, [()])]
+    if len(parts) > 1:
+        return None
     done: dict[str, Change] = {}
+    if not parts:
+        none = root.shown(name).table.schema.empty_table()
+        return Change(none, none)
+    rows = history.rows(parts[0])
 
     def opened(table: str, wanted: pc.Expression) -> pa.Table:
         found = open_rows(root.shown(table), wanted)
