@@ -1,6 +1,7 @@
 """Stores over the sandbox: an empty one, and the truth to hold it against."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -26,6 +27,28 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def store(tmp_path):
+    return lf.open_store(tmp_path / "lake")
+
+
+@pytest.fixture(scope="session")
+def small():
+    """A network of 240 updates in three migrations; read only."""
+    with lf.sandbox(seed=5, updates=240) as network:
+        yield network
+
+
+@pytest.fixture(scope="session")
+def parted(small, tmp_path_factory):
+    """A sound lake of it, of several files per table; to be copied."""
+    store = lf.open_store(tmp_path_factory.mktemp("parted") / "lake")
+    store.sync(small, page_size=40, commit_bytes=60_000, workers=1, tables=["updates", "instruments"], progress=False)
+    return store
+
+
+@pytest.fixture
+def copied(parted, tmp_path):
+    """A copy of it that may be damaged."""
+    shutil.copytree(parted._lake.folder, tmp_path / "lake")
     return lf.open_store(tmp_path / "lake")
 
 

@@ -1,5 +1,6 @@
 """Commits are small at first and grow in a long sync; a size that the caller names stays; partitions keep few files."""
 
+import threading
 from collections import Counter
 from types import SimpleNamespace
 
@@ -61,16 +62,26 @@ def test_commits_by_the_minute_do_not_grow():
     assert set(committed(20, CommitSize(), clock=lambda: next(times))) == {ROWS.nbytes}
 
 
-def test_rows_are_collected_while_one_commit_runs_and_no_more():
-    jobs = ThreadScheduler().background("test")
-    done = []
-    jobs.put(lambda: done.append("first"))
-    jobs.put(_fail)
-    with pytest.raises(lf.errors.StoreError, match="full"):
-        jobs.put(lambda: done.append("third"))
-    assert done == ["first"]
-    with pytest.raises(lf.errors.StoreError, match="full"):
-        jobs.wait()
+def test_jobs_run_in_order_one_at_a_time_and_none_after_one_that_failed():
+    commits, done = ThreadScheduler().background("commit"), []
+    for last in (3, 2):
+        for number in range(last):
+            commits.put(lambda number=number: done.append(number))
+        commits.wait()
+    assert done == [0, 1, 2, 0, 1]
+    begun, go = threading.Event(), threading.Event()
+    commits.put(lambda: begun.set() or go.wait(20))
+    assert begun.wait(20)
+    waiting = threading.Thread(target=commits.put, args=(lambda: {}["disk"],), daemon=True)
+    waiting.start()
+    waiting.join(0.05)
+    assert waiting.is_alive()
+    go.set()
+    waiting.join(20)
+    for call in (lambda: commits.put(lambda: done.append("never")), commits.wait):
+        with pytest.raises(KeyError, match="disk"):
+            call()
+    assert done == [0, 1, 2, 0, 1]
 
 
 class Endless(ThreadScheduler):
@@ -101,10 +112,6 @@ def test_beside_a_large_commit_no_more_is_collected_than_a_first_commit_has():
     committer.finish()
     assert FIRST < committer.history.sizes[2] <= LARGEST
     assert FIRST / 2 < max(beside) <= FIRST
-
-
-def _fail():
-    raise lf.errors.StoreError("the disk is full")
 
 
 def test_rows_are_parted_in_their_order_and_those_of_one_partition_are_not_copied():

@@ -13,14 +13,16 @@ def log_files(store, name):
     return sorted((store._lake.folder / name / "_delta_log").glob("*.json"))
 
 
-@pytest.mark.long
 def test_forgetting_shortens_the_log_and_keeps_the_newest_state(store):
     with lf.sandbox(updates=100) as net:
-        for _ in range(6):
+        for _ in range(4):
             net.sandbox.advance(updates=20)
             store.sync(net)
         before = {name: len(log_files(store, name)) for name in ("events", "updates", "syncs")}
-        first = store.syncs().sync_id[0]
+        first, document = store.syncs().sync_id[0], sorted((store._lake.folder / "_coverage").glob("*.json"))[0]
+        store.compact(forget_before=store.syncs().finished_at.iloc[-2])
+        assert not document.exists()
+        assert len(store.syncs()) == 2
         store.compact(forget_before=pd.Timestamp.now("UTC"))
         for name, count in before.items():
             assert len(log_files(store, name)) < count
@@ -56,7 +58,8 @@ def test_a_reader_of_a_state_that_is_forgotten_meanwhile_gets_its_rows_or_a_stor
         Part.of(root, "events", Window(), allow_partial=False).load(["update_id"])
 
 
-def test_a_sync_without_news_writes_nothing(store, net):
+def test_a_sync_without_news_writes_nothing(store, small):
+    net = small
     store.sync(net)
     files = set(store._lake.folder.rglob("*"))
     report = store.sync(net)

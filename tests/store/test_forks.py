@@ -12,7 +12,8 @@ import ledgerframes as lf
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("call", ["the same store", "another store", "sync"])
-def test_a_store_in_a_forked_child_says_what_to_do(store, net, capfd, call):
+def test_a_store_in_a_forked_child_says_what_to_do(store, small, capfd, call):
+    net = small
     store.sync(net)
     folder = store._lake.url
     child = os.fork()

@@ -11,8 +11,7 @@ from tests.store.conftest import BEGIN, LATE, assert_whole
 
 
 @pytest.mark.long(quick=2)
-@pytest.mark.parametrize("workers", [1, 4, 16])
-@pytest.mark.parametrize("page_size", [20, 1000])
+@pytest.mark.parametrize(("workers", "page_size"), [(4, 20), (1, 1000), (16, 20), (1, 20)])
 def test_a_history_is_kept_whole(store, workers, page_size):
     with lf.sandbox(updates=1500) as net:
         report = store.sync(net, workers=workers, page_size=page_size)
@@ -150,18 +149,21 @@ def test_a_lagging_server_after_a_failover_loses_nothing(store):
         assert_whole(store, net)
 
 
-def test_another_networks_server_is_refused(store, net):
+def test_a_foreign_server_is_refused_alone_and_in_a_list(store, net):
     store.sync(net)
-    with lf.sandbox(seed=99, updates=50) as other, pytest.raises(lf.errors.StoreError, match="not the network"):
-        store.sync(other)
-    assert_whole(store, net)
-
-
-def test_one_foreign_server_in_a_list_is_refused(store, net):
     with lf.sandbox(seed=99, updates=50) as other:
+        with pytest.raises(lf.errors.StoreError, match="not the network"):
+            store.sync(other)
         mixed = lf.connect(scan_url=[net.sandbox.scan_url, other.sandbox.scan_url])
         with pytest.raises(lf.errors.StoreError, match="not the network"):
             store.sync(mixed)
+    assert_whole(store, net)
+
+
+def test_a_page_of_one_item_is_never_taken_for_the_end(store):
+    """Whether more updates share its record time cannot be known."""
+    with simulated(updates=60, silent_cap=1) as net, pytest.raises(lf.errors.PagingError, match="caps them by items"):
+        store.sync(net, workers=1)
 
 
 @pytest.mark.parametrize("now", ["2020-01-01", "2090-01-01"])
@@ -188,6 +190,30 @@ def test_an_empty_ledger_makes_no_store(store):
     assert store.coverage().empty
     with pytest.raises(lf.errors.StoreError, match="has no updates"):
         store.load("updates")
+
+
+def test_a_migration_that_appears_between_two_known_ones_is_read(store):
+    with lf.sandbox(updates=300, migrations=3) as net:
+        world = net.sandbox.world
+        every = list(world.updates)
+        later = [one for one in every if one.migration_id == 2]
+        world.updates[:] = [*(one for one in every if one.migration_id == 0), *later[:5]]
+        store.sync(net)
+        assert set(store.load("updates").migration_id) == {0, 2}
+        world.updates[:] = every
+        store.sync(net)
+        assert_whole(store, net)
+
+
+def test_an_update_id_at_two_places_is_refused():
+    with lf.sandbox(updates=200, migrations=2) as net:
+        updates = net.sandbox.world.updates
+        first, other = updates[3], updates[-1]
+        rendered = other.rendered.replace(other.update_id.encode(), first.update_id.encode())
+        updates[-1] = other._replace(update_id=first.update_id, rendered=rendered)
+        with pytest.raises(lf.errors.PagingError, match="at another cursor") as caught:
+            lf.load_history(net, start=BEGIN, page_size=25)
+        assert str(caught.value).count(first.update_id) == 1
 
 
 def test_a_migration_that_begins_later_is_found(store):

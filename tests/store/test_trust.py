@@ -43,7 +43,7 @@ def test_a_server_that_lags_is_compared_as_far_as_it_goes():
 
 
 CHANGES = {
-    "a payload": (lambda item: _created(item)["create_arguments"].update(note="other"), "/events/"),
+    "a payload": (lambda item: _created(item)["create_arguments"].update(note="<script>"), "/events/"),
     "a time": (lambda item: item.update(effective_at="2020-01-01T00:00:00Z"), "/effective_at"),
     "a party": (lambda item: _created(item)["signatories"].append("x::12"), "/events/"),
 }
@@ -86,15 +86,16 @@ def test_a_change_is_found_and_pointed_at(store, changing, pointer):
         assert difference.what == "differs"
         assert difference.pointer.startswith(pointer)
         assert difference.pointer in str(found)
+        assert "<script>" not in found._repr_html_()
         checked = store.verify(other, sample=None)
         assert [one.update_id for one in checked.differences] == [update.update_id]
         assert store.verify(net, sample=None).agree
 
 
-@pytest.mark.parametrize("changing", SAME.values(), ids=SAME)
-def test_what_honest_servers_differ_in_is_no_difference(changing):
+def test_what_honest_servers_differ_in_is_no_difference():
     with lf.sandbox(updates=200) as net, lf.sandbox(updates=200) as other:
-        change(other.sandbox.world, changing, rank=20)
+        for rank, changing in enumerate(SAME.values(), 5):
+            change(other.sandbox.world, changing, rank)
         assert lf.cross_check(net, other).agree
 
 
@@ -108,12 +109,13 @@ def test_an_update_that_one_side_lacks_is_found(filled):
         assert [(one.update_id, one.what) for one in found.differences] == [(gone.update_id, "only in b")]
 
 
-def test_however_many_updates_are_read_at_once_all_are_compared(filled, net, monkeypatch):
+def test_however_many_updates_are_read_at_once_all_are_compared(parted, small, monkeypatch):
+    filled, net = parted, small
     monkeypatch.setattr("ledgerframes.store.checks.verify._TOGETHER", 7)
     found = filled.verify(net, sample=None, start="2025-03-03T09:10:00Z", end="2025-03-03T09:40:00Z")
     wanted = filled.load("updates", start="2025-03-03T09:10:00Z", end="2025-03-03T09:40:00Z")
     assert found.agree
-    assert found.compared == len(wanted) > 50
+    assert found.compared == len(wanted) > 30
 
 
 @pytest.mark.long
@@ -137,14 +139,6 @@ def test_an_update_in_several_samples_is_counted_once(store, net):
         assert 0 < store.verify(net, sample=sample).compared <= stored
 
 
-def test_markup_in_a_difference_is_escaped():
-    with lf.sandbox(updates=200) as net, lf.sandbox(updates=200) as other:
-        change(other.sandbox.world, lambda item: _created(item)["create_arguments"].update(note="<script>"), rank=9)
-        page = lf.cross_check(net, other)._repr_html_()
-        assert "<script>" not in page
-        assert "script" in page
-
-
 def test_pointers_name_the_first_difference():
     assert first_difference({"a": [1, {"b/c": 2}]}, {"a": [1, {"b/c": 3}]}) == ("/a/1/b~1c", 2, 3)
     assert first_difference({"a": 1}, {"a": 1}) is None
@@ -152,12 +146,12 @@ def test_pointers_name_the_first_difference():
     assert first_difference([1], [1, 2])[0] == "/"
 
 
-def test_a_sound_store_is_sound(filled, net):
-    filled.sync(net, tables=["licenses"])
-    found = filled.check()
+def test_a_sound_store_is_sound(copied, small):
+    copied.sync(small, tables=["licenses"])
+    found = copied.check()
     assert found
     assert found.findings == ()
-    assert found.rows["updates"] == 2000
+    assert found.rows["updates"] == 240
     assert "is sound" in str(found)
     assert json.loads(found.to_json())["sound"] is True
 
@@ -190,21 +184,16 @@ HARMS = {
 
 
 @pytest.mark.parametrize(("name", "harm", "said"), HARMS.values(), ids=HARMS)
-def test_every_harm_is_found(filled, name, harm, said):
-    spoil(filled, name, harm)
-    found = filled.check()
+def test_every_harm_is_found(copied, name, harm, said):
+    spoil(copied, name, harm)
+    found = copied.check()
     assert not found
     assert any(said in one.name for one in found.findings), str(found)
     assert all(one.count and one.example and one.advice for one in found.findings)
 
 
-def test_files_that_are_gone_are_found(filled):
-    next((filled._lake.folder / "events").rglob("*.parquet")).unlink()
-    assert "files that the log names are gone" in str(filled.check())
-
-
-def test_what_a_stopped_sync_left_is_a_note(filled):
-    rows = filled._lake.table("events").refresh()
+def test_what_a_stopped_sync_left_is_a_note(copied):
+    filled, rows = copied, copied._lake.table("events").refresh()
     batch = pa.RecordBatch.from_pylist(
         [rows.handle.to_pyarrow_dataset().head(1).to_pylist()[0] | {"record_time": pd.Timestamp("2099-01-01", tz="UTC"),
          "migration_id": 2, "record_month": "2099-01"}], rows.table.schema.remove_metadata(),

@@ -78,6 +78,18 @@ def test_without_that_an_error_names_the_item(store, value):
             assert broken.update_id in said or "not UTF-8" in said
 
 
+def test_a_load_keeps_the_small_pages_before_a_broken_item():
+    with lf.sandbox(updates=200) as net:
+        whole, world = lf.load_updates(net, start=BEGIN), net.sandbox.world
+        spoil(world, next(place for place in transactions(world) if place > 130), b'"not a time"', "effective_at")
+        part = lf.load_updates(net, start=BEGIN, page_size=20, allow_partial=True)
+        assert not part.attrs["complete"]
+        assert 100 <= len(part) < 160
+        assert part.update_id.tolist() == whole.update_id.tolist()[: len(part)]
+        last = part.record_time.iloc[-1].isoformat(timespec="microseconds").replace("+00:00", "Z")
+        assert part.attrs["cursor"] == [int(part.migration_id.iloc[-1]), last]
+
+
 @pytest.mark.long
 def test_a_page_of_one_unreadable_item_is_read_on(store):
     with lf.sandbox(updates=60, migrations=1) as net:
