@@ -30,24 +30,20 @@ def completed(program, surroundings, tmp_path):
     return ask
 
 
-@pytest.mark.long(quick=5)
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("typed", "words"),
     [
         (("plot", "rew"), ["rewards"]),
         (("load", "holdings"), ["holdings_summary"]),
         (("load", "events", "--columns", "event_id,cho"), ["event_id,choice"]),
-        (("describe", "even"), ["events"]),
         (("derive", "lake", "rewards,min"), ["rewards,mint_burn"]),
         (("rewards", "lake", "--by", "b"), ["beneficiary"]),
         (("export", "lake", "out", "--for", ""), ["bi"]),
-        (("export", "lake", "out", "--format", "x"), ["xlsx"]),
-        (("export", "lake", "out", "--layout", "h"), ["hive"]),
         (("plot", "burn", "lake", "--theme", "d"), ["dark"]),
         (("report", "lake", "--sections", "bu"), ["burn"]),  # codespell:ignore bu
         (("sync", "lake", "--failover", "n"), ["network"]),
         (("sync", "lake", "--tables", "licenses,inst"), ["licenses,instruments"]),
-        (("model", "mint"), ["mint_burn"]),
         (("compute", "vote_"), ["vote_casts"]),
     ],
     ids=" ".join,

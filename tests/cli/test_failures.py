@@ -16,43 +16,26 @@ WRONG = {
         "load history -o lake --scan-url URL --start yesterday",
         "--start 'yesterday' is not a time: write 20",
     ),
-    "no place": ("load history -o lake --scan-url URL --start 1@noon", "--start 'noon' is not a time"),
     "no duration": ("load history -o lake --scan-url URL --last week", "--last 'week' is not valid: give a duration"),
-    "two starts": ("load history -o lake --scan-url URL --last 1h --start 2025-01-01", "both say where to begin"),
     "end before start": ("plan --scan-url URL --start 2025-02-01 --end 2025-01-01", "is not after --start"),
     "no scan": ("load history -o lake", "no scan server is known"),
-    "no scan for a plan": ("plan", "no scan server is known"),
     "no URL": ("migrations --scan-url scan", "--scan-url 'scan' does not start with http"),
     "limit 0": ("load history -o lake --scan-url URL --limit 0", "--limit 0 is not valid: give a whole number"),
-    "rate 0": ("plan --scan-url URL --rate 0", "--rate 0.0; give a number above 0"),
     "no such profile": ("plan --profile nowhere", "no table [profiles.nowhere]"),
     "no such fault": ("sandbox --faults gremlins:0.5", "'gremlins"),
-    "no such release": ("sandbox --release 2.9", "give 'contract', '0.9', '0.7' or '0.5'"),
-    "no rate": ("sandbox --live fast", "50/s"),
     "no world to load": ("sandbox --load gone.db", "there is no file 'gone.db'"),
-    "no world file": ("sandbox --load taken", "'taken' is not a world file"),
     "a length beside a world to load": (
         "sandbox --load gone.db --updates 2000",
         "--updates does not apply together with --load",
     ),
-    "days beside a world to load": ("sandbox --load gone.db --days 90", "--days does not apply together with --load"),
     "days and a length": ("sandbox --days 90 --updates 2000", "--updates does not apply together with --days"),
-    "no day": ("sandbox --days 0", "--days 0 is not valid: give a whole number from 1 to 3650"),
     "nowhere to keep a world": ("sandbox --save taken/world.db", "not a writable folder"),
     "no such model": ("model nosuch", "there is no model 'nosuch'; ledgerframes model lists them"),
     "a party of licenses": ("load licenses -o x.csv --party a::b --scan-url URL", "--party does not apply to licenses"),
     "no party": ("load holdings_summary -o x.csv --scan-url URL", "holdings_summary needs --party"),
-    "no owner": ("load coins -o x.csv --scan-url URL", "coins needs --owner"),
-    "a template of licenses": (
-        "load licenses -o x.csv --template a:B:C --scan-url URL",
-        "--template does not apply to licenses",
-    ),
-    "several tables": ("load history -o x.csv --scan-url URL", "several tables"),
     "columns of several": ("load history -o x --columns a --scan-url URL", "--columns does not apply to history"),
-    "no such column": ("load licenses -o x.csv --columns nonsense --scan-url URL", "no column"),
     "a misspelt table": ("describe license", "did you mean 'licenses'"),
     "unwritable folder": ("load history -o taken/lake --scan-url URL", "not a writable folder"),
-    "unwritable demo folder": ("demo -o taken", "not a writable folder"),
 }
 
 
@@ -79,8 +62,8 @@ def test_wrong_input_is_told_in_one_line(command, scan, tmp_path, line, reason):
 
 @pytest.mark.parametrize(
     "line",
-    ["load history", "load history -o lake --limit many", "plan --limit 3", "sandbox --port 70000", "fetch"],
-    ids=["option missing", "no number", "unknown option", "no port", "unknown command"],
+    ["load history", "load history -o lake --limit many", "plan --limit 3", "fetch"],
+    ids=["option missing", "no number", "unknown option", "unknown command"],
 )
 def test_wrong_usage_ends_with_2(command, line):
     ended = command(*line.split())
@@ -98,7 +81,7 @@ def test_a_program_s_wrong_input_shows_no_traceback(shell):
     assert ended.err.startswith("error: --limit 0")
 
 
-@pytest.mark.parametrize("options", [["--json"], ["--csv"], []])
+@pytest.mark.parametrize("options", [["--json"], []])
 def test_a_full_disk_behind_standard_output_is_told_in_one_line(program, surroundings, tmp_path, options):
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(
@@ -111,7 +94,7 @@ def test_a_full_disk_behind_standard_output_is_told_in_one_line(program, surroun
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("closed", ["0<&-", ">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
 def test_a_closed_stream_is_one_that_nobody_reads(program, surroundings, tmp_path, closed):
     line = f"{shlex.join(program)} tables {closed} | cat"
 
@@ -121,7 +104,7 @@ def test_a_closed_stream_is_one_that_nobody_reads(program, surroundings, tmp_pat
     )  # fmt: skip
 
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.startswith("table ") == (">&-" not in closed.replace("2>&-", ""))
+    assert ended.stdout.startswith("table ") == (closed == "2>&-")
 
 
 def test_a_refused_connection_is_a_failed_request(shell, closed_port):
@@ -145,7 +128,7 @@ def test_an_address_without_the_interface_is_a_failed_request_that_says_so(comma
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("place", ["lake", "new/lake", "there"])
+@pytest.mark.parametrize("place", ["new/lake", "there"])
 def test_a_first_sync_without_a_network_leaves_nothing(command, closed_port, tmp_path, place):
     (tmp_path / "there").mkdir()
     url = f"http://127.0.0.1:{closed_port}/api/scan"

@@ -95,11 +95,10 @@ def test_compact_shows_the_tables(command, lake):
     ("arguments", "message"),
     [
         (["coverage", "nowhere"], "is not a lake yet"),
-        (["sql", "nowhere", "select 1"], "is not a lake yet"),
         (["sync", "lake", "--tables", "update", "--scan-url", "http://127.0.0.1:1"], "did you mean"),
         (["sync", "lake", "--every", "often", "--follow", "--scan-url", "http://127.0.0.1:1"], "--every 'often' is"),
     ],
-    ids=["no lake", "no lake for sql", "table", "every"],
+    ids=["no lake", "table", "every"],
 )
 def test_a_wrong_command_ends_with_two(command, arguments, message):
     done = command(*arguments)
@@ -204,12 +203,11 @@ def test_sync_derives_what_it_is_told_and_later_what_is_there(command, tmp_path)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["derive", "nowhere", "rewards"], "is not a lake yet"),
         (["derive", "LAKE", "reward"], "did you mean 'rewards'"),
         (["derive", "LAKE", "supply"], "ledgerframes supply LAKE"),
         (["sync", "LAKE", "--derive", "supply", "--scan-url", "http://127.0.0.1:1"], "ledgerframes supply LAKE"),
     ],
-    ids=["no lake", "a misspelling", "a table that is not kept", "a sync's"],
+    ids=["a misspelling", "a table that is not kept", "a sync's"],
 )
 def test_a_wrong_derive_is_told_in_one_line(command, lake, arguments, message):
     done = command(*(lake if one == "LAKE" else one for one in arguments))

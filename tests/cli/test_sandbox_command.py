@@ -38,13 +38,15 @@ def serving(surroundings, program):
         process.communicate()
 
 
-def test_it_serves_the_ledger_of_its_seed_and_ends_well_at_an_interrupt(serving):
-    process, said = serving("--port", "0", "--seed", "3", "--updates", "40")
+def test_it_serves_the_ledger_of_its_seed_and_release_and_ends_well_at_an_interrupt(serving):
+    process, said = serving("--port", "0", "--seed", "3", "--updates", "40", "--release", "0.9")
 
     with lf.connect(ledger_url=said["ledger"], token=said["token"]) as net:
         assert len(lf.load_users(net)) > 0
     with lf.connect(scan_url=said["scan"]) as net, lf.sandbox(seed=3, updates=40) as same:
-        assert lf.load_updates(net).update_id.tolist() == lf.load_updates(same).update_id.tolist()
+        served = lf.load_updates(net).update_id.tolist()
+        assert served == lf.load_updates(same).update_id.tolist()
+    assert [asked(f"{said['scan']}/{version}/updates/{served[0]}") for version in ("v1", "v2")] == [404, 200]
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=LATEST)
     assert (process.returncode, out) == (0, "")
@@ -52,10 +54,16 @@ def test_it_serves_the_ledger_of_its_seed_and_ends_well_at_an_interrupt(serving)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux sends a signal to a thread of another process")
-def test_it_ends_at_an_interrupt_that_another_thread_receives(serving):
-    process, _ = serving("--port", "0", "--updates", "5")
+def test_it_has_its_faults_and_its_port_and_ends_at_an_interrupt_that_another_thread_receives(serving, command):
+    process, said = serving("--port", "0", "--updates", "5", "--faults", "429:0.5,latency:1ms")
     assert process.stderr.readline() == "Ctrl-C ends it.\n"
+    assert {asked(said["scan"] + "/v0/admin/validator/licenses") for _ in range(40)} == {200, 429}
+    port = said["registry"].removeprefix("http://127.0.0.1:").partition("/")[0]
+    taken = command("sandbox", "--port", port, "--updates", "0")
+    assert (taken.code, taken.out, "in use" in taken.err) == (2, "", True)
+
     send_to_another_thread(process, signal.SIGINT)
+
     _, err = process.communicate(timeout=LATEST)
     assert (process.returncode, err) == (0, "ended\n")
 
@@ -90,24 +98,6 @@ def test_a_ledger_that_lives_is_kept_at_the_end_and_served_again(serving, tmp_pa
     assert len(kept) >= len(seen) > 40
 
 
-def test_it_serves_as_the_release_that_is_asked_for(serving):
-    _, said = serving("--updates", "5", "--release", "0.9")
-
-    with lf.connect(scan_url=said["scan"]) as net:
-        first = lf.load_updates(net, limit=1, progress=False).update_id[0]
-        assert net.scan.update_by_id(first).item.update_id == first
-    assert asked(f"{said['scan']}/v1/updates/{first}") == 404
-    assert asked(f"{said['scan']}/v2/updates/{first}") == 200
-
-
-def test_it_serves_with_the_faults_that_are_asked_for(serving):
-    _, said = serving("--updates", "5", "--faults", "429:0.5,latency:1ms")
-
-    statuses = {asked(said["scan"] + "/v0/admin/validator/licenses") for _ in range(40)}
-
-    assert statuses == {200, 429}
-
-
 def asked(url: str) -> int:
     """The status of an answer."""
     try:
@@ -116,13 +106,3 @@ def asked(url: str) -> int:
     except urllib.error.HTTPError as error:
         with error:
             return error.code
-
-
-def test_a_taken_port_is_wrong_input(serving, command):
-    _, said = serving("--updates", "0")
-    port = said["registry"].removeprefix("http://127.0.0.1:").partition("/")[0]
-
-    ended = command("sandbox", "--port", port, "--updates", "0")
-
-    assert (ended.code, ended.out) == (2, "")
-    assert "in use" in ended.err

@@ -83,12 +83,9 @@ def test_one_server_of_several_can_be_asked_also_by_a_part_that_can_be_stopped()
     ("arguments", "reason"),
     {
         "a method that changes something": (("DELETE", "/v0/x"), "give 'GET' or 'POST'"),
-        "no method": (([], "/v0/x"), "give 'GET' or 'POST'"),
         "no path": (("GET", ""), "give the path"),
-        "no text": (("GET", 5), "give the path"),
         "a whole URL": (("GET", "https://elsewhere.example/v0/x"), "give the path"),
         "another host": (("GET", "//elsewhere.example/v0/x"), "give the path"),
-        "a step up": (("GET", "/v0/../../x"), "give the path"),
         "a step up in disguise": (("GET", "/v0/%2E%2e/x"), "leave out the steps"),
         "a query": (("GET", "/v0/x?a=1"), "params="),
         "half an escape": (("GET", "/v0/x%2"), "%25"),
@@ -107,7 +104,6 @@ def test_a_wrong_method_or_path_is_refused_unsent(net, arguments, reason):
     ("options", "reason"),
     [
         ({"json": {}}, "no place in a GET"),
-        ({"params": [1]}, "give a dict"),
         ({"params": {5: "x"}}, "give a dict"),
         ({"params": {"x": {}}}, r"params\['x'\]"),
         ({"params": {"x": [1]}}, r"params\['x'\]"),

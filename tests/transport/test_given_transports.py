@@ -52,7 +52,7 @@ def test_what_fails_is_tried_again_and_named():
 
 
 def test_its_answers_are_bounded_too():
-    bomb = gzip.compress(b"\0" * 50_000_000)
+    bomb = gzip.compress(b"\0" * 2_000_000)
 
     def answer(_request):
         return httpx.Response(200, headers={"content-encoding": "gzip"}, stream=httpx.ByteStream(bomb))

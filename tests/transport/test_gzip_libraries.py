@@ -53,7 +53,7 @@ def damaged(packed: bytes, rng: random.Random) -> bytes:
 @pytest.mark.parametrize("packing", PACK)
 def test_both_libraries_read_and_refuse_alike(packing, by):
     rng, outcomes = random.Random(packing), set()
-    for _ in range(200):
+    for _ in range(100):
         plain = b"".join(b'{"k%d":%d}' % (rng.randrange(9), rng.randrange(10**9)) for _ in range(rng.randrange(900)))
         packed = damaged(PACK[packing](plain, rng.randrange(10)), rng)
         cuts = [0, *sorted(rng.randrange(len(packed) + 1) for _ in range(rng.randrange(4))), len(packed)]
@@ -78,10 +78,9 @@ def test_isal_is_taken_if_it_is_there_and_zlib_if_not(monkeypatch):
         http.unzipping.cache_clear()
 
 
-@pytest.mark.parametrize("library", [zlib, isal_zlib], ids=["zlib", "isal"])
-def test_a_bomb_is_given_up_before_it_is_unpacked(library, serve, transport, monkeypatch):
-    monkeypatch.setattr(http, "unzipping", lambda: library)
-    bomb = Reply(body=gzip.compress(b"\0" * 50_000_000, 9), headers=(("Content-Encoding", "gzip"),))
+def test_a_bomb_is_given_up_by_zlib_too_before_it_is_unpacked(serve, transport, monkeypatch):
+    monkeypatch.setattr(http, "unzipping", lambda: zlib)
+    bomb = Reply(body=gzip.compress(b"\0" * 10_000_000, 9), headers=(("Content-Encoding", "gzip"),))
     sender = transport(scan_url=serve(bomb).url, max_answer_bytes=2_000_000, attempts=1)
 
     with pytest.raises(NoAnswerError, match="larger than max_answer_bytes"):

@@ -110,12 +110,6 @@ def test_a_certificate_that_vouches_for_itself_is_refused_until_it_is_given(
     assert own.send(READ.request(), read=bytes).value == b"{}"
 
 
-def test_another_authority_does_not_vouch_for_it(server, transport, clock, tmp_path):
-    (tmp_path / "other").mkdir()
-    other = Authority(tmp_path / "other", "Other authority")
-    assert "ca_file=" in refused(transport, server, clock, ca_file=other.file)
-
-
 def test_a_certificate_for_another_name_is_said(authority, serve, transport, clock):
     server = serve(answer({}), tls=authority.server("scan.example.com"))
     said = refused(transport, server, clock, ca_file=authority.file)
@@ -152,18 +146,12 @@ NO_FILE = {
     "missing": (lambda folder: folder / "no.pem", "cannot be read: No such file"),
     "a folder": (lambda folder: folder, "is a folder"),
     "no PEM": (lambda folder: _written(folder, b"\x30\x82\x01\x00 DER"), "no certificate in PEM form"),
-    "empty": (lambda folder: _written(folder, b""), "no certificate in PEM form"),
-    "a private key": (
-        lambda folder: _written(folder, b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"),
-        "no certificate in PEM form",
-    ),
     "broken PEM": (
         lambda folder: _written(folder, b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"),
         "a broken certificate",
     ),
     "a NUL": (lambda folder: f"{folder}/\0.pem", "cannot be read"),
     "no text": (lambda _folder: 5, "is not valid: give the path"),
-    "nothing": (lambda _folder: "", "is not valid: give the path"),
 }
 
 

@@ -32,7 +32,7 @@ def encoded(name: str, body: bytes) -> Reply:
 @functools.cache
 def zeros() -> bytes:
     """A gzip bomb; made in a test, since every process of a run would wait for a constant."""
-    return gzip.compress(b"\0" * 200_000_000, 9)
+    return gzip.compress(b"\0" * 30_000_000, 9)
 
 
 EMPTY_MEMBER = gzip.compress(b"")
@@ -49,9 +49,9 @@ TOO_LARGE = {
     ),
 }
 UNASKED = {
-    "deflate": lambda: encoded("deflate", zlib.compress(b"\0" * 200_000_000, 9)),
-    "br": lambda: encoded("br", pa.compress(b"\0" * 200_000_000, codec="brotli", asbytes=True)),
-    "zstd": lambda: encoded("zstd", pa.compress(b"\0" * 200_000_000, codec="zstd", asbytes=True)),
+    "deflate": lambda: encoded("deflate", zlib.compress(b"\0" * 30_000_000, 9)),
+    "br": lambda: encoded("br", pa.compress(b"\0" * 30_000_000, codec="brotli", asbytes=True)),
+    "zstd": lambda: encoded("zstd", pa.compress(b"\0" * 30_000_000, codec="zstd", asbytes=True)),
     "gzip in gzip": lambda: encoded("gzip, gzip", gzip.compress(zeros())),
     "identity and gzip": lambda: encoded("identity, gzip", zeros()),
     "compress": lambda: encoded("compress", zeros()),
@@ -114,7 +114,7 @@ def test_a_compression_that_nothing_here_reads_is_said_at_once(reply, serve, siz
 
 @pytest.mark.parametrize("reply", ENDLESS.values(), ids=ENDLESS)
 def test_a_head_without_end_ends_with_an_error(reply, serve, sized):
-    peak, seconds = sized(serve(reply).url, NoAnswerError, "got no answer", deadline=1.5)
+    peak, seconds = sized(serve(reply).url, NoAnswerError, "got no answer", deadline=0.6)
     assert peak < 2 * LIMIT
     assert seconds < 15  # it would go on for ever
 

