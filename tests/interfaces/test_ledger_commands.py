@@ -10,13 +10,11 @@ from served_answers import body_of, connected, far, nowhere, reply
 
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces.commands import (
-    CreateAndExerciseCommand,
     CreateCommand,
     DeduplicationDuration,
     DeduplicationOffset,
     DisclosedContract,
     Duration,
-    ExerciseByKeyCommand,
     PrefetchContractKey,
 )
 from ledgerframes.interfaces.ledger import Ledger
@@ -45,49 +43,10 @@ def nested(levels):
     return value
 
 
-@pytest.mark.parametrize(
-    ("command", "written"),
-    [
-        pytest.param(
-            CREATE,
-            {
-                "CreateCommand": {
-                    "templateId": "#iou:Iou:Iou",
-                    "createArguments": {"amount": "1.50", "observers": []},
-                }
-            },
-            id="create",
-        ),
-        pytest.param(
-            ExerciseByKeyCommand(template_id="p:M:T", contract_key={"k": "1"}, choice="Go", choice_argument={}),
-            {
-                "ExerciseByKeyCommand": {
-                    "templateId": "p:M:T",
-                    "contractKey": {"k": "1"},
-                    "choice": "Go",
-                    "choiceArgument": {},
-                }
-            },
-            id="exercise by key",
-        ),
-        pytest.param(
-            CreateAndExerciseCommand(
-                template_id="p:M:T", create_arguments={"n": None}, choice="Go", choice_argument={"x": "1"}
-            ),
-            {
-                "CreateAndExerciseCommand": {
-                    "templateId": "p:M:T",
-                    "createArguments": {"n": None},
-                    "choice": "Go",
-                    "choiceArgument": {"x": "1"},
-                }
-            },
-            id="create and exercise",
-        ),
-    ],
-)
-def test_each_command_goes_out_under_its_name(command, written):
-    assert body_of(Ledger(nowhere()), CALL, [command], **WHO) == {
+def test_a_command_goes_out_under_its_name():
+    arguments = {"amount": "1.50", "observers": []}
+    written = {"CreateCommand": {"templateId": "#iou:Iou:Iou", "createArguments": arguments}}
+    assert body_of(Ledger(nowhere()), CALL, [CREATE], **WHO) == {
         "commands": [written], "commandId": "c-1", "actAs": ["alice::12"],
     }  # fmt: skip
 

@@ -74,9 +74,11 @@ def expected(books, as_of_round):
     }
 
 
-@pytest.mark.long(quick=4)
-@pytest.mark.parametrize("migration_id", [0, 1, 2])
-@pytest.mark.parametrize("as_of_round", [None, 0, 40, 10**15], ids=["default", "first", "later", "never to come"])
+@pytest.mark.parametrize(
+    ("migration_id", "as_of_round"),
+    [(2, None), (0, 0), (1, 40), (2, 10**15)],
+    ids=["default", "first round", "later one", "one never to come"],
+)
 def test_a_summary_is_what_the_books_of_the_history_say(sandbox, parties, whole, migration_id, as_of_round):
     record_time = sandbox.snapshots(migration_id)[-2]
     books = books_at(sandbox.world, migration_id, record_time)
