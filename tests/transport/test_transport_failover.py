@@ -16,6 +16,18 @@ COMMAND = Endpoint(interface="ledger", method="POST", path="/new", safe=False)
 
 GONE = text("The requested resource could not be found.", 404)
 ABSENT = answer({"error": "no such update"}, 404)
+BUSY = answer({}, 503, Retry_After="2")
+LATER = answer({}, 503, Retry_After="40")
+#: What two servers reply, how often each is asked, the waits, and which of them answers or which error it is.
+TWO = {
+    "both busy without a time": ([text("", 503), answer({})], [text("", 503), answer({})], (2, 1), None, 0),
+    "each has its own time": ([LATER], [BUSY, answer({})], (1, 2), [2], 1),
+    "one is not asked before its time": ([LATER], [BUSY, BUSY, BUSY, answer({})], (1, 4), [2, 2, 2], 1),
+    "one fails for good": ([text("", 500)], [BUSY, BUSY, BUSY, answer({})], (1, 4), [2, 2, 2], 1),
+    "both fail for good": ([text("", 500)], [text("", 500)], (1, 1), [], ServerError),
+    "one fails, one lacks the route": ([text("", 500)], [GONE], (1, 1), [], ServerError),
+    "a wrong request": ([answer({"error": "bad"}, 400)], [answer({})], (1, 0), [], StatusError),
+}
 FAULTS = {"500": text("", 500), "503": text("", 503), "429": text("", 429), "reset": Reply(hang_up="before")}
 
 
@@ -30,50 +42,17 @@ def test_the_next_server_is_asked_at_once_and_stayed_with(fault, serve, transpor
     assert sender.servers("scan") == (second.url, first.url)
 
 
-def test_a_wait_comes_only_after_every_server_was_tried(serve, transport, clock):
-    first, second = serve(text("", 503), answer({})), serve(text("", 503))
-    got = transport(scan_url=[first.url, second.url]).send(READ.request(), read=bytes)
-    assert got.server in (first.url, second.url)
-    assert len(clock.sleeps) >= 1
-    assert len(first.heard) >= 1
-    assert len(second.heard) >= 1
-
-
-def test_each_server_is_given_the_time_it_asks_for(serve, transport, clock):
-    slow, quick = serve(answer({}, 503, Retry_After="40")), serve(answer({}, 503, Retry_After="2"), answer({}))
-    got = transport(scan_url=[slow.url, quick.url]).send(READ.request(), read=bytes)
-    assert got.server == quick.url
-    assert clock.sleeps == [2]
-
-
-@pytest.mark.parametrize("other", [answer({}, 503, Retry_After="40"), text("", 500)], ids=["busy for 40 s", "500"])
-def test_a_server_is_not_asked_before_its_time_or_in_vain_because_another_one_is_ready(other, serve, transport, clock):
-    busy = answer({}, 503, Retry_After="2")
-    waiting, quick = serve(other), serve(busy, busy, busy, answer({}))
-    assert transport(scan_url=[waiting.url, quick.url]).send(READ.request(), read=bytes).server == quick.url
-    assert (len(waiting.heard), len(quick.heard), clock.sleeps) == (1, 4, [2, 2, 2])
-
-
-def test_a_500_from_every_server_is_final(serve, transport, clock):
-    servers = [serve(text("", 500)), serve(text("", 500))]
-    with pytest.raises(ServerError):
-        transport(scan_url=[server.url for server in servers]).send(READ.request(), read=bytes)
-    assert [len(server.heard) for server in servers] == [1, 1]
-    assert clock.sleeps == []
-
-
-def test_a_server_that_fails_for_good_is_not_asked_again_where_another_lacks_the_route(serve, transport, clock):
-    broken, older = serve(text("", 500)), serve(GONE)
-    with pytest.raises(ServerError):
-        transport(scan_url=[broken.url, older.url]).send(READ.request(), read=bytes)
-    assert (len(broken.heard), len(older.heard), clock.sleeps) == (1, 1, [])
-
-
-def test_a_client_error_is_not_asked_of_others(serve, transport):
-    first, second = serve(answer({"error": "bad"}, 400)), serve()
-    with pytest.raises(StatusError, match="bad"):
-        transport(scan_url=[first.url, second.url]).send(READ.request(), read=bytes)
-    assert second.heard == []
+@pytest.mark.parametrize(("first", "second", "asked", "waits", "outcome"), TWO.values(), ids=TWO)
+def test_two_servers_are_asked_in_turn(first, second, asked, waits, outcome, serve, transport, clock):
+    servers = [serve(*first), serve(*second)]
+    sender = transport(scan_url=[server.url for server in servers])
+    if isinstance(outcome, int):
+        assert sender.send(READ.request(), read=bytes).server == servers[outcome].url
+    else:
+        with pytest.raises(outcome):
+            sender.send(READ.request(), read=bytes)
+    assert tuple(len(server.heard) for server in servers) == asked
+    assert clock.sleeps == waits or (waits is None and len(clock.sleeps) == 1)
 
 
 def test_a_named_server_is_the_only_one_asked(serve, transport):
@@ -110,22 +89,17 @@ def test_a_remembered_route_that_is_gone_leads_back_to_the_others(serve, transpo
     assert sender.send(*requests, read=bytes).request.endpoint is NEW
 
 
-def test_a_real_404_is_no_unknown_route(serve, transport):
-    server = serve(ABSENT)
-    with pytest.raises(NotFoundError, match="no such update") as caught:
-        transport(scan_url=server.url).send(*(e.request(path={"update_id": "u"}) for e in (NEW, OLD)), read=bytes)
-    assert caught.value.unknown_route is False
-    assert len(server.heard) == 1
-
-
-def test_no_route_known_at_all_says_so(serve, transport):
-    first, second = serve(GONE), serve(GONE)
-    with pytest.raises(NotFoundError, match="another release") as caught:
-        transport(scan_url=[first.url, second.url]).send(
-            *(e.request(path={"update_id": "u"}) for e in (NEW, OLD)), read=bytes
-        )
-    assert caught.value.unknown_route is True
-    assert (len(first.heard), len(second.heard)) == (2, 2)
+def test_a_404_of_the_contract_is_told_from_that_of_an_unknown_route(serve, transport):
+    requests = [endpoint.request(path={"update_id": "u"}) for endpoint in (NEW, OLD)]
+    for replies, said, unknown, asked in (
+        ([ABSENT], "no such update", False, [1]),
+        ([GONE, GONE], "another release", True, [2, 2]),
+    ):
+        servers = [serve(reply) for reply in replies]
+        with pytest.raises(NotFoundError, match=said) as caught:
+            transport(scan_url=[server.url for server in servers]).send(*requests, read=bytes)
+        assert caught.value.unknown_route is unknown
+        assert [len(server.heard) for server in servers] == asked
 
 
 def test_a_command_never_falls_back_to_another_route(serve, transport):
@@ -143,12 +117,16 @@ def test_alternatives_of_another_kind_are_refused(serve, transport):
     assert server.heard == []
 
 
-def test_a_local_404_is_asked_of_every_server(serve, transport, clock):
+def test_a_local_404_is_asked_of_every_server_and_believed_when_all_say_it(serve, transport, clock):
     first, second, third = serve(ABSENT), serve(GONE), serve()
     sender = transport(scan_url=[first.url, second.url, third.url])
     assert sender.send(HASH.request(path={"hash": "h"}), read=bytes).server == third.url
     assert sender.servers("scan")[0] == first.url
     assert clock.sleeps == []
+    with pytest.raises(NotFoundError) as caught:
+        transport(scan_url=[first.url, second.url]).send(HASH.request(path={"hash": "h"}), read=bytes)
+    assert caught.value.unknown_route is False
+    assert (len(first.heard), len(second.heard)) == (2, 2)
 
 
 def test_a_server_without_the_route_is_not_asked_first_again(serve, transport):
@@ -157,14 +135,6 @@ def test_a_server_without_the_route_is_not_asked_first_again(serve, transport):
     for _ in range(3):
         sender.send(READ.request(), read=bytes)
     assert (len(other.heard), len(right.heard)) == (1, 3)
-
-
-def test_a_local_404_is_believed_when_all_say_it(serve, transport):
-    first, second = serve(ABSENT), serve(GONE)
-    with pytest.raises(NotFoundError) as caught:
-        transport(scan_url=[first.url, second.url]).send(HASH.request(path={"hash": "h"}), read=bytes)
-    assert caught.value.unknown_route is False
-    assert (len(first.heard), len(second.heard)) == (1, 1)
 
 
 def test_a_local_404_is_not_believed_while_a_server_is_away(serve, transport, clock):

@@ -49,7 +49,7 @@ PAGE = text("<html><title>Sign in</title></html>", 200, "text/html")
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
 def test_a_safe_request_is_tried_again_after(fault, serve, transport, clock):
-    server = serve(fault, answer({"a": 1}))
+    server = serve(fault, text('{"a": 1}', 200, "text/html"))  # the content type is not trusted
     sender = transport(scan_url=server.url)
     got = sender.send(PAGES.request(), read=msgspec.json.decode)
     assert got.value == {"a": 1}
@@ -79,39 +79,32 @@ def test_a_command_is_not_sent_to_another_server_even_if_the_first_is_away(serve
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [
-        (400, StatusError),
-        (401, NotAuthorizedError),
-        (404, NotFoundError),
-        (409, ConflictError),
-        (500, ServerError),
-        (501, ServerError),
-    ],
-)
+    [(400, StatusError), (401, NotAuthorizedError), (404, NotFoundError), (409, ConflictError), (500, ServerError),
+     (501, ServerError)],
+)  # fmt: skip
 def test_other_errors_are_final(status, kind, serve, transport):
     server = serve(answer({"error": "no"}, status))
     with pytest.raises(kind) as caught:
         transport(scan_url=server.url).send(READ.request(), read=bytes)
-    assert caught.value.status == status
-    assert caught.value.detail == "no"
-    assert len(server.heard) == 1
+    assert (caught.value.status, caught.value.detail, len(server.heard)) == (status, "no", 1)
 
 
 @pytest.mark.parametrize(
-    ("reply", "seconds"),
+    ("reply", "low", "high"),
     [
-        (answer({}, 503, Retry_After="3"), 3),
-        (answer({}, 429, Retry_After=formatdate(NOON + 7, usegmt=True)), 7),
-        (answer({}, 503, Retry_After="200"), 200),
-        (answer({"code": "X", "errorCategory": 1, "retryInfo": "1 second"}, 503), 1),
-        (answer({"code": "X", "errorCategory": 12, "retryInfo": "2 minutes"}, 501), 120),
+        (answer({}, 503, Retry_After="3"), 3, 3),
+        (answer({}, 429, Retry_After=formatdate(NOON + 7, usegmt=True)), 7, 7),
+        (answer({"code": "X", "errorCategory": 1, "retryInfo": "1 second"}, 503), 1, 1),
+        (answer({"code": "X", "errorCategory": 12, "retryInfo": "2 minutes"}, 501), 120, 120),
+        *((answer({}, 503, Retry_After=odd), 0, 0.5) for odd in ("soon", "-5", "9" * 400)),
     ],
-    ids=["seconds", "date", "minutes", "ledger", "ledger, minutes"],
+    ids=["seconds", "date", "ledger", "ledger, minutes", "no number", "negative", "too long a number"],
 )
-def test_the_wait_the_server_asks_for_is_kept(reply, seconds, serve, transport, clock):
+def test_the_wait_the_server_asks_for_is_kept_if_it_makes_sense(reply, low, high, serve, transport, clock):
     server = serve(reply, answer({}))
     transport(scan_url=server.url).send(READ.request(), read=bytes)
-    assert clock.sleeps == [pytest.approx(seconds)]
+    assert len(clock.sleeps) == 1
+    assert low - 0.001 <= clock.sleeps[0] <= high + 0.001
 
 
 @pytest.mark.parametrize(
@@ -137,13 +130,6 @@ def test_a_wait_that_there_is_no_time_for_is_no_hindrance_with_a_second_server(s
     )
     transport(scan_url=[patient.url, other.url]).send(READ.request(), read=bytes)
     assert sum(clock.sleeps) < 3
-
-
-@pytest.mark.parametrize("value", ["soon", "-5", "9" * 400], ids=str)
-def test_a_wait_that_makes_no_sense_is_passed_over(value, serve, transport, clock):
-    server = serve(answer({}, 503, Retry_After=value), answer({}))
-    transport(scan_url=server.url).send(READ.request(), read=bytes)
-    assert 0 <= clock.sleeps[0] <= 0.5
 
 
 def test_waits_grow_with_jitter_and_attempts_end(serve, transport, clock):
@@ -199,18 +185,16 @@ def test_a_slow_drip_ends_with_the_deadline(reply, serve, transport):
     assert len(server.heard) == 2
 
 
-def test_silence_ends_with_the_read_timeout(serve, transport):
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [({"read_timeout": 0.1}, "stopped sending"), ({"deadline": 0.1, "read_timeout": 2.0}, "no whole answer within")],
+    ids=["read timeout", "deadline"],
+)
+def test_silence_ends_with_the_limit_that_comes_first(limits, said, serve, transport):
     server = serve(Reply(body=b"xx", drip=9.0))
-    with pytest.raises(NoAnswerError, match="stopped sending"):
-        transport(scan_url=server.url, read_timeout=0.1, attempts=1).send(READ.request(), read=bytes)
-
-
-def test_silence_ends_with_the_deadline_where_that_comes_first(serve, transport):
-    server = serve(Reply(body=b"xx", drip=9.0))
-    sender = transport(scan_url=server.url, deadline=0.1, read_timeout=2.0, attempts=1)
     began = time.monotonic()
-    with pytest.raises(NoAnswerError, match="no whole answer within"):
-        sender.send(READ.request(), read=bytes)
+    with pytest.raises(NoAnswerError, match=said):
+        transport(scan_url=server.url, attempts=1, **limits).send(READ.request(), read=bytes)
     assert time.monotonic() - began < 1.5
 
 
@@ -241,13 +225,11 @@ def test_a_body_that_is_never_json_is_shown_in_part(serve, transport):
     assert len(server.heard) == 2
 
 
-def test_a_body_too_deep_to_read_is_a_decode_error(serve, transport):
-    server = serve(Reply(body=b"[" * 100_000))
+def test_a_body_too_deep_to_read_is_a_decode_error_and_what_the_reader_raises_passes_through(serve, transport):
+    deep = serve(Reply(body=b"[" * 100_000))
     with pytest.raises(DecodeError):
-        transport(scan_url=server.url, attempts=1).send(READ.request(), read=msgspec.json.decode)
+        transport(scan_url=deep.url, attempts=1).send(READ.request(), read=msgspec.json.decode)
 
-
-def test_what_the_reader_itself_raises_passes_through(serve, transport):
     def read(_body: bytes) -> None:
         raise ZeroDivisionError
 
@@ -255,11 +237,6 @@ def test_what_the_reader_itself_raises_passes_through(serve, transport):
     with pytest.raises(ZeroDivisionError):
         transport(scan_url=server.url).send(READ.request(), read=read)
     assert len(server.heard) == 1
-
-
-def test_the_content_type_is_not_trusted(serve, transport):
-    server = serve(text('{"a": 1}', 200, "text/html"))
-    assert transport(scan_url=server.url).send(READ.request(), read=msgspec.json.decode).value == {"a": 1}
 
 
 @pytest.mark.parametrize("members", [1, 3])
