@@ -31,45 +31,30 @@ def test_load_writes_a_file_a_table_and_names_each(command, scan, tmp_path, what
 
 def test_the_files_hold_what_the_python_function_gives(command, scan, tmp_path):
     place = "1@2025-03-03T09:03"
-    ended = command(
-        "load", "history", "-o", tmp_path, "--scan-url", scan, "--start", place, "--limit", 70, "--personal"
-    )
+    options = ("--start", place, "--limit", 70, "--personal")
+    ended = command("load", "history", "-o", tmp_path, *options, LEDGERFRAMES_SCAN_URL=scan)
 
     with lf.connect(scan_url=scan) as net:
         wanted = lf.load_history(net, start=(1, "2025-03-03T09:03"), limit=70, as_="arrow")
     assert ended.code == 0, ended.err
     for name, table in wanted._asdict().items():
         assert pq.read_table(tmp_path / f"{name}.parquet").equals(table), name
+        schema = pq.read_schema(tmp_path / f"{name}.parquet")
+        assert [field.name for field in schema if not (field.metadata or {}).get(b"description")] == []
+        assert json.loads(schema.metadata[b"ledgerframes"])["source"] == scan
     assert wanted.updates.num_rows == 70
 
 
-def test_every_column_carries_its_meaning_and_the_file_its_origin(command, scan, tmp_path):
-    command("load", "events", "-o", tmp_path, "--scan-url", scan, "--limit", 10)
+def test_a_second_load_replaces_the_first_and_an_empty_range_gives_an_empty_file(command, scan, tmp_path):
+    for options, rows in (
+        (("--limit", 20), 20),
+        (("--limit", 5), 5),
+        (("--start", "2020-01-01", "--end", "2020-01-02"), 0),
+    ):
+        assert command("load", "updates", "-o", tmp_path, "--scan-url", scan, *options).code == 0
 
-    schema = pq.read_schema(tmp_path / "events.parquet")
-    assert [field.name for field in schema if not (field.metadata or {}).get(b"description")] == []
-    assert json.loads(schema.metadata[b"ledgerframes"])["source"] == scan
-
-
-def test_a_second_load_replaces_the_first(command, scan, tmp_path):
-    for limit in (20, 5):
-        assert command("load", "updates", "-o", tmp_path, "--scan-url", scan, "--limit", limit).code == 0
-
-    assert pq.read_metadata(tmp_path / "updates.parquet").num_rows == 5
-    assert [path.name for path in tmp_path.iterdir()] == ["updates.parquet"]
-
-
-def test_an_empty_range_gives_an_empty_file(command, scan, tmp_path):
-    ended = command(
-        "load", "events", "-o", tmp_path, "--scan-url", scan, "--start", "2020-01-01", "--end", "2020-01-02"
-    )
-
-    assert ended.code == 0, ended.err
-    assert pq.read_metadata(tmp_path / "events.parquet").num_rows == 0
-
-
-def test_the_scan_may_come_from_a_variable(shell, scan):
-    assert shell("load", "updates", "-o", "lake", "--limit", 3, LEDGERFRAMES_SCAN_URL=scan).code == 0
+        assert pq.read_metadata(tmp_path / "updates.parquet").num_rows == rows
+        assert [path.name for path in tmp_path.iterdir()] == ["updates.parquet"]
 
 
 def ledger_options(net):

@@ -13,7 +13,7 @@ from ledgerframes.cli.charts import CHARTS
 from ledgerframes.tables.derived import DERIVED
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("chart", CHARTS)
 def test_every_chart_of_a_lake_is_drawn_into_a_folder_that_is_made(command, lake, tmp_path, chart):
     done = command("plot", chart, lake, "-o", tmp_path / "new" / "out.png")
@@ -23,11 +23,13 @@ def test_every_chart_of_a_lake_is_drawn_into_a_folder_that_is_made(command, lake
     assert (tmp_path / "new" / "out.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_chart_takes_its_options(command, lake, tmp_path):
-    file = tmp_path / "rewards.svg"
+def test_a_chart_takes_its_options_and_shows_votes_as_lines(command, lake, tmp_path):
+    file, votes = tmp_path / "updates.svg", lf.votes(lf.open_store(lake))
 
-    assert command("plot", "rewards", lake, "-o", file, "--every", "1min", "--theme", "dark").code == 0
-    assert "CC per minute" in file.read_text()
+    options = ("--every", "1min", "--theme", "dark", "--events", "votes")
+    assert command("plot", "updates", lake, "-o", file, *options).code == 0
+    assert "updates per minute" in file.read_text()
+    assert f"for {len(votes)} of {len(votes)} event" in file.read_text()
 
 
 @pytest.mark.parametrize(
@@ -109,14 +111,6 @@ def test_rewards_count_when_they_end_whenever_they_began(command, lake):
     }
 
 
-def test_a_chart_over_time_shows_votes_as_lines(command, lake, tmp_path):
-    done = command("plot", "updates", lake, "-o", tmp_path / "x.svg", "--events", "votes")
-
-    votes = lf.votes(lf.open_store(lake))
-    assert done.code == 0
-    assert f"for {len(votes)} of {len(votes)} event" in (tmp_path / "x.svg").read_text()
-
-
 def test_a_chart_shows_the_labels_of_a_file(command, lake, tmp_path):
     party = lf.holdings_from_events(lf.open_store(lake)).sort_values("total_coin_holdings").party_id.iloc[-1]
     (tmp_path / "labels.csv").write_text(f"party,label\n{party},Alice Bank\n")
@@ -128,7 +122,7 @@ def test_a_chart_shows_the_labels_of_a_file(command, lake, tmp_path):
     assert lf.aliases().names == {}
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("table", DERIVED)
 def test_every_table_of_events_comes_out_of_the_shell(command, lake, tmp_path, table):
     done = command("compute", table, lake, "-o", tmp_path / "rows.parquet")
@@ -203,18 +197,6 @@ def test_a_table_takes_the_options_that_its_function_has(command, lake):
     assert (early.code, "is earlier" in early.err) == (1, True)
 
 
-@pytest.mark.parametrize("table", ["sv_weights", "retention"])
-def test_what_only_python_has_is_no_advice_in_a_shell(command, lake, scan, tmp_path, table):
-    late = lf.open_store(tmp_path / "late")
-    late.sync(lf.connect(scan_url=scan), start=lf.open_store(lake).load("updates").record_time.iloc[150])
-
-    refused = command("compute", table, tmp_path / "late", "--last", "1min")
-
-    assert refused.code == 1
-    assert "begin" in refused.err
-    assert "opening" not in refused.err
-
-
 def test_the_advice_for_a_lake_that_begins_late_is_to_sync_it_from_ledger_begin_first(command, tmp_path):
     with lf.sandbox(updates=60, migrations=1) as net:
         times = lf.load_updates(net, limit=60).record_time
@@ -238,24 +220,23 @@ def test_a_part_of_a_range_is_advised_where_the_command_can_take_one(command, la
         assert "allow_partial" not in refused.err
 
 
-@pytest.mark.usefixtures("recwarn")
-def test_a_warning_gives_no_advice_that_only_python_has(command, tmp_path):
-    with lf.sandbox(updates=300, migrations=1) as net:
-        lf.open_store(tmp_path / "late").sync(net, start=lf.load_updates(net, limit=300).record_time.iloc[150])
+@pytest.mark.filterwarnings("always::ledgerframes.errors.IncompleteFiguresWarning")
+def test_what_only_python_has_is_no_advice_in_a_shell(command, lake, scan, tmp_path):
+    late = lf.open_store(tmp_path / "late")
+    late.sync(lf.connect(scan_url=scan), start=lf.open_store(lake).load("updates").record_time.iloc[150])
 
+    refused = command("compute", "sv_weights", tmp_path / "late", "--last", "1min")
     warned = command("rewards", tmp_path / "late").err
+
+    assert (refused.code, "begin" in refused.err) == (1, True)
     assert "nothing describes all of them" in warned
-    assert "opening" not in warned
-
-
-def test_a_table_of_no_such_name_is_told_from_those_that_the_store_has(command, lake):
-    said = command("sql", lake, "select * from update").err
-
-    assert "pg_attrdef" not in said
-    assert said.rstrip().endswith("The store's tables: updates, reassignments, events")
+    assert "opening" not in refused.err + warned
 
 
 def test_an_error_names_the_command_that_helps(command, lake, tmp_path):
+    unknown = command("sql", lake, "select * from update").err
+    assert "did you mean 'updates'?" in unknown
+    assert unknown.rstrip().endswith("The store's tables: updates, reassignments, events")
     said = command("export", lake, tmp_path / "out", "--tables", "transfers").err
 
     assert "compute it with ledgerframes derive LAKE transfers" in said

@@ -94,11 +94,9 @@ def read(terminal):
         return b""
 
 
-def test_sql_shows_whole_numbers_exactly_beside_missing_ones(command, lake):
+def test_sql_shows_whole_numbers_exactly_beside_missing_ones_and_compact_its_tables(command, lake):
     shown = command("sql", lake, "select unnest([1152921504606846977, null])::bigint as n").out
 
     assert shown.split() == ["n", "1152921504606846977"]
-
-
-def test_compact_as_json(command, lake):
+    assert "updates" in command("compact", lake).out
     assert {row["table"] for row in json.loads(command("compact", lake, "--json").out)} >= {"updates", "events"}

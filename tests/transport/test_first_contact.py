@@ -41,16 +41,6 @@ def test_a_page_where_a_server_should_be_fails_at_once_with_what_to_check(name, 
     assert (len(server.heard), clock.sleeps) == (1, [])
 
 
-def test_a_load_from_a_page_asks_once(serve):
-    server = serve(PAGES["a page"])
-    with lf.connect(scan_url=server.url) as net:
-        for load in (lf.load_updates, lf.load_licenses):
-            server.heard.clear()
-            with pytest.raises(DecodeError, match="/api/scan"):
-                load(net, limit=10)
-            assert len(server.heard) == 1
-
-
 def test_another_server_is_asked_where_one_gives_a_page(serve, transport):
     wrong, right = serve(PAGES["a page"]), serve(answer({"a": 1}))
     got = transport(scan_url=[wrong.url, right.url]).send(READ.request(), read=msgspec.json.decode)

@@ -37,12 +37,6 @@ def server(authority, serve):
     return serve(answer({}), tls=authority.server())
 
 
-def test_a_private_authority_is_taken_as_an_argument(authority, server, transport):
-    sender = transport(scan_url=server.url, ca_file=authority.file, scan_token="secret-token")
-    assert sender.send(READ.request(), read=bytes).value == b"{}"
-    assert server.heard[0].headers["authorization"] == "Bearer secret-token"
-
-
 @pytest.mark.parametrize("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "LEDGERFRAMES_CA_FILE"])
 def test_a_private_authority_is_taken_from_a_variable(name, authority, server, monkeypatch):
     monkeypatch.setenv(name, str(authority.file))
@@ -81,8 +75,9 @@ def test_the_usual_authorities_are_trusted_beside_it(authority, monkeypatch, ser
     monkeypatch.setenv("SSL_CERT_FILE", str(other.file))
     for one in (authority, other):
         server = serve(answer({}), tls=one.server())
-        sender = transport(scan_url=server.url, ca_file=authority.file)
+        sender = transport(scan_url=server.url, ca_file=authority.file, scan_token="secret-token")
         assert sender.send(READ.request(), read=bytes).value == b"{}"
+        assert server.heard[0].headers["authorization"] == "Bearer secret-token"
 
 
 def refused(transport, server, clock, **settings) -> str:

@@ -123,16 +123,13 @@ def test_the_real_clock_is_used_without_another(serve):
         assert 0 < sender.transport.stats.snapshot().waits_seconds < 1
 
 
-def test_a_snapshot_of_the_counts_stands_still(serve, transport):
+def test_counts_have_status_zero_for_a_server_that_is_away_and_a_snapshot_of_them_stands_still(serve, transport):
     sender = transport(scan_url=serve().url)
     before = sender.transport.stats.snapshot()
     sender.send(READ.request(), read=bytes)
     assert (before.requests, sender.transport.stats.requests) == (0, 1)
     assert (dict(before.statuses), dict(sender.transport.stats.statuses)) == ({}, {200: 1})
-
-
-def test_a_server_that_is_away_counts_as_status_zero(transport):
-    sender = transport(scan_url=f"http://127.0.0.1:{unused_port()}", attempts=2)
+    away = transport(scan_url=f"http://127.0.0.1:{unused_port()}", attempts=2)
     with pytest.raises(NoAnswerError):
-        sender.send(READ.request(), read=bytes)
-    assert dict(sender.transport.stats.statuses) == {0: 2}
+        away.send(READ.request(), read=bytes)
+    assert dict(away.transport.stats.statuses) == {0: 2}
