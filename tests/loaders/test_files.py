@@ -53,10 +53,3 @@ def test_a_place_that_cannot_be_written_is_named_and_nothing_is_left(instruments
     with pytest.raises(lf.errors.InputError, match="name another place"):
         write_files({"rows": instruments}, tmp_path / "folder")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder", "mine", "rows.parquet"]
-
-
-def test_a_file_that_was_there_stays_whole_until_the_new_one_is(instruments, tmp_path):
-    write_files({"rows": instruments}, tmp_path / "i.parquet")
-    write_files({"rows": instruments.slice(0, 0)}, tmp_path / "i.parquet")
-    assert pq.read_table(tmp_path / "i.parquet").num_rows == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["i.parquet"]

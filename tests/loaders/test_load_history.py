@@ -35,10 +35,6 @@ def ids(items):
     return [item["update_id"] for item in items]
 
 
-def test_every_update_is_loaded_once_in_order(history, truth):
-    assert list(history.updates.update_id) == ids(truth)
-
-
 def test_the_items_can_be_rebuilt_from_every_form(net, history, truth):
     assert list(lf.rebuild_items(history)) == truth
     assert list(lf.rebuild_items(lf.load_history(net, as_="arrow", **ALL))) == truth
@@ -194,26 +190,11 @@ def test_migrations_overlap_in_record_time(net, truth):
     assert frame.first_record_time[1] < frame.last_record_time[0]
 
 
-def test_a_plan_is_about_right(net, truth):
-    whole = lf.plan(net)
-    assert 0.6 * len(truth) < whole.rows < 1.6 * len(truth)
-    assert whole.megabytes > 0
-    assert lf.plan(net, start="2100-01-01").rows == 0
-    assert "load_history sends" in str(whole)
-    assert "store.sync about" in str(whole)
-
-
 def test_a_plan_of_days_does_not_take_the_rhythm_of_days_for_their_number():
     """Four even samples of four days fall on the same hour of each."""
     with lf.sandbox(seed=11, days=4, migrations=1) as net:
         planned, updates = lf.plan(net).rows, len(lf.load_updates(net, start="begin", columns=["update_id"]))
     assert 0.7 * updates < planned < 1.4 * updates
-
-
-def test_a_plan_takes_about_ten_requests(net):
-    before = net.stats.snapshot().requests
-    lf.plan(net)
-    assert net.stats.snapshot().requests - before <= 15
 
 
 @pytest.mark.long(quick=1)
@@ -225,8 +206,7 @@ def test_load_and_sync_send_about_as_many_requests_as_their_plan_says(migrations
         half = first + (last - first) / 2
         wrong = []
         for number, part in enumerate(
-            ({}, {"start": "begin"}, {"last": "1d"}, {"last": "10min"}, {"start": half}, {"end": half},
-             {"start": (0, half)}, {"start": "begin", "end": (0, half)}, {"start": half, "end": last})
+            ({}, {"last": "10min"}, {"start": half}, {"start": "begin", "end": (0, half)}, {"start": half, "end": last})
         ):  # fmt: skip
             said = lf.plan(net, **part)
             reads = {lf.load_history: said.requests, lf.open_store(tmp_path / str(number)).sync: said.sync_requests}
@@ -239,14 +219,17 @@ def test_load_and_sync_send_about_as_many_requests_as_their_plan_says(migrations
         assert not wrong
 
 
-def test_the_plan_of_a_new_lake_is_that_of_its_network(tmp_path):
-    with lf.sandbox(seed=7, updates=1600) as net:
-        whole, missing = lf.plan(net), lf.open_store(tmp_path).plan(net)
-
+def test_a_plan_is_about_right_after_about_ten_requests(net, history, tmp_path):
+    before = net.stats.snapshot().requests
+    whole = lf.plan(net)
+    assert net.stats.snapshot().requests - before <= 15
+    assert 1_200 < whole.rows < 3_200
+    assert whole.megabytes > 0
+    assert "load_history sends" in str(whole)
+    assert "store.sync about" in str(whole)
+    missing = lf.open_store(tmp_path).plan(net)  # of a lake that is not there yet
     assert (missing.requests, missing.sync_requests) == (whole.requests, whole.sync_requests)
-
-
-def test_a_plan_of_the_last_minutes_counts_back_from_the_newest_update(net, history):
+    assert lf.plan(net, start="2100-01-01").rows == 0
     newest = history.updates.record_time.max()
     wanted = (history.updates.record_time >= newest - pd.Timedelta("10min")).sum()
     assert 0.5 * wanted < lf.plan(net, last="10min").rows < 2 * wanted
@@ -270,11 +253,8 @@ def test_migrations_without_end_stop_a_plan_and_a_load():
             assert net.stats.snapshot().requests < 100
 
 
-def test_a_load_that_names_no_part_ends_at_100_000_updates_or_a_gigabyte():
-    assert signature(read_history).parameters["unbounded"].default == Most(updates=100_000, bytes=10**9)
-
-
 def test_a_load_that_names_no_part_is_refused_before_its_second_page(net, truth):
+    assert signature(read_history).parameters["unbounded"].default == Most(updates=100_000, bytes=10**9)
     with net.sandbox.replica() as server, lf.connect(scan_url=server.scan_url) as other:
         with pytest.raises(lf.errors.InputError, match=r"about [\d,]+ updates.*store.sync.*start=.begin."):
             read_history(other, page_size=100, progress=False, unbounded=Most(500, 10**9))
@@ -305,17 +285,13 @@ def test_updates_and_bytes_end_a_load_that_names_no_part(net, most, page_size):
     ("options", "words"),
     [
         ({"limit": 0}, "limit=0"),
-        ({"limit": True}, "limit=True"),
         ({"page_size": 1001}, "page_size=1001"),
         ({"start": "soon"}, "start='soon' is not a time"),
-        ({"start": pd.NaT}, "start=NaT"),
         ({"start": "2026-01-02", "end": "2026-01-01"}, "is not after start"),
         ({"start": (1, "2026-01-02"), "end": (1, "2026-01-02")}, "is not after start"),
         ({"start": ("1", "2026-01-02")}, "pair (migration id, time)"),
         ({"last": "1 fortnight"}, "duration"),
         ({"last": "1h", "start": "2026-01-02"}, "both say where to begin"),
-        ({"as_": "numpy"}, "as_='numpy'"),
-        ({"decimals": "object"}, "decimals='object'"),
         ({"columns": {"updates": ["upd_id"]}}, "did you mean 'update_id'"),
         ({"columns": {"licenses": ["x"]}}, "licenses"),
         ({"columns": {"updates": "update_id"}}, "give a list"),
@@ -336,9 +312,9 @@ def test_rebuilding_needs_all_columns_and_all_rows(history):
 
 
 @pytest.mark.long(quick=1)
-@pytest.mark.parametrize("habit", ["silent_cap", "page_maximum"])
-@pytest.mark.parametrize("cap", [0, 25, 1000], ids=["one more than the largest tie", "25", "1000"])
-@pytest.mark.parametrize("page_size", [1, 7, 1000])
+@pytest.mark.parametrize(
+    ("habit", "cap", "page_size"), [("silent_cap", 0, 1000), ("page_maximum", 25, 1000), ("silent_cap", 25, 7)]
+)  # `cap` 0 is one more than the largest tie
 def test_lowered_and_capped_pages_lose_nothing(net, truth, habit, cap, page_size):
     largest_tie = Counter((migration(item), micros(item)) for item in truth).most_common(1)[0][1]
     with (
@@ -378,19 +354,14 @@ def test_failover_in_the_middle_of_a_read_loses_nothing(net, truth):
         assert len(got) >= len(truth) - 100
 
 
-@pytest.mark.parametrize("end", ["2099-01-01", (2, "2099-01-01"), (7, "2099-01-01")], ids=str)
-def test_a_range_that_ends_after_what_is_shown_is_not_complete(net, end):
-    updates = lf.load_history(net, start="begin", end=end).updates
+@pytest.mark.parametrize("end", ["2099-01-01", (7, "2099-01-01")], ids=str)
+def test_a_range_that_ends_after_what_is_shown_is_not_complete_and_has_no_gap(net, history, end):
+    updates, *rest = lf.load_history(net, start="begin", end=end)
     assert len(updates) == 2000
+    assert len(lf.active_contracts(*rest)) == len(lf.active_contracts(*history[1:]))
     assert updates.attrs["complete"] is False
     assert updates.attrs["known_to"] == updates.attrs["cursor"]
     assert updates.attrs["cursor"][0] == updates.migration_id.iloc[-1]
-
-
-def test_a_range_that_ends_early_has_no_gap(net):
-    _, events, reassignments = lf.load_history(net, start="begin", end="2099-01-01")
-    _, *whole = lf.load_history(net, start="begin")
-    assert len(lf.active_contracts(events, reassignments)) == len(lf.active_contracts(*whole))
 
 
 def test_a_range_whose_end_is_passed_is_complete(net):

@@ -61,7 +61,7 @@ def test_a_time_out_halves_the_page_too(behind):
 
 def test_a_load_asks_for_whole_pages_again_once_a_fault_has_passed():
     sizes = []
-    with lf.sandbox(seed=7, updates=9000, migrations=1) as ledger:
+    with lf.sandbox(seed=7, updates=6000, migrations=1) as ledger:
 
         def once(heard):
             size = msgspec.json.decode(heard.body).get("page_size", 0) if heard.body else 0
@@ -69,7 +69,7 @@ def test_a_load_asks_for_whole_pages_again_once_a_fault_has_passed():
             return GATEWAY["504"] if len(sizes) == 2 else forwarded(ledger.sandbox.url, heard)
 
         with HostileServer(once) as server, through(server) as net:
-            assert len(lf.load_updates(net, start="begin")) == 9000
+            assert len(lf.load_updates(net, start="begin")) == 6000
     assert sizes[1:6] == [1000, 500, 500, 500, 500]
     assert {*sizes[6:-1]} == {1000}
 

@@ -10,7 +10,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.transport import Stop
-from tests.signalled import HOLDING, Holding, assert_prompt, environment, signalled
+from tests.signalled import HOLDING, Holding, environment, signalled
 from tests.transport.hostile_server import HostileServer, Reply, answer
 
 SCRIPT = """
@@ -25,18 +25,6 @@ for number in (signal.SIGINT, signal.SIGTERM):
 net = lf.connect(scan_url=sys.argv[1])
 {call}
 """
-CALLS = {"history": "lf.load_history(net, last='1h')", "licenses": "lf.load_licenses(net)"}
-CASES = [(signal.SIGINT, kind) for kind in HOLDING] + [(signal.SIGTERM, "silence")]
-
-
-@pytest.mark.long(quick=1)
-@pytest.mark.parametrize(("number", "kind"), CASES, ids=[f"{number.name} at {kind}" for number, kind in CASES])
-def test_a_signal_ends_a_script_that_loads(number, kind, tmp_path):
-    holding = Holding(HOLDING[kind])
-    with HostileServer(holding) as server:
-        command = [sys.executable, "-c", SCRIPT.format(call=CALLS["history"]), server.url]
-        ended = signalled(command, number, holding, cwd=tmp_path, env=environment(tmp_path))
-    assert_prompt(ended, number)
 
 
 def test_a_script_that_catches_ctrl_c_can_go_on_with_the_same_network(tmp_path):
@@ -55,7 +43,7 @@ def test_a_script_that_catches_ctrl_c_can_go_on_with_the_same_network(tmp_path):
     assert "answered 400" in ended.out
 
 
-@pytest.mark.parametrize("kind", HOLDING)
+@pytest.mark.parametrize("kind", ["silence", "503"])
 def test_one_of_two_operations_on_a_network_is_stopped_and_the_other_goes_on(kind):
     holding = Holding(HOLDING[kind])
     with lf.sandbox(updates=50) as base:
@@ -157,7 +145,7 @@ chance = random.Random(3)
 with lf.connect(scan_url=sys.argv[1]) as net:
     first = net.scan.updates(page_size=5)
     signal.signal(signal.SIGALRM, leave)
-    for _ in range(800):
+    for _ in range(300):
         faulthandler.dump_traceback_later(20, exit=True)
         left = []  # Python drops what is raised while it takes an object apart
         with suppress(Broken):

@@ -120,12 +120,6 @@ def test_a_part_knows_neither_new_parties_nor_the_days_before_it(weeks, days):
     assert rows.active_7d.dropna().to_list()[:-1] == days.active_7d.loc[rows.index[7:-1]].to_list()
 
 
-def test_events_alone_have_their_transactions(history):
-    parts = lf.network_daily(history.events)
-    assert parts.transactions.sum() == history.events.update_id.nunique()
-    assert parts.reassignments.sum() == 0
-
-
 def test_an_apps_day_sums_its_coupons_and_apps_share_what_was_claimed(tables):
     apps, coupons, flows = lf.app_daily(tables), lf.rewards(tables), lf.reward_flows(tables)
     coupons, flows = (table[table.kind == "app"] for table in (coupons, flows))
@@ -195,23 +189,6 @@ def test_private_transactions_are_verdicts_without_an_update(short):
     # What began later, or ended earlier, would count too few.
     for part in (late, early):
         assert lf.network_daily(history, verdicts=part)[names].isna().all(axis=None)
-
-
-def test_what_was_rejected_costs_no_transaction(short):
-    history = lf.load_history(short, start="begin", progress=False)
-    verdicts = lf.load_verdicts(short, start="begin", progress=False).verdicts
-    verdicts.loc[::3, ["result", "total_traffic_cost"]] = ["VERDICT_RESULT_REJECTED", 0]
-
-    days = lf.network_daily(history, verdicts=verdicts).set_index("time")
-
-    costs, rejected = defaultdict(list), defaultdict(int)
-    for row in verdicts.itertuples():
-        if row.result == "VERDICT_RESULT_ACCEPTED":
-            costs[row.record_time.floor("D")].append(row.total_traffic_cost)
-        else:
-            rejected[row.record_time.floor("D")] += 1
-    assert days.median_traffic_cost.to_dict() == {day: sorted(own)[(len(own) - 1) // 2] for day, own in costs.items()}
-    assert days.rejected_requests.to_dict() == rejected
 
 
 def test_parties_of_a_week_act_again(history):

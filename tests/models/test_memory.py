@@ -105,13 +105,6 @@ def test_arrow_allocates_with_jemalloc_unless_told_otherwise(tmp_path, chosen, a
     assert done.stdout.strip() == allocator
 
 
-def test_a_variable_of_python_is_not_taken_for_a_table(history):
-    hidden = history.events
-    with Engine(inputs_of(history).gives) as engine, pytest.raises(duckdb.CatalogException, match="hidden"):
-        engine._connection.sql("from hidden")
-    assert hidden.num_rows
-
-
 def test_a_file_without_a_column_is_refused_by_its_name(history, tmp_path):
     lf.export({"events": history.events.drop_columns(["payload"])}, tmp_path)
     with pytest.raises(lf.errors.InputError, match="the files have no column payload"):
