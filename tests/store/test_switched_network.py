@@ -33,8 +33,7 @@ def connected(server):
 
 
 @pytest.mark.long(quick=1)
-@pytest.mark.parametrize("workers", [1, 4])
-@pytest.mark.parametrize("count", [1, 2, 6])
+@pytest.mark.parametrize(("count", "workers"), [(2, 1), (1, 4), (6, 4)])
 def test_a_url_that_becomes_another_network_is_not_mixed_into_the_first_sync(store, networks, count, workers):
     first, _ = networks
     with (
@@ -56,9 +55,7 @@ def test_a_url_that_becomes_another_network_while_a_store_catches_up_is_refused(
     assert_whole(store, first)
 
 
-@pytest.mark.long(quick=1)
-@pytest.mark.parametrize("start", ["begin", "2000-01-01"], ids=["from the beginning", "by time"])
-@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize(("start", "count"), [("begin", 2), ("2000-01-01", 4)])
 def test_a_url_that_becomes_another_network_is_not_mixed_into_a_load(networks, count, start):
     with (
         switching(*networks, count) as server,

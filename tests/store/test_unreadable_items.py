@@ -54,19 +54,17 @@ def test_an_unreadable_item_is_put_aside_whole_and_the_rest_goes_on(store, value
         assert len(store.load("rejects")) == 3
 
 
-@pytest.mark.parametrize("member", ["update_id", "record_time"])
-def test_an_unreadable_item_without_a_place_is_put_aside_too(store, member):
+def test_an_unreadable_item_without_a_place_is_put_aside_too(store):
     with lf.sandbox(updates=100, migrations=1) as net:
         wanted = lf.load_updates(net, start=BEGIN)
         world = net.sandbox.world
-        broken = spoil(world, transactions(world)[50], VALUES["a lone surrogate"], member)
+        broken = spoil(world, transactions(world)[50], VALUES["a lone surrogate"], "record_time")
         store.sync(net, page_size=40, on_error="reject", workers=1)
         assert_same(store.load("updates"), wanted[wanted.update_id != broken.update_id], "updates")
         assert len(store.load("rejects")) == 1
 
 
-@pytest.mark.long(quick=3)
-@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+@pytest.mark.parametrize("value", [VALUES[name] for name in ("NaN", "deep lists", "bytes that are not UTF-8")])
 def test_without_that_an_error_names_the_item(store, value):
     with lf.sandbox(updates=100, migrations=1) as net:
         world = net.sandbox.world
