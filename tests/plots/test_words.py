@@ -76,11 +76,8 @@ def test_labels_keep_their_order_and_their_distance(wanted, height):
     assert all(height / 2 - 1e-9 <= centre <= 1 - height / 2 + 1e-9 for centre in centres)
 
 
-def test_labels_that_lie_apart_are_not_moved():
+def test_labels_that_lie_apart_are_not_moved_and_those_of_one_place_evenly():
     assert spread([0.2, 0.5, 0.9], 0.1, low=0, high=1) == pytest.approx([0.2, 0.5, 0.9])
-
-
-def test_labels_of_one_place_are_moved_evenly():
     assert spread([0.5, 0.5, 0.5], 0.1, low=0, high=1) == pytest.approx([0.4, 0.5, 0.6])
 
 
@@ -101,9 +98,8 @@ def test_every_time_falls_into_a_bin_and_there_are_not_too_many(times):
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (0, "0"), (0.0123, "0.0123"), (1.5, "1.5"), (12.34, "12.3"), (999.7, "1,000"), (9_999, "9,999"),
-        (12_345, "12.3 k"), (4.56e6, "4.56 M"), (2e9, "2 bn"), (7.1e13, "71 tn"), (-20_000, "-20 k"),
-        (1e-9, "0.000000001"), (1.234e-6, "0.00000123"),
+        (0, "0"), (0.0123, "0.0123"), (12.34, "12.3"), (999.7, "1,000"), (9_999, "9,999"), (12_345, "12.3 k"),
+        (4.56e6, "4.56 M"), (7.1e13, "71 tn"), (-20_000, "-20 k"), (1.234e-6, "0.00000123"),
     ],
 )  # fmt: skip
 def test_an_amount_has_three_digits(value, text):
@@ -124,16 +120,11 @@ def test_counts_are_whole_up_to_five_digits():
     ("seconds", "text"),
     [
         (0.34, "340 ms"),
-        (19.08, "19.1 s"),
-        (59.98, "1 min"),
-        (60, "1 min"),
         (88.4, "1 min 28 s"),
         (-88, "-1 min 28 s"),
         (3_599.9, "1 h"),
         (9_000, "2 h 30 min"),
-        (86_399, "1 d"),
         (12_345_678, "143 d"),
-        (172_800, "2 d"),
         (5e-6, "5 µs"),
         (0, "0 s"),
     ],
@@ -230,11 +221,8 @@ def test_a_style_that_there_is_not_is_refused(theme, scale):
 @pytest.mark.parametrize(
     ("every", "words"),
     [
-        ("1D", "day"),
         ("7D", "week"),
-        ("14D", "2 weeks"),
         ("90min", "90 minutes"),
-        ("1h", "hour"),
         ("1500ms", "1.5 seconds"),
     ],
 )
