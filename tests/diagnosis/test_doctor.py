@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import time
+from contextlib import ExitStack
 from email.utils import formatdate
 
 import pytest
@@ -24,8 +25,6 @@ def ledger():
 @pytest.fixture
 def served():
     """Start a server that answers by a script."""
-    from contextlib import ExitStack
-
     with ExitStack() as stack:
         yield lambda *script: stack.enter_context(HostileServer(script))
 
@@ -55,6 +54,13 @@ def test_nothing_fails_on_a_ledger_that_is_well(ledger):
     assert {one.check for one in found.of("ok")} >= {"reached", "kind", "clock", "release", "migrations", "versions"}
     assert found.requests < 30
     assert "instruments" in finding(found, "tables that can be loaded").found
+    frame, data = found.to_frame(), json.loads(found.to_json())
+    assert list(frame.columns) == ["subject", "check", "status", "found", "advice"]
+    assert (len(frame), data["ok"]) == (len(found.findings), True)
+    assert len(data["findings"]) == len(frame)
+    said = str(examined(scan_url=ledger.sandbox.scan_url))
+    assert "set ledger_url to load: users, " in said
+    assert max(len(line) for line in said.splitlines() if "versions:" not in line) <= 200
 
 
 def test_the_decoder_is_told(ledger, monkeypatch):
@@ -84,27 +90,23 @@ def test_releases_are_told_apart_by_their_routes():
     assert said[1].startswith("it has GET /v1/")  # every release that is in use has the newer route
 
 
+NOWHERE = "https://nowhere.invalid/api/scan"
+
+
 def refused():
     return f"http://127.0.0.1:{unused_port()}/api/scan"
 
 
-def test_a_closed_port_is_not_reached():
-    found = finding(examined(scan_url=refused()), "reached")
+def test_a_closed_port_is_told_from_a_host_without_an_address():
+    closed, nowhere = (finding(examined(scan_url=url), "reached") for url in (refused(), NOWHERE))
 
-    assert found.status == "fail"
-    assert "refused" in found.found.lower()
-
-
-def test_a_host_without_an_address_is_told_from_a_closed_port():
-    found = finding(examined(scan_url="https://nowhere.invalid/api/scan"), "reached")
-
-    assert (found.status, found.found) == ("fail", "no address is known for the host 'nowhere.invalid'")
+    assert (closed.status, "refused" in closed.found.lower()) == ("fail", True)
+    assert (nowhere.status, nowhere.found) == ("fail", "no address is known for the host 'nowhere.invalid'")
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        pytest.param(text("<html><title>Welcome</title></html>", 200, "text/html"), id="a web page"),
         pytest.param(text("<html><title>Not found</title></html>", 404, "text/html"), id="a web page that says 404"),
         pytest.param(answer({"entries": []}), id="another interface"),
         pytest.param(Reply(body=b"[]"), id="no object"),
@@ -117,23 +119,25 @@ def test_what_is_no_scan_is_said_to_be_none(served, reply):
     assert "/api/scan" in found.advice
 
 
-def test_a_page_is_told_after_one_request_with_the_tries_that_there_are(served):
-    server = served(text("<html><title>Welcome</title></html>", 200, "text/html"))
+@pytest.mark.parametrize(
+    ("reply", "check", "found", "advice"),
+    [
+        pytest.param(
+            text("<html><title>Welcome</title></html>", 200, "text/html"), "kind",
+            "an HTML page, not JSON: 'Welcome'", "/api/scan", id="a page",
+        ),
+        pytest.param(
+            Reply(headers=(("Content-Encoding", "compress"),)), "compression",
+            "compressed as 'compress'", "as gzip or uncompressed", id="a compression that nothing reads",
+        ),
+    ],
+)  # fmt: skip
+def test_what_stays_so_is_told_after_one_request_with_the_tries_that_there_are(served, reply, check, found, advice):
+    server = served(reply)
 
-    found = finding(examined(scan_url=server.url, attempts=8), "kind")
+    told = finding(examined(scan_url=server.url, attempts=8), check)
 
-    assert "an HTML page, not JSON: 'Welcome'" in found.found
-    assert len(server.heard) == 1
-
-
-def test_a_compression_that_nothing_reads_is_told(served):
-    server = served(Reply(headers=(("Content-Encoding", "compress"),)))
-
-    found = finding(examined(scan_url=server.url, attempts=8), "compression")
-
-    assert "compressed as 'compress'" in found.found
-    assert "as gzip or uncompressed" in found.advice
-    assert len(server.heard) == 1
+    assert (found in told.found, advice in told.advice, len(server.heard)) == (True, True, 1)
 
 
 def test_certificates_are_told_apart_from_a_server_that_is_away(tmp_path, monkeypatch):
@@ -162,10 +166,12 @@ def test_certificates_that_cannot_be_read_are_told_and_nothing_is_sent(tmp_path,
     [pytest.param(401, "fail", "refused (401)", id="401"), pytest.param(403, "warn", "taken, but", id="403")],
 )
 def test_a_token_that_is_refused_is_told_from_one_without_the_right(served, status, expected, said):
-    server = served(answer({"error": "no"}, status))
+    server = served(answer({"error": "<script>alert(1)</script>"}, status))
 
-    found = finding(examined(ledger_url=server.url, token="abc"), "token", "ledger http")
-
+    diagnosis = examined(ledger_url=server.url, token="abc")
+    found = finding(diagnosis, "token", "ledger http")
+    assert "<script>" in found.found
+    assert "<script>" not in diagnosis._repr_html_()
     assert found.status == expected
     assert said in found.found
 
@@ -208,20 +214,15 @@ def test_a_clock_that_differs_is_told(served, off, status):
     assert ("behind it" in found.found) == (off > 0)
 
 
-def test_two_scans_of_different_networks_are_told():
-    with lf.sandbox(seed=1, updates=30) as one, lf.sandbox(seed=2, updates=30) as other:
-        found = examined(scan_url=[one.sandbox.scan_url, other.sandbox.scan_url])
+def test_a_scan_of_another_network_or_one_that_lags_is_told(ledger):
+    with lf.sandbox(seed=2, updates=30) as other, replica(ledger.sandbox, lag=5) as behind:
+        urls = [ledger.sandbox.scan_url, other.sandbox.scan_url], [ledger.sandbox.scan_url, behind.scan_url]
+        stranger, late = (examined(scan_url=url) for url in urls)
 
-    assert finding(found, "one network").status == "fail"
-
-
-def test_a_scan_that_lags_is_told(ledger):
-    with replica(ledger.sandbox, lag=5) as behind:
-        found = examined(scan_url=[ledger.sandbox.scan_url, behind.scan_url])
-
-    assert finding(found, "one network").status == "ok"
-    assert finding(found, "same end").status == "warn"
-    assert behind.scan_url in finding(found, "same end").found
+    assert finding(stranger, "one network").status == "fail"
+    assert finding(late, "one network").status == "ok"
+    assert finding(late, "same end").status == "warn"
+    assert behind.scan_url in finding(late, "same end").found
 
 
 def test_a_bad_scan_beside_a_good_one_does_not_hide_the_history(ledger):
@@ -237,36 +238,12 @@ def test_a_lake_is_looked_at(ledger, tmp_path):
     after = lf.doctor(ledger, store=tmp_path / "lake")
     with lf.sandbox(seed=99, updates=30) as other:
         wrong = lf.doctor(other, store=tmp_path / "lake")
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert finding(lf.doctor(ledger, store=tmp_path / "file" / "lake"), "writing").status == "fail"
 
     assert finding(before, "coverage").status == "skipped"
     assert (finding(after, "coverage").status, finding(after, "network").status) == ("ok", "ok")
     assert finding(wrong, "network").status == "fail"
-
-
-def test_a_folder_that_is_a_file_is_told(ledger, tmp_path):
-    (tmp_path / "file").write_text("", encoding="utf-8")
-
-    found = lf.doctor(ledger, store=tmp_path / "file" / "lake")
-
-    assert finding(found, "writing").status == "fail"
-
-
-def test_what_servers_say_is_escaped_in_a_notebook(served):
-    server = served(answer({"error": "<script>alert(1)</script>"}, 401))
-
-    found = examined(ledger_url=server.url, token="abc")
-
-    assert "<script>" in finding(found, "token", "ledger http").found
-    assert "<script>" not in found._repr_html_()
-
-
-def test_a_diagnosis_is_a_frame_and_json(ledger):
-    found = lf.doctor(ledger)
-
-    frame, data = found.to_frame(), json.loads(found.to_json())
-    assert list(frame.columns) == ["subject", "check", "status", "found", "advice"]
-    assert len(frame) == len(found.findings) == len(data["findings"])
-    assert data["ok"] is True
 
 
 @pytest.mark.parametrize(("port", "code"), [(None, 0), (9, 1)], ids=["well", "not reached"])
@@ -323,8 +300,6 @@ def test_what_is_unknown_is_not_called_well(served):
 
 
 def test_many_servers_are_examined_with_few_requests(ledger):
-    from contextlib import ExitStack
-
     with ExitStack() as stack:
         scans = [stack.enter_context(ledger.sandbox.replica()).scan_url for _ in range(8)]
         found = examined(scan_url=[ledger.sandbox.scan_url, *scans])
@@ -339,10 +314,3 @@ def test_a_bar_counts_the_checks_where_it_is_asked_for(ledger, capsys):
 
     shown = capsys.readouterr()
     assert (shown.out, "doctor" in shown.err, "checks" in shown.err) == ("", True, True)
-
-
-def test_no_line_is_longer_than_a_screen_is_wide(ledger):
-    said = str(examined(scan_url=ledger.sandbox.scan_url))
-
-    assert "set ledger_url to load: users, " in said
-    assert max(len(line) for line in said.splitlines() if "versions:" not in line) <= 200

@@ -18,14 +18,20 @@ def net():
         yield network
 
 
-def test_a_preview_is_the_request_unsent(net):
+def test_a_preview_is_the_request_unsent_and_raw_the_body_that_the_call_decodes(net):
     before = net.stats.requests
 
     seen = net.scan.preview.updates(page_size=10)
 
     assert seen == net.scan.preview("updates", page_size=10)
     assert (seen.method, seen.body) == ("POST", b'{"page_size":10}')
+    with pytest.raises(lf.errors.InputError, match="page_size=0"):
+        net.scan.preview.updates(page_size=0)
+    with pytest.raises(TypeError, match="pagesize"):
+        net.scan.preview.updates(pagesize=3)
     assert net.stats.requests == before
+    raw = net.scan.raw.updates(page_size=10).value
+    assert raw == net.scan.updates(page_size=10).raw == net.scan.raw("updates", page_size=10).value
 
 
 @pytest.mark.parametrize("interface", ["scan", "registry"])
@@ -36,21 +42,6 @@ def test_a_preview_is_of_the_server_that_is_asked(interface):
         seen = calls.preview.updates() if interface == "scan" else calls.preview.instruments()
 
     assert seen.url.startswith(f"{second}/")
-
-
-def test_a_raw_answer_is_the_body_that_the_call_decodes(net):
-    answer = net.scan.raw.updates(page_size=10)
-
-    assert answer is not None
-    assert answer.value == net.scan.updates(page_size=10).raw
-    assert answer.value == net.scan.raw("updates", page_size=10).value
-
-
-def test_a_preview_checks_its_arguments_like_the_call(net):
-    with pytest.raises(lf.errors.InputError, match="page_size=0"):
-        net.scan.preview.updates(page_size=0)
-    with pytest.raises(TypeError, match="pagesize"):
-        net.scan.preview.updates(pagesize=3)
 
 
 def test_every_call_has_the_same_signature_whichever_way_it_runs(net):

@@ -13,22 +13,25 @@ from tests.transport.hostile_server import HostileServer, Reply, answer
 
 
 def test_any_route_of_the_sandbox_answers_parsed_json(net):
-    page = net.scan.call("GET", "/v0/admin/validator/licenses", params={"limit": 2, "after": None})
-
-    assert 0 < len(page["validator_licenses"]) <= 2
-
-
-def test_a_post_sends_its_json(net):
+    licenses = net.scan.call("GET", "/v0/admin/validator/licenses", params={"limit": 2, "after": None})
     page = net.scan.call("POST", "/v2/updates", json={"page_size": 3})
 
-    assert [item["update_id"] for item in page["transactions"]] == [
-        one.update_id for one in net.sandbox.world.updates[:3]
-    ]
+    assert 0 < len(licenses["validator_licenses"]) <= 2
+    wanted = [one.update_id for one in net.sandbox.world.updates[:3]]
+    assert [item["update_id"] for item in page["transactions"]] == wanted
+    assert net.scan.preview.call("GET", "/v0/dso").url == f"{net.sandbox.scan_url}/v0/dso", "seen before it is sent"
+    with pytest.raises(lf.errors.NotFoundError, match="GET /v0/nonesuch"):
+        net.scan.call("GET", "/v0/nonesuch")
 
 
-def test_numbers_with_a_fraction_are_exact():
-    with HostileServer([Reply(body=b'{"a": 0.1000000000000000000001}')]) as server, asking(server) as net:
-        assert net.scan.call("GET", "/v0/x") == {"a": Decimal("0.1000000000000000000001")}
+def test_numbers_are_exact_raw_bodies_as_they_came_and_what_is_no_json_is_an_error():
+    body = b'{"a": 0.1000000000000000000001, "b": 1.50}'
+    with HostileServer([Reply(body=body)]) as server, asking(server) as net:
+        assert net.scan.call("GET", "/v0/x") == {"a": Decimal("0.1000000000000000000001"), "b": Decimal("1.5")}
+        assert net.scan.raw.call("GET", "/v0/x").value == body
+    refused = pytest.raises(lf.errors.DecodeError)
+    with HostileServer([Reply(body=b"[1,")]) as server, asking(server, attempts=2) as net, refused:
+        net.scan.call("GET", "/v0/x")
 
 
 def test_a_path_and_a_query_are_percent_encoded_and_lists_repeat_a_name():
@@ -40,29 +43,6 @@ def test_a_path_and_a_query_are_percent_encoded_and_lists_repeat_a_name():
         "/api/scan/v0/acs/alice%3A%3A12%2020?validator_ids=a%3A%3A1&validator_ids=b%26c&all=true&n=5",
         "/api/scan/v0/x%2Fy",
     ]
-
-
-def test_an_unknown_route_is_a_not_found_error(net):
-    with pytest.raises(lf.errors.NotFoundError, match="GET /v0/nonesuch"):
-        net.scan.call("GET", "/v0/nonesuch")
-
-
-def test_what_is_no_json_is_an_error_of_the_package():
-    with (
-        HostileServer([Reply(body=b"[1,")]) as server,
-        asking(server, attempts=2) as net,
-        pytest.raises(lf.errors.DecodeError),
-    ):
-        net.scan.call("GET", "/v0/x")
-
-
-def test_it_can_be_seen_before_it_is_sent(net):
-    assert net.scan.preview.call("GET", "/v0/dso").url == f"{net.sandbox.scan_url}/v0/dso"
-
-
-def test_it_can_be_sent_with_the_body_kept_as_it_came():
-    with HostileServer([Reply(body=b'{"a": 1.50}')]) as server, asking(server) as net:
-        assert net.scan.raw.call("GET", "/v0/x").value == b'{"a": 1.50}'
 
 
 def test_one_server_of_several_can_be_asked_also_by_a_part_that_can_be_stopped():

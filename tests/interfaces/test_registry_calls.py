@@ -24,7 +24,8 @@ def test_every_member_of_an_instrument_is_read():
         "accountInputFieldsToShow": ["memo", {"name": "x"}], "unknown": 1,
     }  # fmt: skip
     with far(instruments=reply({"instruments": [full]})) as there:
-        (one,) = there.registry.instruments().instruments
+        (one,) = there.registry.instruments(page_size=3, page_token="a b").instruments
+    assert there.asked[0].target.endswith("/registry/metadata/v1/instruments?pageSize=3&pageToken=a%20b")
     assert (one.decimals, one.total_supply, one.total_supply_as_of) == (0, "10.0000000000", "2026-01-01T00:00:00Z")
     assert (one.paused, one.pause_info) == (True, PauseInfo("upgrade", None))
     assert (one.show_account_input_fields, one.account_input_fields_to_show) == (False, ["memo", {"name": "x"}])
@@ -37,12 +38,6 @@ def test_decimals_beyond_the_contracts_range_are_reported(decimals):
         pytest.raises(DecodeError, match=r"\$\.instruments\[0\]\.decimals"),
     ):
         there.registry.instruments()
-
-
-def test_pages_are_asked_for_by_the_contracts_names():
-    registry = Registry(nowhere())
-    assert registry.preview("instruments").url.endswith("/registry/metadata/v1/instruments")
-    assert registry.preview("instruments", page_size=3, page_token="a b").url.endswith("?pageSize=3&pageToken=a%20b")
 
 
 def test_the_factory_and_its_context_are_read():
@@ -117,19 +112,12 @@ def test_a_registry_that_breaks_its_own_description_is_reported(told, place):
         there.registry.info()
 
 
-def test_a_single_instrument_is_read_by_its_encoded_id():
-    with far(**{"A%2FB%20%C3%A4": reply(COIN | {"id": "A/B ä"})}) as there:
+def test_a_single_instrument_is_read_by_its_encoded_id_and_is_none_where_the_admin_has_none():
+    absent = reply({"error": "no such instrument"}, 404)
+    with far(**{"A%2FB%20%C3%A4": reply(COIN | {"id": "A/B ä"})}, Coin=absent) as there:
         assert there.registry.instrument("A/B ä").id == "A/B ä"
-    assert there.routes == ["GET /registry/metadata/v1/instruments/A%2FB%20%C3%A4"]
-
-
-def test_an_instrument_that_the_admin_does_not_manage_is_none():
-    with far(Coin=reply({"error": "no such instrument"}, 404)) as there:
-        assert there.registry.instrument("Coin") is None
-        assert there.registry.raw.instrument("Coin") is None
-
-
-def test_a_registry_without_the_route_of_one_instrument_is_not_taken_for_one_without_the_instrument():
+        assert there.registry.instrument("Coin") is there.registry.raw.instrument("Coin") is None
+    assert there.routes[0] == "GET /registry/metadata/v1/instruments/A%2FB%20%C3%A4"
     with far() as there, pytest.raises(NotFoundError) as caught:
         there.registry.instrument("Coin")
     assert caught.value.unknown_route

@@ -1,6 +1,7 @@
 """Objects are downloaded in bounded memory: whole or not at all, tokens for the scan alone, from public hosts alone."""
 
 import base64
+import gzip
 import hashlib
 import random
 import shutil
@@ -43,8 +44,9 @@ def fetch(transport, tmp_path):
     return run
 
 
-def test_a_file_is_whole_and_larger_than_the_limit_on_answers(serve, fetch):
+def test_a_file_is_whole_larger_than_the_limit_on_answers_and_unpacked_before_its_digest(serve, fetch):
     assert fetch(serve(WHOLE), max_answer_bytes=1_000) == DATA
+    assert fetch(serve(Reply(body=gzip.compress(DATA), headers=(("Content-Encoding", "gzip"),)))) == DATA
 
 
 @pytest.mark.parametrize(
@@ -82,12 +84,6 @@ def test_what_goes_wrong_each_time_ends_after_a_few_requests_and_leaves_no_file(
         fetch(server)
     assert len(server.heard) == requests
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_compressed_transfer_is_unpacked_before_the_digest(serve, fetch):
-    import gzip
-
-    assert fetch(serve(Reply(body=gzip.compress(DATA), headers=(("Content-Encoding", "gzip"),)))) == DATA
 
 
 def test_an_endless_body_ends_where_the_disk_has_no_more_room(serve, fetch, tmp_path, monkeypatch):
@@ -181,10 +177,16 @@ def test_files_lie_on_the_scan_or_on_public_https_hosts(url, reason):
     assert told is None if reason is None else reason in told
 
 
-def test_a_file_that_may_not_be_fetched_is_refused_unsent(serve, transport, tmp_path):
-    scan = Scan(transport(scan_url=(serve().url + "/api/scan",)))
+def test_a_file_that_may_not_be_fetched_is_refused_and_a_folder_that_cannot_be_written_named(
+    serve, transport, tmp_path
+):
+    server = serve(WHOLE)
+    scan = Scan(transport(scan_url=(server.url + "/api/scan",)))
     with pytest.raises(lf.errors.InputError, match="is not fetched, because it is not https"):
         scan.download_object(ObjectRef("http://10.0.0.1/object", digest()), tmp_path / "object")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(lf.errors.StoreError, match="cannot be written"):
+        scan.download_object(ref(server), tmp_path / "file" / "object")
 
 
 def test_a_digest_is_base64_or_hexadecimal_and_any_other_is_refused_unsent(serve, transport, tmp_path):
@@ -196,13 +198,6 @@ def test_a_digest_is_base64_or_hexadecimal_and_any_other_is_refused_unsent(serve
     assert server.heard == []
     for written in (digest(), hashlib.sha256(DATA).hexdigest().upper()):
         assert scan.download_object(ObjectRef(server.url + KEY, written), tmp_path / "object").exists()
-
-
-def test_a_folder_that_cannot_be_written_is_named(serve, transport, tmp_path):
-    (tmp_path / "file").write_text("")
-    scan = Scan(transport(scan_url=((server := serve(WHOLE)).url + "/api/scan",)))
-    with pytest.raises(lf.errors.StoreError, match="cannot be written"):
-        scan.download_object(ref(server), tmp_path / "file" / "object")
 
 
 def test_a_recording_says_that_it_has_no_objects(tmp_path):

@@ -51,17 +51,15 @@ def test_what_fails_is_tried_again_and_named():
     assert len(clock.sleeps) == 2
 
 
-def test_its_answers_are_bounded_too():
+def test_its_answers_are_bounded_recorded_and_replayed(tmp_path):
     bomb = gzip.compress(b"\0" * 2_000_000)
 
-    def answer(_request):
+    def unpacking(_request):
         return httpx.Response(200, headers={"content-encoding": "gzip"}, stream=httpx.ByteStream(bomb))
 
-    with network(answer, max_answer_bytes=1_000) as net, pytest.raises(NoAnswerError, match="larger than"):
+    with network(unpacking, max_answer_bytes=1_000) as net, pytest.raises(NoAnswerError, match="larger than"):
         net.scan.updates(page_size=10)
 
-
-def test_its_answers_are_recorded_and_replayed(tmp_path):
     def answer(request):
         body = json.loads(request.content)["cached_ans_rules_contract_id"]
         return httpx.Response(404, json={"error": f"no {body}"})

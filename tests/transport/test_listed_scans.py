@@ -48,17 +48,13 @@ def test_a_listed_scan_answers_where_the_given_one_fails(sandbox, suffix):
     assert [one.path for one in heard].count(SCANS) == 1
 
 
-def test_nothing_is_asked_until_the_first_request(sandbox):
+def test_nothing_is_asked_until_the_first_request_and_the_list_only_with_the_setting(sandbox):
     with naming([sandbox.url]) as (url, heard), network(url):
         assert heard == []
-
-
-def test_without_the_setting_the_list_is_not_asked_for(sandbox):
-    with naming([sandbox.url]) as (url, heard):
         settings = Settings(scan_url=(f"{url}/api/scan",), attempts=1)
         with lf.types.Network(settings, clock=SkippingClock()) as net, pytest.raises(lf.errors.ServerError):
             net.scan.updates()
-    assert SCANS not in [one.path for one in heard]
+        assert SCANS not in [one.path for one in heard]
 
 
 def test_a_listed_scan_gets_no_token_and_a_given_one_does():
@@ -79,9 +75,7 @@ def test_scans_are_added_once_and_not_those_that_are_given(sandbox):
         same = [first, sandbox.url, f"{sandbox.url}/api/scan", f"HTTP://127.0.0.1:{port}/", first + "/api/scan/"]
         with naming(same) as (url, _), network(url, first) as net:
             assert net.scan.servers == (f"{url}/api/scan", f"{first}/api/scan", sandbox.scan_url)
-
-
-def test_the_default_port_and_a_dot_at_the_end_make_no_other_scan():
+    # The default port, a dot at the end and capitals make no other scan.
     listed = ["https://a.example:443", "https://a.example.", "https://A.example/api/scan", "https://b.example"]
     with naming(listed) as (url, _), network(url) as net:
         assert net.scan.servers == (f"{url}/api/scan", "https://a.example:443/api/scan", "https://b.example/api/scan")
@@ -105,20 +99,13 @@ def test_what_is_refused_is_left_out_and_logged(caplog):
     assert "p4ss" not in caplog.text
 
 
-def test_a_list_without_any_scan_to_ask_is_a_warning():
+def test_a_list_without_any_scan_to_ask_is_a_warning_unless_it_has_the_given_one_alone():
     warned = pytest.warns(FailoverWarning, match="lists 2 scans, and none of them may be asked")
     listed = ["http://127.0.0.1:1", "https://10.0.0.1"]
     with naming(listed) as (url, _), network(url, refusal=why_not_public) as net, warned:
         assert net.scan.servers == (f"{url}/api/scan",)
-
-
-def test_a_network_of_the_given_scan_alone_needs_no_warning():
-    with (
-        naming([]) as (first, _),
-        naming([first]) as (url, _),
-        network(url, first) as net,
-        warnings.catch_warnings(action="error"),
-    ):
+    silent = warnings.catch_warnings(action="error")
+    with naming([]) as (first, _), naming([first]) as (url, _), network(url, first) as net, silent:
         assert len(net.scan.servers) == 2
 
 
@@ -138,13 +125,10 @@ def test_a_scan_that_is_down_is_a_warning_and_then_an_error():
         net.scan.updates()
 
 
-@pytest.mark.parametrize("wrong", ["Network", True])
-def test_another_value_is_refused(wrong):
-    with pytest.raises(lf.errors.ConfigurationError, match=r"failover=.*give 'given' or 'network'"):
-        lf.connect(scan_url="https://scan.example.com/api/scan", failover=wrong)
-
-
-def test_without_a_scan_there_is_nothing_to_ask_for_others():
+def test_another_value_is_refused_and_a_registry_without_a_scan():
+    for wrong in ("Network", True):
+        with pytest.raises(lf.errors.ConfigurationError, match=r"failover=.*give 'given' or 'network'"):
+            lf.connect(scan_url="https://scan.example.com/api/scan", failover=wrong)
     with pytest.raises(lf.errors.ConfigurationError, match="needs a scan"):
         lf.connect(registry_url="https://registry.example.com", failover="network")
 

@@ -37,14 +37,14 @@ def server(authority, serve):
     return serve(answer({}), tls=authority.server())
 
 
-@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "LEDGERFRAMES_CA_FILE"])
-def test_a_private_authority_is_taken_from_a_variable(name, authority, server, monkeypatch):
-    monkeypatch.setenv(name, str(authority.file))
-    with lf.connect(scan_url=server.url, attempts=1) as net:
-        assert Sender(net.transport).send(READ.request(), read=bytes).value == b"{}"
-
-
-def test_a_private_authority_is_taken_from_a_profile_relative_to_it(authority, server, tmp_path):
+def test_a_private_authority_is_taken_from_a_variable_or_from_a_profile_relative_to_it(
+    authority, server, monkeypatch, tmp_path
+):
+    for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "LEDGERFRAMES_CA_FILE"):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, str(authority.file))
+            with lf.connect(scan_url=server.url, attempts=1) as net:
+                assert Sender(net.transport).send(READ.request(), read=bytes).value == b"{}"
     (tmp_path / "config.toml").write_text(f"[profiles.own]\nscan_url='{server.url}'\nca_file='{authority.file.name}'\n")
     settings = resolve(profile="own", environ={}, config_dir=tmp_path)
     assert settings.ca_file == str(authority.file)
@@ -169,13 +169,10 @@ def test_a_file_without_rights_is_named(authority):
         lf.connect(scan_url="https://127.0.0.1:9", ca_file=authority.file)
 
 
-@pytest.mark.parametrize("name", TRUST_VARIABLES)
-def test_a_variable_that_names_nothing_is_named(name, transport, monkeypatch, tmp_path):
-    monkeypatch.setenv(name, str(tmp_path / "nowhere"))
-    with pytest.raises(ConfigurationError, match=f"{name}=.*nowhere"):
-        transport(scan_url="https://127.0.0.1:9").send(READ.request(), read=bytes)
-
-
-def test_a_variable_that_names_nothing_is_no_matter_without_tls(transport, serve, monkeypatch, tmp_path):
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "nowhere"))
-    assert transport(scan_url=serve().url).send(READ.request(), read=bytes).value == b"{}"
+def test_a_variable_that_names_nothing_is_named_and_no_matter_without_tls(transport, serve, monkeypatch, tmp_path):
+    for name in TRUST_VARIABLES:
+        with monkeypatch.context() as patch:
+            patch.setenv(name, str(tmp_path / "nowhere"))
+            with pytest.raises(ConfigurationError, match=f"{name}=.*nowhere"):
+                transport(scan_url="https://127.0.0.1:9").send(READ.request(), read=bytes)
+            assert transport(scan_url=serve().url).send(READ.request(), read=bytes).value == b"{}"

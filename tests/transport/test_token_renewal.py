@@ -70,24 +70,23 @@ def test_a_token_that_is_refused_is_fetched_once_more(source, tmp_path):
     assert sent == ["Bearer token-one", "Bearer token-one", "Bearer token-two"]
 
 
-def test_a_token_that_stays_refused_is_an_error_after_two_requests():
-    tokens = (f"token-{number}" for number in range(100))
-    with HostileServer([ENDED]) as server, lf.connect(ledger_url=server.url, token=lambda: next(tokens)) as net:
-        with pytest.raises(NotAuthorizedError):
-            lf.load_users(net)
-        assert len(server.heard) == 2
+def test_a_token_that_stays_refused_is_an_error_after_two_requests_or_one_of_a_command_or_of_text():
+    def tokens():
+        counted = (f"token-{number}" for number in range(100))
+        return lambda: next(counted)
 
+    def make_user(net):
+        net.ledger.create_user(lf.commands.User(id="alice"))
 
-def test_a_token_of_text_and_a_command_are_sent_once():
-    with HostileServer([ENDED]) as server, lf.connect(ledger_url=server.url, token="fixed-token") as net:
-        with pytest.raises(NotAuthorizedError):
-            lf.load_users(net)
-        assert len(server.heard) == 1
-    tokens = (f"token-{number}" for number in range(100))
-    with HostileServer([ENDED]) as server, lf.connect(ledger_url=server.url, token=lambda: next(tokens)) as net:
-        with pytest.raises(NotAuthorizedError):
-            net.ledger.create_user(lf.commands.User(id="alice"))
-        assert len(server.heard) == 1
+    for token, ask, requests in (
+        (tokens(), lf.load_users, 2),
+        ("fixed-token", lf.load_users, 1),
+        (tokens(), make_user, 1),
+    ):
+        with HostileServer([ENDED]) as server, lf.connect(ledger_url=server.url, token=token) as net:
+            with pytest.raises(NotAuthorizedError):
+                ask(net)
+            assert len(server.heard) == requests
 
 
 def jwt(**claims):
@@ -154,7 +153,9 @@ def given(provider, **changes):
     return {name: value for name, value in (own | changes).items() if value is not None}
 
 
-def test_client_credentials_give_ledger_and_validator_one_token(ledger, provider):
+def test_client_credentials_give_ledger_and_validator_one_token_also_in_a_profile_by_the_endpoint_itself(
+    ledger, provider, tmp_path
+):
     urls = {"ledger_url": ledger.ledger_url, "validator_url": ledger.validator_url}
     with lf.connect(**urls, token_oauth=given(provider, scope="daml_ledger_api")) as net:
         assert len(lf.load_users(net)) > 0
@@ -162,9 +163,6 @@ def test_client_credentials_give_ledger_and_validator_one_token(ledger, provider
         lf.load_users(net)
     asked = {"grant_type": "client_credentials", "audience": "participant", "scope": "daml_ledger_api"}
     assert provider.asked == [asked | {"client_id": "analyst"}]
-
-
-def test_client_credentials_in_a_profile_and_by_the_endpoint_itself(ledger, provider, tmp_path):
     (tmp_path / "secret").write_text(f"{SECRET}\n")
     (tmp_path / FILE).write_text(
         f'[profiles.desk]\nledger_url = "{ledger.ledger_url}"\n[profiles.desk.token_oauth]\n'
@@ -172,7 +170,7 @@ def test_client_credentials_in_a_profile_and_by_the_endpoint_itself(ledger, prov
     )
     with lf.types.Network(resolve(profile="desk", environ={}, config_dir=tmp_path)) as net:
         assert len(lf.load_users(net)) > 0
-    assert len(provider.asked) == 1
+    assert len(provider.asked) == 2
 
 
 @pytest.mark.parametrize(
@@ -306,24 +304,14 @@ def test_a_profile_gives_each_interface_credentials_of_its_own(interface, read, 
     assert len(provider.asked) == 1
 
 
-def test_a_function_is_called_once_for_many_requests():
-    called = []
-    with (
-        HostileServer([USERS]) as server,
-        lf.connect(ledger_url=server.url, token=lambda: called.append(1) or "opaque") as net,
-    ):
-        for _ in range(3):
-            lf.load_users(net)
-    assert len(called) == 1
-
-
-def test_a_function_that_has_no_token_yet_is_called_again():
+def test_a_function_is_called_until_it_has_a_token_and_once_for_many_requests():
     tokens = iter(["", None, "token-one"])
     with HostileServer([USERS]) as server, lf.connect(ledger_url=server.url, token=lambda: next(tokens)) as net:
         for said in ("is empty", "returned a NoneType"):
             with pytest.raises(ConfigurationError, match=said):
                 lf.load_users(net)
-        lf.load_users(net)
+        for _ in range(3):
+            lf.load_users(net)
 
 
 def test_a_provider_that_takes_the_secret_in_a_header_only_gets_it_there(ledger, monkeypatch):

@@ -183,19 +183,13 @@ def test_no_token_goes_where_a_revised_request_would_take_it(serve, transport):
     assert ledger.heard == []
 
 
-def test_a_function_is_asked_for_the_token_at_each_request(serve, transport):
-    tokens = iter(["first-token", "second-token"])
-    server = serve(text("", 503), answer({}))
-    transport(ledger_url=server.url, ledger_token=lambda: next(tokens)).send(LEDGER.request(), read=bytes)
-    assert [heard.headers["authorization"] for heard in server.heard] == ["Bearer first-token", "Bearer second-token"]
-
-
-def test_an_earlier_token_is_still_masked_after_a_refresh(serve, transport):
+def test_a_function_is_asked_for_the_token_at_each_request_and_an_earlier_one_is_still_masked(serve, transport):
     tokens = iter(["first-token", "second-token"])
     server = serve(text("", 503), text("was first-token", 400))
     with pytest.raises(StatusError) as caught:
         transport(ledger_url=server.url, ledger_token=lambda: next(tokens)).send(LEDGER.request(), read=bytes)
     assert caught.value.detail == "was ***"
+    assert [heard.headers["authorization"] for heard in server.heard] == ["Bearer first-token", "Bearer second-token"]
 
 
 @pytest.mark.parametrize("value", [None, b"bytes", "", "line\nbreak", "caf\u00e9"], ids=repr)
