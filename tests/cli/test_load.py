@@ -80,16 +80,6 @@ def test_the_history_of_ones_own_parties_is_two_files_and_goes_by_offsets(comman
     assert "--at 'noon' is not valid: give an offset" in refused.err
 
 
-def test_instruments_of_some_ids_are_loaded(command, tmp_path):
-    with lf.sandbox(updates=20) as net:
-        ended = command(
-            "load", "instruments", "-o", tmp_path / "i.json", "--registry-url", net.sandbox.registry_url,
-            "--id", "Amulet", "--id", "Amulet",
-        )  # fmt: skip
-    assert ended.code == 0, ended.err
-    assert "1 row" in ended.out
-
-
 @pytest.mark.parametrize("place", ["-", "/dev/stdout"])
 def test_standard_output_takes_one_table_as_csv(command, scan, tmp_path, place):
     ended = command("load", "updates", "-o", place, "--scan-url", scan, "--limit", 5)
@@ -170,10 +160,9 @@ def test_licenses_become_a_csv_in_one_command(command, served, tmp_path):
 
 
 def test_instruments_become_json_and_parquet(command, served, tmp_path):
-    for name in ("a.json", "a.parquet"):
-        assert (
-            command("load", "instruments", "-o", str(tmp_path / name), "--registry-url", served.registry_url).code == 0
-        )
+    for name, ids in (("a.json", ()), ("a.parquet", ("--id", "Amulet", "--id", "Amulet"))):
+        options = ("--registry-url", served.registry_url, *ids)
+        assert command("load", "instruments", "-o", str(tmp_path / name), *options).code == 0
     (one,) = json.loads((tmp_path / "a.json").read_text())
     assert (one["instrument_id"], one["decimals"], one["paused"]) == ("Amulet", 10, False)
     assert pq.read_table(tmp_path / "a.parquet").num_rows == 1

@@ -56,26 +56,16 @@ def test_a_profile_that_was_added_is_listed_shown_connected_and_removed(shell, m
     assert shell("profile", "list").out == ""
 
 
-def test_a_list_of_no_profiles_says_so_beside_the_output(command, file):
+def test_a_list_of_no_profiles_says_so_beside_the_output_and_the_file_is_the_users_alone(command, file):
     listed = command("profile", "list")
-
     assert (listed.code, listed.out) == (0, "")
     assert listed.err == f"there are no profiles in {file}; ledgerframes profile add NAME --scan-url URL adds one\n"
 
-
-@pytest.mark.skipif(os.name == "nt", reason="rights are another thing there")
-def test_the_file_is_the_users_alone(command, file):
     command("profile", "add", "main", "--scan-url", SCAN)
 
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
-
-
-def test_comments_and_other_profiles_stay(command, commented):
-    command("profile", "add", "main", "--scan-url", SCAN, "--rate", "4")
-    command("profile", "remove", "main")
-
-    assert commented.read_text(encoding="utf-8").rstrip() == COMMENTED.rstrip()
+    if os.name != "nt":  # rights are another thing there
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
 SHAPES = {
@@ -117,13 +107,16 @@ def test_a_profile_that_stands_in_no_table_of_its_own_is_changed_by_hand(command
     assert file.read_text(encoding="utf-8") == text
 
 
-def test_a_profile_of_the_same_name_is_replaced_only_when_told(command, commented):
+def test_comments_and_other_profiles_stay_and_one_of_the_same_name_is_replaced_only_when_told(command, commented):
+    command("profile", "add", "main", "--scan-url", SCAN, "--rate", "4")
+    command("profile", "remove", "main")
+    assert commented.read_text(encoding="utf-8").rstrip() == COMMENTED.rstrip()
+
     refused = command("profile", "add", "old", "--scan-url", SCAN)
-    before = commented.read_text(encoding="utf-8")
+    before = commented.read_text(encoding="utf-8").rstrip()
     replaced = command("profile", "add", "old", "--scan-url", SCAN, "--replace")
 
-    assert (refused.code, before) == (2, COMMENTED)
-    assert replaced.code == 0
+    assert (refused.code, before, replaced.code) == (2, COMMENTED.rstrip(), 0)
     assert profiles_of(commented.read_text(encoding="utf-8"), commented)["old"] == {"scan_url": SCAN}
 
 
@@ -161,26 +154,6 @@ def test_a_file_that_is_no_configuration_is_named_and_kept(command, file, text):
     assert str(file) in ended.err
 
 
-def test_of_a_command_only_the_program_is_shown(command):
-    command("profile", "add", "main", "--scan-url", SCAN, "--token-command", "vault read -secret=sesame kv")
-
-    shown = command("profile", "show", "main", "--json").out
-
-    assert '"token_command": "vault \\u2026"' in shown
-    assert "sesame" not in shown
-
-
-def test_a_link_stays_a_link(commented, tmp_path):
-    elsewhere = tmp_path / "dotfiles.toml"
-    commented.rename(elsewhere)
-    commented.symlink_to(elsewhere)
-
-    add_profile("main", {"scan_url": SCAN}, folder=commented.parent, environ={})
-
-    assert commented.is_symlink()
-    assert set(profiles_of(elsewhere.read_text(encoding="utf-8"), elsewhere)) == {"old", "test", "main"}
-
-
 def test_many_at_once_lose_none(tmp_path):
     def add(number):
         add_profile(f"p{number}", {"scan_url": SCAN}, folder=tmp_path, environ={})
@@ -196,14 +169,17 @@ def test_many_at_once_lose_none(tmp_path):
     assert {one.name for one in tmp_path.iterdir()} <= {"config.toml", ".config.lock"}
 
 
-def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
-    (tmp_path / "file").write_text("", encoding="utf-8")
+def test_a_link_stays_a_link_and_what_cannot_be_written_or_removed_is_an_error(commented, tmp_path):
+    elsewhere = tmp_path / "dotfiles.toml"
+    commented.rename(elsewhere)
+    commented.symlink_to(elsewhere)
 
+    add_profile("main", {"scan_url": SCAN}, folder=commented.parent, environ={})
+
+    assert commented.is_symlink()
+    assert set(profiles_of(elsewhere.read_text(encoding="utf-8"), elsewhere)) == {"old", "test", "main"}
     with pytest.raises(ConfigurationError, match="nothing was changed"):
-        add_profile("main", {"scan_url": SCAN}, folder=tmp_path / "file" / "below", environ={})
-
-
-def test_a_profile_that_is_not_there_cannot_go(tmp_path):
+        add_profile("main", {"scan_url": SCAN}, folder=elsewhere / "below", environ={})
     with pytest.raises(InputError, match="there are: none"):
         remove_profile("main", folder=tmp_path)
 
@@ -232,11 +208,16 @@ def test_a_shell_completes(command, kind, typed, offered):
     assert f"_LEDGERFRAMES_COMPLETE=complete_{kind}" in command(_LEDGERFRAMES_COMPLETE=f"source_{kind}").out
 
 
-def test_client_credentials_are_set_member_by_member(command):
+def test_client_credentials_are_set_member_by_member_and_of_a_command_only_the_program_is_shown(command):
     members = ("issuer=https://idp.example", "client_id=analyst", "secret_env=DESK_SECRET", "audience=desk")
     given = [part for member in members for part in ("--set", f"token_oauth.{member}")]
     assert command("profile", "add", "desk", "--ledger-url", "https://p.example", *given).code == 0
+    command("profile", "add", "main", "--scan-url", SCAN, "--token-command", "vault read -secret=sesame kv")
 
-    shown = json.loads(command("profile", "show", "desk", "--json").out)
-    assert shown["token_oauth"] == dict(member.split("=", 1) for member in members)
+    assert json.loads(command("profile", "show", "desk", "--json").out)["token_oauth"] == dict(
+        member.split("=", 1) for member in members
+    )
+    shown = command("profile", "show", "main", "--json").out
+    assert '"token_command": "vault \\u2026"' in shown
+    assert "sesame" not in shown
     assert command("profile", "add", "x", "--ledger-url", "https://p.example", "--set", "token_oauth=x").code == 2

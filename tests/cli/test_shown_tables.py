@@ -39,10 +39,12 @@ def test_a_cell_says_what_it_holds(value, shown):
     assert one(value).strip() == shown
 
 
-def test_numbers_stand_to_the_right_and_text_to_the_left():
+def test_numbers_stand_to_the_right_and_text_to_the_left_also_of_one_name_and_without_rows():
     text = table_text([("n", [5, None, 1000]), ("word", ["a", "bc", "d"])], width=None)
 
     assert text.splitlines() == ["   n  word", "   5  a", "      bc", "1000  d"]
+    assert table_text([("n", [1]), ("n", [2])], width=None).splitlines() == ["n  n", "1  2"]
+    assert table_text([("n", []), ("m", [])], width=None).splitlines() == ["n  m"]
 
 
 @given(st.lists(st.text(max_size=300), min_size=1, max_size=5))
@@ -63,11 +65,6 @@ def test_with_too_many_columns_a_row_becomes_a_list():
 
     assert text.splitlines()[:2] == ["column 0   x", "column 1   x"]
     assert [line for line in text.splitlines() if LONG in line] == [f"column {n:<2}  {LONG}" for n in range(12)]
-
-
-def test_columns_of_one_name_and_no_rows_are_shown():
-    assert table_text([("n", [1]), ("n", [2])], width=None).splitlines() == ["n  n", "1  2"]
-    assert table_text([("n", []), ("m", [])], width=None).splitlines() == ["n  m"]
 
 
 def test_a_terminal_gets_lines_that_fit(program, surroundings, tmp_path):

@@ -33,21 +33,13 @@ def test_bars_hold_the_counts_of_their_bins_and_a_cut_last_one_is_hatched():
     patterns = [trace.marker.pattern for trace in figure.data]
     assert [list(pattern.shape) for pattern in patterns] == [["", "/"]] * 3
     assert {pattern.fillmode for pattern in patterns} == {"overlay"}  # else there is no ground, and no bar is seen
-
-
-def test_a_first_bin_that_the_data_covers_in_part_is_hatched_unless_the_ledger_begins_there():
+    # A first bin that the data covers in part is hatched, too, unless the ledger begins there.
     rows = frames.updates(100).iloc[30:]
-    begun = rows.copy()
-    begun.attrs["from_beginning"] = True
-
     assert content("updates", rows, every="1min").partial == {0, 1}
-    assert content("updates", begun, every="1min").partial == {1}
-
-
-def test_kinds_have_fixed_colours_whichever_there_are():
+    rows.attrs["from_beginning"] = True
+    assert content("updates", rows, every="1min").partial == {1}
     made = content("updates", frames.updates(9).query("kind != 'transaction'"))
-
-    assert [(series.label, series.hue) for series in made.series] == [("assignments", 1), ("unassignments", 2)]
+    assert [(one.label, one.hue) for one in made.series] == [("assignments", 1), ("unassignments", 2)], "fixed hues"
 
 
 def test_rewards_are_drawn_by_when_they_were_claimed_or_expired():
@@ -126,18 +118,14 @@ def test_balances_are_steps_with_a_marker_shape_each_from_five_lines_on():
     assert len({trace.marker.symbol for trace in figure.data}) == 6
 
 
-def test_the_subtitle_counts_all_holders_also_where_the_frame_holds_the_largest():
-    rows = frames.balances(9, days=2)
-    assert content("balances", rows).subtitle.startswith("the 7 largest of 9 parties")
-    rows.attrs["holders"] = 59
-    assert content("balances", rows).subtitle.startswith("the 7 largest of 59 parties")
-
-
 def test_far_apart_balances_have_a_logarithmic_axis():
     rows = pd.concat([frames.balances(2, days=3), frames.balances(1, days=3).assign(party_id="whale::1220")])
     rows.loc[rows["party_id"] == "whale::1220", "total_coin_holdings"] = Decimal(10**6)
 
     assert content("balances", rows).y.logarithmic
+    assert content("balances", frames.balances(9, days=2)).subtitle.startswith("the 7 largest of 9 parties")
+    rows.attrs["holders"] = 59
+    assert "of 59 parties" in content("balances", rows).subtitle, "the frame holds the largest"
     assert lf.plot.balances(rows).get_yscale() == "log"
     assert {"1 M", "1,000"} <= set(lf.plot.balances(rows, backend="plotly").layout.yaxis.ticktext)
 
@@ -153,14 +141,9 @@ def test_holdings_are_ranked_and_the_others_are_one_bar_that_is_cut():
     assert first == ["zoe", "amy", "party-3"]  # by what they hold, and not by name
     assert made.rest
     assert made.totals[0] == "110"
+    unstated = dict.fromkeys(("accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked"))
+    assert "fees not served for 3 parties" in content("holding_fees", frames.holdings(3).assign(**unstated)).why
     assert "//" in drawn(lf.plot.holdings(frames.holdings(60), top=3), "total")[-1].get_text()
-
-
-def test_fees_that_a_server_does_not_state_are_said_to_be_not_served():
-    rows = frames.holdings(3).assign(accumulated_holding_fees_unlocked=None, accumulated_holding_fees_locked=None)
-
-    assert "fees not served for 3 parties" in content("holding_fees", rows).why
-    assert len(content("holdings", rows).names) == 3
 
 
 def test_ribbons_add_up_and_both_libraries_write_counts_and_headings():
@@ -176,11 +159,6 @@ def test_ribbons_add_up_and_both_libraries_write_counts_and_headings():
     assert legend(lf.plot.reassignment_flows(rows))[0] == f"completed  {int((rows.status == 'completed').sum())}"
 
 
-def test_rows_of_legs_are_refused_since_they_count_twice():
-    with pytest.raises(lf.errors.InputError, match="are legs and would count twice"):
-        lf.plot.reassignment_matrix(frames.flows(2, 9).drop(columns="status"))
-
-
 def test_counts_of_a_flow_matrix_are_drawn_as_the_flows_they_count():
     rows = frames.flows(4, 200)
     made, counted = content("reassignment_matrix", rows), content("reassignment_matrix", lf.flow_matrix(rows))
@@ -188,6 +166,8 @@ def test_counts_of_a_flow_matrix_are_drawn_as_the_flows_they_count():
     assert made.names == counted.names
     assert np.array_equal(made.grid, counted.grid)
     assert made.grid.sum() == 200
+    with pytest.raises(lf.errors.InputError, match="are legs and would count twice"):
+        lf.plot.reassignment_matrix(rows.drop(columns="status"))
 
 
 def test_status_is_words_in_the_timeline_and_not_another_stack():
@@ -216,7 +196,7 @@ def test_what_a_party_pays_itself_or_without_an_amount_is_counted_and_left_out()
     assert "CC in" in made.subtitle
 
 
-def test_amounts_of_an_instrument_keep_their_digits_in_both_libraries():
+def test_amounts_of_an_instrument_keep_their_digits_in_both_libraries_and_several_are_refused():
     rows = frames.transfers(2, 2).assign(instrument_id="gold", amount=Decimal("0.25"))
 
     ax, figure = lf.plot.transfers(rows), lf.plot.transfers(rows, backend="plotly")
@@ -224,13 +204,8 @@ def test_amounts_of_an_instrument_keep_their_digits_in_both_libraries():
     counts = {text.get_text() for text in drawn(ax, "count")}
     assert counts == {label.rpartition("  ")[2] for label in figure.data[0].node.label}
     assert not counts & {"0"}
-
-
-def test_several_instruments_or_steps_in_one_chart_are_refused():
-    rows = frames.transfers(3, 30).assign(instrument_id=["a", "b"] * 15)
-
     with pytest.raises(lf.errors.InputError, match="column instrument_id holds 2: choose one"):
-        lf.plot.transfers(rows)
+        lf.plot.transfers(frames.transfers(3, 30).assign(instrument_id=["a", "b"] * 15))
 
 
 def test_instruments_are_small_multiples_with_scales_of_their_own():
@@ -356,7 +331,7 @@ def test_a_scorecard_sums_a_validators_days_and_says_what_is_left():
     assert made.rest
 
 
-def test_a_scorecards_axis_begins_where_the_bars_do_and_ends_behind_their_totals():
+def test_a_scorecards_axis_begins_where_the_bars_do_and_ends_behind_their_totals_if_there_are_any():
     frame = frames.scorecards(9, 20)
 
     ax, figure = lf.plot.validator_scorecard(frame), lf.plot.validator_scorecard(frame, backend="plotly")
@@ -365,10 +340,6 @@ def test_a_scorecards_axis_begins_where_the_bars_do_and_ends_behind_their_totals
         assert -2_200 < low < -1_500  # of 21,200 in all
         assert high > 1.25 * 21_200
     assert outside_of_the_figure(ax, words(ax)) == []
-
-
-def test_validators_without_a_reward_have_no_bars():
-    frame = frames.scorecards(3, 2)
     frame[[name for name in frame if name.startswith(("rewards_", "traffic_paid"))]] = 0.0
     assert isinstance(content("validator_scorecard", frame), Nothing)
 

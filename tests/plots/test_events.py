@@ -106,6 +106,8 @@ def test_small_axes_have_the_lines_alone_and_an_empty_frame_has_none():
     none = content(events_in("updates").iloc[:0])
     assert drawn(none, "event line") == []
     assert "0 lines for 0 of 0 events" in subtitle(none)
+    nothing = lf.plot.updates(USUAL["updates"].iloc[:0], events=events_in("updates"))
+    assert len(drawn(nothing, "nothing")) == 1
 
 
 @pytest.mark.parametrize(
@@ -118,9 +120,3 @@ def test_what_is_no_frame_of_times_and_texts_is_refused(given, said):
     with pytest.raises(lf.errors.InputError, match=said) as caught:
         content(given)
     assert "lf.votes(events)" in str(caught.value)
-
-
-def test_a_chart_of_nothing_stays_one():
-    ax = lf.plot.updates(USUAL["updates"].iloc[:0], events=events_in("updates"))
-
-    assert len(drawn(ax, "nothing")) == 1
