@@ -73,26 +73,19 @@ def test_what_was_asked_of_a_ledger_is_kept_and_it_goes_on_alike(tmp_path):
             assert pages[0] == pages[1]
 
 
-def test_a_network_is_kept_and_loaded_by_path(tmp_path):
+def test_a_network_is_kept_without_a_key_or_a_token_and_loaded_by_path(tmp_path):
+    file = tmp_path / "world.json"
     with lf.sandbox(updates=80, seed=3) as net:
-        net.sandbox.save(tmp_path / "world.json")
+        net.sandbox.save(file)
+        content, key = file.read_bytes(), net.sandbox._issuer.key
+        assert net.sandbox.token("alice").rpartition(".")[2].encode() not in content
+        assert not any(one in content for one in (key, key.hex().encode()))
         net.sandbox.advance(updates=10)
-        with lf.sandbox(load=tmp_path / "world.json") as other:
+        with lf.sandbox(load=file) as other:
             other.sandbox.advance(updates=10)
             ours, theirs = (lf.load_updates(one, progress=False).update_id.tolist() for one in (net, other))
     assert ours == theirs
     assert len(ours) == 90
-
-
-def test_no_key_and_no_token_is_in_the_file(tmp_path):
-    with start(updates=20) as sandbox:
-        token, key = sandbox.token("alice"), sandbox._issuer.key
-        sandbox.save(tmp_path / "world.json")
-
-    content = (tmp_path / "world.json").read_bytes()
-    assert token.rpartition(".")[2].encode() not in content
-    assert key not in content
-    assert key.hex().encode() not in content
 
 
 def test_a_ledger_that_no_seed_made_is_not_saved_and_the_former_file_stays(tmp_path):
@@ -119,15 +112,21 @@ def change(file, **members):
     file.write_text(json.dumps(json.loads(file.read_bytes()) | members))
 
 
+def save_as_another(file):
+    """Save a ledger that this release makes otherwise."""
+    world = generate(1, 5)
+    world.made |= {"seed": 2}
+    save(world, file)
+
+
 WRONG = {
     "missing": (lambda file: file.unlink(), "no file"),
-    "empty": (lambda file: file.write_bytes(b""), "not a world file"),
-    "no JSON": (lambda file: file.write_bytes(b"PK" * 5_000), "not a world file"),
     "cut off": (lambda file: file.write_bytes(file.read_bytes()[:500]), "not a world file"),
     "another program's": (lambda file: file.write_text("[1]"), "not a world file"),
     "newer": (lambda file: change(file, format=99), "format 99"),
     "changed": (lambda file: change(file, asked=[7]), "was changed"),
     "of another type": (lambda file: change(file, asked=["x"]), "damaged"),
+    "of another release": (save_as_another, "another release"),
     "with something else": (lambda file: change(file, more=1), "damaged"),
 }
 
@@ -142,12 +141,3 @@ def test_a_file_that_is_no_whole_world_is_refused_with_the_reason(tmp_path, spoi
         lf.sandbox(load=file)
 
     assert str(file) in str(caught.value)
-
-
-def test_a_ledger_that_this_release_makes_otherwise_is_refused(tmp_path):
-    world = generate(1, 5)
-    world.made |= {"seed": 2}
-    save(world, tmp_path / "world.json")
-
-    with pytest.raises(WorldFileError, match="another release"):
-        load(tmp_path / "world.json")

@@ -131,6 +131,8 @@ def test_a_window_moves_on_with_the_ledger_and_can_be_changed():
         moved = shown(scan)
         newest = scan.world.now
         expected = [one.update_id for one in scan.world.updates if one.record_time >= newest - 100 * timestamps.SECOND]
+        scan.prune(window="0s")
+        assert shown(scan) == [scan.world.updates[-1].update_id]
         scan.prune()
         whole = shown(scan)
 
@@ -139,18 +141,11 @@ def test_a_window_moves_on_with_the_ledger_and_can_be_changed():
     assert whole[0] == json.loads(scan.world.updates[0].rendered)["update_id"]
 
 
-def test_a_window_can_hold_nothing_but_the_newest_update():
-    with start(updates=50, prune="0s") as scan:
-        assert shown(scan) == [scan.world.updates[-1].update_id]
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         ({"prune": "30"}, "prune='30' is not valid"),
-        ({"prune": 30}, "prune=30 is not valid"),
         ({"prune_before": "yesterday"}, "prune_before='yesterday' is not valid"),
-        ({"prune_before": (1, 2)}, r"prune_before=\(1, 2\) is not valid"),
         ({"prune_before": ("1", "2025-03-03")}, "prune_before='1' is not valid"),
         ({"prune_before": "2025-03-03", "prune": "30d"}, "do not go together"),
     ],

@@ -68,18 +68,13 @@ def test_stop_frees_the_port_though_connections_are_open_and_busy():
     began = time.perf_counter()
     served.stop()
     assert time.perf_counter() - began < 1.0
+    served.stop()
+    assert served.url not in "".join(thread.name for thread in threading.enumerate())
+    assert "stopped" in repr(served)
     idle.close()
     busy.close()
     with serve(APP, port=port) as again:
         assert urllib.request.urlopen(f"{again.url}/hello/ada").read() == b'{"hello":"ada"}'
-
-
-def test_stop_may_be_called_again_and_ends_the_thread():
-    served = serve(APP)
-    served.stop()
-    served.stop()
-    assert served.url not in "".join(thread.name for thread in threading.enumerate())
-    assert "stopped" in repr(served)
 
 
 def test_counts_what_arrived_whatever_became_of_it(served):
