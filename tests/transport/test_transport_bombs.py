@@ -52,9 +52,7 @@ UNASKED = {
     "deflate": lambda: encoded("deflate", zlib.compress(b"\0" * 30_000_000, 9)),
     "br": lambda: encoded("br", pa.compress(b"\0" * 30_000_000, codec="brotli", asbytes=True)),
     "zstd": lambda: encoded("zstd", pa.compress(b"\0" * 30_000_000, codec="zstd", asbytes=True)),
-    "gzip in gzip": lambda: encoded("gzip, gzip", gzip.compress(zeros())),
     "identity and gzip": lambda: encoded("identity, gzip", zeros()),
-    "compress": lambda: encoded("compress", zeros()),
     "a name that nobody knows": lambda: encoded("x" * 60_000, zeros()),
 }
 ENDLESS = {
@@ -95,10 +93,13 @@ def test_what_grows_beyond_the_limit_is_given_up_in_a_few_times_its_memory_and_n
     assert len(server.heard) == 1
 
 
-def test_small_chunks_take_no_more_memory_than_large_ones(serve, sized):
+def test_small_chunks_and_a_bomb_in_an_error_take_no_more_memory(serve, sized):
     reply = raw(CHUNKED % 200, b"2\r\nxx\r\n" * 2_000)
     peak, _ = sized(serve(reply).url, NoAnswerError, "larger than", limit=50_000)
     assert peak < 500_000
+    reply = Reply(status=500, body=zeros(), headers=(("Content-Encoding", "gzip"),))
+    peak, _ = sized(serve(reply).url, StatusError, "answered 500")
+    assert peak < LIMIT
 
 
 @pytest.mark.parametrize("reply", UNASKED.values(), ids=UNASKED)
@@ -132,12 +133,6 @@ def test_an_error_in_tiny_chunks_is_read_quickly(size, serve, sized, transport):
     peak, _ = sized(server.url, StatusError, "answered 400")
     assert peak < 2 * LIMIT
     assert seconds < 5
-
-
-def test_a_bomb_in_an_error_is_not_undone_beyond_what_is_shown(serve, sized):
-    reply = Reply(status=500, body=zeros(), headers=(("Content-Encoding", "gzip"),))
-    peak, _ = sized(serve(reply).url, StatusError, "answered 500")
-    assert peak < LIMIT
 
 
 def test_an_answer_of_nothing_but_values_is_refused_before_it_is_read(serve, transport):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import pickle
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 from hostile_server import Reply, answer, text
 
-from ledgerframes.errors import NotFoundError, RateLimitedError, ServerError, StatusError
+from ledgerframes.errors import NotFoundError, StatusError
 from ledgerframes.transport import Endpoint
 
 READ = Endpoint(interface="scan", method="GET", path="/v1/updates/{update_id}")
@@ -49,6 +50,7 @@ def test_the_message_names_request_server_status_and_remedy(serve, transport):
         (Reply(400, b"\xff\xfe"), "\ufffd\ufffd"),
         (text("x" * 9999, 500), "x" * 499 + "\u2026"),
         (Reply(503, b"half of it", length=20, cut=10), "half of it"),
+        (text("<html>" + "<head<!--" * 7000, 502), ANY),
     ],
     ids=[
         "json",
@@ -63,6 +65,7 @@ def test_the_message_names_request_server_status_and_remedy(serve, transport):
         "no text",
         "long",
         "cut",
+        "made to be slow",
     ],
 )
 def test_the_detail_is_what_the_server_said(reply, detail, serve, transport):
@@ -93,17 +96,11 @@ def test_a_ledger_error_is_taken_apart_and_survives_a_pickle(serve, transport):
     assert (str(again), vars(again)) == (str(error), vars(error))
 
 
-@pytest.mark.parametrize("name", ["code", "cause", "correlationId", "traceId", "context", "errorCategory", "retryInfo"])
 @pytest.mark.parametrize("value", [None, 1.5, {"a": None}], ids=repr)
-def test_odd_members_of_an_error_body_do_no_harm(name, value, serve, transport):
-    error = fail(
-        serve, transport, answer({"code": "X", "cause": "y", "context": {}, "errorCategory": 8, name: value}, 400)
-    )
-    assert error.status == 400
-
-
-def test_a_page_made_to_be_slow_is_read_quickly(serve, transport):
-    assert isinstance(fail(serve, transport, text("<html>" + "<head<!--" * 7000, 502)), ServerError)
+def test_odd_members_of_an_error_body_do_no_harm(value, serve, transport):
+    whole = {"code": "X", "cause": "y", "context": {}, "errorCategory": 8}
+    for name in ("code", "cause", "correlationId", "traceId", "context", "errorCategory", "retryInfo"):
+        assert fail(serve, transport, answer({**whole, name: value}, 400)).status == 400
 
 
 @pytest.mark.parametrize("status", [206, 418, 999])
@@ -111,12 +108,6 @@ def test_any_other_status_is_an_error_with_advice(status, serve, transport):
     error = fail(serve, transport, Reply(status, b""))
     assert error.status == status
     assert "What to do:" in str(error)
-
-
-def test_a_rate_limit_says_what_to_change(serve, transport):
-    error = fail(serve, transport, text("Too many", 429))
-    assert isinstance(error, RateLimitedError)
-    assert "lower rate=" in str(error)
 
 
 @pytest.mark.parametrize("name", ["scan-error-unknown-route", "scan-error-not-found", "ledger-error-400-json"])

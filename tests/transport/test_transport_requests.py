@@ -12,6 +12,7 @@ from ledgerframes.errors import InputError
 from ledgerframes.transport import Endpoint
 
 ONE = Endpoint(interface="scan", method="GET", path="/v1/updates/{update_id}")
+LARGE = bytes(range(256)) * 20_000
 POST = Endpoint(interface="scan", method="POST", path="/v2/updates")
 
 
@@ -56,10 +57,10 @@ def test_query_values_are_written_out_and_none_is_left_out(serve, transport):
         ({"json": {"a": [1, None]}}, "application/json", b'{"a":[1,null]}'),
         ({"json": None}, "application/json", b"null"),
         ({"content": b"PK\x03"}, "application/octet-stream", b"PK\x03"),
-        ({"content": b"x", "content_type": "text/plain"}, "text/plain", b"x"),
+        ({"content": LARGE, "content_type": "text/plain"}, "text/plain", LARGE),
         ({}, None, b""),
     ],
-    ids=["json", "json null", "bytes", "typed", "none"],
+    ids=["json", "json null", "bytes", "large and typed", "none"],
 )
 def test_the_body_arrives_with_its_type(arguments, kind, body, serve, transport):
     server = serve()
@@ -76,13 +77,6 @@ def test_the_body_arrives_with_its_type(arguments, kind, body, serve, transport)
 def test_a_body_that_cannot_be_sent_is_refused(arguments):
     with pytest.raises(InputError, match="POST /v2/updates"):
         POST.request(**arguments)
-
-
-def test_a_large_upload_arrives_whole(serve, transport):
-    server = serve()
-    content = bytes(range(256)) * 20_000
-    transport(scan_url=server.url).send(POST.request(content=content), read=bytes)
-    assert server.heard[0].body == content
 
 
 def test_the_answer_says_where_it_came_from(serve, transport):
