@@ -1,6 +1,5 @@
 """The list of the contract's endpoints is whole and true."""
 
-import inspect
 from pathlib import Path
 
 import pytest
@@ -13,29 +12,13 @@ from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.validator import Validator
 from ledgerframes.tables.catalogue import CATALOGUE
+from tests.official.typed_calls import needed
 from tests.sandbox.asking import ask
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = (*CALLS, *NEIGHBOURS)
 #: Calls that no sandbox answers: it keeps no completions.
 NOT_SIMULATED = {"ledger.completion_by_hash"}
-MOVE = lf.commands.UnassignCommand(contract_id="00", source="a::1", target="b::1")
-#: A value of every argument that a call needs.
-ARGUMENTS = {
-    **dict.fromkeys(("record_time", "before", "after", "at"), "2026-01-01"),
-    **dict.fromkeys(("submitter", "party", "provider"), "alice::1"),
-    **dict.fromkeys(("act_as", "owner_party_ids", "owners", "validators"), ("alice::1",)),
-    **dict.fromkeys(("update_id", "hash", "command_id", "name", "instrument_id"), "ab"),
-    "up_to": "2026-01-02",
-    "migration_id": 0,
-    "synchronizer": "global::1",
-    "member": "PAR::alice::1",
-    "requests": ["00"],
-    "choice_arguments": {"extraArgs": {"context": {}, "meta": {}}},
-    "user": lf.commands.User(id="alice"),
-    "dar": b"PK",
-    "commands": [lf.commands.CreateCommand(template_id="#package:Module:Entity", create_arguments={})],
-}
 OTHER_FORMS = {
     "POST /v1/scan-proxy/holdings/summary",
     *("POST /v1/state/acs", "POST /v0/state/acs"),
@@ -62,10 +45,7 @@ def test_every_call_of_an_interface_is_listed():
 def test_every_call_asks_the_endpoint_that_it_is_listed_with(net):
     for served in EVERY:
         interface, _, name = served.call.partition(".")
-        make = declared_call(getattr(net, interface), name)
-        needed = [name for name, each in inspect.signature(make).parameters.items() if each.default is each.empty]
-        given = ARGUMENTS | ({"commands": [MOVE]} if "reassignment" in name else {})
-        call = make(**{name: given[name] for name in needed})
+        call = declared_call(getattr(net, interface), name)(**needed(net, served))
         assert call.request.endpoint == served.endpoint, served.call
 
 

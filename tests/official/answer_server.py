@@ -117,7 +117,7 @@ class AnswerServer:
             if name in WHOLE and not value.get(name):
                 value[name] = values.value(one)
         self.end_pages(value, query, values.rng)
-        if "owner_party_ids" in asked:
+        if "owner_party_ids" in asked and "summaries" in value:
             (first, *_) = value["summaries"]
             value["summaries"] = [{**first, "party_id": party} for party in asked["owner_party_ids"]]
         for contract in contracts(value):
@@ -165,7 +165,7 @@ class AnswerServer:
         for name, token in (("nextPageToken", "more"), ("next_page_token", rng.randrange(10**6))):
             if isinstance(value, dict) and name in value:
                 if self.style == MOST and first:
-                    value[name] = token
+                    value[name] = "more" if isinstance(value[name], str) else token
                 elif self.style == MOST:
                     value[name] = "" if name == "nextPageToken" else None
 

@@ -144,6 +144,7 @@ def test_only_an_instrument_that_is_there_and_not_paused_can_be_allocated(sandbo
         {"choiceArguments": arguments(extraArgs={"context": {}, "meta": {"values": {"a": 1}}})},
         {"choiceArguments": arguments(allocation=None)},
         {"choiceArguments": arguments(allocation={"transferLeg": {}})},
+        {"choiceArguments": arguments(), "excludeDebugFields": "yes"},
     ],
     ids=str,
 )
