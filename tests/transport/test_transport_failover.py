@@ -20,7 +20,6 @@ BUSY = answer({}, 503, Retry_After="2")
 LATER = answer({}, 503, Retry_After="40")
 #: What two servers reply, how often each is asked, the waits, and which of them answers or which error it is.
 TWO = {
-    "both busy without a time": ([text("", 503), answer({})], [text("", 503), answer({})], (2, 1), None, 0),
     "each has its own time": ([LATER], [BUSY, answer({})], (1, 2), [2], 1),
     "one is not asked before its time": ([LATER], [BUSY, BUSY, BUSY, answer({})], (1, 4), [2, 2, 2], 1),
     "one fails for good": ([text("", 500)], [BUSY, BUSY, BUSY, answer({})], (1, 4), [2, 2, 2], 1),
@@ -52,7 +51,14 @@ def test_two_servers_are_asked_in_turn(first, second, asked, waits, outcome, ser
         with pytest.raises(outcome):
             sender.send(READ.request(), read=bytes)
     assert tuple(len(server.heard) for server in servers) == asked
-    assert clock.sleeps == waits or (waits is None and len(clock.sleeps) == 1)
+    assert clock.sleeps == waits
+
+
+def test_a_wait_comes_only_after_every_server_was_tried(serve, transport, clock):
+    servers = [serve(text("", 503), answer({})), serve(text("", 503), answer({}))]
+    transport(scan_url=[server.url for server in servers]).send(READ.request(), read=bytes)
+    assert sorted(len(server.heard) for server in servers) == [1, 2]
+    assert len(clock.sleeps) == 1
 
 
 def test_a_named_server_is_the_only_one_asked(serve, transport):
