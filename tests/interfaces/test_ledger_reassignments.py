@@ -57,7 +57,11 @@ def test_every_optional_member_goes_out_under_the_contracts_name():
     }  # fmt: skip
 
 
-def test_equal_source_and_target_are_left_to_the_server():
+def test_submitting_without_waiting_returns_nothing_and_equal_source_and_target_are_left_to_the_server():
+    with far(submit_reassignment=reply({})) as there:
+        assert there.ledger.submit_reassignment([UNASSIGN], **WHO) is None
+    assert there.routes == ["POST /v2/commands/async/submit-reassignment"]
+    assert there.asked[0].headers["authorization"] == "Bearer token-of-the-tests"
     command = UnassignCommand(contract_id="00ab", source="da1::12", target="da1::12")
     refused = {"code": "INVALID_ARGUMENT", "cause": "source and target domains are the same", "errorCategory": 8}
 
@@ -96,18 +100,14 @@ def test_a_broken_rule_is_named_and_nothing_sent(call, commands, options, said):
     with pytest.raises(InputError, match=said):
         getattr(Ledger(sender), call)(commands, **WHO | options)
     assert sender.transport.stats.requests == 0
+    with pytest.raises(InputError, match=r"user_id=None.*ledger_token"):
+        getattr(Ledger(nowhere(), has_token=False), call)([ASSIGN], **WHO)
 
 
 def test_ledger_strings_of_every_allowed_kind_pass():
     for command_id in ("A9#:-_/ z", "x" * 255):
         sent = body_of(Ledger(nowhere()), "submit_reassignment", [ASSIGN], command_id=command_id, submitter="a:-_ b")
         assert sent["reassignmentCommands"]["commandId"] == command_id
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_the_user_may_be_left_out_only_with_a_token(call):
-    with pytest.raises(InputError, match=r"user_id=None.*ledger_token"):
-        getattr(Ledger(nowhere(), has_token=False), call)([ASSIGN], **WHO)
 
 
 def test_the_events_of_a_reassignment_are_read_flat_and_wrapped():
@@ -130,10 +130,3 @@ def test_the_events_of_a_reassignment_are_read_flat_and_wrapped():
     assert (assignment.created_event.kind, assignment.created_event.create_argument) == ("CreatedEvent", {"a": "1.0"})
     assert (unassignment.kind, unassignment.contract_id) == ("JsUnassignedEvent", "00ab")
     assert b'"new"' in read.raw
-
-
-def test_submitting_without_waiting_returns_nothing():
-    with far(submit_reassignment=reply({})) as there:
-        assert there.ledger.submit_reassignment([UNASSIGN], **WHO) is None
-    assert there.routes == ["POST /v2/commands/async/submit-reassignment"]
-    assert there.asked[0].headers["authorization"] == "Bearer token-of-the-tests"

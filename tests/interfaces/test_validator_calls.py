@@ -17,10 +17,6 @@ ASK = {"record_time": "2026-01-30T06:00:00Z", "migration_id": 4, "owner_party_id
 SENT = {"record_time": "2026-01-30T06:00:00.000000Z", "migration_id": 4, "owner_party_ids": ["a::1"]}
 
 
-def test_defaults_are_left_to_the_server():
-    assert body_of(Validator(nowhere()), "holdings_summary", **ASK) == SENT
-
-
 @pytest.mark.parametrize(
     "record_time",
     [

@@ -40,6 +40,7 @@ from ledgerframes.interfaces.event_formats import (
 )
 from ledgerframes.interfaces.users import (
     CanActAs,
+    CanActAsAnyParty,
     CanExecuteAs,
     CanExecuteAsAnyParty,
     CanReadAs,
@@ -335,7 +336,7 @@ def commands(sandbox: Any, alice: str) -> Iterator[Call]:
     yield lambda net: settle(net)([EmptyCommand()], command_id="m-4", submitter=alice)
     rights = (
         *(CanActAs(alice), CanExecuteAs(alice), CanExecuteAsAnyParty(), CanReadAs(alice), CanReadAsAnyParty()),
-        *(IdentityProviderAdmin(), ParticipantAdmin(), EmptyRight()),
+        *(CanActAsAnyParty(), IdentityProviderAdmin(), ParticipantAdmin(), EmptyRight()),
     )
     nora = User(
         id="nora", primary_party=alice, is_deactivated=False, metadata=ObjectMeta(annotations={"a": "b"}),
