@@ -48,6 +48,7 @@ BROKEN = {
     "chunks that stop": raw(b"Transfer-Encoding: chunked\r\n", b'8\r\n"ri'),
     "a head that stops": Reply(raw=b"HTTP/1.1 200 OK\r\nContent-Le"),
     "a header without a name": raw(b": 7\r\n", b'"right"'),
+    "a long line that is no header": raw(b"no colon " + b"x" * 50_000 + b"\r\n"),
 }
 
 
@@ -60,13 +61,7 @@ def test_a_body_is_read_to_its_end_in_every_form(reply, serve, transport):
 @pytest.mark.parametrize("reply", BROKEN.values(), ids=BROKEN)
 def test_a_broken_answer_is_no_answer(reply, serve, transport):
     server = serve(reply)
-    with pytest.raises(NoAnswerError, match="the connection broke off"):
-        transport(scan_url=server.url, attempts=1).send(READ.request(), read=bytes)
-
-
-def test_a_header_that_is_not_one_is_quoted_in_short(serve, transport):
-    server = serve(raw(b"no colon " + b"x" * 50_000 + b"\r\n"))
-    with pytest.raises(NoAnswerError, match="illegal header line") as caught:
+    with pytest.raises(NoAnswerError, match="the connection broke off") as caught:
         transport(scan_url=server.url, attempts=1).send(READ.request(), read=bytes)
     assert len(str(caught.value)) < 1_000
 
