@@ -42,11 +42,6 @@ def test_flows_agree_with_a_walk_over_the_items(served):
         assert (row.in_flight is pd.NaT) == (away is None or back is None)
 
 
-def test_the_order_of_the_rows_does_not_matter(normal):
-    shuffled = normal.history.reassignments.sample(frac=1, random_state=1)
-    pd.testing.assert_frame_equal(lf.reassignment_flows(shuffled), lf.reassignment_flows(normal.history.reassignments))
-
-
 @pytest.mark.parametrize("form", ["arrow", "polars"])
 def test_flows_come_from_and_in_every_form(normal, form):
     frame = lf.load_reassignments(normal.net, start=(0, "0001-01-01"), as_=form)

@@ -79,14 +79,10 @@ def test_rewards_are_minted_and_faucets_counted_once():
     assert nonzero(row) == {f"minted_{kind}": amount for kind, amount in kinds.items()}
     assert (row["net_change"], row["unexplained"]) == (41, 0)
 
-
-def test_a_summary_of_the_first_releases_has_no_faucets():
-    node = moved(
-        GONE, create(AMULET, "a", coin("alice", "115.0")), inputValidatorRewardAmount="15.0",
-        inputValidatorFaucetAmount=None,
-    )  # fmt: skip
-
-    assert nonzero(flow(node)) == {"minted_validator": 15}
+    # A summary of the first releases has no faucets.
+    made = create(AMULET, "a", coin("alice", "115.0"))
+    first = moved(GONE, made, inputValidatorRewardAmount="15.0", inputValidatorFaucetAmount=None)
+    assert nonzero(flow(first)) == {"minted_validator": 15}
 
 
 @pytest.mark.parametrize("nested", [True, False], ids=["by a transfer", "directly"])
@@ -201,19 +197,15 @@ def test_an_expired_coin_is_burned(choice):
     assert (nonzero(row), row["round"]) == ({"burned_expiry": 100}, 9)
     assert (row["net_change"], row["unexplained"]) == (-100, 0)
 
+    other = archive(template, "in", choice, {}, {"expireSum": {"owner": "alice"}, "meta": {}})
+    assert pd.isna(flow(other, before=[begun])["round"])  # one that states none
+
     of_opening = flow(expired, before=[], opening=opening_of([("in", template, arguments)]))
     assert of_opening == row
 
     unknown = flow(expired, before=[])
     assert nonzero(unknown) == {"burned_expiry": None}
     assert (unknown["net_change"], unknown["unexplained"], unknown["inputs_from"]) == (None, None, "unknown")
-
-
-def test_an_expiry_that_states_no_round_has_none():
-    row = flow(archive(AMULET, "in", "Amulet_ExpireV2", {}, {"expireSum": {"owner": "alice"}, "meta": {}}))
-
-    assert pd.isna(row["round"])
-    assert nonzero(row) == {"burned_expiry": 100}
 
 
 @pytest.mark.parametrize(

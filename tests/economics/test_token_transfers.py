@@ -211,35 +211,20 @@ def test_the_coin_is_an_instrument_too():
 @pytest.mark.parametrize(
     ("node", "members"),
     [
+        (exercise(FACTORY, "f", "TransferFactory_PublicFetch", {}, {}, interface=V1), 0),
         (exercise(FACTORY, "f", "TransferFactory_Teleport", {}, {}, interface=V1), 1),
         (exercise(FACTORY, "f", "TransferFactory_Transfer", {"transfer": leg()}, {"output": OUTPUTS["completed"]}), 1),
         (factory(amount="1e40"), 1),
-        (factory(amount="many"), 1),
         (change("alice", side("1", "SenderSide", "bob", "NaN")), 1),
         (change("alice", {"side": "SenderSide"}), 3),
     ],
-    ids=["unknown choice", "no interface", "huge", "text", "NaN", "no leg id"],
+    ids=["a fetch", "unknown choice", "no interface", "huge", "NaN", "no leg id"],
 )
 def test_what_is_not_understood_is_counted(node, members):
     found = lf.token_transfers(frame_of([update("u", 0, node)]))
 
     assert found.empty
     assert sum(found.attrs["not_understood"].values()) == members
-
-
-def test_fetching_a_factory_moves_nothing():
-    node = exercise(
-        FACTORY,
-        "f",
-        "TransferFactory_PublicFetch",
-        {},
-        {},
-        interface=interface("TransferInstructionV1:TransferFactory"),
-    )
-
-    found = lf.token_transfers(frame_of([update("u", 0, node)]))
-
-    assert (len(found), found.attrs["not_understood"]) == (0, {})
 
 
 def ledger_frame(nodes):

@@ -134,12 +134,9 @@ def test_models_of_snapshots_read_views_of_their_names(net, name, view, load):
             assert found[column].to_pylist() == [None if cell != cell else cell for cell in expected[column]]
 
 
-def test_a_model_that_is_not_there_is_refused_with_the_nearest():
-    with pytest.raises(lf.errors.InputError, match="no model 'reward'; did you mean 'rewards'"):
-        lf.model("reward")
-
-
 def test_the_command_line_prints_the_sql_or_lists_the_models():
     run = CliRunner().invoke
+    with pytest.raises(lf.errors.InputError, match="no model 'reward'; did you mean 'rewards'"):
+        lf.model("reward")
     assert run(app, ["model", "supply"]).stdout == lf.model("supply")
     assert "token_transfers" in run(app, ["model"]).stdout
