@@ -220,14 +220,14 @@ def compute(
     else:
         history = history_of(lake, part)
         if "opening" in takes:
-            options["opening"] = _opening(lake, history)
+            options["opening"] = opening_of(lake, history)
         rows = function(history, as_="arrow", **options)
     if words := not_understood(rows):
         opt.say(words, err=True)
     return rows
 
 
-def _opening(lake: Store, history: History[Any]) -> Opening | None:
+def opening_of(lake: Store, history: History[Any]) -> Opening | None:
     """The contracts active where a part of a lake begins; None at ledger begin, and if the lake does not know them."""
     from ledgerframes.loaders.opening import begin_of
     from ledgerframes.models.openings import stored_opening

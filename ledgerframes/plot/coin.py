@@ -200,7 +200,7 @@ def _total(numbers: Floats, totals: Floats) -> list[Stack | Steps]:
     air = (high - low) * 0.12
     line = Series("total", "supply", totals[known], 0, numbers[known], f"{amount_text(float(totals[known][-1]))} CC")
     limits = (low - air, high + air) if near else None
-    y = Axis("CC, from above 0" if near else "CC", "amount", "CC", limits)
+    y = Axis("CC, axis not from 0" if near else "CC", "amount", "CC", limits)
     end = float(numbers[known][-1]) + 0.5
     return [Steps(f"supply  {line.total}", "", Axis("round", "round"), y, (line,), words="after round", end=end)]
 

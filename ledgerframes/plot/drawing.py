@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, wraps
 from importlib.util import find_spec
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
@@ -25,6 +25,7 @@ Returns:
 _COMMON: Final = {
     "every": 'length of an interval, such as `"1h"`, `"1D"`; chosen from the range by default.',
     "top": "the number of names to show; the others are combined.",
+    "opening": "of a History, what was active before it, an `Opening` of `load_opening`.",
     "events": "what happened meanwhile, as thin lines with short labels: from `votes` or `config_changes`, or a frame"
     " with\n        the columns `time` and `text`.",
 }
@@ -34,37 +35,41 @@ _WITHOUT: Final = '\n    ConfigurationError: `backend="plotly"` without plotly.'
 
 
 def chart(
-    compute: Callable[..., Any] | None, *, giver: str = "", over_time: bool = False, whole: bool = False
+    compute: Callable[..., Any], *, giver: str = "", over_time: bool = False, whole: bool = False
 ) -> Callable[[Callable[..., Content]], Callable[..., Any]]:
     """Create a public chart from the function that computes its content: with `backend`, `ax` and `title`.
 
+    Where `compute` takes an `opening`, so does the chart.
+
     Args:
-        compute: computes the frame that it draws from a History or Store, such as the function of a computed table;
-            None if the chart names it itself.
+        compute: computes the frame that it draws from a History or Store, such as the function of a computed table.
         giver: the call that returns such a frame, for messages; by default that of `compute`.
         over_time: whether its x axis is time, so that it also takes `events`.
         whole: whether the frame can be computed only from a History or Store that begins with the ledger.
     """
     giver = giver or f"lf.{getattr(compute, '__name__', '')}(events)"
-    if compute is not None and "decimals" in inspect.signature(compute).parameters:
+    takes = inspect.signature(compute).parameters
+    if "decimals" in takes:
         compute = partial(compute, decimals="float")
 
     def decorated(make: Callable[..., Content]) -> Callable[..., Any]:
-        def content(x: Any, ax: Any = None, **options: Any) -> Content:
-            return make(ChartInput(x, make.__name__, giver, compute, ax), **options)
+        def content(x: Any, ax: Any = None, opening: Any = None, **options: Any) -> Content:
+            return make(ChartInput(x, make.__name__, giver, compute, ax, opening), **options)
 
-        return _public(make, content, over_time=over_time, whole=whole)
+        own = (*(("opening",) if "opening" in takes else ()), *(("events",) if over_time else ()))
+        return _public(make, content, own, whole=whole)
 
     return decorated
 
 
 def _public(
-    make: Callable[..., Content], content_of: Callable[..., Content], *, over_time: bool, whole: bool
+    make: Callable[..., Content], content_of: Callable[..., Content], shared: Sequence[str], *, whole: bool
 ) -> Callable[..., Any]:
     @wraps(make)
     def drawn(
         x: Any,
         *,
+        opening: Any = None,
         events: Any = None,
         backend: Backend = "matplotlib",
         ax: Any = None,
@@ -73,10 +78,12 @@ def _public(
     ) -> Any:
         _check(backend, ax, title)
         _check_options(make, options)
-        if events is not None and not over_time:
+        if events is not None and "events" not in shared:
             raise InputError(f"events= are lines at times, and {make.__name__} is not over time; leave them out")
+        if opening is not None and "opening" not in shared:
+            raise InputError(f"opening= does not change {make.__name__}; leave it out")
         with enough_memory(f"plot.{make.__name__}"):
-            content = content_of(x, ax, **options)
+            content = content_of(x, ax, opening, **options)
             content = content if events is None else with_events(content, events)
             if backend == "plotly":
                 from ledgerframes.plot.interactive.figures import figure_of
@@ -87,9 +94,9 @@ def _public(
             return drawn_on(content, ax, title)
 
     first, *own = inspect.signature(make).parameters.values()
-    names = (*(("events",) if over_time else ()), "backend", "ax", "title")
-    shared = [inspect.signature(drawn, follow_wrapped=False).parameters[name] for name in names]
-    parameters = [first.replace(annotation="Any"), *own, *shared]
+    names = (*shared, "backend", "ax", "title")
+    common = [inspect.signature(drawn, follow_wrapped=False).parameters[name] for name in names]
+    parameters = [first.replace(annotation="Any"), *own, *common]
     drawn.__signature__ = inspect.Signature(parameters, return_annotation=Any)  # type: ignore[attr-defined]
     drawn.__doc__ = _documented(make.__doc__ or "", [*(one.name for one in own), *names], whole=whole)
     drawn.__wrapped__ = content_of

@@ -44,13 +44,15 @@ class ChartInput:
         giver: the function that returns such a frame, for messages.
         compute: computes it from a History or Store; None if those lack its input.
         ax: the caller's Axes, if there are any.
+        opening: what was active before the caller's History, if it was given.
     """
 
     x: Any
     chart: str
     giver: str
-    compute: Callable[[Any], Any] | None = None
+    compute: Callable[..., Any] | None = None
     ax: Any = None
+    opening: Any = None
 
     def frame(self, *needed: str) -> pd.DataFrame:
         """The frame, as pandas, with these columns at least; one without any column is empty.
@@ -64,7 +66,9 @@ class ChartInput:
                 raise InputError(
                     f"{chart} cannot be drawn from a {type(x).__name__}; give the frame that {giver} returns"
                 )
-            x = self.compute(x)
+            x = self.compute(x) if self.opening is None else self.compute(x, opening=self.opening)
+        elif self.opening is not None:
+            raise InputError("opening= is for a History; a frame is computed with it")
         if not isinstance(x, pd.DataFrame) and hasattr(x, "to_pandas"):
             x = x.to_pandas()
         if not isinstance(x, pd.DataFrame):

@@ -129,9 +129,9 @@ def _steps(numbers: Floats, yearly: Floats) -> tuple[tuple[float, str], ...]:
     return tuple(steps[-_MOST_MARKS:])
 
 
-def _purposes(source: Any) -> pd.DataFrame:
+def _purposes(source: Any, opening: Any = None) -> pd.DataFrame:
     every = interval_of(part("updates")(source)["record_time"])
-    rows: pd.DataFrame = purposes_of(source, every=every, decimals="float")
+    rows: pd.DataFrame = purposes_of(source, every=every, opening=opening, decimals="float")
     return rows
 
 
@@ -265,7 +265,7 @@ def _bars(x: ChartInput, columns: tuple[str, str], title: str, label: str, top: 
     )  # fmt: skip
 
 
-@chart(None, giver="lf.balances_over_time(events)", over_time=True, whole=True)
+@chart(balances_over_time, giver="lf.balances_over_time(events)", over_time=True, whole=True)
 def balances(
     x: ChartInput, *, show: Literal["holdings", "unlocked", "locked", "available"] = "holdings", top: int = 7
 ) -> Content:
@@ -288,7 +288,11 @@ def balances(
     """
     whole_number(top, "top", least=1, most=_MOST)
     column, title, label = _COLUMNS[show]
-    x = replace(x, compute=lambda source: largest_balances(source, part("updates")(source)["record_time"], top))
+
+    def largest(source: Any, opening: Any = None) -> pd.DataFrame:
+        return largest_balances(source, part("updates")(source)["record_time"], top, opening=opening)
+
+    x = replace(x, compute=largest)
     frame = x.frame("time", "party_id", column)
     moments, known = micros(frame, "time")
     rows = pd.DataFrame(

@@ -23,6 +23,13 @@ def test_every_chart_of_a_lake_is_drawn_into_a_folder_that_is_made(command, lake
     assert (tmp_path / "new" / "out.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("chart", ["burn", "coin_supply", "balances"])
+def test_a_chart_of_a_range_knows_what_the_lake_has_before_it(command, lake, tmp_path, chart):
+    middle = lf.open_store(lake).load("updates", columns=["record_time"])["record_time"].iloc[150].isoformat()
+
+    assert command("plot", chart, lake, "--start", middle, "-o", tmp_path / "out.svg").err == ""
+
+
 def test_a_chart_takes_its_options_and_shows_votes_as_lines(command, lake, tmp_path):
     file, votes = tmp_path / "updates.svg", lf.votes(lf.open_store(lake))
 

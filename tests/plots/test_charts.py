@@ -253,6 +253,21 @@ def test_a_history_and_a_store_are_drawn_as_the_frames_computed_from_them(ledger
         lf.plot.instrument_supply(history)
 
 
+def test_a_range_is_drawn_with_what_was_active_before_it():
+    with lf.sandbox(updates=300, migrations=1) as net:
+        middle = lf.load_updates(net, columns=["record_time"])["record_time"].iloc[150]
+        opening, history = lf.load_opening(net, at=middle), lf.load_history(net, start=middle)
+    tables = {"burn": lf.mint_burn, "rewards": lf.reward_flows, "holdings": lf.holdings_from_events}
+    for name, computed in tables.items():
+        chart, frame = getattr(lf.plot, name), computed(history, opening=opening)
+        assert chart.__wrapped__(history, opening=opening).subtitle == chart.__wrapped__(frame).subtitle
+        with pytest.raises(lf.errors.InputError, match="a frame is computed with it"):
+            chart(frame, opening=opening)
+    assert "parties" in lf.plot.balances.__wrapped__(history, opening=opening).subtitle
+    with pytest.raises(lf.errors.InputError, match="opening= does not change updates"):
+        lf.plot.updates(history, opening=opening)
+
+
 def test_a_name_has_one_colour_in_every_chart_and_in_both_libraries():
     rows = USUAL["updates"]
     static = {
