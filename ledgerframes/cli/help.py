@@ -89,7 +89,7 @@ class Group(_InOrder, TyperGroup):
         if compute is not None and self.get_command(ctx, name) is None:
             from ledgerframes.tables.derived import DERIVED
 
-            if name in DERIVED:
+            if name.replace("-", "_") in DERIVED:
                 return "compute", compute, args
         return super().resolve_command(ctx, args)
 

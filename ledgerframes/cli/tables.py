@@ -200,6 +200,7 @@ def compute(
     from ledgerframes.models.computing import not_understood
     from ledgerframes.tables.derived import DERIVED
 
+    table = table.replace("-", "_")  # charts' names have the one, tables' the other
     if table not in DERIVED:
         hint = did_you_mean(table, DERIVED) or f"; there are {', '.join(DERIVED)}"
         raise InputError(f"{table!r} is not a table that events give{hint}")

@@ -30,6 +30,10 @@ def test_a_chart_of_a_range_knows_what_the_lake_has_before_it(command, lake, tmp
     assert command("plot", chart, lake, "--start", middle, "-o", tmp_path / "out.svg").err == ""
 
 
+def test_names_of_tables_are_taken_as_those_of_charts_are_written(command, lake):
+    assert command("supply-per-round", lake, "--json").out == command("compute", "supply_per_round", lake, "--json").out
+
+
 def test_a_chart_takes_its_options_and_shows_votes_as_lines(command, lake, tmp_path):
     file, votes = tmp_path / "updates.svg", lf.votes(lf.open_store(lake))
 
