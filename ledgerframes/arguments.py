@@ -324,8 +324,10 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
 
     The TypeError for an unknown keyword names the nearest one, as Python 3.13 does by itself.
     """
-    known = tuple(signature(function).parameters)
-    place = known.index("net") if "net" in known else None
+    parameters = signature(function).parameters
+    known = tuple(parameters)
+    # One that is annotated otherwise takes a store, too, and checks it itself.
+    place = known.index("net") if "net" in known and parameters["net"].annotation != "Any" else None
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -334,13 +336,17 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
                 hint = did_you_mean(name, known) or f"; it takes {', '.join(known)}"
                 raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
         if place is not None:
-            net = args[place] if place < len(args) else kwargs.get("net")
-            if net is not None and not hasattr(net, "settings"):  # None is for the function to refuse
-                refuse("net", net, "give a network, such as net = lf.connect('https://HOST/api/scan')")
+            check_network(args[place] if place < len(args) else kwargs.get("net"))
         with enough_memory(function.__name__):
             return function(*args, **kwargs)
 
     return checked
+
+
+def check_network(net: Any) -> None:
+    """Refuse what is not a network; None is for the function to refuse."""
+    if net is not None and not hasattr(net, "settings"):
+        refuse("net", net, "give a network, such as net = lf.connect('https://HOST/api/scan')")
 
 
 @contextmanager

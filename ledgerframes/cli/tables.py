@@ -237,8 +237,8 @@ def opening_of(lake: Store, history: History[Any]) -> Opening | None:
     if begin is None:
         return None
     migration, micros = begin
-    last = format_timestamp(micros - 1)
-    return stored_opening(lake, last=last if migration is None else (migration, last))
+    start = format_timestamp(micros)
+    return stored_opening(lake, at=start if migration is None else (migration, start))
 
 
 def _largest(frame: pd.DataFrame, name: str, top: int) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow.compute as pc
 
-from ledgerframes.arguments import suggesting
+from ledgerframes.arguments import check_network, suggesting
 from ledgerframes.errors import InputError, NotFoundError, PartialResultError
 from ledgerframes.frames import attrs_of
 from ledgerframes.loaders.acs.times import at_or_before
@@ -16,6 +16,7 @@ from ledgerframes.loaders.history import load_history
 from ledgerframes.loaders.opening import Opening, opening_of
 from ledgerframes.models.contracts import active_of
 from ledgerframes.models.declared_reads import OPENED
+from ledgerframes.models.inputs import is_store
 from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.tables.replayed import ACTIVE
 from ledgerframes.timestamps import LATEST, format_timestamp
@@ -39,15 +40,15 @@ _HISTORY: Final = {
 
 
 @suggesting
-def load_opening(net: Network, *, at: Bound) -> Opening:
+def load_opening(net: Any, *, at: Bound) -> Opening:
     """Load the contracts active where a range begins, for `opening=` of the computed tables.
 
     It takes scan's last snapshot before `at` and replays the history from there up to `at`, which is as far as
-    snapshots are apart: a few hours. Without a snapshot it replays the history from ledger begin. It holds coins,
-    coupons, rounds, licenses, featured apps, and the instructions, allocations and preapprovals of coin.
+    snapshots are apart: a few hours. Without a snapshot, and from a store, it replays the history from ledger begin. It
+    holds coins, coupons, rounds, licenses, featured apps, and the instructions, allocations and preapprovals of coin.
 
     Args:
-        net: the network; its scan is asked.
+        net: the network, whose scan is asked; or a store, for a range of it.
         at: the `start` of the range that the tables are computed from: a time, or a pair (migration id, time). What is
             recorded at that time itself belongs to the range.
 
@@ -58,7 +59,8 @@ def load_opening(net: Network, *, at: Bound) -> Opening:
 
     Raises:
         InputError: `at` is not valid.
-        PartialResultError: the network shows nothing at or after `at` yet, or has pruned a part to replay.
+        PartialResultError: the network shows nothing at or after `at` yet, or has pruned a part to replay; or the store
+            does not have all of the history from ledger begin up to there.
         RequestError: the scan gave no answer.
         DecodeError: an answer breaks the contract.
 
@@ -73,6 +75,9 @@ def load_opening(net: Network, *, at: Bound) -> Opening:
     moment = bound(at, "at")
     if moment is None:
         raise InputError("at=None is not valid: give the start of the range, a time or a pair (migration id, time)")
+    if is_store(net):
+        return _of_store(net, moment)
+    check_network(net)
     place = _snapshot_before(net, moment)
     before = None
     if place is not None:
@@ -88,15 +93,28 @@ def load_opening(net: Network, *, at: Bound) -> Opening:
     return Opening(active.select(ACTIVE.names).replace_schema_metadata(None), _end(moment, place, history), OPENED)
 
 
-def stored_opening(store: Any, *, last: Bound) -> Opening | None:
-    """The contracts active in a lake after a place, for what is computed from the rows behind it.
+def stored_opening(store: Any, *, at: Bound) -> Opening | None:
+    """The contracts active in a lake before a place, for what is computed from the rows from there on.
 
     None if the lake does not hold all of its history up to there, or there was nothing yet.
     """
     try:
-        return opening_of(active_of(OPENED, store, at=last, opening=None, as_="arrow"), {})
+        opening = load_opening(store, at=at)
     except (PartialResultError, InputError):
         return None
+    return opening if opening.rows else None
+
+
+def _of_store(store: Any, at: Cursor | int) -> Opening:
+    last = format_timestamp((at if isinstance(at, int) else at.micros) - 1)
+    moment = last if isinstance(at, int) else (at.migration_id, last)
+    active = active_of(OPENED, store, at=moment, opening=None, as_="arrow")
+    if attrs_of(active).get("cursor") is None:  # before the first event
+        before = Cursor(0, at - 1) if isinstance(at, int) else Cursor(at.migration_id, at.micros - 1)
+        return Opening(active.select(ACTIVE.names).replace_schema_metadata(None), before, OPENED)
+    opening = opening_of(active, {})
+    assert opening is not None, "a frame of contracts is one"
+    return opening
 
 
 def _snapshot_before(net: Network, moment: Cursor | int) -> Cursor | None:

@@ -121,6 +121,27 @@ def test_a_scan_without_snapshots_has_its_history_replayed(history):
         lf.supply(history, opening=found)
 
 
+def test_a_lake_opens_its_own_ranges(tmp_path):
+    store, late = lf.open_store(tmp_path / "lake"), lf.open_store(tmp_path / "late")
+    with lf.sandbox(updates=300) as short:
+        start = lf.load_updates(short).record_time[200]
+        store.sync(short, progress=False)
+        late.sync(short, start=start, progress=False)
+        loaded = lf.load_opening(short, at=start)
+    found = lf.load_opening(store, at=start)
+    rest = lf.types.History(*(store.load(name, start=start) for name in lf.types.History._fields))
+
+    assert (found.digest, found.cursor) == (loaded.digest, loaded.cursor)
+    assert lf.supply(rest, opening=found).equals(lf.supply(store))
+    assert lf.load_opening(store, at="2025-03-03").rows == 0
+    with pytest.raises(lf.errors.PartialResultError, match=r"or opening=lf\.load_opening\(store, at='2025-"):
+        lf.supply(rest)
+    with pytest.raises(lf.errors.PartialResultError, match="does not begin at ledger begin"):
+        lf.load_opening(late, at=start + MINUTE)
+    with pytest.raises(lf.errors.InputError, match="give a network"):
+        lf.load_opening(str(tmp_path), at=start)
+
+
 def test_a_snapshot_is_an_opening_where_its_time_is_in_the_events(net):
     times = lf.snapshot_times(net, limit=1)
     at = (int(times.migration_id[0]), times.record_time[0])

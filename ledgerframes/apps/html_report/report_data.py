@@ -99,7 +99,7 @@ class ReportData:
         earlier = self._earlier
         if self.store is None or earlier is None or earlier.start is None or self.as_of is not None:
             return None
-        return stored_opening(self.store, last=earlier.start - pd.Timedelta(1, "us"))
+        return stored_opening(self.store, at=earlier.start)
 
     @property
     def _earlier(self) -> Period | None:
