@@ -12,6 +12,7 @@ from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.interfaces.commands import (
     CreateCommand,
     DeduplicationDuration,
+    DeduplicationOffset,
     DisclosedContract,
     Duration,
     PrefetchContractKey,
@@ -83,6 +84,7 @@ def test_every_optional_member_goes_out_under_the_contracts_name():
     ("commands", "options", "said"),
     [
         pytest.param([], {}, r"commands=\[\]; give at least 1", id="no commands"),
+        pytest.param("commands", {}, "commands='commands'; give a list", id="text for commands"),
         pytest.param([{"CreateCommand": {}}], {}, r"commands\[0\]=.*give a CreateCommand", id="a dict"),
         pytest.param(
             [CREATE, CreateCommand(template_id="", create_arguments={})], {},
@@ -123,6 +125,10 @@ def test_every_optional_member_goes_out_under_the_contracts_name():
                 ]
             },
             r"disclosed_contracts\[0\]\.created_event_blob=''", id="disclosed contract without blob",
+        ),
+        pytest.param(
+            [CREATE], {"deduplication_period": DeduplicationOffset(1.5)}, r"deduplication_period\.offset=1\.5",
+            id="half an offset",
         ),
         pytest.param([CREATE], {"taps_max_passes": -1}, "taps_max_passes=-1; give a whole number from 0", id="passes"),
         pytest.param(

@@ -187,7 +187,7 @@ def test_a_socks_proxy_that_is_away_is_named(transport, named):
     assert "no connection to the proxy socks5://***@127.0.0.1" in failed(transport, "https://scan.example", attempts=1)
 
 
-@pytest.mark.parametrize("address", ["ftp://proxy.example", "http://[::1", "http://proxy:no-port"])
+@pytest.mark.parametrize("address", ["ftp://proxy.example", "http://[::1", "http://", "http://proxy:no-port"])
 def test_what_is_no_proxy_is_named_by_its_variable_and_not_shown(address, transport, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", address.replace("://", f"://{USER}:{PASSWORD}@", 1))
     assert "HTTPS_PROXY" in failed(transport, "https://scan.example", ConfigurationError)
