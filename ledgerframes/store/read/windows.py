@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from ledgerframes.errors import InputError, PartialResultError, StoreError
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, wanted_window
 from ledgerframes.store.coverage import BEGINNING, CLOSED
+from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.progress import read
 from ledgerframes.store.derive.tables import DERIVABLE, DERIVED_TABLES, OPEN_CONTRACTS
@@ -127,7 +128,9 @@ def reach_of(root: Root, name: str) -> Cursor | None:
         return max((Cursor(one.migration_id, one.hi) for one in done if one.hi < CLOSED), default=None)
     if name not in TIMES or not table.exists:
         return None
-    newest = pc.max(table.dataset().to_table(columns=[TIMES[name]])[TIMES[name]].cast(pa.int64())).as_py()
+    with damage_named([table]):
+        times = table.dataset().to_table(columns=[TIMES[name]])[TIMES[name]]
+    newest = pc.max(times.cast(pa.int64())).as_py()
     return None if newest is None else Cursor(0, newest)
 
 
