@@ -118,6 +118,13 @@ def test_messages_that_are_explained_are_raised():
     assert [message for message in messages if message not in said] == []
 
 
+@pytest.mark.parametrize("page", ["docs/no-row-is-lost.md", "SECURITY.md", "CONTRIBUTING.md"])
+def test_tests_that_are_named_exist(page):
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / page).read_text(encoding="utf-8")))
+    tests = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
+    assert named - set(re.findall(r"^def (test_\w+)", tests, re.MULTILINE)) == set()
+
+
 def test_completion_is_an_option():
     names = {option for parameter in typer.main.get_command(app).params for option in parameter.opts}
 
