@@ -19,7 +19,7 @@ V2 = "Splice.Amulet:RewardCouponV2"
 KINDS = ("app", "app_or_validator", "validator", "validator_faucet", "sv", "unclaimed_activity", "development_fund")
 #: Coupons of the second version state their kind in their creates alone; the payment's summary has one sum.
 ONE_SUM = ("app", "validator", "app_or_validator")
-CUTS = 90
+CUTS = 200
 
 
 VERSIONS = ("markers", "switch", "validators")
@@ -76,7 +76,7 @@ def joined(found):
     return {kind: amount for kind, amount in found.items() if kind not in ONE_SUM} | {"one sum": together}
 
 
-@pytest.mark.long(quick=6)
+@pytest.mark.long(quick=9)
 @pytest.mark.parametrize("number", range(CUTS))
 def test_a_cut_says_what_the_whole_says_of_that_time(worlds, number):
     whole, flows = worlds[number % len(worlds)]

@@ -59,8 +59,8 @@ def test_a_right_opening_and_the_rest_are_the_whole(history, times):
         assert (part.inputs_from == "creates").all()
 
 
-@pytest.mark.long(quick=12)
-@pytest.mark.parametrize("number", range(60))
+@pytest.mark.long(quick=40)
+@pytest.mark.parametrize("number", range(200))
 def test_an_opening_that_is_shifted_or_thinned_or_without_proof_is_refused(number, history, times):
     chance = random.Random(number)
     start = chance.choice(times[100:-100])
