@@ -31,8 +31,9 @@ def open_store(
     Args:
         path: a folder, or an object-store URL such as `s3://bucket/lake`.
         storage_options: credentials and settings of the object store, as deltalake takes them.
-        verify: how each file that is read is checked: `"pages"` checks the checksums of the pages that are needed,
-            `"files"` those of all pages, which reads whole files even where a few columns would do.
+        verify: how each file that is read is checked: `"pages"` checks the footer and the checksums of the pages that
+            are needed, `"files"` those of all pages, which reads whole files even where a few columns would do. On
+            object storage `"pages"` checks no footers, since each would take a request.
         personal: False makes a lake without personal data: the contact points of validators' operators are removed
             from what is synced, `extra` lists them row by row, and `rebuild_items` refuses its history. The choice is
             permanent; omit `personal` to keep whatever the lake was created with.

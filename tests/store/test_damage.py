@@ -23,15 +23,14 @@ def store(copied):
 
 
 def flip(file, rng):
-    """Turn one bit of a page over; nothing in Parquet guards the footer, which ends with its length and a word."""
+    """Turn one bit over."""
     raw = bytearray(file.read_bytes())
-    pages = len(raw) - 8 - int.from_bytes(raw[-8:-4], "little")
-    raw[rng.randrange(4, pages)] ^= 1 << rng.randrange(8)
+    raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
     file.write_bytes(raw)
 
 
 @pytest.mark.long
-def test_no_flipped_bit_of_a_page_gives_a_wrong_row(parted, copied):
+def test_no_flipped_bit_gives_a_wrong_row(parted, copied):
     rng = random.Random(3)
     store, wanted = copied, {name: parted.load(name, as_="arrow") for name in (*ORDER, "instruments")}
     said = []
@@ -45,7 +44,7 @@ def test_no_flipped_bit_of_a_page_gives_a_wrong_row(parted, copied):
         except lf.errors.StoreError as error:
             said.append(file.name in str(error) and "store.repair()" in str(error))
         file.write_bytes(sound)
-    assert len(said) > 90  # some bits of a page's own heading change nothing
+    assert len(said) > 110
     assert all(said)
 
 

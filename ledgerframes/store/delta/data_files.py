@@ -1,13 +1,16 @@
-"""The Parquet files of a store, written with a checksum per page.
+"""The Parquet files of a store: written with a checksum per page, and one of the footer in the name.
 
-A read verifies the pages that it uses; `check(full=True)` and `verify="files"` all of them.
+Parquet has checksums of pages only, and a changed footer can hide rows. A read verifies the pages that it uses;
+`check(full=True)` and `verify="files"` all of them.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import time
 import uuid
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,8 +30,11 @@ from ledgerframes.timestamps import format_timestamp
 if TYPE_CHECKING:
     from deltalake.transaction import AddAction
 
+#: A name with the CRC-32 of the file's footer.
+_NAME: Final = re.compile(r"part-[0-9a-f]{32}-([0-9a-f]{8})\.zstd\.parquet$")
 # The log repeats the statistics of each file and is read completely whenever a table is opened.
 _LONGEST_STATISTIC: Final = 200
+_TAIL: Final = 8  # length of the footer and the magic bytes
 
 
 @dataclass(frozen=True)
@@ -136,7 +142,8 @@ class FileWriter:
         """Close the file."""
         self._writer.close()
         data = self._sink.getvalue().to_pybytes()
-        return Written(f"part-{uuid.uuid4().hex}.zstd.parquet", data, json.dumps(self._statistics()))
+        name = f"part-{uuid.uuid4().hex}-{zlib.crc32(_footer(data)):08x}.zstd.parquet"
+        return Written(name, data, json.dumps(self._statistics()))
 
     def _statistics(self) -> dict[str, Any]:
         short = [name for name in self._least if len(str(self._greatest[name])) <= _LONGEST_STATISTIC]
@@ -160,6 +167,21 @@ def indexed_columns(table: Table) -> Sequence[str]:
     """The columns whose least and greatest value the files store."""
     wanted = ("record_time", "update_id", "contract_id", "unassign_id", "party_id", "loaded_at")
     return [name for name in table.names if name in wanted] or table.names[:1]
+
+
+def has_own_footer(path: str, tail: bytes) -> bool:
+    """Whether the end of a file has the footer of the checksum in its name; True if the name has none."""
+    match = _NAME.search(path)
+    return match is None or f"{zlib.crc32(_footer(tail)):08x}" == match[1]
+
+
+def footer_size(tail: bytes) -> int:
+    """The number of bytes at the end of a file that are its footer, from its last eight bytes."""
+    return int.from_bytes(tail[-_TAIL:-4], "little") + _TAIL
+
+
+def _footer(data: bytes) -> bytes:
+    return data[-footer_size(data) :]
 
 
 def _leaf(column: pa.Field) -> str:

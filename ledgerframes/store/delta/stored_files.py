@@ -13,7 +13,7 @@ import pyarrow.fs as pa_fs
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.delta.data_files import filesystem
+from ledgerframes.store.delta.data_files import filesystem, footer_size, has_own_footer
 from ledgerframes.store.delta.storage_errors import is_panic, plain_errors
 from ledgerframes.timestamps import format_timestamp
 
@@ -25,6 +25,7 @@ Verify = Literal["pages", "files"]
 
 #: The folder of a table for the files of rows that a later commit may replace.
 CHANGING: Final = "open"
+_END: Final = 8  # the length of the footer and the magic bytes
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Files:
         return "://" not in self.url
 
     def check(self, paths: Iterable[str]) -> None:
-        """Check the size, or all pages, of files that are about to be read.
+        """Check size and footer, or all pages, of files that are about to be read.
 
         Raises:
             StoreError: one is damaged.
@@ -138,7 +139,7 @@ class Files:
 
         Args:
             file: the file.
-            full: read all its pages; otherwise only existence and size are checked.
+            full: read all its pages; otherwise only existence, size and footer are checked.
         """
         try:
             info = self.filesystem.get_file_info(file.path)
@@ -148,6 +149,9 @@ class Files:
                 return "it is gone (if compact(forget_before=) has just removed it, read again)"
             if info.size != file.size:
                 return f"it has {info.size:,} bytes, and the log says {file.size:,}"
+            with self.filesystem.open_input_file(file.path) as opened:
+                if not has_own_footer(file.path, _tail(opened, info.size)):
+                    return "its footer was changed"
         except OSError as error:
             return f"it cannot be read ({error})"
         return self._unreadable(file) if full else ""
@@ -196,3 +200,13 @@ def _span(interval: Interval) -> str:
         f"record times {format_timestamp(interval.lo)} to {format_timestamp(interval.hi)} of migration"
         f" {interval.migration_id}"
     )
+
+
+def _tail(opened: pa.NativeFile, size: int) -> bytes:
+    tail = _last(opened, size, _END)
+    return _last(opened, size, min(size, footer_size(tail)))
+
+
+def _last(opened: pa.NativeFile, size: int, count: int) -> bytes:
+    opened.seek(max(0, size - count))
+    return bytes(opened.read(min(count, size)))

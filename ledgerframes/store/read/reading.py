@@ -196,7 +196,7 @@ def _sorted(found: pa.Table, order: Sequence[str]) -> pa.Table:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a stored table; its files exist and have the size recorded in the log.
+    """A part of a stored table; its files exist and have the size and footer recorded in the log.
 
     Attributes:
         table: the table.
