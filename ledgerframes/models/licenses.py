@@ -32,7 +32,7 @@ from ledgerframes.tables.from_snapshots import (
 from ledgerframes.timestamps import to_micros
 
 LICENSE: Final = "Splice.ValidatorLicense:ValidatorLicense"
-_ADVICE: Final = 'give the whole history: start="begin"'
+_ADVICE: Final = 'give the whole history (start="begin"), or licenses with rounds='
 _ROUNDS: Final = "pd.DataFrame({'round': [...], 'opens_at': [...]})"
 
 

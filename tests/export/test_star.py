@@ -147,7 +147,7 @@ def test_balances_are_those_of_the_coins_at_the_end_of_each_day(weeks):
     days = [row[0] for row in star.ask("select date from fact_supply_daily order by 1")]
     assert len(days) >= 15
     for day in (days[0], days[7], days[-1]):
-        end = f"{day}T23:59:59.999999Z"
+        end = None if day == days[-1] else f"{day}T23:59:59.999999Z"  # the last day is known in part
         coins = lf.coin_history(store, at=end, decimals="exact")
         coins = coins[coins.ended_at.isna()]
         found = {

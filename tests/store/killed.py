@@ -1,5 +1,6 @@
-"""A sync in a process of its own that dies by SIGKILL beside one of its commits: `test_kills` and others start it."""
+"""Syncs, stars and reports in processes of their own, which die by SIGKILL: `test_kills` and others start them."""
 
+import contextlib
 import logging
 import os
 import signal
@@ -24,15 +25,31 @@ def sync(folder, urls, options, failed, instant=None, of="table"):
 
     `instant` counts commits: the process dies before one for an even number, after it for an odd one.
     """
+    if instant is not None:
+        _die_at(instant, *COMMITS[of])
+    with _told(failed, options), contextlib.suppress(lf.errors.RequestError):
+        lf.open_store(folder).sync(lf.connect(scan_url=urls), progress=False, **options)
+
+
+def star(folder, target, failed, options):
+    """Export a lake's star; an error is written into the file `failed`, as in a sync."""
+    with _told(failed, options):
+        lf.open_store(folder).export(target, model="star", **options)
+
+
+def report(folder, target, failed, options):
+    """Write a lake's report."""
+    with _told(failed, options):
+        lf.open_store(folder).report(target, **options)
+
+
+@contextlib.contextmanager
+def _told(failed, options):
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", lf.errors.IncompleteFiguresWarning)
     logging.disable()
-    if instant is not None:
-        _die_at(instant, *COMMITS[of])
     try:
-        lf.open_store(folder).sync(lf.connect(scan_url=urls), progress=False, **options)
-    except lf.errors.RequestError:
-        pass
+        yield
     except Exception as error:
         Path(failed).write_text(f"{type(error).__name__}: {error}\n{options}\n", encoding="utf-8")
         raise

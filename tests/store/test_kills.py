@@ -4,6 +4,7 @@ The simulation kills syncs between any two writes of a lake in memory, over serv
 late. Here processes die over files, while a reader looks on.
 """
 
+import json
 import multiprocessing
 import re
 import signal
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+import pandas as pd
 import pytest
 
 import ledgerframes as lf
@@ -19,7 +21,7 @@ from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.world import timestamps
 from tests.rigs.servers import replica, simulated
 from tests.store import killed
-from tests.store.conftest import BEGIN, assert_whole, by_value
+from tests.store.conftest import BEGIN, assert_whole, by_value, data_files
 from tests.store.test_derived import NAMES, assert_equal_to_one_go
 
 FAULTS = "429:0.01,503:0.02,reset-in-body:0.02,truncated:0.02"
@@ -42,6 +44,9 @@ TORN = {
         union all select update_id from verdicts anti join views using (update_id)""",
 }
 TORN["objects"] = TORN["computed"] = TORN["updates"]
+#: Where a page comes from and when it was made are all that may differ.
+SECTIONS = ("summary", "activity", "flows", "balances", "transfers", "rewards", "coin_supply", "burn", "anomalies")
+MADE = re.compile(r"made \d{4}-\d\d-\d\d \d\d:\d\d UTC")
 OPTIONS = {
     "updates": {},
     "objects": {"source": "auto"},
@@ -66,13 +71,21 @@ class Killing:
 
     def run(self, urls, options, instant=None, seconds=60.0, look=lambda: None, **more):
         """Start a sync that dies beside a commit, or is killed after so many seconds; whether it was killed."""
+        given = (self.folder / "lake", urls, options, self.folder / "failed", instant)
+        return self.start(self.processes.Process(target=killed.sync, args=given, kwargs=more), seconds, look)
+
+    def make(self, what, target, options):
+        """Start a star or a report of the lake, and kill it at any instant; whether it was killed."""
+        given = (self.folder / "lake", target, self.folder / "failed", options)
+        seconds = self.rng.uniform(0, 1.3 * self.longest)
+        return self.start(self.processes.Process(target=getattr(killed, what), args=given), seconds, lambda: None)
+
+    def start(self, process, seconds, look):
         failed = self.folder / "failed"
-        given = (self.folder / "lake", urls, options, failed, instant)
-        process = self.processes.Process(target=killed.sync, args=given, kwargs=more)
         began = time.monotonic()
         process.start()
         while process.is_alive() and time.monotonic() - began < seconds:
-            process.join(0.5)
+            process.join(min(0.5, seconds))
             look()
         process.kill()
         process.join()
@@ -135,6 +148,59 @@ def test_killed_syncs_leave_every_row_once(tmp_path, kind, kills):
     assert killing.kills == kills
     assert (again.commits, sum(again.rows.values())) == (0, 0)
     assert store.check(full=True)
+
+
+@pytest.mark.parametrize(
+    ("what", "kills"),
+    [pytest.param(what, kills, marks=mark) for what in ("star", "report") for kills, mark in
+     ((6, pytest.mark.long), (70, pytest.mark.soak))],
+)  # fmt: skip
+def test_killed_stars_and_reports_are_there_whole_or_not_at_all(tmp_path, what, kills):
+    """Of a lake that grows, and is damaged and repaired between; in the end they are those of one go."""
+    rng = Random(kills)
+    killing, store, fresh = Killing(tmp_path, rng), *(lf.open_store(tmp_path / name) for name in ("lake", "fresh"))
+    options = {"allow_partial": True} if what == "star" else {"sections": SECTIONS}
+    with simulated(seed=5, updates=60, migrations=2) as net:
+        for attempt in range(4 * kills):
+            if killing.kills == kills:
+                break
+            net.sandbox.advance(updates=rng.randrange(1, 10))
+            store.sync(net, derive=NAMES, progress=False)
+            target = tmp_path / f"{what}-{attempt}"
+            if not killing.make(what, target, options):
+                assert target.exists()
+            assert_made_whole(target)
+            if attempt % 5 == 4:
+                file = rng.choice(data_files(store, "updates", "events", *NAMES))
+                raw = bytearray(file.read_bytes())
+                raw[len(raw) // 2] ^= 16
+                file.write_bytes(raw)
+                store.repair()
+        for one in (store, fresh):
+            one.sync(net, derive=NAMES, progress=False)
+    assert killing.kills == kills
+    assert_equal_to_one_go(store)
+    places = [tmp_path / "once", tmp_path / "in-one-go"]
+    for one, place in zip((store, fresh), places, strict=True):
+        one.export(place, model="star") if what == "star" else one.report(place, sections=SECTIONS)
+    if what == "report":
+        found, wanted = (MADE.sub("", place.read_text(encoding="utf-8")) for place in places)
+        assert found == wanted
+    else:
+        for name in sorted(file.name for file in places[1].glob("*.parquet")):
+            found, wanted = (pd.read_parquet(place / name) for place in places)
+            pd.testing.assert_frame_equal(found, wanted, obj=name)
+
+
+def assert_made_whole(target):
+    if target.is_dir():
+        if not any(target.glob("*.parquet")):
+            return  # all of it is in a hidden folder yet
+        model = json.loads((target / "model.json").read_text(encoding="utf-8"))
+        for table in model["tables"]:
+            assert len(pd.read_parquet(target / table["file"])) == table["rows"], table["name"]
+    elif target.exists():
+        assert target.read_text(encoding="utf-8").rstrip().endswith("</html>")
 
 
 def test_a_table_that_was_made_and_has_no_commit_yet_is_not_there_for_a_reader(tmp_path):
