@@ -55,6 +55,13 @@ class Proxy:
         advice = _UNREACHED.format(variable=self.variable)
         return Failure(f"no connection to the proxy {self.shown} that {self.variable} names{why}", advice=advice)
 
+    def untrusted(self) -> Failure:
+        """The outcome if its own certificate is not trusted."""
+        return Failure.for_good(
+            f"the certificate of the proxy {self.shown} that {self.variable} names is not trusted",
+            "give the certificate of its authority (PEM) as ca_file=, LEDGERFRAMES_CA_FILE or SSL_CERT_FILE",
+        )
+
     def refused(self, why: str) -> Failure:
         """The outcome when the proxy refuses the connection."""
         why = self._masked(why)

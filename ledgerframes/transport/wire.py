@@ -124,8 +124,10 @@ class HttpTransport(httpx.BaseTransport):
         if connections.proxy is not None:
             if reason is not None:
                 return Refused(connections.proxy.refused(reason.strip()))
-            if not isinstance(error, ProxyError) or certificate_refused(error):
+            if not isinstance(error, ProxyError):
                 return None
+            if certificate_refused(error.__context__):  # its cause is an error without one
+                return Refused(connections.proxy.untrusted())
             inner = error.original_error
             if isinstance(inner, ConnectTimeoutError):
                 why = f": {_words(inner)}" if isinstance(inner, NewConnectionError) else " in time"
