@@ -336,17 +336,13 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
                 hint = did_you_mean(name, known) or f"; it takes {', '.join(known)}"
                 raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
         if place is not None:
-            check_network(args[place] if place < len(args) else kwargs.get("net"))
+            net = args[place] if place < len(args) else kwargs.get("net")
+            if net is not None and not hasattr(net, "settings"):  # None is for the function to refuse
+                refuse("net", net, "give a network, such as net = lf.connect('https://HOST/api/scan')")
         with enough_memory(function.__name__):
             return function(*args, **kwargs)
 
     return checked
-
-
-def check_network(net: Any) -> None:
-    """Refuse what is not a network; None is for the function to refuse."""
-    if net is not None and not hasattr(net, "settings"):
-        refuse("net", net, "give a network, such as net = lf.connect('https://HOST/api/scan')")
 
 
 @contextmanager

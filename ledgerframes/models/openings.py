@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow.compute as pc
 
-from ledgerframes.arguments import check_network, suggesting
+from ledgerframes.arguments import refuse, suggesting
 from ledgerframes.errors import InputError, NotFoundError, PartialResultError
 from ledgerframes.frames import attrs_of
 from ledgerframes.loaders.acs.times import at_or_before
@@ -58,7 +58,7 @@ def load_opening(net: Any, *, at: Bound) -> Opening:
         the snapshot, are in no snapshot.
 
     Raises:
-        InputError: `at` is not valid.
+        InputError: `at` is not valid, or `net` is neither a network nor a store.
         PartialResultError: the network shows nothing at or after `at` yet, or has pruned a part to replay; or the store
             does not have all of the history from ledger begin up to there.
         RequestError: the scan gave no answer.
@@ -77,7 +77,8 @@ def load_opening(net: Any, *, at: Bound) -> Opening:
         raise InputError("at=None is not valid: give the start of the range, a time or a pair (migration id, time)")
     if is_store(net):
         return _of_store(net, moment)
-    check_network(net)
+    if not hasattr(net, "settings"):
+        refuse("net", net, "give a network, such as net = lf.connect('https://HOST/api/scan'), or a store")
     place = _snapshot_before(net, moment)
     before = None
     if place is not None:
