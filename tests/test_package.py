@@ -158,3 +158,11 @@ def test_no_file_names_a_place_of_one_machine_or_a_registry_s_host():
         if path.is_file() and (match := wrong.search(path.read_text(encoding="utf-8", errors="replace"))):
             found.append(f"{name}: {match[0]}")
     assert found == []
+
+
+@pytest.mark.parametrize("target", ["test-python", "test-quick"])
+def test_the_tests_that_make_names_are_there(target):
+    said = subprocess.run(["make", "--dry-run", target], check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    named = {word for word in said.split() if word.startswith("tests/")}
+    assert named
+    assert {name for name in named if not (ROOT / name).exists()} == set()
