@@ -229,8 +229,9 @@ def line_for(events: Mapping[str, Any], by: Loader = "load_opening", *, else_fro
     """
     begin = begin_of(events)
     place = "(migration, time) at which the events begin" if begin is None else _start(begin)
-    source = "store" if by == "load_opening" and "as_of" in events else "net"
-    line = f"opening=lf.{by}({source}, at={place})"
+    line = f"opening=lf.{by}(net, at={place})"
+    if by == "load_opening" and "as_of" in events:  # they come from a lake
+        line += " (net may be a store that begins with the ledger)"
     if by == "load_active_contracts":
         line += ", if lf.snapshot_times(net) lists that time"
         else_from = else_from or "a time that it lists"

@@ -52,7 +52,7 @@ class Lake:
         self.url = os.fspath(url).rstrip("/") or "/"
         self.options = dict(storage_options or {})
         self.lately = Lately()  # from sync to sync
-        self.continued: dict[tuple[int, str], Any] = {}  # what the newest state adds to kept rows
+        self.continued: tuple[int, dict[str, Any]] = (0, {})  # a state, and what it adds to the kept rows of tables
         self.verify: Verify = verify
         if verify not in {"pages", "files"}:
             raise InputError(f"verify={verify!r} is not valid: give 'pages' or 'files'")

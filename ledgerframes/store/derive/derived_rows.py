@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final
 
 import pyarrow as pa
@@ -45,11 +46,14 @@ def derived_rows(lake: Lake, name: str) -> tuple[pa.Table, int] | None:
     if name not in DERIVABLE:
         return None
     root = lake.at()
-    lake.continued = {key: change for key, change in lake.continued.items() if key[0] == root.document.number}
-    return _summed(lake, root) if name == SUMMED else _rows(lake, root, name)
+    number, changes = lake.continued
+    if number != root.document.number:
+        changes = {}
+        lake.continued = root.document.number, changes
+    return _summed(root, changes) if name == SUMMED else _rows(root, name, changes)
 
 
-def _rows(lake: Lake, root: Root, name: str) -> tuple[pa.Table, int] | None:
+def _rows(root: Root, name: str, changes: dict[str, Change | None]) -> tuple[pa.Table, int] | None:
     needed = [name, *NEEDS.get(name, ())]
     if not all(root.shown(table).exists for table in (*needed, _CARRIED)) or not root.has(HISTORY):
         return None
@@ -61,10 +65,9 @@ def _rows(lake: Lake, root: Root, name: str) -> tuple[pa.Table, int] | None:
     if covered.intervals != merged(root.coverage.common) or any(one.done != own.done for one in progress.values()):
         return None
     # The models of the last minute take longer than all the rest, and a state never changes.
-    state = (root.document.number, name)
-    if state not in lake.continued:
-        lake.continued[state] = _continued(root, name, covered.beyond(own.done))
-    change = lake.continued[state]
+    if name not in changes:
+        changes[name] = _continued(root, name, covered.beyond(own.done))
+    change = changes[name]
     if change is None:
         return None
     table = root.shown(name).table
@@ -86,9 +89,9 @@ def _ordered(rows: pa.Table, name: str, key: Sequence[str]) -> pa.Table:
     return rows.sort_by([(column, "ascending") for column in order]).select(names)
 
 
-def _summed(lake: Lake, root: Root) -> tuple[pa.Table, int] | None:
+def _summed(root: Root, changes: dict[str, Change | None]) -> tuple[pa.Table, int] | None:
     """The rows of `supply_per_round`, from the kept rows of its inputs; these begin at ledger begin."""
-    below = {name: _rows(lake, root, name) for name in NEEDS[SUMMED]}
+    below = {name: _rows(root, name, changes) for name in NEEDS[SUMMED]}
     there = {name: found for name, found in below.items() if found is not None}
     if len(there) < len(below):
         return None
@@ -103,7 +106,8 @@ def _continued(root: Root, name: str, beyond: Sequence[Interval]) -> Change | No
         None if a derive is due, as computing the whole is better then.
     """
     history = HistoryReader(root)
-    parts = [part for interval in beyond if history.has_rows([interval]) for part in history.parts(interval, [()])]
+    found = (part for interval in beyond if history.has_rows([interval]) for part in history.parts(interval, [()]))
+    parts = list(islice(found, 2))
     if len(parts) > 1:
         return None
     done: dict[str, Change] = {}
