@@ -28,6 +28,8 @@ _GIVERS: Final[Mapping[str, str]] = {
     "reassignments": "lf.load_reassignments or store.load('reassignments')",
     "events": "lf.load_events or store.load('events')",
 }
+#: Doubles hold every whole number up to here.
+_UNITS: Final = pa.scalar(Decimal(2**53), pa.decimal128(38, 0))
 #: What provenance states of a range as a whole, and a selection of its rows does not show.
 _OF_A_RANGE: Final = frozenset(
     ("range", "end", "cursor", "complete", "from_beginning", "counted_from", "known_to", "settled")
@@ -194,8 +196,21 @@ def exact(column: pa.ChunkedArray) -> list[Decimal | None]:
 
 
 def nearest_double(column: pa.Array | pa.ChunkedArray) -> Any:
-    """Amounts as the nearest doubles; via text, since Arrow's own cast is off by one step for one in five."""
-    return column.cast(pa.string()).cast(pa.float64())
+    """Amounts as the nearest doubles; Arrow's own cast is off by one step for one in five."""
+    if isinstance(column, pa.ChunkedArray):
+        return pa.chunked_array(map(_doubles, column.chunks), pa.float64())
+    return _doubles(column)
+
+
+def _doubles(amounts: pa.Array) -> pa.Array:
+    """Whole numbers of units that a double can hold, divided; larger ones by way of text, ten times slower."""
+    units = pa.Array.from_buffers(pa.decimal128(38, 0), len(amounts), amounts.buffers(), offset=amounts.offset)
+    large = pc.greater(pc.abs(units), _UNITS)
+    doubles = units.cast(pa.int64(), safe=False).cast(pa.float64(), safe=False)
+    quotients = pc.divide(doubles, 10.0**amounts.type.scale)
+    if not pc.any(large).as_py():
+        return quotients
+    return pc.replace_with_mask(quotients, large, amounts.filter(large).cast(pa.string()).cast(pa.float64()))
 
 
 def decimals_of(attrs: Mapping[str, Any]) -> Decimals:

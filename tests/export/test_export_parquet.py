@@ -75,11 +75,17 @@ def test_the_bi_profile_is_flat_and_has_exact_text_beside_each_double(table, tmp
             assert got == wanted
 
 
-@given(st.lists(st.decimals(-(10**28) + 1, 10**28 - 1, places=10), min_size=1))
-def test_a_double_is_the_nearest_to_its_amount(amounts):
-    column = pa.array(amounts, pa.decimal128(38, 10))
+EDGE = 2**53  # of the whole numbers that a double can hold
+UNITS = st.integers(-(10**38) + 1, 10**38 - 1) | st.integers(EDGE - 9, EDGE + 9) | st.integers(-EDGE - 9, 9 - EDGE)
 
-    assert nearest_double(column).to_pylist() == [float(amount) for amount in amounts]
+
+@given(st.lists(st.none() | UNITS.map(lambda units: Decimal(f"{units}E-10")), min_size=1), st.integers(0, 3))
+def test_a_double_is_the_nearest_to_its_amount(amounts, first):
+    column = pa.array(amounts, pa.decimal128(38, 10))[first:]
+    nearest = [None if amount is None else float(amount) for amount in amounts[first:]]
+
+    assert nearest_double(column).to_pylist() == nearest
+    assert nearest_double(pa.chunked_array([column, column])).to_pylist() == nearest + nearest
 
 
 def amounts(rows):
