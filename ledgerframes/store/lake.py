@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -52,7 +52,6 @@ class Lake:
         self.url = os.fspath(url).rstrip("/") or "/"
         self.options = dict(storage_options or {})
         self.lately = Lately()  # from sync to sync
-        self.continued: tuple[int, dict[str, Any]] = (0, {})  # a state, and what it adds to the kept rows of tables
         self.verify: Verify = verify
         if verify not in {"pages", "files"}:
             raise InputError(f"verify={verify!r} is not valid: give 'pages' or 'files'")
@@ -61,6 +60,7 @@ class Lake:
         self._personal = personal
         self._file: LakeFile | None = None  # while this process writes, as for the root
         self._root: Root | None = None
+        self._shown: Root | None = None  # the state that readers saw last, with its open tables
         if not isinstance(self.url, str) or not self.url.strip():
             raise InputError(
                 f"{url!r} is not a location for a store: give a folder or a URL such as 's3://bucket/lake'"
@@ -207,8 +207,13 @@ class Lake:
         Raises:
             StoreError: there was no such state, its document is lost or damaged, or part of the history is lost.
         """
-        root = self._at(as_of, strict=strict)
+        root, known = self._at(as_of, strict=strict), self._shown
+        # A state never changes, and on object storage every table that is opened costs requests.
+        if known is not None and strict and root.is_same(known):
+            return known
         root.shown(HISTORY.index)
+        if as_of is None and strict:
+            self._shown = root
         return root
 
     def _at(self, as_of: AsOf | None, *, strict: bool) -> Root:

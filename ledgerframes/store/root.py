@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from msgspec.structs import replace
@@ -39,11 +39,13 @@ class Root:
     Attributes:
         table: `updates`.
         document: the one that the log names, with the changes of the next commit; empty in a new lake.
+        continued: what the part that is not final adds to the kept rows of tables, once it was computed.
     """
 
     def __init__(self, lake: Lake, *, writes: bool = False, strict: bool = True) -> None:
         self.table = lake.table(HISTORY.index, self)
         self.document = Document()
+        self.continued: dict[str, Any] = {}
         self._lake = lake
         self._writes = writes
         self._strict = strict
@@ -78,6 +80,11 @@ class Root:
             )
         self.document = self._named = document
         return self
+
+    def is_same(self, other: Root) -> bool:
+        """Whether both are one state of a lake that is not empty."""
+        state = self.document.number, self.table.version
+        return self.document.number > 0 and state == (other.document.number, other.table.version)
 
     def own(self, name: str) -> DeltaStoreTable:
         """A table in the state that the document names; every call returns the same object.

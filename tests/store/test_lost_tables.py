@@ -129,7 +129,7 @@ def test_a_damaged_checkpoint_is_said_with_what_repairs_it(copied, parted, small
     store.compact()
     checkpoint = next((store._lake.folder / "events" / "_delta_log").glob("*.checkpoint.parquet"))
     checkpoint.write_bytes(checkpoint.read_bytes()[:100])
-    for use in (store.check, lambda: store.load("events"), lambda: store.sync(small)):
+    for use in (store.check, lambda: lf.open_store(store._lake.url).load("events"), lambda: store.sync(small)):
         with pytest.raises(lf.errors.StoreError, match=r"store\.repair\(\)"):
             use()
     store.repair()
@@ -182,3 +182,7 @@ def test_a_sync_opens_no_table_that_is_not_there_and_a_first_one_the_others_twic
         store.sync(net)
         assert max(map(opened.count, opened)) <= 4, opened
         assert dict(store.tables().set_index("table").version) == versions
+        store.load("events")
+        opened.clear()
+        store.load("events")
+        assert opened == ["updates"]  # which says that the state is the same

@@ -46,14 +46,10 @@ def derived_rows(lake: Lake, name: str) -> tuple[pa.Table, int] | None:
     if name not in DERIVABLE:
         return None
     root = lake.at()
-    number, changes = lake.continued
-    if number != root.document.number:
-        changes = {}
-        lake.continued = root.document.number, changes
-    return _summed(root, changes) if name == SUMMED else _rows(root, name, changes)
+    return _summed(root) if name == SUMMED else _rows(root, name)
 
 
-def _rows(root: Root, name: str, changes: dict[str, Change | None]) -> tuple[pa.Table, int] | None:
+def _rows(root: Root, name: str) -> tuple[pa.Table, int] | None:
     needed = [name, *NEEDS.get(name, ())]
     if not all(root.shown(table).exists for table in (*needed, _CARRIED)) or not root.has(HISTORY):
         return None
@@ -65,9 +61,9 @@ def _rows(root: Root, name: str, changes: dict[str, Change | None]) -> tuple[pa.
     if covered.intervals != merged(root.coverage.common) or any(one.done != own.done for one in progress.values()):
         return None
     # The models of the last minute take longer than all the rest, and a state never changes.
-    if name not in changes:
-        changes[name] = _continued(root, name, covered.beyond(own.done))
-    change = changes[name]
+    if name not in root.continued:
+        root.continued[name] = _continued(root, name, covered.beyond(own.done))
+    change: Change | None = root.continued[name]
     if change is None:
         return None
     table = root.shown(name).table
@@ -89,9 +85,9 @@ def _ordered(rows: pa.Table, name: str, key: Sequence[str]) -> pa.Table:
     return rows.sort_by([(column, "ascending") for column in order]).select(names)
 
 
-def _summed(root: Root, changes: dict[str, Change | None]) -> tuple[pa.Table, int] | None:
+def _summed(root: Root) -> tuple[pa.Table, int] | None:
     """The rows of `supply_per_round`, from the kept rows of its inputs; these begin at ledger begin."""
-    below = {name: _rows(root, name, changes) for name in NEEDS[SUMMED]}
+    below = {name: _rows(root, name) for name in NEEDS[SUMMED]}
     there = {name: found for name, found in below.items() if found is not None}
     if len(there) < len(below):
         return None
