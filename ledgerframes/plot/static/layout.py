@@ -118,7 +118,7 @@ def measured(ax: Axes) -> tuple[float, float]:
     paper = figure_of(ax)
     engine = paper.get_layout_engine()
     if engine is not None and paper.stale:  # most of the time that a chart takes
-        alone = paper.axes == [ax] and not (ax.child_axes or paper.texts or paper.legends)
+        alone = paper.axes == [ax] and not (paper.texts or paper.legends)
         if engine.get().get("w_pad") == PAD and alone:
             _fill_figure(ax)
         else:

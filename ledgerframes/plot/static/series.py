@@ -28,7 +28,7 @@ from ledgerframes.number_format import amount_text, duration_text, scale_text
 from ledgerframes.plot.bins import within_years
 from ledgerframes.plot.contents import Axis, Floats, Micros, Stack, Steps
 from ledgerframes.plot.palette import inside, mixed
-from ledgerframes.plot.static.layout import Key, measured, plain, settle, shown, spread, text_size
+from ledgerframes.plot.static.layout import Key, figure_of, measured, plain, settle, shown, spread, text_size
 
 _SHAPES: Final = ("o", "s", "^", "D", "v", "P", "X")
 _NARROW: Final = 260.0  # points: no room for names next to the lines
@@ -224,7 +224,8 @@ def positions(axis: Axis, values: Floats | Micros) -> Floats:
 
 def scaled(ax: Axes, content: Stack | Steps, x: Ends, y: Ends, size: float) -> None:
     """Make both axes those of the content, from where to where each, with texts of this size."""
-    width, height = measured(ax)
+    box, points = ax.get_window_extent(), 72 / figure_of(ax).dpi  # near enough: a layout takes long
+    width, height = box.width * points, box.height * points
     _upward(ax, content.y, *y, int(min(max(height / (2.6 * size), 2), 6)))
     _across(ax, content.x, *x, int(min(max(width / (6.4 * size), 2), 8)))
 
